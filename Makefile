@@ -1,0 +1,60 @@
+# Every target makes its own virtual environment and is safe to repeat.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
+PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench sanitize format clean
+
+demo: $(VENV)/ready
+	$(BIN)/imtorque demo --out out/demo
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest -n auto -m "not slow" --doctest-modules src tests
+
+check: $(VENV)/check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/* | grep -cve '^\s*\(//.*\)\?$$')"
+
+format: $(VENV)/check
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/bench
+	$(BIN)/python benchmarks/run.py
+
+# The kernels under address and undefined-behaviour sanitizers, in an environment of their own.
+sanitize: export ASAN_OPTIONS = detect_leaks=0
+sanitize: .venv-sanitize/ready
+	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
+	    .venv-sanitize/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/native
+
+clean:
+	rm -rf $(VENV) .venv-sanitize build out
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+
+# Compiler warnings are errors here, so `make check` and `make test` see them.
+$(VENV)/ready: $(BIN)/python $(NATIVE)
+	$(PIP) install --no-build-isolation --editable . -C cmake.define.IMTORQUE_WERROR=ON
+	@touch $@
+
+$(VENV)/test $(VENV)/check $(VENV)/bench: $(VENV)/%: $(VENV)/ready
+	$(PIP) install --group $*
+	@touch $@
+
+.venv-sanitize/ready: $(NATIVE)
+	$(PYTHON) -m venv .venv-sanitize
+	.venv-sanitize/bin/python -m pip --quiet install --upgrade "pip>=25.1"
+	.venv-sanitize/bin/python -m pip --quiet install "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	.venv-sanitize/bin/python -m pip --quiet install --group test
+	.venv-sanitize/bin/python -m pip --quiet install --no-build-isolation --editable . \
+	    -C build-dir=build/sanitize -C cmake.build-type=Debug -C cmake.define.IMTORQUE_SANITIZE=ON
+	@touch $@
