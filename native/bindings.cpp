@@ -43,29 +43,34 @@ Out<T, kRank> make(std::initializer_list<size_t> shape) {
     return Out<T, kRank>(data, shape, owner);
 }
 
-Field field_of(const Plane& fx, const Plane& fy) {
-    if (fx.shape(0) != fy.shape(0) || fx.shape(1) != fy.shape(1)) throw std::invalid_argument("fx and fy differ in shape");
-    return {fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1))};
+void require_same_shape(const Plane& a, const Plane& b) {
+    if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
+}
+
+Field field_of(const Plane& fx, const Plane& fy, double steps, const In<double, 2>& blocks) {
+    require_same_shape(fx, fy);
+    const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
+    if (static_cast<int>(blocks.shape(0)) != block_rows(height) || static_cast<int>(blocks.shape(1)) != block_rows(width))
+        throw std::invalid_argument("blocks do not belong to the field");
+    return {fx.data(), fy.data(), height, width, steps, blocks.data()};
 }
 
 struct Patches {
     std::vector<Patch> patches;
     Shape shape;
-    double steps;
 };
 
 // heights and widths are odd sides, norms the normalising areas Z; torque = moment / (2 Z).
 Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<int64_t, 1>& widths,
                    const In<double, 1>& areas, bool disk) {
-    const double steps = rounding_steps(field);
     std::vector<Patch> patches;
     for (size_t k = 0; k < heights.shape(0); ++k) {
         const double area = areas.data()[k];
         patches.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2),
-                           area > 0 ? static_cast<float>(1 / (4 * area * steps)) : 0.0f});
+                           area > 0 ? static_cast<float>(1 / (4 * area * field.steps)) : 0.0f});
     }
     const Shape shape = disk ? Shape::disk : Shape::box;
-    return {clip_patches(std::move(patches), shape, field), shape, steps};
+    return {clip_patches(std::move(patches), shape, field), shape};
 }
 
 nb::tuple tuple_of(const std::vector<Extremum>& extrema) {
@@ -124,11 +129,12 @@ NB_MODULE(_native, m) {
         return nb::make_tuple(gx, gy);
     });
     m.def("suppress_non_maxima", [](Plane strength, Plane gx, Plane gy, float threshold) {
-        field_of(strength, gx);
-        const Field field = field_of(gx, gy);
+        require_same_shape(strength, gx);
+        require_same_shape(gx, gy);
         auto thinned = make<float, 2>({strength.shape(0), strength.shape(1)});
         nb::gil_scoped_release release;
-        suppress_non_maxima(strength.data(), gx.data(), gy.data(), field.height, field.width, threshold, thinned.data());
+        suppress_non_maxima(strength.data(), gx.data(), gy.data(), static_cast<int>(gx.shape(0)),
+                            static_cast<int>(gx.shape(1)), threshold, thinned.data());
         return thinned;
     });
     m.def("shape_forces", [](nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> fx,
@@ -139,27 +145,39 @@ NB_MODULE(_native, m) {
         shape_forces(fx.data(), fy.data(), static_cast<long long>(fx.size()), strength_scale, directions, arc_length);
     });
 
-    m.def("rounding_steps", [](Plane fx, Plane fy) { return rounding_steps(field_of(fx, fy)); });
+    m.def("survey", [](Plane fx, Plane fy) {
+        require_same_shape(fx, fy);
+        const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
+        Survey result;
+        {
+            nb::gil_scoped_release release;
+            result = survey(fx.data(), fy.data(), height, width);
+        }
+        auto blocks =
+            make<double, 2>({static_cast<size_t>(block_rows(height)), static_cast<size_t>(block_rows(width))});
+        std::copy(result.blocks.begin(), result.blocks.end(), blocks.data());
+        return nb::make_tuple(result.steps, blocks);
+    });
     m.def("torque_volume",
-          [](Plane fx, Plane fy, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
              nb::ndarray<float, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
-              const Field field = field_of(fx, fy);
+              const Field field = field_of(fx, fy, steps, blocks);
               if (out.shape(0) != heights.shape(0) || out.shape(1) != fx.shape(0) || out.shape(2) != fx.shape(1))
                   throw std::invalid_argument("out has the wrong shape");
               nb::gil_scoped_release release;
               const Patches p = patches_of(field, heights, widths, areas, disk);
-              torque_volume(field, p.steps, p.patches, p.shape, out.data());
+              torque_volume(field, p.patches, p.shape, out.data());
           });
     m.def("value_and_scale",
-          [](Plane fx, Plane fy, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
              In<int32_t, 1> labels) {
-              const Field field = field_of(fx, fy);
+              const Field field = field_of(fx, fy, steps, blocks);
               auto value = make<float, 2>({fx.shape(0), fx.shape(1)});
               auto scale = make<int32_t, 2>({fx.shape(0), fx.shape(1)});
               {
                   nb::gil_scoped_release release;
                   const Patches p = patches_of(field, heights, widths, areas, disk);
-                  value_and_scale(field, p.steps, p.patches, p.shape, labels.data(), value.data(), scale.data());
+                  value_and_scale(field, p.patches, p.shape, labels.data(), value.data(), scale.data());
               }
               return nb::make_tuple(value, scale);
           });
@@ -174,13 +192,13 @@ NB_MODULE(_native, m) {
         }
         return nb::make_tuple(value, scale);
     });
-    m.def("torque_spectrum", [](Plane fx, Plane fy, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+    m.def("torque_spectrum", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
                                 bool disk, int y, int x) {
-        const Field field = field_of(fx, fy);
+        const Field field = field_of(fx, fy, steps, blocks);
         auto tau = make<float, 1>({heights.shape(0)});
         nb::gil_scoped_release release;
         const Patches p = patches_of(field, heights, widths, areas, disk);
-        torque_spectrum(field, p.steps, p.patches, p.shape, y, x, tau.data());
+        torque_spectrum(field, p.patches, p.shape, y, x, tau.data());
         return tau;
     });
     m.def("gradient_torque", [](In<double, 2> image, In<int64_t, 1> heights, In<int64_t, 1> widths) {
@@ -203,14 +221,14 @@ NB_MODULE(_native, m) {
         }
         return tuple_of(extrema);
     });
-    m.def("extrema_of_field", [](Plane fx, Plane fy, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+    m.def("extrema_of_field", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
                                  bool disk, int sign, long long count, bool end_scales) {
-        const Field field = field_of(fx, fy);
+        const Field field = field_of(fx, fy, steps, blocks);
         std::vector<Extremum> extrema;
         {
             nb::gil_scoped_release release;
             const Patches p = patches_of(field, heights, widths, areas, disk);
-            extrema = extrema_of_field(field, p.steps, p.patches, p.shape, {sign, count, end_scales});
+            extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales});
         }
         return tuple_of(extrema);
     });
@@ -225,7 +243,8 @@ NB_MODULE(_native, m) {
     });
     m.def("contributions", [](Plane fx, Plane fy, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height,
                               In<int64_t, 1> width, In<double, 1> weight, bool disk, bool absolute) {
-        const Field field = field_of(fx, fy);
+        require_same_shape(fx, fy);
+        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
         auto total = make<double, 2>({fx.shape(0), fx.shape(1)});
         const Votes votes{y.data(),      x.data(),      height.data(), width.data(),
                           weight.data(), static_cast<long long>(y.shape(0))};

@@ -12,13 +12,13 @@
 namespace imtorque {
 namespace {
 
-constexpr int kStrip = 320;
+constexpr int kStrip = 480;
+constexpr int kKnownWidth = 608;  // of a table row: a strip with the reach of sizes up to 97
 constexpr int kRows = 16;
 constexpr int kGroup = 3;  // squares per pass over the value map
 
 struct Job {
     Field field;
-    double steps;
     const Patch* patches;
     int first, count;  // the patches this job handles: patches[first], ...
     float* volume;     // either the volume,
@@ -45,9 +45,8 @@ IMTORQUE_INLINE void sign_sizes(const float* value, const int32_t* sizes, int co
     }
 }
 
-template <class Number>
-IMTORQUE_INLINE void fuse_block(const Job& job, const BoxTables<Number>& tables, const Tile& tile, int top,
-                                int bottom) {
+template <class Tables>
+IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile& tile, int top, int bottom) {
     const int count = tile.right - tile.left;
     const int end = job.first + job.count;
     for (int k = job.first; k < end;) {
@@ -56,9 +55,15 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const BoxTables<Number>& tables,
                              patch[2].rx == patch[2].ry;
         for (int y = top; y < bottom; ++y) {
             const size_t at = static_cast<size_t>(y) * job.field.width + tile.left;
-            if (squares) {
-                tables.template select_squares<kGroup>(patch, k, y, count, job.value + at, job.scale + at);
+            if (squares && k == job.first && job.opens) {
+                tables.template select_squares<kGroup, true>(patch, k, y, count, job.value + at, job.scale + at);
+            } else if (squares) {
+                tables.template select_squares<kGroup, false>(patch, k, y, count, job.value + at, job.scale + at);
             } else {
+                if (k == job.first && job.opens) {
+                    std::fill_n(job.value + at, count, 0.0f);
+                    std::fill_n(job.scale + at, count, -1);
+                }
                 float torque[kStrip];
                 for (int x = 0; x < count; x += kStrip) {
                     const int n = std::min(kStrip, count - x);
@@ -71,9 +76,9 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const BoxTables<Number>& tables,
     }
 }
 
-template <class Number>
-IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
-    BoxTables<Number> tables(job.field, job.steps, tile, kRows);
+template <class Tables>
+IMTORQUE_INLINE void run_tables(const Job& job, const Tile& tile) {
+    Tables tables(job.field, tile, kRows);
     const int count = tile.right - tile.left, width = job.field.width;
     const size_t pixels = static_cast<size_t>(job.field.height) * width;
     for (int top = tile.top; top < tile.bottom; top += kRows) {
@@ -86,11 +91,6 @@ IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
                                       job.volume + k * pixels + static_cast<size_t>(y) * width + tile.left);
             continue;
         }
-        for (int y = top; y < bottom && job.opens; ++y) {
-            const size_t at = static_cast<size_t>(y) * width + tile.left;
-            std::fill_n(job.value + at, count, 0.0f);
-            std::fill_n(job.scale + at, count, -1);
-        }
         fuse_block(job, tables, tile, top, bottom);
         for (int y = top; y < bottom && job.closes; ++y) {
             const size_t at = static_cast<size_t>(y) * width + tile.left;
@@ -99,6 +99,13 @@ IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
     }
 }
 
+template <class Number>
+IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
+    if (table_width(tile) <= kKnownWidth)
+        run_tables<BoxTables<Number, kKnownWidth>>(job, tile);
+    else
+        run_tables<BoxTables<Number>>(job, tile);
+}
 IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
                   (number, job, tile))
 
@@ -109,14 +116,14 @@ void run(Number number, const Job& job) {
         reach_y = std::max(reach_y, job.patches[k].ry);
         reach_x = std::max(reach_x, job.patches[k].rx);
     }
-    const std::vector<Tile> tiles = cut_tiles(job.field, reach_y, reach_x);
+    const std::vector<Tile> tiles = cut_tiles(job.field.height, job.field.width, reach_y, reach_x);
     parallel_for(static_cast<int>(tiles.size()), [&](int i) { run_tile(number, job, tiles[i]); });
 }
 
 // Narrow patches first, then the wide ones; sizes increase, so ties still go to the first.
 void run_by_width(Job job, const std::vector<Patch>& patches) {
     const int count = static_cast<int>(patches.size());
-    const Widths widths = choose_widths(job.field, job.steps, patches);
+    const Widths widths = choose_widths(job.field, patches);
     if (widths.narrow > 0) {
         job.first = 0;
         job.count = widths.narrow;
@@ -147,24 +154,26 @@ std::vector<Patch> clip_patches(std::vector<Patch> patches, Shape shape, const F
     return patches;
 }
 
-Widths choose_widths(const Field& field, double steps, const std::vector<Patch>& patches) {
-    const MomentBound bound(field, steps);
-    Widths widths{0, false};
-    const int count = static_cast<int>(patches.size());
-    while (widths.narrow < count && bound.width(patches[widths.narrow]) == Width::bits32) ++widths.narrow;
-    for (int k = widths.narrow; k < count && !widths.long_sums; ++k)
-        widths.long_sums = bound.width(patches[k]) == Width::bits64_long;
-    return widths;
+Widths choose_widths(const Field& field, const std::vector<Patch>& patches) {
+    // What covers a patch and all before it; so widths grow along the list, and the first wide one can be bisected.
+    std::vector<Patch> covers = patches;
+    for (size_t k = 1; k < covers.size(); ++k) {
+        covers[k].ry = std::max(covers[k].ry, covers[k - 1].ry);
+        covers[k].rx = std::max(covers[k].rx, covers[k - 1].rx);
+    }
+    const auto narrow = [&](const Patch& cover) { return width_of_sums(field, cover) == Width::bits32; };
+    const auto first_wide = std::partition_point(covers.begin(), covers.end(), narrow);
+    return {static_cast<int>(first_wide - covers.begin()), width_of_sums(field, covers.back()) == Width::bits64_long};
 }
 
-std::vector<Tile> cut_tiles(const Field& field, int reach_y, int reach_x) {
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x) {
     // Wide strips where patches reach far, so that the margins a strip shares with its neighbours stay a small part.
     const int strip = std::max(kStrip, 2 * reach_x);
-    const int strips = (field.width + strip - 1) / strip;
+    const int strips = (width + strip - 1) / strip;
     int bands = 1;
     if (num_threads() > 1) {
         const int wanted = (2 * num_threads() + strips - 1) / strips;
-        bands = std::max(1, std::min(wanted, field.height / std::max(4 * kRows, 2 * reach_y)));
+        bands = std::max(1, std::min(wanted, height / std::max(4 * kRows, 2 * reach_y)));
     }
     std::vector<Tile> tiles;
     for (int s = 0; s < strips; ++s)
@@ -172,21 +181,21 @@ std::vector<Tile> cut_tiles(const Field& field, int reach_y, int reach_x) {
             const auto cut = [](int length, int i, int n) {
                 return static_cast<int>(static_cast<long long>(length) * i / n);
             };
-            tiles.push_back({cut(field.height, b, bands), cut(field.height, b + 1, bands), cut(field.width, s, strips),
-                             cut(field.width, s + 1, strips), reach_y, reach_x});
+            tiles.push_back({cut(height, b, bands), cut(height, b + 1, bands), cut(width, s, strips),
+                             cut(width, s + 1, strips), reach_y, reach_x});
         }
     return tiles;
 }
 
-void torque_volume(const Field& field, double steps, const std::vector<Patch>& patches, Shape shape, float* tau) {
-    if (shape == Shape::disk) return disk_torque(field, steps, patches, 0, field.height, tau);
-    run_by_width({field, steps, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false}, patches);
+void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau) {
+    if (shape == Shape::disk) return disk_torque(field, patches, 0, field.height, tau);
+    run_by_width({field, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false}, patches);
 }
 
-void value_and_scale(const Field& field, double steps, const std::vector<Patch>& patches, Shape shape,
+void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape,
                      const int32_t* sizes, float* value, int32_t* scale) {
     if (shape == Shape::box) {
-        run_by_width({field, steps, patches.data(), 0, 0, nullptr, value, scale, sizes, false, false}, patches);
+        run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, sizes, false, false}, patches);
         return;
     }
     // Disks: a band of the volume at a time.
@@ -195,7 +204,7 @@ void value_and_scale(const Field& field, double steps, const std::vector<Patch>&
     std::vector<float> tau(static_cast<size_t>(count) * rows * field.width);
     for (int top = 0; top < field.height; top += rows) {
         const int bottom = std::min(top + rows, field.height);
-        disk_torque(field, steps, patches, top, bottom, tau.data());
+        disk_torque(field, patches, top, bottom, tau.data());
         const size_t at = static_cast<size_t>(top) * field.width;
         value_and_scale_of_volume(tau.data(), count, static_cast<long long>(bottom - top) * field.width, sizes,
                                   value + at, scale + at);

@@ -34,17 +34,13 @@ std::vector<float> gaussian(double sigma) {  // w[0] at the centre, one side, no
 int bands(int height) { return (height + kBandRows - 1) / kBandRows; }
 int clamp(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
-typedef float Lanes __attribute__((vector_size(32)));  // eight floats, whatever the processor's vectors
-constexpr int kLanes = 8;
 constexpr int kChunk = 4 * kLanes;  // pixels summed at a time, in registers
-
-IMTORQUE_INLINE void load(const float* p, Lanes& lanes) { std::memcpy(&lanes, p, sizeof lanes); }
 
 // out[x] = sum over i of kernel[|i|] * taps[i][x]. Opposite neighbours are added before they are weighted, so that a
 // mirrored image gives the mirrored result. `width` is a multiple of kChunk; taps point to the centre.
 IMTORQUE_INLINE void convolve_impl(const float* const* taps, const float* kernel, int radius, int width, float* out) {
     for (int from = 0; from < width; from += kChunk) {
-        Lanes sum[4], a, b;
+        Lanes<float> sum[4], a, b;
         for (int j = 0; j < 4; ++j) {
             load(taps[0] + from + j * kLanes, a);
             sum[j] = kernel[0] * a;

@@ -18,7 +18,6 @@ namespace {
 
 struct Job {
     Field field;
-    double steps;
     const Patch* patches;
     int first, count, total;
     const int32_t* half_widths;  // [patch][dy], -1 where the disk has no row
@@ -31,8 +30,8 @@ template <class Number>
 class RowPrefixes {  // PX, PY, G of the rows around the current one, as a ring
   public:
     using Uint = typename Number::Uint;
-    RowPrefixes(const Field& field, double steps, const Tile& tile)
-        : field_(field), steps_(static_cast<float>(steps)), tile_(tile), ring_(2 * tile.reach_y + 1),
+    RowPrefixes(const Field& field, const Tile& tile)
+        : field_(field), steps_(static_cast<float>(field.steps)), tile_(tile), ring_(2 * tile.reach_y + 1),
           width_(tile.right - tile.left + 2 * tile.reach_x + 1),
           cells_(new Uint[static_cast<size_t>(width_) * 3 * ring_]) {}
 
@@ -102,7 +101,7 @@ IMTORQUE_INLINE void add_run(const Uint* a, const Uint* b, int reach, int w, int
 template <class Number>
 IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
     using Uint = typename Number::Uint;
-    RowPrefixes<Number> prefixes(job.field, job.steps, tile);
+    RowPrefixes<Number> prefixes(job.field, tile);
     const int width = prefixes.width(), count = tile.right - tile.left, reach = tile.reach_x;
     std::unique_ptr<Uint[]> a(new Uint[width]), b(new Uint[width]);
     std::unique_ptr<Uint[]> sums(new Uint[static_cast<size_t>(job.count) * count]);
@@ -134,8 +133,7 @@ template <class Number>
 void run(Number number, const Job& job) {
     const int radius = job.patches[job.first + job.count - 1].rx;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, job.field.width - 1);
-    const Field rows{job.field.fx, job.field.fy, job.bottom - job.top, job.field.width};
-    std::vector<Tile> tiles = cut_tiles(rows, reach_y, reach_x);
+    const std::vector<Tile> tiles = cut_tiles(job.bottom - job.top, job.field.width, reach_y, reach_x);
     parallel_for(static_cast<int>(tiles.size()), [&](int i) {
         Tile tile = tiles[i];
         tile.top += job.top;
@@ -153,7 +151,7 @@ int floor_sqrt(long long n) {
 
 }  // namespace
 
-void disk_torque(const Field& field, double steps, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
+void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
     const int count = static_cast<int>(patches.size());
     const int rows = std::min(patches.back().ry, field.height - 1) + 1;
     std::vector<int32_t> half_widths(static_cast<size_t>(count) * rows, -1);
@@ -163,8 +161,8 @@ void disk_torque(const Field& field, double steps, const std::vector<Patch>& pat
             half_widths[static_cast<size_t>(k) * rows + dy] =
                 std::min(floor_sqrt(radius * radius - static_cast<long long>(dy) * dy), field.width - 1);
     }
-    const Widths widths = choose_widths(field, steps, patches);
-    Job job{field, steps, patches.data(), 0, widths.narrow, count, half_widths.data(), rows, top, bottom, tau};
+    const Widths widths = choose_widths(field, patches);
+    Job job{field, patches.data(), 0, widths.narrow, count, half_widths.data(), rows, top, bottom, tau};
     if (widths.narrow > 0) run(Narrow{}, job);
     job.first = widths.narrow;
     job.count = count - widths.narrow;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -186,7 +187,7 @@ IMTORQUE_DISPATCH(template <class Number> static, build_tables, (BoxTables<Numbe
                   (tables, bottom))
 
 template <class Number>
-void search_boxes(const Search& s, const Field& field, double steps, const std::vector<Patch>& patches, int narrow,
+void search_boxes(const Search& s, const Field& field, const std::vector<Patch>& patches, int narrow,
                   std::vector<Found>& all) {
     int reach_y = 0, reach_x = 0;
     for (const Patch& patch : patches) {
@@ -194,14 +195,20 @@ void search_boxes(const Search& s, const Field& field, double steps, const std::
         reach_x = std::max(reach_x, patch.rx);
     }
     // Some more reach serves the cells' margins and the spare columns of the last one.
-    const std::vector<Tile> tiles = cut_tiles(field, reach_y + 1, reach_x + kPad);
+    const std::vector<Tile> tiles = cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad);
     std::mutex lock;
     parallel_for(static_cast<int>(tiles.size()), [&](int i) {
-        const Tile& tile = tiles[i];
+        std::vector<Cell> cells;
+        for (int top = tiles[i].top; top < tiles[i].bottom; top += kRows)
+            for (const Cell& cell : cut_row(top, std::min(top + kRows, tiles[i].bottom), tiles[i].left, tiles[i].right))
+                if (worth_searching(s, cell)) cells.push_back(cell);
+        if (cells.empty()) return;
+        Tile tile = tiles[i];
+        tile.top = cells.front().top;
         std::unique_ptr<BoxTables<Narrow>> small;
         std::unique_ptr<BoxTables<Number>> large;
-        if (narrow > 0) small.reset(new BoxTables<Narrow>(field, steps, tile, kRows + 2));
-        if (narrow < s.count) large.reset(new BoxTables<Number>(field, steps, tile, kRows + 2));
+        if (narrow > 0) small.reset(new BoxTables<Narrow>(field, tile, kRows + 2));
+        if (narrow < s.count) large.reset(new BoxTables<Number>(field, tile, kRows + 2));
         const auto fill = [&](int k, const Cell& cell, float* slice) {
             if (k < narrow)
                 fill_slice(*small, patches[k], tile, cell, s.height, slice);
@@ -210,29 +217,24 @@ void search_boxes(const Search& s, const Field& field, double steps, const std::
             clear_outside(s, cell, slice);
         };
         std::vector<Found> out;
-        for (int top = tile.top; top < tile.bottom; top += kRows) {
-            const int bottom = std::min(top + kRows, tile.bottom);
-            std::vector<Cell> cells;
-            for (const Cell& cell : cut_row(top, bottom, tile.left, tile.right))
-                if (worth_searching(s, cell)) cells.push_back(cell);
-            if (cells.empty()) continue;
-            if (small) build_tables(*small, bottom);
-            if (large) build_tables(*large, bottom);
-            for (const Cell& cell : cells) search_cell(s, cell, fill, out);
+        for (const Cell& cell : cells) {
+            if (small) build_tables(*small, cell.bottom);
+            if (large) build_tables(*large, cell.bottom);
+            search_cell(s, cell, fill, out);
         }
         std::lock_guard<std::mutex> guard(lock);
         all.insert(all.end(), out.begin(), out.end());
     });
 }
 
-void search_disks(const Search& s, const Field& field, double steps, const std::vector<Patch>& patches,
+void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
                   std::vector<Found>& all) {
     const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
     std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
     for (int top = 0; top < field.height; top += rows) {
         const int bottom = std::min(top + rows, field.height);
         const int from = std::max(top - 1, 0), to = std::min(bottom + 1, field.height);
-        disk_torque(field, steps, patches, from, to, tau.data());
+        disk_torque(field, patches, from, to, tau.data());
         for (int y = top; y < bottom; y += kRows)
             search_rows(s, tau.data(), from, to - from, y, std::min(y + kRows, bottom), all);
     }
@@ -292,25 +294,54 @@ std::vector<Extremum> strongest(std::vector<Found>& found, const Request& reques
     return std::vector<Extremum>(found.begin(), found.end());
 }
 
+// Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
+IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
+                                     int32_t* __restrict flags) {
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+        const float v = row[x + 1];
+        const bool rows = (v > above[x]) & (v > above[x + 1]) & (v > above[x + 2]) & (v > below[x]) &
+                          (v > below[x + 1]) & (v > below[x + 2]);
+        flags[x] = rows & (v > row[x]) & (v > row[x + 2]);
+    }
+}
+IMTORQUE_DISPATCH(static, flag_peaks,
+                  (const float* above, const float* row, const float* below, int width, int32_t* flags),
+                  (above, row, below, width, flags))
+
+void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<float>& peaks) {
+    std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
+    std::vector<int32_t> flags(width);
+    const auto magnitudes = [&](int y) {
+        float* row = &rows[((y + 3) % 3) * (static_cast<size_t>(width) + 2)];
+        for (int x = 0; x < width; ++x)
+            row[x + 1] = y < 0 || y >= height ? 0.0f : std::fabs(value[static_cast<size_t>(y) * width + x]);
+        return row;
+    };
+    const float* above = magnitudes(top - 1);
+    const float* row = magnitudes(top);
+    for (int y = top; y < bottom; ++y) {
+        const float* below = magnitudes(y + 1);
+        flag_peaks(above, row, below, width, flags.data());
+        for (int x = 0; x < width; ++x)
+            if (flags[x] && (sign == 0 || (value[static_cast<size_t>(y) * width + x] > 0) == (sign > 0)))
+                peaks.push_back(row[x + 1]);
+        above = row;
+        row = below;
+    }
+}
+
 // The count-th largest |V| among pixels that exceed all eight neighbours: each holds an extremum of that strength.
 float weakest_wanted(const float* value, int height, int width, const Request& request) {
     std::vector<float> peaks;
-    for (int y = 0; y < height; ++y) {
-        const float* row = value + static_cast<size_t>(y) * width;
-        for (int x = 0; x < width; ++x) {
-            const float v = std::fabs(row[x]);
-            if (v == 0 || (request.sign != 0 && row[x] * static_cast<float>(request.sign) < 0)) continue;
-            if ((x > 0 && std::fabs(row[x - 1]) >= v) || (x + 1 < width && std::fabs(row[x + 1]) >= v)) continue;
-            bool peak = true;
-            for (int dy = -1; dy <= 1 && peak; dy += 2) {
-                if (y + dy < 0 || y + dy >= height) continue;
-                const float* other = row + static_cast<ptrdiff_t>(dy) * width;
-                for (int dx = -1; dx <= 1; ++dx)
-                    if (x + dx >= 0 && x + dx < width && std::fabs(other[x + dx]) >= v) peak = false;
-            }
-            if (peak) peaks.push_back(v);
-        }
-    }
+    std::mutex lock;
+    parallel_for((height + 2 * kRows - 1) / (2 * kRows), [&](int band) {
+        std::vector<float> found;
+        const int top = band * 2 * kRows;
+        collect_peaks(value, height, width, request.sign, top, std::min(top + 2 * kRows, height), found);
+        std::lock_guard<std::mutex> guard(lock);
+        peaks.insert(peaks.end(), found.begin(), found.end());
+    });
     if (static_cast<long long>(peaks.size()) < request.count) return 0;
     std::nth_element(peaks.begin(), peaks.begin() + (request.count - 1), peaks.end(), std::greater<float>());
     return peaks[request.count - 1];
@@ -331,14 +362,14 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
     return strongest(found, request);
 }
 
-std::vector<Extremum> extrema_of_field(const Field& field, double steps, const std::vector<Patch>& patches, Shape shape,
+std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                        const Request& request) {
     const int count = static_cast<int>(patches.size());
     Search s{count, field.height, field.width, request, 0, nullptr};
     if (request.count == 0) return {};
     std::vector<Found> found;
     if (shape == Shape::disk) {
-        search_disks(s, field, steps, patches, found);
+        search_disks(s, field, patches, found);
         return strongest(found, request);
     }
     std::unique_ptr<float[]> value;
@@ -348,15 +379,15 @@ std::vector<Extremum> extrema_of_field(const Field& field, double steps, const s
         value.reset(new float[pixels]);
         std::unique_ptr<int32_t[]> scale(new int32_t[pixels]);
         const std::vector<int32_t> sizes(count, 1);
-        value_and_scale(field, steps, patches, shape, sizes.data(), value.get(), scale.get());
+        value_and_scale(field, patches, shape, sizes.data(), value.get(), scale.get());
         s.threshold = weakest_wanted(value.get(), field.height, field.width, request);
         s.value_map = value.get();
     }
-    const Widths widths = choose_widths(field, steps, patches);
+    const Widths widths = choose_widths(field, patches);
     if (widths.long_sums)
-        search_boxes<WideLong>(s, field, steps, patches, widths.narrow, found);
+        search_boxes<WideLong>(s, field, patches, widths.narrow, found);
     else
-        search_boxes<Wide>(s, field, steps, patches, widths.narrow, found);
+        search_boxes<Wide>(s, field, patches, widths.narrow, found);
     return strongest(found, request);
 }
 

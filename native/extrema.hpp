@@ -22,7 +22,7 @@ struct Request {
 
 // Both give the same result: sorted by falling |value|, then by (k, y, x).
 std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request);
-std::vector<Extremum> extrema_of_field(const Field& field, double steps, const std::vector<Patch>& patches, Shape shape,
+std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                        const Request& request);
 
 // Which boxes (centre y, x; sides height, width) to keep, in the given order: a box goes when it shares more than

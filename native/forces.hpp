@@ -4,20 +4,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "simd.hpp"
 
 namespace imtorque {
 
+// Forces are rounded once, to integers: F -> round(F * steps). `steps` depends on the field alone, never on the sizes
+// asked for, the tiling or the integer width, so every function sees the same rounded forces.
 struct Field {
     const float* fx;
     const float* fy;
     int height, width;
+    double steps;
+    const double* blocks;  // summed-area table of |Fx| + |Fy| over blocks of pixels, as `survey` makes it
 };
 
-// Forces are rounded once, to integers: F -> round(F * steps). `steps` depends on the field alone, never on the sizes
-// asked for, the tiling or the integer width, so every function sees the same rounded forces.
-double rounding_steps(const Field& field);
+// What a field's rounding and the bounds of its sums rest on, from one pass over it.
+struct Survey {
+    double steps;
+    std::vector<double> blocks;  // block_rows(height) x block_rows(width)
+};
+Survey survey(const float* fx, const float* fy, int height, int width);
+int block_rows(int length);  // of the table: one more than there are blocks
 
 // Every |F * steps| stays below this, so that the rounding below is valid.
 constexpr float kMaxRounded = 1 << 22;
@@ -40,21 +49,6 @@ struct Patch {
 // How wide the integers of a patch's sum must be.
 enum class Width { bits32, bits64, bits64_long };  // _long: the sum may pass 2^51, where the quick conversion ends
 
-// Upper bounds of the moments in any patch, from the edge mass in blocks of pixels.
-class MomentBound {
-  public:
-    MomentBound(const Field& field, double steps);
-    ~MomentBound();
-    MomentBound(const MomentBound&) = delete;
-    MomentBound& operator=(const MomentBound&) = delete;
-    Width width(const Patch& patch) const;
-
-  private:
-    double moment(int ry, int rx) const;
-    double largest_;  // largest |F| in steps
-    int height_, width_;
-    int rows_, cols_;     // of blocks
-    int64_t* table_;      // summed-area table of the mass |Fx| + |Fy| in blocks, (rows_ + 1) x (cols_ + 1)
-};
+Width width_of_sums(const Field& field, const Patch& patch);
 
 }  // namespace imtorque

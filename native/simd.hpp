@@ -3,6 +3,8 @@
 // contracted or reordered, so both give the same bits.
 #pragma once
 
+#include <cstring>
+
 #define IMTORQUE_INLINE inline __attribute__((always_inline))
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -24,6 +26,24 @@
     }
 
 namespace imtorque {
+
+// Eight numbers at a time, whatever the width of the processor's vectors.
+constexpr int kLanes = 8;
+template <class T>
+struct LanesOf {
+    typedef T type __attribute__((vector_size(kLanes * sizeof(T))));
+};
+template <class T>
+using Lanes = typename LanesOf<T>::type;
+
+template <class T>
+IMTORQUE_INLINE void load(const T* p, Lanes<T>& lanes) {
+    std::memcpy(&lanes, p, sizeof lanes);
+}
+template <class T>
+IMTORQUE_INLINE void store(const Lanes<T>& lanes, T* p) {
+    std::memcpy(p, &lanes, sizeof lanes);
+}
 
 bool use_avx2();            // the processor has AVX2 and it has not been switched off
 void allow_avx2(bool yes);  // for tests that compare the two

@@ -21,7 +21,7 @@ bool nested(const std::vector<Patch>& patches) {
 
 }  // namespace
 
-void torque_spectrum(const Field& field, double steps, const std::vector<Patch>& patches, Shape shape, int y, int x,
+void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x,
                      float* tau) {
     int ry = 0, rx = 0;
     for (const Patch& patch : patches) {
@@ -30,7 +30,7 @@ void torque_spectrum(const Field& field, double steps, const std::vector<Patch>&
     }
     const bool chain = nested(patches);
     std::vector<int64_t> moments(patches.size(), 0);
-    const float rounding = static_cast<float>(steps);
+    const float rounding = static_cast<float>(field.steps);
     for (int v = std::max(0, y - ry); v <= std::min(field.height - 1, y + ry); ++v)
         for (int u = std::max(0, x - rx); u <= std::min(field.width - 1, x + rx); ++u) {
             const size_t at = static_cast<size_t>(v) * field.width + u;

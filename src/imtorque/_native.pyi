@@ -22,10 +22,12 @@ def suppress_non_maxima(
 def shape_forces(
     fx: Float32Array, fy: Float32Array, strength_scale: float, directions: int, arc_length: bool
 ) -> None: ...
-def rounding_steps(fx: Float32Array, fy: Float32Array) -> float: ...
+def survey(fx: Float32Array, fy: Float32Array) -> tuple[float, NDArray[np.float64]]: ...
 def torque_volume(
     fx: Float32Array,
     fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,
@@ -35,6 +37,8 @@ def torque_volume(
 def value_and_scale(
     fx: Float32Array,
     fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,
@@ -47,6 +51,8 @@ def value_and_scale_of_volume(
 def torque_spectrum(
     fx: Float32Array,
     fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,
@@ -61,6 +67,8 @@ def extrema_of_volume(
 def extrema_of_field(
     fx: Float32Array,
     fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,

@@ -11,11 +11,14 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from imtorque import _native
 
 FloatArray = NDArray[np.floating[Any]]
 Float32Array = NDArray[np.float32]
@@ -54,10 +57,16 @@ class Edges:
         """Height and width of the image."""
         return self.fx.shape[0], self.fx.shape[1]
 
+    @cached_property
+    def rounded(self) -> tuple[Float32Array, Float32Array, float, FloatArray]:
+        """The field with its fixed-point rounding, as the kernels take it (see `imtorque.torque`)."""
+        return (self.fx, self.fy, *_native.survey(self.fx, self.fy))
+
     @property
     def mask(self) -> BoolArray:
         """Where there is an edge."""
-        return (self.fx != 0) | (self.fy != 0)
+        mask: BoolArray = (self.fx != 0) | (self.fy != 0)
+        return mask
 
     @property
     def strength(self) -> Float32Array:

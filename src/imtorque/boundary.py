@@ -47,8 +47,9 @@ def contribution_map(
         return np.maximum(*parts)
     turns = np.sign(extrema.value) if sign == "supporting" else np.ones(len(extrema))
     votes = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
-    where = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, extrema.height, extrema.width))
-    return _native.contributions(edges.fx, edges.fy, *where, votes, patch == "disk", sign == "absolute")
+    sides = (extrema.height, extrema.width)
+    y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, *sides))
+    return _native.contributions(edges.fx, edges.fy, y, x, height, width, votes, patch == "disk", sign == "absolute")
 
 
 def _weights(extrema: Extrema, weight: str, patch: str) -> FloatArray:

@@ -66,7 +66,7 @@ def find_extrema(
         k, y, x, value = _native.extrema_of_volume(source.tau, *request)
     elif isinstance(source, Edges):
         array = require_sizes(sizes)
-        k, y, x, value = _native.extrema_of_field(source.fx, source.fy, *patch_arrays(array, patch, alpha), *request)
+        k, y, x, value = _native.extrema_of_field(*source.rounded, *patch_arrays(array, patch, alpha), *request)
     else:
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
     return Extrema(y, x, array[k], value)
@@ -133,6 +133,6 @@ def suppress_overlaps(extrema: Extrema, overlap: float = 0.5) -> Extrema:
         Largest part of the smaller patch's area that two kept patches of the same sign may share.
     """
     sides: tuple[IntArray, IntArray] = (extrema.height, extrema.width)
-    integers = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, *sides))
-    keep = _native.suppress_overlaps(*integers, np.ascontiguousarray(extrema.value, np.float32), overlap)
+    y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, *sides))
+    keep = _native.suppress_overlaps(y, x, height, width, np.ascontiguousarray(extrema.value, np.float32), overlap)
     return extrema[keep]

@@ -58,7 +58,8 @@ def torque_map(edges: Edges, size: int | tuple[int, int], *, patch: str = "squar
     >>> round(float(torque_map(gradient_edges(image), 25)[16, 16]) * 25**2, 3)
     81.0
     """
-    return torque_volume(edges, np.asarray([size]), patch=patch, alpha=alpha).tau[0]
+    tau: Float32Array = torque_volume(edges, np.asarray([size]), patch=patch, alpha=alpha).tau[0]
+    return tau
 
 
 def torque_volume(
@@ -89,7 +90,7 @@ def torque_volume(
         raise TypeError(f"out must be a float32 array, got {getattr(out, 'dtype', type(out).__name__)}")
     elif out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
         raise ValueError(f"out must be C-contiguous and writeable of shape {shape}, got shape {out.shape}")
-    _native.torque_volume(edges.fx, edges.fy, *patches, out)
+    _native.torque_volume(*edges.rounded, *patches, out)
     return TorqueVolume(out, array)
 
 
@@ -123,7 +124,7 @@ def value_and_scale_maps(
     else:
         array = require_sizes(sizes)
         patches = patch_arrays(array, patch, alpha)
-        value, label = _native.value_and_scale(_checked(source).fx, source.fy, *patches, _labels(array))
+        value, label = _native.value_and_scale(*_checked(source).rounded, *patches, _labels(array))
     if array.ndim == 1:
         return value, label
     pairs = np.vstack([[0, 0], array]).astype(np.int32)
@@ -139,7 +140,7 @@ def torque_spectrum(
     height, width = _checked(edges).shape
     if not (0 <= y < height and 0 <= x < width):
         raise ValueError(f"point must lie in the image of {height} x {width}, got (y, x) = ({y}, {x})")
-    return _native.torque_spectrum(edges.fx, edges.fy, *patch_arrays(array, patch, alpha), y, x)
+    return _native.torque_spectrum(*edges.rounded, *patch_arrays(array, patch, alpha), y, x)
 
 
 def gradient_torque(image: Image, sizes: Sizes) -> TorqueVolume:
