@@ -20,7 +20,18 @@ def thin(picture):
 
 
 def _deletable(n, first):
-    x = [None, n[1, 2], n[0, 2], n[0, 1], n[0, 0], n[1, 0], n[2, 0], n[2, 1], n[2, 2], n[1, 2]]  # x[1] east ... x[9] = x[1]
+    x = [
+        None,
+        n[1, 2],
+        n[0, 2],
+        n[0, 1],
+        n[0, 0],
+        n[1, 0],
+        n[2, 0],
+        n[2, 1],
+        n[2, 2],
+        n[1, 2],
+    ]  # x[1] east ... x[9] = x[1]
     crossings = sum(x[2 * i - 1] == 0 and (x[2 * i] == 1 or x[2 * i + 1] == 1) for i in range(1, 5))
     n1 = sum(x[2 * k - 1] | x[2 * k] for k in range(1, 5))
     n2 = sum(x[2 * k] | x[2 * k + 1] for k in range(1, 5))

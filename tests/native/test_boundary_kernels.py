@@ -1,4 +1,3 @@
-import naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +6,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.testing import assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
+import naive
 from imtorque import _native
 from imtorque.evaluation import match_boundaries, thin_boundary
 from imtorque.evaluation.matching import match_maps
