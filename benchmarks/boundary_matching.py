@@ -11,6 +11,7 @@ timed apart) and run on one thread, each image's thresholds one after the other.
 """
 
 import argparse
+import itertools
 import json
 import platform
 import statistics
@@ -73,7 +74,7 @@ def time_ours(images, matching):
         )
         seconds += time.perf_counter() - start
         matched = partners >= 0
-        parts = [matched[:, a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        parts = [matched[:, a:b] for a, b in itertools.pairwise(starts)]
         counts += [(int(part.sum()), int(part.any(axis=0).sum())) for part in parts]
     return seconds, counts
 
