@@ -7,7 +7,7 @@ build it in an environment of its own and name that environment's Python,
     python benchmarks/boundary_matching.py --data DIR --reference /tmp/reference/bin/python
 
 DIR holds `png/` and `groundTruth/` of the benchmark's five images. Both sides get the same thinned maps (thinning is
-timed apart) and run on one thread, each image's thresholds one after the other.
+timed apart) and run on one thread, each image's thresholds one after the other; seconds are processor time.
 """
 
 import argparse
@@ -40,9 +40,9 @@ for path in sys.argv[1:]:
     for boundary in data["maps"]:
         matched_truth, any_truth = 0, np.zeros(boundary.shape, bool)
         for truth in data["truths"]:
-            start = time.perf_counter()
+            start = time.process_time()
             first, second, _, _ = correspond_pixels(boundary, truth, max_dist=0.0075)
-            total += time.perf_counter() - start
+            total += time.process_time() - start
             matched_truth += int((second > 0).sum())
             any_truth |= first > 0
         counts.append((matched_truth, int(any_truth.sum())))
@@ -57,9 +57,9 @@ def load(folder, thresholds):
     truths = datasets.find_truths(folder / "groundTruth")
     for name, path in datasets.find_predictions(folder / "png").items():
         strength = as_strength(datasets.read_prediction(path).map, "prediction")
-        start = time.perf_counter()
+        start = time.process_time()
         maps = [thin_boundary(strength >= t) for t in threshold_levels(thresholds)[::-1]]
-        seconds += time.perf_counter() - start
+        seconds += time.process_time() - start
         images.append((name, np.stack(maps), np.stack(truths[name].boundaries(strength.shape))))
     return images, seconds
 
@@ -68,11 +68,11 @@ def time_ours(images, matching):
     """Return seconds and, per image and map, the annotators' matched pixels and the predicted pixels matched to any."""
     counts, seconds = [], 0.0
     for _, maps, truths in images:
-        start = time.perf_counter()
+        start = time.process_time()
         partners, starts = match_maps(
             maps.view(np.uint8), truths.view(np.uint8), max_distance=MAX_DISTANCE, matching=matching
         )
-        seconds += time.perf_counter() - start
+        seconds += time.process_time() - start
         matched = partners >= 0
         parts = [matched[:, a:b] for a, b in itertools.pairwise(starts)]
         counts += [(int(part.sum()), int(part.any(axis=0).sum())) for part in parts]

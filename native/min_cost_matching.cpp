@@ -53,7 +53,6 @@ class Matching {
     }
 
     int mate(int v) const { return mate_[v]; }
-    bool present(int v) const { return present_[v]; }
 
     // Put a left vertex in, unmatched, with the least dual its neighbours allow.
     void insert(int v) {

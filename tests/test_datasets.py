@@ -135,15 +135,16 @@ def test_caltech_outlines_are_moved_to_image_coordinates(tmp_path):
 
 def test_fixations_without_observers_are_read(eye_tracking):
     a, b = datasets.eye_tracking(eye_tracking)
-    assert (a.name, a.shape, len(a.fixations), len(b.fixations)) == ("a", (4, 5), 2, 1)
-    assert_array_equal(a.fixations.x, [1.5, 4.5])  # just off the image: moved to its edge
-    assert a.fixations.observer is a.fixations.order is a.fixations.duration is None
+    assert (a.name, a.shape, len(a.fixations()), len(b.fixations())) == ("a", (4, 5), 2, 1)
+    fixations = a.fixations()
+    assert_array_equal(fixations.x, [1.5, 4.5])  # just off the image: moved to its edge
+    assert fixations.observer is fixations.order is fixations.duration is None
 
 
 def test_fixations_with_observers_are_read(eye_tracking):
     table = "image,subject,order,x,y,duration_ms\na.png,s1,1,0,0,200\na.png,s2,1,1,1,150.5\nb.png,s1,2,3,3,90\n"
     (eye_tracking / "fixations.csv").write_text(table)
-    fixations = datasets.eye_tracking(eye_tracking)[0].fixations
+    fixations = datasets.eye_tracking(eye_tracking)[0].fixations()
     assert_array_equal(fixations.observer, ["s1", "s2"])
     assert_array_equal(fixations.order, [1, 1])
     assert_array_equal(fixations.duration, [200, 150.5])
@@ -172,8 +173,8 @@ def test_mit1003_is_read_as_published(tmp_path):
         Image.fromarray(points).save(tmp_path / folder / name, quality=100)
     (image,) = datasets.mit1003(tmp_path)
     assert image.name == "i1"
-    assert_array_equal(image.fixations.y, [10, 20])
-    assert_array_equal(image.fixations.x, [30, 5])
+    assert_array_equal(image.fixations().y, [10, 20])
+    assert_array_equal(image.fixations().x, [30, 5])
 
 
 def test_mask_folders_pair_by_name(tmp_path):

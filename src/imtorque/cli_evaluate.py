@@ -157,7 +157,7 @@ def _data_row(data_set: datasets.DataSet, holding: datasets.Holding | None) -> d
         "licence": data_set.licence,
         "address": data_set.address,
         "citation": data_set.citation,
-        "folder": data_set.folder,
+        "folder": data_set.folders[0],
     }
     if holding is None:
         return row

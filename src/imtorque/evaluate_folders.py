@@ -152,8 +152,10 @@ def summarise_region_files(names: Sequence[str], scores: Sequence[evaluation.Reg
 def score_mask(path: Path, truth: datasets.Truth, max_distance: float) -> evaluation.MaskScores:
     """Score one mask file."""
     prediction = read_map(path)
-    (true,) = truth.segmentations()
-    return evaluation.mask_scores(prediction, true, max_distance=max_distance)
+    true = truth.segmentations()
+    if len(true) != 1:
+        raise ValueError(f"the truth must be one mask, got {len(true)}")
+    return evaluation.mask_scores(prediction, true[0], max_distance=max_distance)
 
 
 def summarise_mask_files(names: Sequence[str], scores: Sequence[evaluation.MaskScores]) -> Result:

@@ -24,11 +24,28 @@ class SaliencyScores:
 
 @dataclass(frozen=True)
 class Observed:
-    """One image's fixations, and everybody's on the other images, scaled to its size."""
+    """One image, the number of which is `index` in its set, and all fixations of the set in relative places.
+
+    `owner`, `y` and `x` are shared by all images of the set.
+    """
 
     image: datasets.EyeTrackingImage
-    other_y: NDArray[np.float64]
-    other_x: NDArray[np.float64]
+    index: int
+    owner: NDArray[np.int64]
+    y: NDArray[np.float64]
+    x: NDArray[np.float64]
+
+    def own_places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the image's own fixations, in pixels."""
+        return self._places(self.owner == self.index)
+
+    def other_places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return everybody's fixations on the other images, scaled to this one."""
+        return self._places(self.owner != self.index)
+
+    def _places(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        height, width = self.image.shape
+        return self.y[chosen] * height - 0.5, self.x[chosen] * width - 0.5
 
 
 def read_observations(root: Path) -> dict[str, Observed]:
@@ -36,17 +53,15 @@ def read_observations(root: Path) -> dict[str, Observed]:
     images = datasets.mit1003(root) if (root / "ALLSTIMULI").is_dir() else datasets.eye_tracking(root)
     if len(images) < 2:
         raise ValueError(f"{root} must hold at least 2 images, for the shuffled AUC, got {len(images)}")
-    for image in images:
-        if len(image.fixations) == 0:
+    fixations = [image.fixations() for image in images]
+    for image, places in zip(images, fixations, strict=True):
+        if len(places) == 0:
             raise ValueError(f"{root} must hold fixations of every image, got none of {image.name}")
-    # Relative places are computed once; each image leaves its own out.
-    owner = np.concatenate([np.full(len(image.fixations), k) for k, image in enumerate(images)])
-    y = np.concatenate([(image.fixations.y + 0.5) / image.shape[0] for image in images])
-    x = np.concatenate([(image.fixations.x + 0.5) / image.shape[1] for image in images])
-    return {
-        image.name: Observed(image, y[owner != k] * image.shape[0] - 0.5, x[owner != k] * image.shape[1] - 0.5)
-        for k, image in enumerate(images)
-    }
+    owner = np.repeat(np.arange(len(images)), [len(places) for places in fixations])
+    pairs = list(zip(images, fixations, strict=True))
+    y = np.concatenate([(places.y + 0.5) / image.shape[0] for image, places in pairs])
+    x = np.concatenate([(places.x + 0.5) / image.shape[1] for image, places in pairs])
+    return {image.name: Observed(image, k, owner, y, x) for k, image in enumerate(images)}
 
 
 def score_saliency(path: Path, observed: Observed, sigma: float) -> tuple[SaliencyScores, SaliencyScores]:
@@ -75,21 +90,20 @@ def summarise_saliency_files(names: Sequence[str], scores: Sequence[tuple[Salien
 
 
 def _score(saliency: NDArray[Any], observed: Observed, sigma: float) -> SaliencyScores:
-    image = observed.image
-    y, x = image.fixations.y, image.fixations.x
-    density = evaluation.fixation_density(y, x, image.shape, sigma=sigma)
-    others = {"other_y": observed.other_y, "other_x": observed.other_x}
+    shape = observed.image.shape
+    (y, x), (other_y, other_x) = observed.own_places(), observed.other_places()
+    density = evaluation.fixation_density(y, x, shape, sigma=sigma)
     values = (
         evaluation.auc_judd(saliency, y, x),
         evaluation.auc_borji(saliency, y, x),
-        evaluation.auc_shuffled(saliency, y, x, **others),
+        evaluation.auc_shuffled(saliency, y, x, other_y=other_y, other_x=other_x),
         evaluation.nss(saliency, y, x),
         evaluation.cc(saliency, density),
         evaluation.sim(saliency, density),
         evaluation.kl_divergence(saliency, density),
-        evaluation.information_gain(saliency, y, x, baseline=evaluation.centre_prior(image.shape)),
+        evaluation.information_gain(saliency, y, x, baseline=evaluation.centre_prior(shape)),
     )
-    region = evaluation.fixated_region(y, x, image.shape, sigma=sigma)
+    region = evaluation.fixated_region(y, x, shape, sigma=sigma)
     return SaliencyScores(evaluation.fixation_scores(saliency, region), dict(zip(METRICS, values, strict=True)))
 
 

@@ -12,11 +12,11 @@ from imtorque.datasets.mask_folders import mask_folder
 
 @dataclass(frozen=True)
 class DataSet:
-    """One data set: `images` in all, looked for in `folder` below the root."""
+    """One data set: `images` in all, looked for in the first of `folders` that the root has."""
 
     name: str
     title: str
-    folder: str
+    folders: tuple[str, ...]
     images: int
     address: str
     licence: str
@@ -60,7 +60,7 @@ CATALOGUE = (
     DataSet(
         "bsds300",
         "Berkeley segmentation data set, 300 images",
-        "bsds500",
+        ("bsds300", "BSDS300", "bsds500"),
         300,
         BERKELEY_ADDRESS,
         BERKELEY_TERMS,
@@ -70,7 +70,7 @@ CATALOGUE = (
     DataSet(
         "bsds500",
         "Berkeley segmentation data set, 500 images",
-        "bsds500",
+        ("bsds500", "BSDS500", "BSR"),
         500,
         BERKELEY_ADDRESS,
         BERKELEY_TERMS,
@@ -80,7 +80,7 @@ CATALOGUE = (
     DataSet(
         "caltech101",
         "Caltech-101 object categories",
-        "caltech101",
+        ("caltech101",),
         9144,
         "https://data.caltech.edu/records/mzrjq-6wc02",
         "CC BY 4.0",
@@ -90,7 +90,7 @@ CATALOGUE = (
     DataSet(
         "caltech101-outlines",
         "Caltech-101 hand-drawn outlines",
-        "caltech101",
+        ("caltech101",),
         9144,
         "https://data.caltech.edu/records/mzrjq-6wc02",
         "CC BY 4.0",
@@ -100,7 +100,7 @@ CATALOGUE = (
     DataSet(
         "osie",
         "OSIE: 700 everyday scenes, fixations of 15 people",
-        "eyetracking/osie",
+        ("eyetracking/osie",),
         700,
         "https://github.com/NUS-VIP/predicting-human-gaze-beyond-pixels",
         "MIT",
@@ -110,7 +110,7 @@ CATALOGUE = (
     DataSet(
         "sun_scenes",
         "500 scenes of SUN2012, fixations of 12 people",
-        "eyetracking/sun_scenes",
+        ("eyetracking/sun_scenes",),
         500,
         "https://github.com/Yanakz/Scene",
         "MIT",
@@ -120,7 +120,7 @@ CATALOGUE = (
     DataSet(
         "mit1003",
         "MIT1003: 1003 images, fixations of 15 people",
-        "mit1003",
+        ("mit1003",),
         1003,
         "https://people.csail.mit.edu/tjudd/WherePeopleLook/",
         "none stated; published for research",
@@ -130,7 +130,7 @@ CATALOGUE = (
     DataSet(
         "weizmann_horses",
         "Weizmann horses with masks",
-        "figure_ground/weizmann_horses",
+        ("figure_ground/weizmann_horses",),
         327,
         "https://www.msri.org/people/members/eranb/ (mirror: github.com/ZJW-HUST/Deeplab-Weizmann-Horse)",
         "none stated; published for research",
@@ -145,12 +145,14 @@ def holdings(root: str | Path) -> list[Holding]:
     base = Path(root)
     if not base.is_dir():
         raise ValueError(f"{base} must be a folder, got {'a file' if base.exists() else 'nothing'}")
-    return [_holding(data_set, base / data_set.folder) for data_set in CATALOGUE]
+    return [_holding(data_set, base) for data_set in CATALOGUE]
 
 
-def _holding(data_set: DataSet, path: Path) -> Holding:
-    if not path.is_dir():
-        return Holding(data_set, path, 0, None)
+def _holding(data_set: DataSet, root: Path) -> Holding:
+    present = [root / folder for folder in data_set.folders if (root / folder).is_dir()]
+    if not present:
+        return Holding(data_set, root / data_set.folders[0], 0, None)
+    path = present[0]
     try:
         return Holding(data_set, path, data_set.count(path), None)
     except ValueError as error:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, read_grey, read_picture
+from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, picture_shape, read_grey, read_picture
 
 MARGIN = 1.0  # a fixation may miss the image by this many pixels, from rounding; it is moved to the edge
 COLUMNS = {"subject": "observer", "observer": "observer", "order": "order", "duration_ms": "duration"}
@@ -37,16 +36,23 @@ class Fixations:
 
 @dataclass(frozen=True)
 class EyeTrackingImage:
-    """One image and where people looked; the picture is not read before it is asked for."""
+    """One image and where people looked; no picture is read before it is asked for.
+
+    `source` holds the fixations, or is the picture that marks them.
+    """
 
     name: str
     image_path: Path
     shape: tuple[int, int]
-    fixations: Fixations
+    source: Fixations | Path
 
     def image(self) -> NDArray[Any]:
         """Read the picture, uint8."""
         return read_picture(self.image_path)
+
+    def fixations(self) -> Fixations:
+        """Return where people looked."""
+        return self.source if isinstance(self.source, Fixations) else _read_points(self.source, self.shape)
 
 
 def eye_tracking(root: str | Path) -> list[EyeTrackingImage]:
@@ -93,15 +99,17 @@ def mit1003(root: str | Path) -> list[EyeTrackingImage]:
         points = maps / f"{name}_fixPts.jpg"
         if not points.is_file():
             raise ValueError(f"{maps} must hold the fixations of every stimulus, got no {points.name}")
-        # Stored as JPEG, so marked pixels are near white and ringing around them is dark.
-        fixated = read_grey(points) > 127
-        with Image.open(path) as picture:
-            shape = picture.height, picture.width
-        if fixated.shape != shape:
-            raise ValueError(f"{points} must have the stimulus's shape {shape}, got {fixated.shape}")
-        y, x = np.nonzero(fixated)
-        images.append(EyeTrackingImage(name, path, shape, Fixations(y.astype(float), x.astype(float))))
+        images.append(EyeTrackingImage(name, path, picture_shape(path), points))
     return images
+
+
+def _read_points(path: Path, shape: tuple[int, int]) -> Fixations:
+    # Stored as JPEG, so marked pixels are near white and ringing around them is dark.
+    fixated = read_grey(path) > 127
+    if fixated.shape != shape:
+        raise ValueError(f"{path} must have the stimulus's shape {shape}, got {fixated.shape}")
+    y, x = np.nonzero(fixated)
+    return Fixations(y.astype(float), x.astype(float))
 
 
 def _rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:

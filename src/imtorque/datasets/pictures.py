@@ -9,17 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
+UNREADABLE = (OSError, UnidentifiedImageError, ValueError, SyntaxError)  # what Pillow raises
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp")
 
 
 def read_picture(path: Path) -> NDArray[Any]:
-    """Read a picture as it is stored: (H, W) grey or (H, W, 3) colour, uint8 or uint16."""
+    """Read a picture as it is stored: (H, W) grey or (H, W, 3) colour."""
     try:
         with Image.open(path) as picture:
-            if picture.mode in ("1", "L", "RGB") or picture.mode.startswith("I;16"):
+            if picture.mode == "I" and picture.format == "PNG":  # how older Pillow opens 16-bit PNG
+                return np.asarray(picture).astype(np.uint16)
+            if picture.mode in ("1", "L", "I", "F", "RGB") or picture.mode.startswith("I;16"):
                 return np.asarray(picture)
             return np.asarray(picture.convert("RGB"))
-    except (OSError, UnidentifiedImageError, ValueError, SyntaxError) as error:
+    except UNREADABLE as error:
+        raise ValueError(f"{path} must be a readable picture: {_one_line(error)}") from error
+
+
+def picture_shape(path: Path) -> tuple[int, int]:
+    """Return (H, W) of a picture from its header."""
+    try:
+        with Image.open(path) as picture:
+            return picture.height, picture.width
+    except UNREADABLE as error:
         raise ValueError(f"{path} must be a readable picture: {_one_line(error)}") from error
 
 

@@ -56,7 +56,7 @@ def bootstrap_difference(
 
     Examples
     --------
-    >>> bootstrap_difference([0.5, 0.7, 0.6], [0.4, 0.6, 0.5]).value
+    >>> round(bootstrap_difference([0.5, 0.7, 0.6], [0.4, 0.6, 0.5]).value, 6)
     0.1
     """
     first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
@@ -74,7 +74,7 @@ def bootstrap_difference(
     once = np.ones((1, len(first)))
     value = _statistics(first, once, of_mean) - _statistics(second, once, of_mean)
     low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Difference(round(float(value[0]), 12), float(low), float(high))
+    return Difference(float(value[0]), float(low), float(high))
 
 
 def bootstrap_ods_difference(

@@ -98,6 +98,8 @@ def match_maps(
     map's pixels start among them. Consecutive maps that share most of their pixels are fast.
     """
     radius = _radius(max_distance, truths.shape[1:])
+    if truths[0].size > np.iinfo(np.int32).max:
+        raise ValueError(f"images must have fewer than 2^31 pixels, got {truths[0].size}")
     pixels = [np.flatnonzero(boundary).astype(np.int32) for boundary in maps]
     starts = np.cumsum([0, *map(len, pixels)], dtype=np.int64)
     flat = np.concatenate(pixels) if pixels else np.empty(0, np.int32)
