@@ -2,78 +2,296 @@
 // values must satisfy is checked by the public functions above. The GIL is released around every kernel.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <vector>
 
 #include "boundary_matching.hpp"
+#include "canny.hpp"
+#include "contribution.hpp"
+#include "extrema.hpp"
+#include "gradient_torque.hpp"
 #include "parallel.hpp"
+#include "simd.hpp"
 #include "thinning.hpp"
+#include "torque.hpp"
 
 namespace nb = nanobind;
 
-// Boundary evaluation
 namespace {
 
-template <typename T, typename... Shape>
-using Input = nb::ndarray<const T, Shape..., nb::c_contig, nb::device::cpu>;
-using Partners = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<2>>;
-using Picture = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<2>>;
+using namespace imtorque;
 
-// An uninitialised array that NumPy owns.
-template <typename Array>
-Array new_array(std::size_t rows, std::size_t columns) {
-    auto* data = new typename Array::Scalar[rows * columns];
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<typename Array::Scalar*>(p); });
-    return Array(data, {rows, columns}, owner);
+template <class T, int kRank>
+using In = nb::ndarray<const T, nb::ndim<kRank>, nb::c_contig, nb::device::cpu>;
+template <class T, int kRank>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<kRank>>;
+using Plane = In<float, 2>;
+
+template <class T>
+T* uninitialised(size_t count) {
+    return static_cast<T*>(::operator new(std::max<size_t>(count, 1) * sizeof(T)));
 }
 
-Picture thin(Input<std::uint8_t, nb::ndim<2>> picture) {
-    Picture thinned = new_array<Picture>(picture.shape(0), picture.shape(1));
-    nb::gil_scoped_release release;
-    std::copy_n(picture.data(), picture.size(), thinned.data());
-    imtorque::thin(thinned.data(), static_cast<int>(picture.shape(0)), static_cast<int>(picture.shape(1)));
-    return thinned;
+// A new array that owns its memory. Not cleared: kernels write every element.
+template <class T, int kRank>
+Out<T, kRank> make(std::initializer_list<size_t> shape) {
+    size_t count = 1;
+    for (size_t n : shape) count *= n;
+    T* data = uninitialised<T>(count);
+    nb::capsule owner(data, [](void* p) noexcept { ::operator delete(p); });
+    return Out<T, kRank>(data, shape, owner);
 }
 
-// Run `match` once per truth, in parallel.
-template <typename Match>
-Partners match_truths(const Input<std::int32_t, nb::ndim<1>>& pixels, const Input<std::int64_t, nb::ndim<1>>& starts,
-                      const Input<std::uint8_t, nb::ndim<3>>& truths, const Match& match) {
-    const std::size_t count = truths.shape(0), area = truths.shape(1) * truths.shape(2);
-    Partners partners = new_array<Partners>(count, pixels.size());
-    const imtorque::BoundaryMaps maps{pixels.data(), starts.data(), static_cast<int>(starts.size()) - 1,
-                                      static_cast<int>(truths.shape(1)), static_cast<int>(truths.shape(2))};
+void require_same_shape(const Plane& a, const Plane& b) {
+    if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
+}
+
+Field field_of(const Plane& fx, const Plane& fy, double steps, const In<double, 2>& blocks) {
+    require_same_shape(fx, fy);
+    const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
+    if (static_cast<int>(blocks.shape(0)) != block_rows(height) || static_cast<int>(blocks.shape(1)) != block_rows(width))
+        throw std::invalid_argument("blocks do not belong to the field");
+    return {fx.data(), fy.data(), height, width, steps, blocks.data()};
+}
+
+struct Patches {
+    std::vector<Patch> patches;
+    Shape shape;
+};
+
+// heights and widths are odd sides, norms the normalising areas Z; torque = moment / (2 Z).
+Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<int64_t, 1>& widths,
+                   const In<double, 1>& areas, bool disk) {
+    std::vector<Patch> patches;
+    for (size_t k = 0; k < heights.shape(0); ++k) {
+        const double area = areas.data()[k];
+        patches.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2),
+                           area > 0 ? static_cast<float>(1 / (4 * area * field.steps)) : 0.0f});
+    }
+    const Shape shape = disk ? Shape::disk : Shape::box;
+    return {clip_patches(std::move(patches), shape, field), shape};
+}
+
+nb::tuple tuple_of(const std::vector<Extremum>& extrema) {
+    auto k = make<int64_t, 1>({extrema.size()}), y = make<int64_t, 1>({extrema.size()}),
+         x = make<int64_t, 1>({extrema.size()});
+    auto value = make<float, 1>({extrema.size()});
+    for (size_t i = 0; i < extrema.size(); ++i) {
+        k.data()[i] = extrema[i].k;
+        y.data()[i] = extrema[i].y;
+        x.data()[i] = extrema[i].x;
+        value.data()[i] = extrema[i].value;
+    }
+    return nb::make_tuple(k, y, x, value);
+}
+
+template <class T>
+Out<float, 2> bind_to_grey(In<T, 3> pixels, double white, double offset, double scale) {
+    auto grey = make<float, 2>({pixels.shape(0), pixels.shape(1)});
     nb::gil_scoped_release release;
-    imtorque::parallel_for(static_cast<int>(count), [&](int k) {
+    to_grey(pixels.data(), static_cast<long long>(pixels.shape(0) * pixels.shape(1)), static_cast<int>(pixels.shape(2)),
+            white, offset, scale, grey.data());
+    return grey;
+}
+
+// Run `match` once per truth, in parallel; the maps' pixels lie between consecutive starts.
+template <class Match>
+Out<int32_t, 2> match_truths(const In<int32_t, 1>& pixels, const In<int64_t, 1>& starts, const In<uint8_t, 3>& truths,
+                             const Match& match) {
+    const size_t count = truths.shape(0), area = truths.shape(1) * truths.shape(2);
+    auto partners = make<int32_t, 2>({count, pixels.size()});
+    const BoundaryMaps maps{pixels.data(), starts.data(), static_cast<int>(starts.size()) - 1,
+                            static_cast<int>(truths.shape(1)), static_cast<int>(truths.shape(2))};
+    nb::gil_scoped_release release;
+    parallel_for(static_cast<int>(count), [&](int k) {
         match(maps, truths.data() + k * area, partners.data() + k * pixels.size());
     });
     return partners;
 }
 
-Partners match_min_cost(Input<std::int32_t, nb::ndim<1>> pixels, Input<std::int64_t, nb::ndim<1>> starts,
-                        Input<std::uint8_t, nb::ndim<3>> truths, double radius, double outlier_cost) {
-    return match_truths(pixels, starts, truths, [=](const auto& maps, const std::uint8_t* truth, std::int32_t* partner) {
-        imtorque::match_min_cost(maps, truth, radius, outlier_cost, partner);
-    });
-}
-
-Partners match_cardinality(Input<std::int32_t, nb::ndim<1>> pixels, Input<std::int64_t, nb::ndim<1>> starts,
-                           Input<std::uint8_t, nb::ndim<3>> truths, double radius) {
-    return match_truths(pixels, starts, truths, [=](const auto& maps, const std::uint8_t* truth, std::int32_t* partner) {
-        imtorque::match_cardinality(maps, truth, radius, partner);
-    });
-}
-
 }  // namespace
 
 NB_MODULE(_native, m) {
-    m.def("num_threads", &imtorque::num_threads);
-    m.def("set_num_threads", &imtorque::set_num_threads, nb::arg("n"));
+    m.def("num_threads", &num_threads);
+    m.def("set_num_threads", &set_num_threads, nb::arg("n"));
+    m.def("uses_avx2", &use_avx2);
+    m.def("allow_avx2", &allow_avx2, nb::arg("yes"));
 
-    m.def("thin", &thin, nb::arg("picture"));
-    m.def("match_min_cost", &match_min_cost, nb::arg("pixels"), nb::arg("starts"), nb::arg("truths"), nb::arg("radius"),
-          nb::arg("outlier_cost"));
-    m.def("match_cardinality", &match_cardinality, nb::arg("pixels"), nb::arg("starts"), nb::arg("truths"),
-          nb::arg("radius"));
+    m.def("to_grey", &bind_to_grey<uint8_t>);
+    m.def("to_grey", &bind_to_grey<uint16_t>);
+    m.def("to_grey", &bind_to_grey<float>);
+    m.def("to_grey", &bind_to_grey<double>);
+
+    m.def("canny", [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic) {
+        const size_t height = image.shape(0), width = image.shape(1);
+        auto fx = make<float, 2>({height, width}), fy = make<float, 2>({height, width});
+        {
+            nb::gil_scoped_release release;
+            canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma,
+                  {low, high, quantiles, automatic}, fx.data(), fy.data());
+        }
+        return nb::make_tuple(fx, fy);
+    });
+    m.def("smoothed_gradient", [](Plane image, double sigma) {
+        const size_t height = image.shape(0), width = image.shape(1);
+        auto gx = make<float, 2>({height, width}), gy = make<float, 2>({height, width});
+        {
+            nb::gil_scoped_release release;
+            smoothed_gradient(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, gx.data(),
+                              gy.data());
+        }
+        return nb::make_tuple(gx, gy);
+    });
+    m.def("suppress_non_maxima", [](Plane strength, Plane gx, Plane gy, float threshold) {
+        require_same_shape(strength, gx);
+        require_same_shape(gx, gy);
+        auto thinned = make<float, 2>({strength.shape(0), strength.shape(1)});
+        nb::gil_scoped_release release;
+        suppress_non_maxima(strength.data(), gx.data(), gy.data(), static_cast<int>(gx.shape(0)),
+                            static_cast<int>(gx.shape(1)), threshold, thinned.data());
+        return thinned;
+    });
+    m.def("shape_forces", [](nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> fx,
+                             nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> fy, double strength_scale,
+                             int directions, bool arc_length) {
+        if (fx.shape(0) != fy.shape(0) || fx.shape(1) != fy.shape(1)) throw std::invalid_argument("fx and fy differ in shape");
+        nb::gil_scoped_release release;
+        shape_forces(fx.data(), fy.data(), static_cast<long long>(fx.size()), strength_scale, directions, arc_length);
+    });
+
+    m.def("survey", [](Plane fx, Plane fy) {
+        require_same_shape(fx, fy);
+        const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
+        Survey result;
+        {
+            nb::gil_scoped_release release;
+            result = survey(fx.data(), fy.data(), height, width);
+        }
+        auto blocks =
+            make<double, 2>({static_cast<size_t>(block_rows(height)), static_cast<size_t>(block_rows(width))});
+        std::copy(result.blocks.begin(), result.blocks.end(), blocks.data());
+        return nb::make_tuple(result.steps, blocks);
+    });
+    m.def("torque_volume",
+          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+             nb::ndarray<float, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
+              const Field field = field_of(fx, fy, steps, blocks);
+              if (out.shape(0) != heights.shape(0) || out.shape(1) != fx.shape(0) || out.shape(2) != fx.shape(1))
+                  throw std::invalid_argument("out has the wrong shape");
+              nb::gil_scoped_release release;
+              const Patches p = patches_of(field, heights, widths, areas, disk);
+              torque_volume(field, p.patches, p.shape, out.data());
+          });
+    m.def("value_and_scale",
+          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+             In<int32_t, 1> labels) {
+              const Field field = field_of(fx, fy, steps, blocks);
+              auto value = make<float, 2>({fx.shape(0), fx.shape(1)});
+              auto scale = make<int32_t, 2>({fx.shape(0), fx.shape(1)});
+              {
+                  nb::gil_scoped_release release;
+                  const Patches p = patches_of(field, heights, widths, areas, disk);
+                  value_and_scale(field, p.patches, p.shape, labels.data(), value.data(), scale.data());
+              }
+              return nb::make_tuple(value, scale);
+          });
+    m.def("value_and_scale_of_volume", [](In<float, 3> tau, In<int32_t, 1> labels) {
+        auto value = make<float, 2>({tau.shape(1), tau.shape(2)});
+        auto scale = make<int32_t, 2>({tau.shape(1), tau.shape(2)});
+        {
+            nb::gil_scoped_release release;
+            value_and_scale_of_volume(tau.data(), static_cast<int>(tau.shape(0)),
+                                      static_cast<long long>(tau.shape(1) * tau.shape(2)), labels.data(), value.data(),
+                                      scale.data());
+        }
+        return nb::make_tuple(value, scale);
+    });
+    m.def("torque_spectrum", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+                                bool disk, int y, int x) {
+        const Field field = field_of(fx, fy, steps, blocks);
+        auto tau = make<float, 1>({heights.shape(0)});
+        nb::gil_scoped_release release;
+        const Patches p = patches_of(field, heights, widths, areas, disk);
+        torque_spectrum(field, p.patches, p.shape, y, x, tau.data());
+        return tau;
+    });
+    m.def("gradient_torque", [](In<double, 2> image, In<int64_t, 1> heights, In<int64_t, 1> widths) {
+        const size_t height = image.shape(0), width = image.shape(1);
+        auto tau = make<float, 3>({heights.shape(0), height, width});
+        std::vector<Box> boxes;
+        for (size_t k = 0; k < heights.shape(0); ++k)
+            boxes.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2)});
+        nb::gil_scoped_release release;
+        gradient_torque(image.data(), static_cast<int>(height), static_cast<int>(width), boxes, tau.data());
+        return tau;
+    });
+
+    m.def("extrema_of_volume", [](In<float, 3> tau, int sign, long long count, bool end_scales) {
+        std::vector<Extremum> extrema;
+        {
+            nb::gil_scoped_release release;
+            extrema = extrema_of_volume(tau.data(), static_cast<int>(tau.shape(0)), static_cast<int>(tau.shape(1)),
+                                        static_cast<int>(tau.shape(2)), {sign, count, end_scales});
+        }
+        return tuple_of(extrema);
+    });
+    m.def("extrema_of_field", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+                                 bool disk, int sign, long long count, bool end_scales) {
+        const Field field = field_of(fx, fy, steps, blocks);
+        std::vector<Extremum> extrema;
+        {
+            nb::gil_scoped_release release;
+            const Patches p = patches_of(field, heights, widths, areas, disk);
+            extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales});
+        }
+        return tuple_of(extrema);
+    });
+    m.def("suppress_overlaps", [](In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width,
+                                  In<float, 1> value, double overlap) {
+        auto keep = make<bool, 1>({y.shape(0)});
+        nb::gil_scoped_release release;
+        const std::vector<bool> kept = suppress_overlaps(y.data(), x.data(), height.data(), width.data(), value.data(),
+                                                         static_cast<int>(y.shape(0)), overlap);
+        std::copy(kept.begin(), kept.end(), keep.data());
+        return keep;
+    });
+    m.def("contributions", [](Plane fx, Plane fy, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height,
+                              In<int64_t, 1> width, In<double, 1> weight, bool disk, bool absolute) {
+        require_same_shape(fx, fy);
+        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
+        auto total = make<double, 2>({fx.shape(0), fx.shape(1)});
+        const Votes votes{y.data(),      x.data(),      height.data(), width.data(),
+                          weight.data(), static_cast<long long>(y.shape(0))};
+        nb::gil_scoped_release release;
+        std::fill_n(total.data(), total.size(), 0.0);
+        const Shape shape = disk ? Shape::disk : Shape::box;
+        if (absolute)
+            add_absolute_contributions(field, votes, shape, total.data());
+        else
+            add_contributions(field, votes, shape, total.data());
+        return total;
+    });
+
+    m.def("thin", [](In<uint8_t, 2> picture) {
+        auto thinned = make<uint8_t, 2>({picture.shape(0), picture.shape(1)});
+        nb::gil_scoped_release release;
+        std::copy_n(picture.data(), picture.size(), thinned.data());
+        thin(thinned.data(), static_cast<int>(picture.shape(0)), static_cast<int>(picture.shape(1)));
+        return thinned;
+    });
+    m.def("match_min_cost", [](In<int32_t, 1> pixels, In<int64_t, 1> starts, In<uint8_t, 3> truths, double radius,
+                               double outlier_cost) {
+        return match_truths(pixels, starts, truths, [=](const BoundaryMaps& maps, const uint8_t* truth, int32_t* partner) {
+            match_min_cost(maps, truth, radius, outlier_cost, partner);
+        });
+    });
+    m.def("match_cardinality", [](In<int32_t, 1> pixels, In<int64_t, 1> starts, In<uint8_t, 3> truths, double radius) {
+        return match_truths(pixels, starts, truths, [=](const BoundaryMaps& maps, const uint8_t* truth, int32_t* partner) {
+            match_cardinality(maps, truth, radius, partner);
+        });
+    });
 }

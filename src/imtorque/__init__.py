@@ -1,1 +1,60 @@
-"""The image torque operator: how strongly the edges around each pixel circle it."""
+"""The image torque operator: how strongly the edges around each pixel circle it.
+
+image -> Edges -> TorqueVolume, value and scale maps -> Extrema -> what made them.
+"""
+
+from importlib import import_module as _import_module
+from importlib.metadata import version as _version
+from types import ModuleType as _ModuleType
+
+from imtorque._types import Edges, Extrema, TorqueVolume
+from imtorque.boundary import contribution_map
+from imtorque.edges import detect_edges, edges_from_map, gradient_edges
+from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
+from imtorque.threads import get_num_threads, set_num_threads
+from imtorque.torque import (
+    default_sizes,
+    gradient_torque,
+    smooth_volume,
+    torque_map,
+    torque_spectrum,
+    torque_volume,
+    value_and_scale_maps,
+)
+
+__version__ = _version("imtorque")
+
+__all__ = [
+    "Edges",
+    "Extrema",
+    "TorqueVolume",
+    "contribution_map",
+    "default_sizes",
+    "detect_edges",
+    "edges_from_map",
+    "find_blobs",
+    "find_extrema",
+    "get_num_threads",
+    "gradient_edges",
+    "gradient_torque",
+    "set_num_threads",
+    "smooth_volume",
+    "suppress_overlaps",
+    "torque_map",
+    "torque_spectrum",
+    "torque_volume",
+    "value_and_scale_maps",
+]
+
+# Loaded when first used: plotting brings matplotlib.
+_SUBMODULES = ("datasets", "evaluation", "plotting", "synthetic")
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in _SUBMODULES:
+        return _import_module(f"imtorque.{name}")
+    raise AttributeError(f"module 'imtorque' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_SUBMODULES, "__version__"])

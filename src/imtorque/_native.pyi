@@ -1,10 +1,96 @@
+"""The compiled kernels: arrays in, arrays out; the public functions check and choose."""
+
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque._types import Float32Array, FloatArray, IntArray
+
 def num_threads() -> int: ...
 def set_num_threads(n: int) -> None: ...
-
-# Boundary evaluation
+def uses_avx2() -> bool: ...
+def allow_avx2(yes: bool) -> None: ...
+def to_grey(pixels: NDArray[Any], white: float, offset: float, scale: float) -> Float32Array: ...
+def canny(
+    image: Float32Array, sigma: float, low: float, high: float, quantiles: bool, automatic: bool
+) -> tuple[Float32Array, Float32Array]: ...
+def smoothed_gradient(image: Float32Array, sigma: float) -> tuple[Float32Array, Float32Array]: ...
+def suppress_non_maxima(
+    strength: Float32Array, gx: Float32Array, gy: Float32Array, threshold: float
+) -> Float32Array: ...
+def shape_forces(
+    fx: Float32Array, fy: Float32Array, strength_scale: float, directions: int, arc_length: bool
+) -> None: ...
+def survey(fx: Float32Array, fy: Float32Array) -> tuple[float, NDArray[np.float64]]: ...
+def torque_volume(
+    fx: Float32Array,
+    fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
+    heights: IntArray,
+    widths: IntArray,
+    areas: FloatArray,
+    disk: bool,
+    out: Float32Array,
+) -> None: ...
+def value_and_scale(
+    fx: Float32Array,
+    fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
+    heights: IntArray,
+    widths: IntArray,
+    areas: FloatArray,
+    disk: bool,
+    labels: NDArray[np.int32],
+) -> tuple[Float32Array, NDArray[np.int32]]: ...
+def value_and_scale_of_volume(
+    tau: Float32Array, labels: NDArray[np.int32]
+) -> tuple[Float32Array, NDArray[np.int32]]: ...
+def torque_spectrum(
+    fx: Float32Array,
+    fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
+    heights: IntArray,
+    widths: IntArray,
+    areas: FloatArray,
+    disk: bool,
+    y: int,
+    x: int,
+) -> Float32Array: ...
+def gradient_torque(image: NDArray[np.float64], heights: IntArray, widths: IntArray) -> Float32Array: ...
+def extrema_of_volume(
+    tau: Float32Array, sign: int, count: int, end_scales: bool
+) -> tuple[IntArray, IntArray, IntArray, Float32Array]: ...
+def extrema_of_field(
+    fx: Float32Array,
+    fy: Float32Array,
+    steps: float,
+    blocks: FloatArray,
+    heights: IntArray,
+    widths: IntArray,
+    areas: FloatArray,
+    disk: bool,
+    sign: int,
+    count: int,
+    end_scales: bool,
+) -> tuple[IntArray, IntArray, IntArray, Float32Array]: ...
+def suppress_overlaps(
+    y: IntArray, x: IntArray, height: IntArray, width: IntArray, value: Float32Array, overlap: float
+) -> NDArray[np.bool_]: ...
+def contributions(
+    fx: Float32Array,
+    fy: Float32Array,
+    y: IntArray,
+    x: IntArray,
+    height: IntArray,
+    width: IntArray,
+    weight: NDArray[np.float64],
+    disk: bool,
+    absolute: bool,
+) -> NDArray[np.float64]: ...
 def thin(picture: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
 def match_min_cost(
     pixels: NDArray[np.int32],

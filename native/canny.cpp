@@ -1,0 +1,319 @@
+// Canny's edge detector (1986): Gaussian smoothing, central differences, non-maximum suppression against neighbours
+// interpolated along the gradient, hysteresis. Naive twin: naive.canny.
+#include "canny.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "parallel.hpp"
+#include "simd.hpp"
+
+namespace imtorque {
+namespace {
+
+constexpr float kNoise = 1e-6f;  // gradients below this are rounding errors of a flat [0, 1] image
+constexpr float kTie = 1e-5f;    // relative difference below which two neighbours count as equal
+constexpr int kBandRows = 32;
+
+std::vector<float> gaussian(double sigma) {  // w[0] at the centre, one side, normalised over both
+    const int radius = std::max(1, static_cast<int>(std::ceil(4 * sigma)));
+    std::vector<double> w(radius + 1);
+    double sum = 0;
+    for (int i = 0; i <= radius; ++i) {
+        w[i] = std::exp(-0.5 * i * i / (sigma * sigma));
+        sum += i ? 2 * w[i] : w[i];
+    }
+    std::vector<float> kernel(w.size());
+    for (size_t i = 0; i < w.size(); ++i) kernel[i] = static_cast<float>(w[i] / sum);
+    return kernel;
+}
+
+int bands(int height) { return (height + kBandRows - 1) / kBandRows; }
+int clamp(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
+
+constexpr int kChunk = 4 * kLanes;  // pixels summed at a time, in registers
+
+// out[x] = sum over i of kernel[|i|] * taps[i][x]. Opposite neighbours are added before they are weighted, so that a
+// mirrored image gives the mirrored result. `width` is a multiple of kChunk; taps point to the centre.
+IMTORQUE_INLINE void convolve_impl(const float* const* taps, const float* kernel, int radius, int width, float* out) {
+    for (int from = 0; from < width; from += kChunk) {
+        Lanes<float> sum[4], a, b;
+        for (int j = 0; j < 4; ++j) {
+            load(taps[0] + from + j * kLanes, a);
+            sum[j] = kernel[0] * a;
+        }
+        for (int i = 1; i <= radius; ++i) {
+            const float *left = taps[-i] + from, *right = taps[i] + from;
+            for (int j = 0; j < 4; ++j) {
+                load(left + j * kLanes, a);
+                load(right + j * kLanes, b);
+                sum[j] += kernel[i] * (a + b);
+            }
+        }
+        std::memcpy(out + from, sum, sizeof sum);
+    }
+}
+IMTORQUE_DISPATCH(static, convolve,
+                  (const float* const* taps, const float* kernel, int radius, int width, float* out),
+                  (taps, kernel, radius, width, out))
+
+// Gaussian smoothing; beyond the border the image repeats its border pixels.
+void smooth(const float* image, int height, int width, double sigma, float* out) {
+    const std::vector<float> kernel = gaussian(sigma);
+    const int radius = static_cast<int>(kernel.size()) - 1;
+    const int whole = (width + kChunk - 1) / kChunk * kChunk;
+    parallel_for(bands(height), [&](int band) {
+        const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
+        const int first = clamp(top - radius, height), last = clamp(bottom - 1 + radius, height);
+        std::vector<float> padded(static_cast<size_t>(whole) + 2 * radius), result(whole);
+        std::vector<float> across(static_cast<size_t>(last - first + 1) * whole);
+        std::vector<const float*> storage(2 * radius + 1);
+        const float** taps = storage.data() + radius;
+        for (int i = -radius; i <= radius; ++i) taps[i] = padded.data() + radius + i;
+        for (int y = first; y <= last; ++y) {
+            const float* row = image + static_cast<size_t>(y) * width;
+            std::fill_n(padded.begin(), radius, row[0]);
+            std::copy_n(row, width, padded.begin() + radius);
+            std::fill(padded.begin() + radius + width, padded.end(), row[width - 1]);
+            convolve(taps, kernel.data(), radius, whole, &across[static_cast<size_t>(y - first) * whole]);
+        }
+        for (int y = top; y < bottom; ++y) {
+            for (int i = -radius; i <= radius; ++i)
+                taps[i] = &across[static_cast<size_t>(clamp(y + i, height) - first) * whole];
+            convolve(taps, kernel.data(), radius, whole, result.data());
+            std::copy_n(result.begin(), width, out + static_cast<size_t>(y) * width);
+        }
+    });
+}
+
+// One row of central differences; beyond the border the image repeats.
+IMTORQUE_INLINE void gradient_row_impl(const float* above, const float* row, const float* below, int width,
+                                       float* __restrict gx, float* __restrict gy) {
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) gy[x] = 0.5f * (below[x] - above[x]);
+#pragma GCC ivdep
+    for (int x = 1; x < width - 1; ++x) gx[x] = 0.5f * (row[x + 1] - row[x - 1]);
+    gx[0] = width > 1 ? 0.5f * (row[1] - row[0]) : 0.0f;
+    if (width > 1) gx[width - 1] = 0.5f * (row[width - 1] - row[width - 2]);
+}
+
+IMTORQUE_INLINE void magnitude_row_impl(const float* above, const float* row, const float* below, int width,
+                                        float* __restrict gx, float* __restrict gy, float* __restrict magnitude,
+                                        float* largest) {
+    gradient_row_impl(above, row, below, width, gx, gy);
+    int32_t top = 0;  // as bits: non-negative floats have the order of their bits, and integer maxima vectorise
+#pragma GCC ivdep
+    for (int x = 0; x < width; ++x) {
+        const float m = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
+        const float kept = m < kNoise ? 0.0f : m;
+        int32_t bits;
+        std::memcpy(&bits, &kept, sizeof bits);
+        magnitude[x] = kept;
+        top = bits > top ? bits : top;
+    }
+    std::memcpy(largest, &top, sizeof top);
+}
+IMTORQUE_DISPATCH(static, magnitude_row,
+                  (const float* above, const float* row, const float* below, int width, float* gx, float* gy,
+                   float* magnitude, float* largest),
+                  (above, row, below, width, gx, gy, magnitude, largest))
+
+struct Rows {  // a row of an image and its neighbours, repeating at the border
+    const float *above, *here, *below;
+    Rows(const float* image, int y, int height, int width)
+        : above(image + static_cast<size_t>(clamp(y - 1, height)) * width),
+          here(image + static_cast<size_t>(y) * width),
+          below(image + static_cast<size_t>(clamp(y + 1, height)) * width) {}
+};
+
+// Interpolate the strength one step along the gradient and one against it, on the ring of eight neighbours. Of two
+// equal neighbours across an edge the one on the bright side stays: a rule that turns and mirrors with the image.
+IMTORQUE_INLINE void thin_row_impl(const float* above, const float* row, const float* below, const float* gx,
+                                   const float* gy, int width, float threshold, float* __restrict thinned) {
+    thinned[0] = thinned[width - 1] = 0;
+#pragma GCC ivdep
+    for (int x = 1; x < width - 1; ++x) {
+        const float ax = std::fabs(gx[x]), ay = std::fabs(gy[x]);
+        const bool flat = ax >= ay;                // the gradient is nearer to the x axis
+        const bool falling = gx[x] * gy[x] < 0;    // it points to the upper right or lower left
+        const float e = row[x + 1], w = row[x - 1], n = above[x], s = below[x];
+        const float ne = above[x + 1], nw = above[x - 1], se = below[x + 1], sw = below[x - 1];
+        // The ring neighbours on the side of larger x (flat) or larger y (steep), and opposite.
+        const float axis_far = flat ? e : s, axis_near = flat ? w : n;
+        const float corner_far = falling ? (flat ? ne : sw) : se;
+        const float corner_near = falling ? (flat ? sw : ne) : nw;
+        const float major = flat ? ax : ay, minor = flat ? ay : ax;
+        const float far = axis_far * (major - minor) + corner_far * minor;
+        const float near = axis_near * (major - minor) + corner_near * minor;
+        const bool ahead = (flat ? gx[x] : gy[x]) > 0;  // the bright side is the far side
+        const float bright = ahead ? far : near, dark = ahead ? near : far;
+        const float here = row[x] * major;
+        const bool keep = (row[x] > threshold) & (here > bright * (1 + kTie)) & (here * (1 + kTie) >= dark) & (major > 0);
+        thinned[x] = keep ? row[x] : 0.0f;
+    }
+}
+IMTORQUE_DISPATCH(static, thin_row,
+                  (const float* above, const float* row, const float* below, const float* gx, const float* gy, int width,
+                   float threshold, float* thinned),
+                  (above, row, below, gx, gy, width, threshold, thinned))
+
+IMTORQUE_INLINE void differences_impl(const float* above, const float* row, const float* below, int width, float* gx,
+                                      float* gy) {
+    gradient_row_impl(above, row, below, width, gx, gy);
+}
+IMTORQUE_DISPATCH(static, differences,
+                  (const float* above, const float* row, const float* below, int width, float* gx, float* gy),
+                  (above, row, below, width, gx, gy))
+
+constexpr int kBins = 64;
+
+IMTORQUE_INLINE void find_bins_impl(const float* values, int count, float scale, int32_t* __restrict bins) {
+    for (int i = 0; i < count; ++i) {
+        const auto bin = static_cast<int32_t>(values[i] * scale);
+        bins[i] = bin < kBins ? bin : kBins - 1;
+    }
+}
+IMTORQUE_DISPATCH(static, find_bins, (const float* values, int count, float scale, int32_t* bins),
+                  (values, count, scale, bins))
+
+// MATLAB's rule: the 64-bin histogram's first bin edge below which 70 % of the pixels lie; low is 0.4 of it.
+Thresholds automatic_thresholds(const float* magnitude, long long count, float largest) {
+    constexpr double kBelow = 0.7, kRatio = 0.4;
+    constexpr long long kPiece = 1 << 16;
+    constexpr int kStep = 256;
+    const int pieces = static_cast<int>((count + kPiece - 1) / kPiece);
+    std::vector<long long> counts(static_cast<size_t>(pieces) * kBins, 0);
+    parallel_for(pieces, [&](int c) {
+        int32_t local[4][kBins] = {};  // four, so that runs of one value do not wait for each other
+        int32_t bins[kStep];
+        const long long end = std::min(count, (c + 1) * kPiece);
+        for (long long from = c * kPiece; from < end; from += kStep) {
+            const int n = static_cast<int>(std::min<long long>(kStep, end - from));
+            find_bins(magnitude + from, n, kBins / largest, bins);
+            for (int i = 0; i < n; ++i) ++local[i & 3][bins[i]];
+        }
+        for (int b = 0; b < kBins; ++b)
+            counts[static_cast<size_t>(c) * kBins + b] = local[0][b] + local[1][b] + local[2][b] + local[3][b];
+    });
+    long long below = 0;
+    int bin = 0;
+    for (; bin < kBins - 1; ++bin) {
+        for (int c = 0; c < pieces; ++c) below += counts[static_cast<size_t>(c) * kBins + bin];
+        if (static_cast<double>(below) > kBelow * static_cast<double>(count)) break;
+    }
+    const double high = static_cast<double>(largest) * (bin + 1) / kBins;
+    return {kRatio * high, high, false, false};
+}
+
+double quantile(std::vector<float>& values, double q) {  // linear between order statistics; reorders values
+    const double position = q * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<size_t>(position);
+    std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(below), values.end());
+    const double low = values[below];
+    if (below + 1 == values.size()) return low;
+    const double high = *std::min_element(values.begin() + static_cast<ptrdiff_t>(below) + 1, values.end());
+    return low + (position - static_cast<double>(below)) * (high - low);
+}
+
+Thresholds resolve(const Thresholds& t, const float* magnitude, long long count, float largest) {
+    if (t.automatic) return automatic_thresholds(magnitude, count, largest);
+    if (!t.quantiles) return t;
+    std::vector<float> values(magnitude, magnitude + count);
+    const double low = quantile(values, t.low);
+    return {low, quantile(values, t.high), false, false};
+}
+
+// Weak edges survive where they touch, over any chain of weak ones, a strong one. Strong pixels are marked by a
+// negative strength.
+void keep_connected(float* thinned, int height, int width, float high) {
+    std::vector<size_t> stack;
+    const size_t count = static_cast<size_t>(height) * width;
+    for (size_t i = 0; i < count; ++i) {
+        if (!(thinned[i] > high)) continue;
+        thinned[i] = -thinned[i];
+        stack.push_back(i);
+        while (!stack.empty()) {
+            const size_t at = stack.back();
+            stack.pop_back();
+            // Thinned maps are zero on the outermost rows and columns, so every neighbour exists.
+            for (int dy = -1; dy <= 1; ++dy)
+                for (int dx = -1; dx <= 1; ++dx) {
+                    const size_t j = at + static_cast<size_t>(static_cast<ptrdiff_t>(dy) * width + dx);
+                    if (thinned[j] > 0) {
+                        thinned[j] = -thinned[j];
+                        stack.push_back(j);
+                    }
+                }
+        }
+    }
+}
+
+}  // namespace
+
+void smoothed_gradient(const float* image, int height, int width, double sigma, float* gx, float* gy) {
+    std::unique_ptr<float[]> smoothed(new float[static_cast<size_t>(height) * width]);
+    smooth(image, height, width, sigma, smoothed.get());
+    parallel_for(bands(height), [&](int band) {
+        for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
+            const Rows rows(smoothed.get(), y, height, width);
+            const size_t at = static_cast<size_t>(y) * width;
+            differences(rows.above, rows.here, rows.below, width, gx + at, gy + at);
+        }
+    });
+}
+
+void suppress_non_maxima(const float* strength, const float* gx, const float* gy, int height, int width,
+                         float threshold, float* thinned) {
+    parallel_for(bands(height), [&](int band) {
+        for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
+            const Rows rows(strength, y, height, width);
+            const size_t at = static_cast<size_t>(y) * width;
+            if (y == 0 || y == height - 1)
+                std::fill_n(thinned + at, width, 0.0f);
+            else
+                thin_row(rows.above, rows.here, rows.below, gx + at, gy + at, width, threshold, thinned + at);
+        }
+    });
+}
+
+void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, float* fx, float* fy) {
+    const size_t count = static_cast<size_t>(height) * width;
+    std::unique_ptr<float[]> smoothed(new float[count]), magnitude(new float[count]);
+    smooth(image, height, width, sigma, smoothed.get());
+
+    // fx and fy hold the gradient (gx, gy) until the edges are known.
+    std::vector<float> largest(height, 0.0f);
+    parallel_for(bands(height), [&](int band) {
+        for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
+            const Rows rows(smoothed.get(), y, height, width);
+            const size_t at = static_cast<size_t>(y) * width;
+            magnitude_row(rows.above, rows.here, rows.below, width, fx + at, fy + at, magnitude.get() + at, &largest[y]);
+        }
+    });
+    const float top = *std::max_element(largest.begin(), largest.end());
+    if (top == 0) {
+        std::fill_n(fx, count, 0.0f);
+        std::fill_n(fy, count, 0.0f);
+        return;
+    }
+    const Thresholds t = resolve(thresholds, magnitude.get(), static_cast<long long>(count), top);
+
+    float* thinned = smoothed.get();
+    suppress_non_maxima(magnitude.get(), fx, fy, height, width, static_cast<float>(t.low), thinned);
+    keep_connected(thinned, height, width, static_cast<float>(t.high));
+    parallel_for(bands(height), [&](int band) {
+        const size_t from = static_cast<size_t>(band) * kBandRows * width;
+        const size_t to = std::min(count, from + static_cast<size_t>(kBandRows) * width);
+        for (size_t i = from; i < to; ++i) {
+            const bool edge = thinned[i] < 0;
+            const float gx = fx[i], gy = fy[i];
+            fx[i] = edge ? gy : 0.0f;
+            fy[i] = edge ? -gx : 0.0f;
+        }
+    });
+}
+
+}  // namespace imtorque

@@ -1,0 +1,51 @@
+// Run-time choice of instruction set. Kernels are plain loops in always-inlined functions; each is compiled twice, for
+// the baseline and for AVX2, and the processor decides at run time. Integer sums are exact and floats are never
+// contracted or reordered, so both give the same bits.
+#pragma once
+
+#include <cstring>
+
+#define IMTORQUE_INLINE inline __attribute__((always_inline))
+
+#if defined(__x86_64__) || defined(__i386__)
+#define IMTORQUE_AVX2 __attribute__((target("avx2")))
+#else
+#define IMTORQUE_AVX2
+#endif
+
+// Define `name params` as the run-time choice between two compilations of `name_impl args`. `prefix` is `static` or
+// `template <class Number> static`.
+#define IMTORQUE_DISPATCH(prefix, name, params, args)                  \
+    prefix void name##_baseline params { name##_impl args; }           \
+    prefix IMTORQUE_AVX2 void name##_avx2 params { name##_impl args; } \
+    prefix void name params {                                          \
+        if (imtorque::use_avx2())                                      \
+            name##_avx2 args;                                          \
+        else                                                           \
+            name##_baseline args;                                      \
+    }
+
+namespace imtorque {
+
+// Eight numbers at a time, whatever the width of the processor's vectors.
+constexpr int kLanes = 8;
+template <class T>
+struct LanesOf {
+    typedef T type __attribute__((vector_size(kLanes * sizeof(T))));
+};
+template <class T>
+using Lanes = typename LanesOf<T>::type;
+
+template <class T>
+IMTORQUE_INLINE void load(const T* p, Lanes<T>& lanes) {
+    std::memcpy(&lanes, p, sizeof lanes);
+}
+template <class T>
+IMTORQUE_INLINE void store(const Lanes<T>& lanes, T* p) {
+    std::memcpy(p, &lanes, sizeof lanes);
+}
+
+bool use_avx2();            // the processor has AVX2 and it has not been switched off
+void allow_avx2(bool yes);  // for tests that compare the two
+
+}  // namespace imtorque

@@ -1,0 +1,253 @@
+"""The three small structures of the pipeline, and names for the arrays between its functions.
+
+Arrays are indexed [y, x], y down. A size is the odd side length of a patch in pixels, or a (height, width) pair for
+rectangles; lists of rectangles are arrays of shape (n, 2).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imtorque import _native
+
+FloatArray = NDArray[np.floating[Any]]
+Float32Array = NDArray[np.float32]
+IntArray = NDArray[np.integer[Any]]
+BoolArray = NDArray[np.bool_]
+Image = NDArray[Any]
+Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range
+
+LARGEST_FORCE = 1e30  # keeps every torque inside a float32
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Edge vectors: the force F = (fx, fy) at each pixel, zero where there is no edge.
+
+    F points along the edge with the brighter side on its right: F = (g_y, -g_x) / |g| for an image gradient g.
+
+    Parameters
+    ----------
+    fx, fy
+        Components of the force, shape (H, W), finite. Stored as read-only float32.
+    """
+
+    fx: Float32Array
+    fy: Float32Array
+
+    def __post_init__(self) -> None:
+        """Check the fields and store them as read-only float32."""
+        for name in ("fx", "fy"):
+            object.__setattr__(self, name, _plane(name, getattr(self, name)))
+        if self.fx.shape != self.fy.shape:
+            raise ValueError(f"fx and fy must have one shape, got {self.fx.shape} and {self.fy.shape}")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the image."""
+        return self.fx.shape[0], self.fx.shape[1]
+
+    @cached_property
+    def rounded(self) -> tuple[Float32Array, Float32Array, float, FloatArray]:
+        """The field with its fixed-point rounding, as the kernels take it (see `imtorque.torque`)."""
+        return (self.fx, self.fy, *_native.survey(self.fx, self.fy))
+
+    @property
+    def mask(self) -> BoolArray:
+        """Where there is an edge."""
+        mask: BoolArray = (self.fx != 0) | (self.fy != 0)
+        return mask
+
+    @property
+    def strength(self) -> Float32Array:
+        """Length of the force at each pixel."""
+        return np.hypot(self.fx, self.fy)
+
+    def __repr__(self) -> str:
+        return f"Edges({self.shape[0]} x {self.shape[1]}, {np.count_nonzero(self.mask)} edge pixels)"
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueVolume:
+    """Torque over space and patch size.
+
+    Parameters
+    ----------
+    tau
+        Torque, shape (S, H, W): `tau[k, y, x]` belongs to the patch of size `sizes[k]` centred at (y, x).
+    sizes
+        Patch sizes, shape (S,), odd and increasing; or (S, 2), height and width of rectangles.
+    """
+
+    tau: Float32Array
+    sizes: IntArray
+
+    def __post_init__(self) -> None:
+        """Check that the volume and its sizes belong together."""
+        tau = np.asarray(self.tau)
+        if tau.dtype.kind != "f" or tau.ndim != 3 or 0 in tau.shape:
+            raise ValueError(f"tau must be a float array of shape (S, H, W), got {tau.dtype} {tau.shape}")
+        object.__setattr__(self, "tau", np.ascontiguousarray(tau, dtype=np.float32))
+        object.__setattr__(self, "sizes", check_sizes(self.sizes))
+        if len(self.sizes) != len(tau):
+            raise ValueError(f"sizes must have one entry per slice of tau, got {len(self.sizes)} for {len(tau)} slices")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width of the image."""
+        return self.tau.shape[1], self.tau.shape[2]
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the volume to an .npz file, complete or not at all, and return its path."""
+        target = Path(path).with_suffix(".npz")
+        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            with open(partial, "wb") as file:
+                np.savez(file, tau=self.tau, sizes=self.sizes)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a volume that `save` wrote."""
+        with np.load(path, allow_pickle=False) as stored:
+            if not {"tau", "sizes"} <= set(stored.files):
+                raise ValueError(f"{path} must hold the arrays tau and sizes, got {sorted(stored.files)}")
+            return cls(stored["tau"], stored["sizes"])
+
+    def __repr__(self) -> str:
+        return f"TorqueVolume({self.shape[0]} x {self.shape[1]}, {len(self.sizes)} sizes)"
+
+
+@dataclass(frozen=True, eq=False)
+class Extrema:
+    """Extrema of the torque, strongest first.
+
+    Masks, slices and index arrays select: `extrema[extrema.value < 0][:25]` is the 25 strongest minima.
+
+    Parameters
+    ----------
+    y, x
+        Patch centres in pixels, shape (n,).
+    size
+        Patch sizes, shape (n,); (n, 2), height and width, for rectangles.
+    value
+        Torque, shape (n,): positive for bright objects, negative for dark ones.
+    """
+
+    y: IntArray
+    x: IntArray
+    size: IntArray
+    value: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check the fields and sort them by falling strength."""
+        fields = {name: np.asarray(getattr(self, name)) for name in ("y", "x", "size", "value")}
+        shapes = {name: field.shape for name, field in fields.items()}
+        n = fields["y"].shape[:1]
+        if any(shapes[name] != n for name in ("y", "x", "value")) or shapes["size"] not in (n, (*n, 2)) or not n:
+            raise ValueError(f"y, x, size and value must be 1-D of one length, got shapes {shapes}")
+        value = fields["value"]
+        if not np.all(np.isfinite(value)):
+            raise ValueError("value must be finite, got NaN or infinity")
+        order = np.argsort(-np.abs(value), kind="stable")
+        for name, field in fields.items():
+            object.__setattr__(self, name, field[order])
+
+    @property
+    def radius(self) -> FloatArray:
+        """Half the patch size, in pixels."""
+        return self.size / 2
+
+    @property
+    def height(self) -> IntArray:
+        """Heights of the patches."""
+        return self.size if self.size.ndim == 1 else self.size[:, 0]
+
+    @property
+    def width(self) -> IntArray:
+        """Widths of the patches."""
+        return self.size if self.size.ndim == 1 else self.size[:, 1]
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, index: slice | ArrayLike) -> Extrema:
+        chosen = index if isinstance(index, slice) else np.atleast_1d(np.asarray(index))
+        if isinstance(chosen, np.ndarray) and chosen.size == 0 and chosen.dtype != bool:
+            chosen = chosen.astype(np.intp)
+        return Extrema(self.y[chosen], self.x[chosen], self.size[chosen], self.value[chosen])
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the extrema as CSV text, a row each, and write it to `path` where one is given."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        sides = ["size"] if self.size.ndim == 1 else ["height", "width"]
+        rows.writerow(["y", "x", *sides, "torque"])
+        for y, x, size, value in zip(self.y, self.x, self.size, self.value, strict=True):
+            rows.writerow([int(y), int(x), *np.atleast_1d(size).tolist(), f"{value:.6g}"])
+        if path is not None:
+            target = Path(path)
+            partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+            try:
+                partial.write_text(text.getvalue(), encoding="utf-8")
+                partial.replace(target)
+            finally:
+                partial.unlink(missing_ok=True)
+        return text.getvalue()
+
+    def __repr__(self) -> str:
+        return f"Extrema({len(self)}: {np.sum(self.value > 0)} positive, {np.sum(self.value < 0)} negative)"
+
+
+def check_sizes(sizes: Sizes) -> IntArray:
+    """Return patch sizes as an integer array: (S,) for squares and disks, (S, 2) for rectangles."""
+    try:
+        given = np.asarray(list(sizes) if isinstance(sizes, range) else sizes)
+    except ValueError as error:
+        raise ValueError("sizes must be odd integers, or (height, width) pairs of them") from error
+    shown = given.tolist() if given.size <= 12 else f"{given.ravel()[:6].tolist()} ..."
+    if given.dtype.kind not in "iu" and given.size:
+        raise TypeError(f"sizes must be odd integers, or (height, width) pairs of them, got {shown}")
+    if given.size == 0 or given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] != 2):
+        raise ValueError(f"sizes must be a list of odd integers, or of (height, width) pairs, got {shown}")
+    if given.min() < 1 or given.max() > LARGEST_SIZE or np.any(given % 2 == 0):
+        raise ValueError(f"sizes must be odd and between 1 and {LARGEST_SIZE}, got {shown}")
+    array = given.astype(np.int64)
+    if array.ndim == 1 and np.any(np.diff(array) <= 0):
+        raise ValueError(f"sizes must be increasing, got {shown}")
+    if array.ndim == 2:
+        if len(np.unique(array, axis=0)) < len(array):
+            raise ValueError(f"sizes must not repeat, got {shown}")
+        if np.any(np.diff(array.prod(axis=1)) < 0):
+            raise ValueError(f"rectangles must come in order of area, got {shown}")
+    return array
+
+
+LARGEST_SIZE = 1_000_001
+
+
+def _plane(name: str, array: ArrayLike) -> Float32Array:
+    """Return a field of `Edges` as a read-only float32 array, after checking it."""
+    given = np.asarray(array)
+    if given.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {given.dtype}")
+    if given.ndim != 2 or given.size == 0:
+        raise ValueError(f"{name} must have shape (H, W) and not be empty, got {given.shape}")
+    if not (np.all(np.isfinite(given)) and np.abs(given).max() <= LARGEST_FORCE):
+        raise ValueError(f"{name} must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
+    plane = np.ascontiguousarray(given, dtype=np.float32).view()
+    plane.flags.writeable = False
+    return plane

@@ -1,0 +1,44 @@
+"""How many threads the kernels use: all the cores this process may run on, or what the user says."""
+
+from __future__ import annotations
+
+import operator
+import os
+
+from imtorque import _native
+
+VARIABLE = "IMTORQUE_NUM_THREADS"
+
+
+def set_num_threads(n: int) -> None:
+    """Set the number of threads the kernels use. Results do not depend on it.
+
+    Examples
+    --------
+    >>> set_num_threads(2)
+    >>> get_num_threads()
+    2
+    """
+    count = operator.index(n)
+    if not 1 <= count <= 1024:
+        raise ValueError(f"number of threads must be from 1 to 1024, got {n}")
+    _native.set_num_threads(count)
+
+
+def get_num_threads() -> int:
+    """Return the number of threads the kernels use."""
+    return _native.num_threads()
+
+
+def _initial_threads() -> int:
+    """Return what the environment asks for, else the number of cores this process may use."""
+    given = os.environ.get(VARIABLE, "").strip()
+    if not given:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores, 1024)
+    if not given.isdecimal() or not 1 <= int(given) <= 1024:
+        raise ValueError(f"{VARIABLE} must be a number from 1 to 1024, got {given!r}")
+    return int(given)
+
+
+_native.set_num_threads(_initial_threads())
