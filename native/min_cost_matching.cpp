@@ -12,6 +12,8 @@
 // the answer for a map does not depend on the maps before it. The plain twin is match_cost() in tests/naive.py.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <queue>
 #include <utility>
 

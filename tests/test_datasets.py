@@ -217,6 +217,9 @@ def test_truths_of_several_annotators_come_from_their_folders(tmp_path):
             write_picture(tmp_path / person / f"{name}.png", np.eye(4, dtype=np.uint8) * 255)
     truths = datasets.find_truths(tmp_path)
     assert [len(truths[name].boundaries((4, 4))) for name in "ab"] == [2, 1]
+    write_picture(tmp_path / "a.png", np.eye(4, dtype=np.uint8))
+    with pytest.raises(ValueError, match=r"as files .* or as folders of .png, got both"):
+        datasets.find_truths(tmp_path)
 
 
 def test_the_sample_needs_no_plotting_library():

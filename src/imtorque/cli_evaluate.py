@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast, get_args
@@ -55,6 +56,7 @@ def boundaries(
         truths = datasets.find_truths(truth)
         names, scores = _run(predictions, truths, score, jobs)
         result = evaluate_folders.summarise_boundary_files(names, scores)
+        result["settings"] = asdict(options)
         if baseline is not None:
             _, others = _run(baseline, truths, score, jobs)
             result["baseline"] = evaluate_folders.summarise_boundary_files(names, others)
@@ -80,6 +82,7 @@ def regions(
         score = partial(evaluate_folders.score_regions, thresholds=thresholds)
         names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
         result = evaluate_folders.summarise_region_files(names, scores)
+        result["settings"] = {"thresholds": thresholds}
         rows = [
             {
                 "metric": metric,
@@ -109,6 +112,7 @@ def masks(
         score = partial(evaluate_folders.score_mask, max_distance=max_distance)
         names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
         result = evaluate_folders.summarise_mask_files(names, scores)
+        result["settings"] = {"max_distance": max_distance}
         _report(result, markdown_table([_numbers(result)]), out, json_output)
 
 
@@ -131,6 +135,7 @@ def saliency(
         score = partial(evaluate_saliency.score_saliency, sigma=sigma)
         names, scores = _run(predictions, evaluate_saliency.read_observations(truth), score, jobs)
         result = evaluate_saliency.summarise_saliency_files(names, scores)
+        result["settings"] = {"sigma": sigma}
         rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
         _report(result, markdown_table(rows), out, json_output)
 

@@ -90,12 +90,13 @@ def find_truths(folder: str | Path) -> dict[str, Truth]:
     """
     base = Path(folder)
     found = files_by_stem(base, (".mat", ".png"))
-    if found:
-        return {_image_name(stem): Truth(_image_name(stem), (path,)) for stem, path in found.items()}
     annotators = [files_by_stem(path, (".png",)) for path in sorted(base.iterdir()) if path.is_dir()]
     names = sorted({name for files in annotators for name in files})
-    if not names:
-        raise ValueError(f"{base} must hold ground truths (.mat, .png, or folders of .png per annotator), got none")
+    if bool(found) == bool(names):
+        given = "both" if found else "neither"
+        raise ValueError(f"{base} must hold ground truths as files (.mat, .png) or as folders of .png, got {given}")
+    if found:
+        return {_image_name(stem): Truth(_image_name(stem), (path,)) for stem, path in found.items()}
     return {name: Truth(name, tuple(files[name] for files in annotators if name in files)) for name in names}
 
 
