@@ -35,17 +35,11 @@ class Observed:
     y: NDArray[np.float64]
     x: NDArray[np.float64]
 
-    def own_places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the image's own fixations, in pixels."""
-        return self._places(self.owner == self.index)
-
     def other_places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return everybody's fixations on the other images, scaled to this one."""
-        return self._places(self.owner != self.index)
-
-    def _places(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         height, width = self.image.shape
-        return self.y[chosen] * height - 0.5, self.x[chosen] * width - 0.5
+        others = self.owner != self.index
+        return self.y[others] * height - 0.5, self.x[others] * width - 0.5
 
 
 def read_observations(root: Path) -> dict[str, Observed]:
@@ -91,7 +85,8 @@ def summarise_saliency_files(names: Sequence[str], scores: Sequence[tuple[Salien
 
 def _score(saliency: NDArray[Any], observed: Observed, sigma: float) -> SaliencyScores:
     shape = observed.image.shape
-    (y, x), (other_y, other_x) = observed.own_places(), observed.other_places()
+    fixations, (other_y, other_x) = observed.image.fixations(), observed.other_places()
+    y, x = fixations.y, fixations.x
     density = evaluation.fixation_density(y, x, shape, sigma=sigma)
     values = (
         evaluation.auc_judd(saliency, y, x),
