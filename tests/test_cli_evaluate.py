@@ -186,3 +186,13 @@ def test_data_lists_every_set_with_its_licence(tmp_path):
     assert all(row["licence"] and row["address"] and row["state"] == "absent" for row in listed)
     assert "| mit1003 |" in run("data", "--root", tmp_path).stdout
     assert run("data", "--root", tmp_path / "nowhere").exit_code == 1
+
+
+def test_a_picture_of_double_size_is_a_contour_map(regions):
+    contours = np.zeros((9, 11), dtype=np.uint8)
+    contours[:, 4] = 255  # between columns 1 and 2 of the image
+    Image.fromarray(contours).save(regions / "predictions" / "a.png")
+    covering = json.loads(evaluate("regions", regions, "--json", "--thresholds", 3).stdout)["covering"]
+    assert_allclose([covering["ods"], covering["ois"], covering["best"]], 1)
+    result = json.loads(evaluate("boundaries", regions, "--json", "--thresholds", 3, "--max-distance", 0.2).stdout)
+    assert_allclose(result["ods"]["f"], 1)
