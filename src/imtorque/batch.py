@@ -152,7 +152,8 @@ def _done(task: Task, source: Path, stem: str) -> Outcome:
         write_text(record, json.dumps(full, indent=1) + "\n")
         return Outcome(str(source), "done", [*map(str, outputs), str(record)], result)
     except (ValueError, TypeError, OSError, MemoryError) as error:
-        return Outcome(str(source), "failed", error=_one_line(source, error))
+        text = describe_error(error)
+        return Outcome(str(source), "failed", error=text if str(source) in text else f"{source}: {text}")
 
 
 def _stored(record: Path, request: dict[str, Any]) -> dict[str, Any] | None:
@@ -176,12 +177,11 @@ def _sha256(path: Path) -> str:
         raise FileNotFoundError(f"{path}: no such file") from None
 
 
-def _one_line(source: Path, error: Exception) -> str:
-    """Say what went wrong with a picture, its name first."""
-    text = " ".join(str(error).split()) or ("not enough memory" if isinstance(error, MemoryError) else "unknown error")
+def describe_error(error: Exception) -> str:
+    """Say in one line what went wrong, with the name of the file where the error knows it."""
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename or source}: {error.strerror}"
-    return text if str(source) in text else f"{source}: {text}"
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(str(error).split()) or ("not enough memory" if isinstance(error, MemoryError) else "unknown error")
 
 
 def _remove_leftovers(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from imtorque import __version__, datasets, files
-from imtorque.batch import Outcome, Task, process
+from imtorque.batch import Outcome, Task, describe_error, process
 from imtorque.pictures import display_image
 
 SAMPLE = "sample:"
@@ -56,17 +57,15 @@ def run_task(
     """
     outcomes: list[Outcome] = []
     try:
-        paths, bad = _find(images, out)
-        done = process(task, paths, out, jobs=jobs)
-        for outcome in chain(bad, _with_progress(done, len(paths), task.verb)):
-            outcomes.append(outcome)
-            _tell(outcome, as_json, describe)
+        with one_line_errors():
+            paths, bad = _find(images, out)
+            done = process(task, paths, out, jobs=jobs)
+            for outcome in chain(bad, _with_progress(done, len(paths), task.verb)):
+                outcomes.append(outcome)
+                _tell(outcome, as_json, describe)
     except KeyboardInterrupt:
         typer.echo(f"stopped after {len(outcomes)} pictures; the same command goes on from there", err=True)
         raise typer.Exit(130) from None
-    except (OSError, ValueError) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from None
     failed = sum(outcome.status == "failed" for outcome in outcomes)
     if as_json:
         shown = [{key: value for key, value in asdict(outcome).items() if value is not None} for outcome in outcomes]
@@ -76,6 +75,16 @@ def run_task(
         typer.echo(f"{len(outcomes) - failed} of {len(outcomes)} pictures written to {out}", err=True)
     if failed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """End with one line and status 1 where the files or the values given do not allow to go on."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        typer.echo(f"error: {describe_error(error)}", err=True)
+        raise typer.Exit(1) from None
 
 
 def _tell(outcome: Outcome, as_json: bool, describe: Callable[[dict[str, Any]], str]) -> None:

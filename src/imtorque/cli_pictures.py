@@ -14,9 +14,11 @@ from PIL import Image as PillowImage
 import imtorque
 from imtorque import datasets, tasks
 from imtorque._atomic import replacing
-from imtorque._types import Extrema, check_sizes
-from imtorque.cli_batch import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
+from imtorque._types import check_sizes
+from imtorque.cli_batch import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
 from imtorque.edges import SQRT2
+from imtorque.files import write_text
+from imtorque.tasks import extrema_rows, extrema_table
 
 SIGNS = {"bright": 1, "dark": -1, "both": None}
 
@@ -76,28 +78,17 @@ def demo(
 
     Example: [bold]imtorque demo[/bold]
     """
-    from imtorque.plotting import overview  # brings matplotlib
-
-    out.mkdir(parents=True, exist_ok=True)
-    written: list[dict[str, Any]] = []
-    for name in ("shapes", "hopper"):
-        image = datasets.sample(name)
-        if name in datasets.PHOTOGRAPHS:  # halved, as the paper's photographs are
-            image = np.asarray(PillowImage.fromarray(image).reduce(2))
-        found = imtorque.find_blobs(image, count=12)
-        page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"
-        with replacing(page) as partial:
-            overview(image, found, title=f"{name}: image torque").savefig(partial, format="png", dpi=110)
-        found.to_csv(table)
-        written.append({"sample": name, "count": len(found), "outputs": [str(page), str(table)]})
-        if not as_json:
-            _print_table(name, found[:5])
+    with one_line_errors():
+        out.mkdir(parents=True, exist_ok=True)
+        written = [_write_demo(name, out) for name in ("shapes", "hopper")]
     if as_json:
         typer.echo(json.dumps({"verb": "demo", "version": imtorque.__version__, "samples": written}, indent=1))
         return
+    for sample in written:
+        _print_table(sample)
     typer.echo("Look at:")
-    for row in written:
-        typer.echo("\n".join(f"  {path}" for path in row["outputs"]))
+    for sample in written:
+        typer.echo("\n".join(f"  {path}" for path in sample["outputs"]))
 
 
 def maps(
@@ -216,8 +207,26 @@ def _describe_blobs(result: dict[str, Any]) -> str:
     return f"{result['count']} blobs ({result['bright']} bright, {result['dark']} dark)"
 
 
-def _print_table(name: str, extrema: Extrema) -> None:
-    typer.echo(f"{name}: the {len(extrema)} strongest")
-    typer.echo("     y    x  size  torque")
-    for y, x, size, torque in zip(extrema.y, extrema.x, extrema.size, extrema.value, strict=True):
-        typer.echo(f"  {y:4} {x:4} {size:5}  {torque:+.2f} {'bright' if torque > 0 else 'dark'}")
+def _write_demo(name: str, out: Path) -> dict[str, Any]:
+    """Write the page and the table of one sample."""
+    from imtorque.plotting import overview  # brings matplotlib
+
+    image = datasets.sample(name)
+    if name in datasets.PHOTOGRAPHS:  # halved, as the paper's photographs are
+        image = np.asarray(PillowImage.fromarray(image).reduce(2))
+    found = imtorque.find_blobs(image, count=12)
+    page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"
+    with replacing(page) as partial:
+        overview(image, found, title=f"{name}: from edges to extrema of the torque").savefig(
+            partial, format="png", dpi=110
+        )
+    write_text(table, extrema_table(found))
+    return {"sample": name, "outputs": [str(page), str(table)], "blobs": extrema_rows(found)}
+
+
+def _print_table(sample: dict[str, Any], rows: int = 5) -> None:
+    typer.echo(f"{sample['sample']}: the {rows} strongest of {len(sample['blobs'])}")
+    typer.echo("  number    y    x  size  torque")
+    for blob in sample["blobs"][:rows]:
+        kind = "bright" if blob["torque"] > 0 else "dark"
+        typer.echo(f"  {blob['number']:6} {blob['y']:4} {blob['x']:4} {blob['size']:5}   {blob['torque']:+.2f}  {kind}")

@@ -62,7 +62,7 @@ def blob_picture(image: Image, blobs: Extrema) -> Bytes:
     canvas = PillowImage.fromarray(ground.repeat(zoom, axis=0).repeat(zoom, axis=1))
     draw = ImageDraw.Draw(canvas)
     line = max(2, round(max(canvas.size) / 500))
-    font = ImageFont.load_default(max(11, 6 * line))
+    font = ImageFont.load_default(max(16, round(max(canvas.size) / 45)))
     for number in range(len(blobs), 0, -1):  # the strongest on top
         _mark(draw, blobs, number, zoom, line)
     for number in range(len(blobs), 0, -1):

@@ -201,7 +201,7 @@ def overview(image: Image, extrema: Extrema | None = None, *, title: str = "") -
     sizes = default_sizes(edges.shape)
     marked = find_blobs(image, count=12) if extrema is None else extrema
     value, scale = value_and_scale_maps(edges, sizes)
-    height = 1.6 + 2 * min(6.0, max(2.4, 3.7 * edges.shape[0] / edges.shape[1]))
+    height = 1.6 + 2 * min(6.0, max(2.4, 3.3 * edges.shape[0] / edges.shape[1]))
     figure = Figure(figsize=(13, height), layout="constrained")
     cells = figure.subplots(2, 3)
     figure.suptitle(title)

@@ -82,7 +82,7 @@ class DrawMaps:
             outputs.append(write_picture(f"{stem}.size{size}.png", value_picture(torque, limit)))
             outputs += self._write_arrays(f"{stem}.size{size}", torque)
         strongest = find_extrema(edges, sizes=sizes, count=1, patch=self.patch, alpha=self.alpha)
-        result = {"full_colour_at": limit, "sizes": sizes.tolist(), "strongest": _rows(strongest)}
+        result = {"full_colour_at": limit, "sizes": sizes.tolist(), "strongest": extrema_rows(strongest)}
         return outputs, {**_extent(edges), **result}
 
     def _write_arrays(self, stem: str, array: NDArray[Any]) -> list[Path]:
@@ -117,14 +117,14 @@ class FindBlobs:
         if inside is not None:
             blobs = blobs[inside[blobs.y, blobs.x]]
         blobs = blobs[: self.count]
-        outputs = [write_text(f"{stem}.csv", _table(blobs))]
+        outputs = [write_text(f"{stem}.csv", extrema_table(blobs))]
         if self.overlay:
             outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
         if self.labels:
             outputs.append(write_picture(f"{stem}.labels.tiff", _within(label_picture(shape, blobs), inside)))
         bright = int(np.count_nonzero(blobs.value > 0))
         counts = {"count": len(blobs), "bright": bright, "dark": len(blobs) - bright}
-        return outputs, {"height": shape[0], "width": shape[1], **counts, "blobs": _rows(blobs)}
+        return outputs, {"height": shape[0], "width": shape[1], **counts, "blobs": extrema_rows(blobs)}
 
     def _inside(self, source: Path, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
         if self.mask is None:
@@ -162,7 +162,8 @@ def _within(labels: NDArray[Any], inside: NDArray[np.bool_] | None) -> NDArray[A
     return labels if inside is None else np.where(inside, labels, labels.dtype.type(0))
 
 
-def _rows(extrema: Extrema) -> list[dict[str, Any]]:
+def extrema_rows(extrema: Extrema) -> list[dict[str, Any]]:
+    """Return the extrema as rows, with the numbers that stand in the overlay and the label picture."""
     columns = (extrema.y.tolist(), extrema.x.tolist(), extrema.size.tolist(), extrema.value.tolist())
     return [
         {"number": number, "y": y, "x": x, "size": size, "torque": float(f"{torque:.6g}")}
@@ -170,10 +171,10 @@ def _rows(extrema: Extrema) -> list[dict[str, Any]]:
     ]
 
 
-def _table(extrema: Extrema) -> str:
-    """Return the extrema as CSV, with the numbers that stand in the overlay and the label picture."""
+def extrema_table(extrema: Extrema) -> str:
+    """Return those rows as CSV."""
     text = io.StringIO()
     rows = csv.DictWriter(text, ["number", "y", "x", "size", "torque"], lineterminator="\n")
     rows.writeheader()
-    rows.writerows(_rows(extrema))
+    rows.writerows(extrema_rows(extrema))
     return text.getvalue()
