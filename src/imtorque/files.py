@@ -78,8 +78,8 @@ def write_picture(path: str | os.PathLike[str], pixels: NDArray[Any]) -> Path:
     target = Path(path)
     with replacing(target) as partial, open(partial, "wb") as file:
         kind = PillowImage.registered_extensions()[target.suffix.lower()]
-        # Deflate keeps the large empty areas of label pictures and maps small.
-        options = {"compression": "tiff_deflate"} if kind == "TIFF" else {}
+        # Deflate keeps the large empty areas of labels small; harder work on a PNG would take longer than the torque.
+        options: dict[str, Any] = {"compression": "tiff_deflate"} if kind == "TIFF" else {"compress_level": 2}
         PillowImage.fromarray(np.ascontiguousarray(pixels)).save(file, kind, **options)
     return target
 

@@ -7,6 +7,7 @@ negative, which colour-blind people tell apart; extrema also differ in their lin
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,14 @@ def blob_picture(image: Image, blobs: Extrema) -> Bytes:
     canvas = PillowImage.fromarray(ground.repeat(zoom, axis=0).repeat(zoom, axis=1))
     draw = ImageDraw.Draw(canvas)
     line = max(2, round(max(canvas.size) / 500))
-    font = ImageFont.load_default(max(16, round(max(canvas.size) / 45)))
     for number in range(len(blobs), 0, -1):  # the strongest on top
         _mark(draw, blobs, number, zoom, line)
+    tallest = max(16, round(max(canvas.size) / 45))
     for number in range(len(blobs), 0, -1):
         centre = ((float(blobs.x[number - 1]) + 0.5) * zoom, (float(blobs.y[number - 1]) + 0.5) * zoom)
         colour = MAXIMUM_COLOUR if blobs.value[number - 1] > 0 else MINIMUM_COLOUR
-        draw.text(centre, str(number), colour, font, anchor="mm", stroke_width=max(1, line - 1), stroke_fill="black")
+        fitting = round(1.4 * float(blobs.width[number - 1]) * zoom / len(str(number)))
+        _write_number(canvas, number, centre, min(tallest, max(9, fitting)), colour)
     return np.asarray(canvas)
 
 
@@ -134,6 +136,30 @@ def _dashed(draw: ImageDraw.ImageDraw, box: tuple[float, float, float, float], c
             t, u = i / steps, (i + 1) / steps
             ends = (ax + t * (bx - ax), ay + t * (by - ay), ax + u * (bx - ax), ay + u * (by - ay))
             draw.line(ends, colour, line)
+
+
+def _write_number(
+    canvas: PillowImage.Image, number: int, centre: tuple[float, float], height: int, colour: str
+) -> None:
+    """Write a number, digit by digit: rendering outlined text anew each time would take most of a batch's time."""
+    digits = [_digit(digit, height, colour) for digit in str(number)]
+    x = round(centre[0] - sum(digit.width for digit in digits) / 2)
+    for digit in digits:
+        canvas.paste(digit, (x, round(centre[1] - digit.height / 2)), digit)
+        x += digit.width
+
+
+@cache
+def _digit(digit: str, height: int, colour: str) -> PillowImage.Image:
+    """Draw a digit with a dark outline on clear ground."""
+    font = ImageFont.load_default(height)
+    rim = max(1, height // 10)
+    _, top, _, bottom = font.getbbox("0123456789")
+    width = math.ceil(font.getlength(digit))
+    picture = PillowImage.new("RGBA", (width, math.ceil(bottom - top) + 2 * rim))
+    draw = ImageDraw.Draw(picture)
+    draw.text((0, rim - top), digit, colour, font, stroke_width=rim, stroke_fill="black")
+    return picture
 
 
 def _coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Bytes:
