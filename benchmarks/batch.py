@@ -62,23 +62,19 @@ def watch(inputs, out, stop_after=None):
     """Run the command, look at its processes every half second, and return what was seen."""
     command = [sys.executable, "-m", "imtorque", "blobs", str(inputs), "--out", str(out), "--json"]
     began = time.perf_counter()
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    report, memory, seconds = running.stdout, [], 0.0
-    os.set_blocking(report.fileno(), False)
-    text = ""
+    report, memory, seconds = out.with_name("report.json"), [], 0.0
+    with open(report, "w") as file:
+        running = subprocess.Popen(command, stdout=file, start_new_session=True)
     while running.poll() is None:
         mebibytes, spent = usage(running.pid)
         memory.append(mebibytes)
         seconds = max(seconds, spent)
-        text += report.read() or ""
         if stop_after is not None and len(list(out.glob("*.blobs.json"))) >= stop_after:
             os.killpg(running.pid, signal.SIGINT)
             stop_after = None
         time.sleep(0.5)
     wall = time.perf_counter() - began
-    text += report.read() or ""
+    text = report.read_text()
     statuses = [picture["status"] for picture in json.loads(text)["pictures"]] if text else []
     quarter = max(1, len(memory) // 4)
     return {

@@ -40,7 +40,7 @@ def show_value_map(value: FloatArray, *, limit: float | None = None, ax: Axes | 
     axes = _axes(ax)
     top = limit if limit is not None else float(np.abs(value).max()) or 1.0
     drawn = axes.imshow(value, cmap=VALUE_MAP, vmin=-top, vmax=top)
-    _figure(axes).colorbar(drawn, ax=axes, label="torque  (− dark object, + bright object)", fraction=0.04, pad=0.02)
+    _figure(axes).colorbar(drawn, ax=axes, label="torque (− dark, + bright)", fraction=0.04, pad=0.02)
     return _bare(axes)
 
 
@@ -59,7 +59,7 @@ def show_scale_map(scale: IntArray, *, limit: float | None = None, ax: Axes | No
     axes = _axes(ax)
     top = limit if limit is not None else float(np.abs(scale).max()) or 1.0
     drawn = axes.imshow(scale, cmap=SCALE_MAP, vmin=-top, vmax=top, interpolation="nearest")
-    label = "patch size in pixels, with the torque's sign"
+    label = "patch size (sign: torque's)"
     _figure(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
     return _bare(axes)
 
@@ -164,8 +164,9 @@ def show_evidence(
         Where to draw.
     """
     axes = _axes(ax)
-    ground = display_image(np.ones(edges.shape) if image is None else image)
-    axes.imshow(255 - (255 - ground) // 4 if image is not None else np.full_like(ground, 255))
+    if image is not None:
+        grey = display_image(image).mean(axis=2)
+        axes.imshow(grey, cmap="gray", vmin=-700, vmax=255)  # faint
     share = contribution_map(edges, extrema, weight="area", patch=patch)
     y, x = np.nonzero(edges.mask)
     none = share[y, x] == 0
@@ -175,7 +176,7 @@ def show_evidence(
     top = float(np.abs(part).max()) if len(part) else 1.0
     size = 2 + 22 * np.abs(part) / top
     drawn = axes.scatter(x, y, s=size, c=part, cmap="PuOr_r", vmin=-top, vmax=top, marker="s", linewidths=0)
-    label = "share of the torque  (− against, + with the extremum)"
+    label = "share of the torque (− against, + with)"
     _figure(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
     for k in range(len(extrema)):
         corner = (extrema.x[k] - extrema.width[k] / 2, extrema.y[k] - extrema.height[k] / 2)
