@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque._atomic import replacing
 
 FloatArray = NDArray[np.floating[Any]]
 Float32Array = NDArray[np.float32]
@@ -110,13 +111,8 @@ class TorqueVolume:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the volume to an .npz file, complete or not at all, and return its path."""
         target = Path(path).with_suffix(".npz")
-        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with open(partial, "wb") as file:
-                np.savez(file, tau=self.tau, sizes=self.sizes)
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
+        with replacing(target) as partial, open(partial, "wb") as file:
+            np.savez(file, tau=self.tau, sizes=self.sizes)
         return target
 
     @classmethod
@@ -199,13 +195,8 @@ class Extrema:
         for y, x, size, value in zip(self.y, self.x, self.size, self.value, strict=True):
             rows.writerow([int(y), int(x), *np.atleast_1d(size).tolist(), f"{value:.6g}"])
         if path is not None:
-            target = Path(path)
-            partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-            try:
+            with replacing(path) as partial:
                 partial.write_text(text.getvalue(), encoding="utf-8")
-                partial.replace(target)
-            finally:
-                partial.unlink(missing_ok=True)
         return text.getvalue()
 
     def __repr__(self) -> str:

@@ -19,7 +19,6 @@ import operator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from imtorque import _native
 from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Sizes, TorqueVolume, check_sizes
@@ -186,6 +185,8 @@ def smooth_volume(volume: TorqueVolume, sigma_space: float, sigma_scale: float) 
     for name, sigma in (("sigma_space", sigma_space), ("sigma_scale", sigma_scale)):
         if not (math.isfinite(sigma) and sigma >= 0):
             raise ValueError(f"{name} must not be negative, got {sigma}")
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
     sigmas = (sigma_scale, sigma_space, sigma_space)
     return TorqueVolume(ndimage.gaussian_filter(volume.tau, sigmas, mode="nearest"), volume.sizes)
 

@@ -1,0 +1,54 @@
+"""Run every example and write its figure to docs/gallery, small enough to be committed.
+
+python docs/render_gallery.py [NAME ...]
+"""
+
+import io
+import runpy
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("agg")
+
+from matplotlib import pyplot
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+LARGEST = 200_000  # bytes
+
+
+def render(example: Path) -> bytes:
+    """Run an example and return its figure as a PNG, as large and with as many colours as may be."""
+    pyplot.close("all")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")  # said by plt.show()
+        runpy.run_path(str(example), run_name="__main__")
+    for dpi, colours in ((90, None), (80, None), (90, 256), (75, 256), (60, 256)):
+        drawn, small = io.BytesIO(), io.BytesIO()
+        pyplot.gcf().savefig(drawn, format="png", dpi=dpi)
+        with Image.open(drawn) as picture:
+            plain = picture.convert("RGB")
+            fewer = plain if colours is None else plain.quantize(colours, dither=Image.Dither.NONE)
+            fewer.save(small, "png", optimize=True)
+        if small.tell() <= LARGEST:
+            return small.getvalue()
+    raise SystemExit(f"{example.name}: its picture must stay below {LARGEST} bytes, got {small.tell()}")
+
+
+def main() -> None:
+    """Render the examples named, or all."""
+    names = sys.argv[1:]
+    for example in EXAMPLES:
+        if names and example.stem not in names:
+            continue
+        picture = render(example)
+        (ROOT / "docs" / "gallery" / f"{example.stem}.png").write_bytes(picture)
+        print(f"docs/gallery/{example.stem}.png: {len(picture)} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""What all verbs over pictures share: their options, progress, lines or JSON, exit status."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imtorque import __version__, datasets, files
+from imtorque.batch import Outcome, Task, describe_error, process
+from imtorque.pictures import display_image
+
+SAMPLE = "sample:"
+DEFAULT_OUT = Path("imtorque-out")
+
+Images = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="IMAGE",
+        show_default=False,
+        help="Files, folders or quoted patterns ('photos/**/*.jpg'); or sample:hopper, sample:shapes and so on.",
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the outputs.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Pictures worked on at a time; as many as cores by default."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output, and nothing else there.")]
+
+
+def run_task(
+    task: Task,
+    images: list[str],
+    out: Path,
+    jobs: int | None,
+    as_json: bool,
+    describe: Callable[[dict[str, Any]], str],
+) -> None:
+    """Do a task to all pictures, tell what happens, and end with the status that says whether all went well.
+
+    Parameters
+    ----------
+    task
+        What to do to each picture.
+    images, out, jobs, as_json
+        The options of these names.
+    describe
+        Puts the result for a picture into a few words.
+    """
+    outcomes: list[Outcome] = []
+    try:
+        with one_line_errors():
+            paths, bad = _find(images, out)
+            done = process(task, paths, out, jobs=jobs)
+            for outcome in chain(bad, _with_progress(done, len(paths), task.verb)):
+                outcomes.append(outcome)
+                _tell(outcome, as_json, describe)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped after {len(outcomes)} pictures; the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
+    failed = sum(outcome.status == "failed" for outcome in outcomes)
+    if as_json:
+        shown = [{key: value for key, value in asdict(outcome).items() if value is not None} for outcome in outcomes]
+        report = {"verb": task.verb, "version": __version__, "parameters": asdict(task), "out": str(out)}
+        typer.echo(json.dumps({**report, "failed": failed, "pictures": shown}, indent=1))
+    else:
+        typer.echo(f"{len(outcomes) - failed} of {len(outcomes)} pictures written to {out}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """End with one line and status 1 where the files or the values given do not allow to go on."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        typer.echo(f"error: {describe_error(error)}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _tell(outcome: Outcome, as_json: bool, describe: Callable[[dict[str, Any]], str]) -> None:
+    if outcome.error is not None:
+        typer.echo(f"error: {outcome.error}", err=True)
+    elif not as_json:
+        before = " (as before)" if outcome.status == "complete" else ""
+        typer.echo(f"{outcome.input}: {describe(outcome.result)}{before}")
+
+
+def _find(images: list[str], out: Path) -> tuple[list[Path], list[Outcome]]:
+    """Return the pictures that the arguments name, and what is wrong with arguments that name none."""
+    named: list[str | Path] = []
+    bad: list[Outcome] = []
+    for image in images:
+        try:
+            named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_pictures([image])
+        except ValueError as error:
+            bad.append(Outcome(image, "failed", error=str(error)))
+    return files.find_pictures(named), bad
+
+
+def _written_sample(argument: str, out: Path) -> Path:
+    """Put a sample into the folder of the outputs, and return its path."""
+    name = argument.removeprefix(SAMPLE)
+    image = datasets.sample(name)
+    out.mkdir(parents=True, exist_ok=True)
+    return files.write_picture(out / f"{name}.png", display_image(image))
+
+
+def _with_progress(outcomes: Iterator[Outcome], total: int, verb: str) -> Iterator[Outcome]:
+    """Show a bar with the time left while there is something to wait for, on a terminal only."""
+    if total < 2 or not sys.stderr.isatty():
+        yield from outcomes
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(verb), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # What is printed meanwhile goes above the bar, but stays on standard output where that is a file or a pipe.
+    with Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty()) as progress:
+        bar = progress.add_task(verb, total=total)
+        for outcome in outcomes:
+            progress.advance(bar)
+            yield outcome

@@ -1,0 +1,232 @@
+"""The verbs that take pictures: options in, a task over many files, lines or JSON out."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from PIL import Image as PillowImage
+
+import imtorque
+from imtorque import datasets, tasks
+from imtorque._atomic import replacing
+from imtorque._types import check_sizes
+from imtorque.cli_batch import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
+from imtorque.edges import SQRT2
+from imtorque.files import write_text
+from imtorque.tasks import extrema_rows, extrema_table
+
+SIGNS = {"bright": 1, "dark": -1, "both": None}
+
+
+class Force(StrEnum):
+    """How hard an edge pixel pulls."""
+
+    unit = "unit"
+    strength = "strength"
+
+
+class Patch(StrEnum):
+    """Shape of the patches."""
+
+    square = "square"
+    disk = "disk"
+
+
+class Arrays(StrEnum):
+    """Forms in which maps are written as numbers."""
+
+    npy = "npy"
+    tiff = "tiff"
+    both = "both"
+    none = "none"
+
+
+class Sign(StrEnum):
+    """Which blobs are looked for."""
+
+    both = "both"
+    bright = "bright"
+    dark = "dark"
+
+
+Sizes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZES",
+        help="Patch sizes in pixels, odd: 3-91 for all from 3 to 91, or a list such as 5,21,45. "
+        "By default about 12 % apart, up to 21 % of the picture's area.",
+    ),
+]
+Sigma = Annotated[float, typer.Option(show_default="1.414", help="Smoothing before edges are detected, in pixels.")]
+Low = Annotated[float | None, typer.Option(help="Lower threshold of Canny's method, in grey values per pixel.")]
+High = Annotated[float | None, typer.Option(help="Upper threshold; by default the value 70 % of pixels stay below.")]
+Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in proportion to its gradient.")]
+
+
+def demo(
+    out: Out = Path("imtorque-demo"),
+    as_json: Json = False,
+) -> None:
+    """Show on a drawn scene and on a photograph what image torque finds.
+
+    Writes for each a one-page picture and a table of the strongest extrema.
+
+    Example: [bold]imtorque demo[/bold]
+    """
+    with one_line_errors():
+        out.mkdir(parents=True, exist_ok=True)
+        written = [_write_demo(name, out) for name in ("shapes", "hopper")]
+    if as_json:
+        typer.echo(json.dumps({"verb": "demo", "version": imtorque.__version__, "samples": written}, indent=1))
+        return
+    for sample in written:
+        _print_table(sample)
+    typer.echo("Look at:")
+    for sample in written:
+        typer.echo("\n".join(f"  {path}" for path in sample["outputs"]))
+
+
+def maps(
+    images: Images,
+    out: Out = DEFAULT_OUT,
+    sizes: Sizes = None,
+    at: Annotated[str | None, typer.Option(metavar="SIZES", help="Sizes to write the torque map of as well.")] = None,
+    arrays: Annotated[Arrays, typer.Option(help="Form in which the maps are also written as numbers.")] = Arrays.npy,
+    patch: Annotated[Patch, typer.Option(help="Shape of the patches.")] = Patch.square,
+    alpha: Annotated[float, typer.Option(help="Exponent of the normalisation; below 2 favours larger patches.")] = 2.0,
+    sigma: Sigma = SQRT2,
+    low: Low = None,
+    high: High = None,
+    force: Forces = Force.unit,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Write the value map and the scale map: how strongly edges circle each pixel, and at which patch size.
+
+    Red is positive (bright object), blue negative (dark object).
+
+    Example: [bold]imtorque maps sample:hopper --at 5,21,45,81[/bold]
+    """
+    forms = {"both": ("npy", "tiff"), "none": ()}.get(arrays, (str(arrays),))
+    task = tasks.DrawMaps(
+        edges=tasks.FindEdges(sigma, low, high, str(force)),
+        sizes=_parse_sizes("--sizes", sizes),
+        at=_parse_sizes("--at", at) or (),
+        patch=str(patch),
+        alpha=alpha,
+        arrays=forms,
+    )
+    run_task(task, images, out, jobs, as_json, _describe_maps)
+
+
+def blobs(
+    images: Images,
+    out: Out = DEFAULT_OUT,
+    sizes: Sizes = None,
+    sign: Annotated[Sign, typer.Option(help="Which blobs to look for.")] = Sign.both,
+    threshold: Annotated[
+        float, typer.Option(min=0, help="Smallest |torque|; 1 is a closed contour that fills its patch.")
+    ] = 0.3,
+    overlap: Annotated[
+        float, typer.Option(min=0, help="Largest part of its patch a blob may share with a stronger one.")
+    ] = 0.5,
+    count: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep the N strongest of each picture.")] = None,
+    mask: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            help="Count inside a region: a picture, white inside; or a folder with one of each input's name.",
+        ),
+    ] = None,
+    overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
+    labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Find bright and dark blobs: a table of y, x, size and torque, and a picture with their numbers.
+
+    Example: [bold]imtorque blobs sample:hopper --count 10[/bold]
+    """
+    task = tasks.FindBlobs(
+        sizes=_parse_sizes("--sizes", sizes),
+        sign=SIGNS[sign],
+        threshold=threshold,
+        overlap=overlap,
+        count=count,
+        mask=None if mask is None else str(mask),
+        overlay=overlay,
+        labels=labels,
+    )
+    run_task(task, images, out, jobs, as_json, _describe_blobs)
+
+
+def edges(
+    images: Images,
+    out: Out = DEFAULT_OUT,
+    sigma: Sigma = SQRT2,
+    low: Low = None,
+    high: High = None,
+    force: Forces = Force.unit,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Detect edges: a picture of them, and their forces (fx, fy) as an array.
+
+    Example: [bold]imtorque edges sample:hopper --sigma 2[/bold]
+    """
+    task = tasks.FindEdges(sigma, low, high, str(force))
+    run_task(task, images, out, jobs, as_json, lambda result: f"{result['edge_pixels']} edge pixels")
+
+
+def _parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
+    """Read sizes such as 3-91 or 5,21,45."""
+    if text is None:
+        return None
+    first, dash, last = text.partition("-")
+    try:
+        chosen = range(int(first), int(last) + 1, 2) if dash else [int(part) for part in text.split(",")]
+        return tuple(check_sizes(chosen).tolist())
+    except ValueError as error:
+        reason = error if "sizes" in str(error) else f"must be like 3-91 or 5,21,45, got {text!r}"
+        raise typer.BadParameter(str(reason), param_hint=option) from None
+
+
+def _describe_maps(result: dict[str, Any]) -> str:
+    if not result["strongest"]:
+        return "no torque anywhere"
+    best = result["strongest"][0]
+    return f"strongest torque {best['torque']:+.2f} at y {best['y']}, x {best['x']}, size {best['size']}"
+
+
+def _describe_blobs(result: dict[str, Any]) -> str:
+    return f"{result['count']} blobs ({result['bright']} bright, {result['dark']} dark)"
+
+
+def _write_demo(name: str, out: Path) -> dict[str, Any]:
+    """Write the page and the table of one sample."""
+    from imtorque.plotting import overview  # brings matplotlib
+
+    image = datasets.sample(name)
+    if name in datasets.PHOTOGRAPHS:  # halved, as the paper's photographs are
+        image = np.asarray(PillowImage.fromarray(image).reduce(2))
+    found = imtorque.find_blobs(image, count=12)
+    page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"
+    with replacing(page) as partial:
+        overview(image, found, title=f"{name}: from edges to extrema of the torque").savefig(
+            partial, format="png", dpi=110
+        )
+    write_text(table, extrema_table(found))
+    return {"sample": name, "outputs": [str(page), str(table)], "blobs": extrema_rows(found)}
+
+
+def _print_table(sample: dict[str, Any], rows: int = 5) -> None:
+    typer.echo(f"{sample['sample']}: the {rows} strongest of {len(sample['blobs'])}")
+    typer.echo("  number    y    x  size  torque")
+    for blob in sample["blobs"][:rows]:
+        kind = "bright" if blob["torque"] > 0 else "dark"
+        typer.echo(f"  {blob['number']:6} {blob['y']:4} {blob['x']:4} {blob['size']:5}   {blob['torque']:+.2f}  {kind}")

@@ -1,0 +1,175 @@
+"""Results as pictures of the image's own resolution: arrays in, arrays of bytes out, quickly, at any size.
+
+Figures with axes and legends are made by `imtorque.plotting`; both use these colours. Red is positive and blue
+negative, which colour-blind people tell apart; extrema also differ in their line.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as PillowImage
+from PIL import ImageDraw, ImageFont
+
+from imtorque._types import Edges, Extrema, Float32Array, Image, IntArray
+
+Bytes = NDArray[np.uint8]
+
+# From negative to positive; the first is ColorBrewer's RdBu. Zero is white for values and black for scales.
+VALUE_COLOURS = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582", "#d6604d", "#b2182b", "#67001f")
+SCALE_COLOURS = ("#c6dbef", "#6baed6", "#2171b5", "#08306b", "#000000", "#67000d", "#cb181d", "#fb6a4a", "#fcbba1")
+MAXIMUM_COLOUR, MINIMUM_COLOUR = "#ffd92f", "#33e08a"
+
+READABLE = 640  # pixels of the longer side, below which an overlay is enlarged so that its numbers can be read
+
+
+def value_picture(value: Float32Array, limit: float | None = None) -> Bytes:
+    """Colour a map of torque: red positive, white zero, blue negative.
+
+    Parameters
+    ----------
+    value
+        Torque, shape (H, W).
+    limit
+        Value shown in the full colour, and its negative; by default the largest |value|.
+    """
+    top = limit if limit is not None else float(np.abs(value).max())
+    return _coloured(value, top, VALUE_COLOURS)
+
+
+def scale_picture(scale: IntArray, limit: float | None = None) -> Bytes:
+    """Colour a scale map: red where the torque is positive, blue where negative, the larger the lighter, 0 black."""
+    top = limit if limit is not None else float(np.abs(scale).max())
+    return _coloured(scale, top, SCALE_COLOURS)
+
+
+def edge_picture(edges: Edges) -> Bytes:
+    """Draw edges white on black, as bright as they are strong."""
+    strength = edges.strength
+    return np.round(strength * (255 / max(float(strength.max()), 1e-30))).astype(np.uint8)
+
+
+def blob_picture(image: Image, blobs: Extrema) -> Bytes:
+    """Draw blobs with their numbers, from 1 for the strongest: bright ones solid yellow, dark ones dashed green.
+
+    Pictures smaller than about 640 pixels are enlarged, so that the numbers can be read.
+    """
+    ground = display_image(image)
+    zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
+    canvas = PillowImage.fromarray(ground.repeat(zoom, axis=0).repeat(zoom, axis=1))
+    draw = ImageDraw.Draw(canvas)
+    line = max(2, round(max(canvas.size) / 500))
+    for number in range(len(blobs), 0, -1):  # the strongest on top
+        _mark(draw, blobs, number, zoom, line)
+    tallest = max(16, round(max(canvas.size) / 45))
+    for number in range(len(blobs), 0, -1):
+        centre = ((float(blobs.x[number - 1]) + 0.5) * zoom, (float(blobs.y[number - 1]) + 0.5) * zoom)
+        colour = MAXIMUM_COLOUR if blobs.value[number - 1] > 0 else MINIMUM_COLOUR
+        fitting = round(1.4 * float(blobs.width[number - 1]) * zoom / len(str(number)))
+        _write_number(canvas, number, centre, min(tallest, max(9, fitting)), colour)
+    return np.asarray(canvas)
+
+
+def label_picture(shape: tuple[int, int], blobs: Extrema) -> NDArray[np.uint16] | NDArray[np.int32]:
+    """Draw each blob as a disc of its size whose pixels hold its number, from 1; 0 where there is none.
+
+    Where two overlap the stronger one shows. uint16, or int32 for more than 65,535 blobs.
+    """
+    labels: NDArray[Any] = np.zeros(shape, np.uint16 if len(blobs) <= 65535 else np.int32)
+    for k in range(len(blobs) - 1, -1, -1):
+        y, x, reach = int(blobs.y[k]), int(blobs.x[k]), int(blobs.size[k]) // 2
+        top, left = max(0, y - reach), max(0, x - reach)
+        window = labels[top : y + reach + 1, left : x + reach + 1]
+        rows, columns = np.ogrid[top : top + window.shape[0], left : left + window.shape[1]]
+        window[(rows - y) ** 2 + (columns - x) ** 2 <= (blobs.size[k] / 2) ** 2] = k + 1
+    return labels
+
+
+def display_image(image: Image) -> Bytes:
+    """Return an image as it is shown: (H, W, 3) bytes; uint8 and bool as they are, others from their lowest to highest.
+
+    Where it is transparent, white shows.
+    """
+    pixels = np.asarray(image)
+    if pixels.dtype == bool:
+        pixels = pixels.astype(np.uint8) * np.uint8(255)
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    if pixels.shape[2] == 4:
+        full = 1.0 if pixels.dtype.kind == "f" else float(np.iinfo(pixels.dtype).max)
+        alpha = np.clip(pixels[:, :, 3:] / full, 0, 1)
+        pixels = (alpha * pixels[:, :, :3] + (1 - alpha) * full).astype(pixels.dtype)
+    if pixels.dtype != np.uint8:
+        low, high = float(pixels.min()), float(pixels.max())
+        pixels = np.round((pixels.astype(np.float64) - low) * (255 / (high - low or 1.0))).astype(np.uint8)
+    return np.ascontiguousarray(np.broadcast_to(pixels, (*pixels.shape[:2], 3)))
+
+
+def _mark(draw: ImageDraw.ImageDraw, blobs: Extrema, number: int, zoom: int, line: int) -> None:
+    """Draw one patch: dark below, so that it shows on any ground."""
+    y, x = float(blobs.y[number - 1]) + 0.5, float(blobs.x[number - 1]) + 0.5
+    up, left = float(blobs.height[number - 1]) / 2, float(blobs.width[number - 1]) / 2
+    box = [((y - up) * zoom, (x - left) * zoom), ((y + up) * zoom, (x + left) * zoom)]
+    (top, start), (bottom, end) = box
+    positive = bool(blobs.value[number - 1] > 0)
+    draw.rectangle((start, top, end, bottom), outline="black", width=line + 2)
+    colour = MAXIMUM_COLOUR if positive else MINIMUM_COLOUR
+    inner = (start + 1, top + 1, end - 1, bottom - 1)
+    if positive or min(end - start, bottom - top) < 6 * line:
+        draw.rectangle(inner if end - start > 2 and bottom - top > 2 else box[0] + box[1], outline=colour, width=line)
+        return
+    _dashed(draw, inner, colour, line)
+
+
+def _dashed(draw: ImageDraw.ImageDraw, box: tuple[float, float, float, float], colour: str, line: int) -> None:
+    """Draw the sides of a box in an odd number of equal steps each, so that every corner is drawn."""
+    x0, y0, x1, y1 = box
+    inset = line / 2
+    corners = [(x0 + inset, y0 + inset), (x1 - inset, y0 + inset), (x1 - inset, y1 - inset), (x0 + inset, y1 - inset)]
+    for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):
+        steps = 2 * max(1, round(math.hypot(bx - ax, by - ay) / (6 * line))) + 1
+        for i in range(0, steps, 2):
+            t, u = i / steps, (i + 1) / steps
+            ends = (ax + t * (bx - ax), ay + t * (by - ay), ax + u * (bx - ax), ay + u * (by - ay))
+            draw.line(ends, colour, line)
+
+
+def _write_number(
+    canvas: PillowImage.Image, number: int, centre: tuple[float, float], height: int, colour: str
+) -> None:
+    """Write a number, digit by digit: rendering outlined text anew each time would take most of a batch's time."""
+    digits = [_digit(digit, height, colour) for digit in str(number)]
+    x = round(centre[0] - sum(digit.width for digit in digits) / 2)
+    for digit in digits:
+        canvas.paste(digit, (x, round(centre[1] - digit.height / 2)), digit)
+        x += digit.width
+
+
+@cache
+def _digit(digit: str, height: int, colour: str) -> PillowImage.Image:
+    """Draw a digit with a dark outline on clear ground."""
+    font = ImageFont.load_default(height)
+    rim = max(1, height // 10)
+    _, top, _, bottom = font.getbbox("0123456789")
+    width = math.ceil(font.getlength(digit))
+    picture = PillowImage.new("RGBA", (width, math.ceil(bottom - top) + 2 * rim))
+    draw = ImageDraw.Draw(picture)
+    draw.text((0, rim - top), digit, colour, font, stroke_width=rim, stroke_fill="black")
+    return picture
+
+
+def _coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Bytes:
+    """Look up colours for values from -limit to limit."""
+    anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], np.float64)
+    steps = np.linspace(0, len(colours) - 1, 511)
+    table = np.stack([np.interp(steps, np.arange(len(colours)), channel) for channel in anchors.T], axis=1)
+    # Row by row, so that a large map needs little more memory than its picture.
+    picture = np.empty((*array.shape, 3), np.uint8)
+    bytes_of = np.round(table).astype(np.uint8)
+    for row, values in zip(picture, array, strict=True):
+        row[:] = bytes_of[np.clip(np.round(values * (255 / (limit or 1.0))) + 255, 0, 510).astype(np.intp)]
+    return picture

@@ -1,0 +1,180 @@
+"""What each verb of the command line does to one picture: files in, files and numbers out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque._types import Edges, Extrema, Image, IntArray
+from imtorque.edges import detect_edges
+from imtorque.extrema import find_blobs, find_extrema
+from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
+from imtorque.pictures import blob_picture, edge_picture, label_picture, scale_picture, value_picture
+from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
+
+Written = tuple[list[Path], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class FindEdges:
+    """Edges: a picture of them, and their forces as an array."""
+
+    verb: ClassVar[str] = "edges"
+    sigma: float
+    low: float | None
+    high: float | None
+    force: str
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the edges of one picture."""
+        edges = self.detect(read_image(source))
+        outputs = [
+            write_picture(f"{stem}.png", edge_picture(edges)),
+            write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
+        ]
+        return outputs, {**_extent(edges), "edge_pixels": int(np.count_nonzero(edges.mask))}
+
+    def detect(self, image: Image) -> Edges:
+        """Detect the edges of an image with these parameters."""
+        return detect_edges(image, sigma=self.sigma, low=self.low, high=self.high, force=self.force)
+
+
+@dataclass(frozen=True)
+class DrawMaps:
+    """Value and scale maps, and torque maps of chosen sizes, as pictures and arrays."""
+
+    verb: ClassVar[str] = "maps"
+    edges: FindEdges
+    sizes: tuple[int, ...] | None
+    at: tuple[int, ...]
+    patch: str
+    alpha: float
+    arrays: tuple[str, ...]
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the maps of one picture."""
+        edges = self.edges.detect(read_image(source))
+        sizes = _sizes(self.sizes, edges.shape)
+        value, scale = value_and_scale_maps(edges, sizes, patch=self.patch, alpha=self.alpha)
+        limit = float(np.abs(value).max())
+        outputs = [
+            write_picture(f"{stem}.value.png", value_picture(value, limit)),
+            write_picture(f"{stem}.scale.png", scale_picture(scale, float(sizes[-1]))),
+            *self._write_arrays(f"{stem}.value", value),
+            *self._write_arrays(f"{stem}.scale", scale),
+        ]
+        for size in self.at:
+            torque = torque_map(edges, size, patch=self.patch, alpha=self.alpha)
+            outputs.append(write_picture(f"{stem}.size{size}.png", value_picture(torque, limit)))
+            outputs += self._write_arrays(f"{stem}.size{size}", torque)
+        strongest = find_extrema(edges, sizes=sizes, count=1, patch=self.patch, alpha=self.alpha)
+        result = {"full_colour_at": limit, "sizes": sizes.tolist(), "strongest": extrema_rows(strongest)}
+        return outputs, {**_extent(edges), **result}
+
+    def _write_arrays(self, stem: str, array: NDArray[Any]) -> list[Path]:
+        writers = {"npy": write_array, "tiff": write_picture}
+        return [writers[form](f"{stem}.{form}", array) for form in self.arrays]
+
+
+@dataclass(frozen=True)
+class FindBlobs:
+    """Blobs: a table, an overlay with their numbers, and a label picture."""
+
+    verb: ClassVar[str] = "blobs"
+    sizes: tuple[int, ...] | None
+    sign: int | None
+    threshold: float
+    overlap: float
+    count: int | None
+    mask: str | None
+    overlay: bool
+    labels: bool
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture and its mask."""
+        return [source] if self.mask is None else [source, self._mask_path(source)]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the blobs of one picture."""
+        image = read_image(source)
+        shape = (image.shape[0], image.shape[1])
+        blobs = find_blobs(image, sizes=self.sizes, sign=self.sign, threshold=self.threshold, overlap=self.overlap)
+        inside = self._inside(source, shape)
+        if inside is not None:
+            blobs = blobs[inside[blobs.y, blobs.x]]
+        blobs = blobs[: self.count]
+        outputs = [write_text(f"{stem}.csv", extrema_table(blobs))]
+        if self.overlay:
+            outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
+        if self.labels:
+            outputs.append(write_picture(f"{stem}.labels.tiff", _within(label_picture(shape, blobs), inside)))
+        bright = int(np.count_nonzero(blobs.value > 0))
+        counts = {"count": len(blobs), "bright": bright, "dark": len(blobs) - bright}
+        return outputs, {"height": shape[0], "width": shape[1], **counts, "blobs": extrema_rows(blobs)}
+
+    def _inside(self, source: Path, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+        if self.mask is None:
+            return None
+        path = self._mask_path(source)
+        mask = read_mask(path)
+        if mask.shape != shape:
+            raise ValueError(
+                f"{source}: mask must have the picture's {shape[0]} x {shape[1]} pixels, got {path} "
+                f"of {mask.shape[0]} x {mask.shape[1]}"
+            )
+        return mask
+
+    def _mask_path(self, source: Path) -> Path:
+        """Return the mask: the file itself, or the one of the picture's name in a folder."""
+        place = Path(self.mask or "")
+        if not place.is_dir():
+            return place
+        names = [source.name, *(source.stem + suffix for suffix in SUFFIXES)]
+        found = next((place / name for name in names if (place / name).is_file()), None)
+        if found is None:
+            raise ValueError(f"{source}: mask must lie in {place} under the name {source.stem}.png or alike, got none")
+        return found
+
+
+def _sizes(sizes: tuple[int, ...] | None, shape: tuple[int, int]) -> IntArray:
+    return default_sizes(shape) if sizes is None else np.asarray(sizes, np.int64)
+
+
+def _extent(edges: Edges) -> dict[str, Any]:
+    return {"height": edges.shape[0], "width": edges.shape[1]}
+
+
+def _within(labels: NDArray[Any], inside: NDArray[np.bool_] | None) -> NDArray[Any]:
+    return labels if inside is None else np.where(inside, labels, labels.dtype.type(0))
+
+
+def extrema_rows(extrema: Extrema) -> list[dict[str, Any]]:
+    """Return the extrema as rows, with the numbers that stand in the overlay and the label picture."""
+    columns = (extrema.y.tolist(), extrema.x.tolist(), extrema.size.tolist(), extrema.value.tolist())
+    return [
+        {"number": number, "y": y, "x": x, "size": size, "torque": float(f"{torque:.6g}")}
+        for number, (y, x, size, torque) in enumerate(zip(*columns, strict=True), start=1)
+    ]
+
+
+def extrema_table(extrema: Extrema) -> str:
+    """Return those rows as CSV."""
+    text = io.StringIO()
+    rows = csv.DictWriter(text, ["number", "y", "x", "size", "torque"], lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(extrema_rows(extrema))
+    return text.getvalue()

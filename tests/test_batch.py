@@ -1,0 +1,121 @@
+"""One task over many pictures."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from imtorque.batch import process
+from imtorque.files import write_picture, write_text
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Writes the number of bytes of a file, and notes that it was asked to."""
+
+    verb: ClassVar[str] = "copy"
+    notes: str
+    factor: int = 1
+
+    def inputs(self, source):
+        return [source]
+
+    def run(self, source, stem):
+        with open(self.notes, "a") as notes:
+            notes.write(f"{source.name}\n")
+        if source.name.startswith("bad"):
+            raise ValueError("must be good, got bad")
+        size = source.stat().st_size * self.factor
+        return [write_text(f"{stem}.txt", str(size))], {"bytes": size}
+
+
+@pytest.fixture
+def task(tmp_path):
+    return Copy(str(tmp_path / "notes"))
+
+
+@pytest.fixture
+def sources(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    return [write_picture(folder / f"p{k}.png", np.full((k + 1, 3), k, np.uint8)) for k in range(5)]
+
+
+def asked(task):
+    return sorted(Path(task.notes).read_text().split())
+
+
+def statuses(task, sources, out, **options):
+    return [outcome.status for outcome in process(task, sources, out, **options)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_picture_is_done_once_in_order(task, sources, tmp_path, jobs):
+    outcomes = list(process(task, sources, tmp_path / "out", jobs=jobs))
+    assert [outcome.input for outcome in outcomes] == [str(source) for source in sources]
+    assert statuses(task, sources, tmp_path / "out", jobs=jobs) == ["complete"] * 5
+    assert asked(task) == [source.name for source in sources]
+    again = list(process(task, sources, tmp_path / "out", jobs=jobs))
+    assert [outcome.result for outcome in again] == [outcome.result for outcome in outcomes]
+    assert [outcome.outputs for outcome in again] == [outcome.outputs for outcome in outcomes]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_bad_file_is_named_and_the_rest_is_done(task, sources, tmp_path, jobs):
+    bad = tmp_path / "bad.png"
+    bad.touch()
+    outcomes = list(process(task, [sources[0], bad, Path("gone.png"), sources[1]], tmp_path / "out", jobs=jobs))
+    assert [outcome.status for outcome in outcomes] == ["done", "failed", "failed", "done"]
+    assert outcomes[1].error == f"{bad}: must be good, got bad"
+    assert outcomes[2].error == "gone.png: no such file"
+
+
+@pytest.mark.parametrize("change", ["content", "parameter", "output", "output gone", "record cut", "version"])
+def test_what_changed_is_done_again_and_nothing_else(task, sources, tmp_path, change, monkeypatch):
+    out = tmp_path / "out"
+    statuses(task, sources[:2], out, jobs=1)
+    if change == "content":
+        write_picture(sources[0], np.zeros((9, 9), np.uint8))
+    elif change == "parameter":
+        task = replace(task, factor=2)
+    elif change == "output":
+        (out / "p0.png.copy.txt").write_text("4")
+    elif change == "output gone":
+        (out / "p0.png.copy.txt").unlink()
+    elif change == "record cut":
+        record = out / "p0.png.copy.json"
+        record.write_text(record.read_text()[:-30])
+    else:
+        monkeypatch.setattr("imtorque.batch.version", lambda _: "0.0.1")
+    everything = change in ("parameter", "version")
+    assert statuses(task, sources[:2], out, jobs=1) == ["done", "done" if everything else "complete"]
+    assert statuses(task, sources[:2], out, jobs=1) == ["complete", "complete"]
+
+
+def test_a_record_says_how_its_outputs_came_about(task, sources, tmp_path):
+    statuses(task, sources[:1], tmp_path / "out", jobs=1)
+    record = json.loads((tmp_path / "out" / "p0.png.copy.json").read_text())
+    assert record["parameters"] == {"notes": task.notes, "factor": 1}
+    assert record["outputs"][0]["name"] == "p0.png.copy.txt"
+    assert set(record) == {"input", "verb", "version", "parameters", "inputs", "outputs", "result"}
+
+
+def test_what_a_dead_process_left_behind_is_removed(task, sources, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".p0.png.copy.txt.999999999.part").touch()
+    (out / ".mine.part").touch()
+    statuses(task, sources[:1], out)
+    assert sorted(path.name for path in out.glob(".*")) == [".mine.part"]
+
+
+def test_a_reader_that_stops_early_loses_nothing_that_was_begun(task, sources, tmp_path):
+    outcomes = process(task, sources, tmp_path / "out", jobs=2)
+    next(outcomes)
+    outcomes.close()
+    begun = asked(task)
+    assert statuses(task, sources, tmp_path / "out", jobs=2).count("complete") == len(begun)
+    assert asked(task) == [source.name for source in sources]

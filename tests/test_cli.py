@@ -1,0 +1,350 @@
+"""The command line as a new user meets it, with good input and bad."""
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from PIL import Image
+from typer.testing import CliRunner
+
+import imtorque
+from imtorque import synthetic
+from imtorque.cli import app
+from imtorque.files import read_image, write_picture
+
+VERBS = ["demo", "maps", "blobs", "edges"]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """Every command runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def shapes():
+    pixels = np.round(synthetic.scene("shapes", (81, 121)) * 255).astype(np.uint8)
+    return write_picture("shapes.png", pixels)
+
+
+def run(line, status=0):
+    result = CliRunner().invoke(app, shlex.split(line))
+    assert result.exit_code == status, result.output
+    return result
+
+
+def run_json(line, status=0):
+    return json.loads(run(f"{line} --json", status).stdout)
+
+
+def program(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "imtorque", *arguments], capture_output=True, text=True, check=False, **options
+    )
+
+
+def names(folder="imtorque-out"):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def test_importing_the_library_brings_neither_matplotlib_nor_typer():
+    code = "import imtorque, sys; print([m for m in ('matplotlib', 'typer', 'rich', 'scipy') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+@pytest.mark.usefixtures("shapes")
+def test_help_and_verbs_do_not_bring_matplotlib():
+    code = (
+        "import sys; from imtorque.cli import app; app(['blobs', 'shapes.png'], standalone_mode=False);"
+        "print('matplotlib' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split()[-1] == "False"
+
+
+def test_version():
+    assert run("--version").stdout == f"imtorque {imtorque.__version__}\n"
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_every_help_shows_an_example_that_works_as_typed(verb):
+    text = run(f"{verb} --help").stdout
+    examples = re.findall(r"imtorque (?:demo|(?:maps|blobs|edges) sample:\S+[^\n│]*)", text)
+    assert examples
+    for example in examples:
+        run(example.removeprefix("imtorque ").strip())
+
+
+def test_demo_names_the_files_it_wrote():
+    lines = run("demo --out here").stdout.splitlines()
+    named = [line.strip() for line in lines[lines.index("Look at:") + 1 :]]
+    assert sorted(Path(name).name for name in named) == names("here")
+    assert all(Path(name).stat().st_size > 0 for name in named)
+    assert {Path(name).suffix for name in named} == {".png", ".csv"}
+    assert {tuple(sample["outputs"]) for sample in run_json("demo --out here")["samples"]} == {
+        tuple(named[:2]),
+        tuple(named[2:]),
+    }
+
+
+def test_blobs_writes_a_table_an_overlay_labels_and_a_record(shapes):
+    result = run("blobs shapes.png")
+    assert result.stdout.startswith("shapes.png: ")
+    assert names() == [f"shapes.png.blobs.{end}" for end in ("csv", "json", "labels.tiff", "png")]
+    rows = list(csv.DictReader(io.StringIO(Path("imtorque-out/shapes.png.blobs.csv").read_text())))
+    found = imtorque.find_blobs(read_image(shapes))
+    assert [int(row["y"]) for row in rows] == found.y.tolist()
+    assert [int(row["size"]) for row in rows] == found.size.tolist()
+    assert [int(row["number"]) for row in rows] == list(range(1, len(found) + 1))
+    labels = read_image("imtorque-out/shapes.png.blobs.labels.tiff")
+    assert labels[found.y[0], found.x[0]] == 1
+
+
+@pytest.mark.usefixtures("shapes")
+def test_blobs_of_one_sign_and_a_count():
+    picture = run_json("blobs shapes.png --sign dark --count 2 --no-overlay --no-labels")["pictures"][0]
+    assert picture["result"]["dark"] == picture["result"]["count"] == 2
+    assert [Path(path).name for path in picture["outputs"]] == ["shapes.png.blobs.csv", "shapes.png.blobs.json"]
+
+
+def test_blobs_inside_a_mask(shapes):
+    everything = imtorque.find_blobs(read_image(shapes))
+    left = np.zeros((81, 121), np.uint8)
+    left[:, :60] = 255
+    write_picture("mask.png", left)
+    Path("masks").mkdir()
+    write_picture("masks/shapes.tiff", left)
+    for mask in ("mask.png", "masks"):
+        result = run_json(f"blobs shapes.png --mask {mask} --out {mask}-out")["pictures"][0]["result"]
+        assert result["count"] == np.count_nonzero(everything.x < 60)
+        assert all(blob["x"] < 60 for blob in result["blobs"])
+    assert_array_equal(read_image("mask.png-out/shapes.png.blobs.labels.tiff")[:, 60:], 0)
+    write_picture("mask.png", 255 - left)
+    assert run_json("blobs shapes.png --mask mask.png --out mask.png-out")["pictures"][0]["status"] == "done"
+
+
+@pytest.mark.usefixtures("shapes")
+def test_a_mask_of_another_size_is_an_error():
+    write_picture("mask.png", np.zeros((5, 5), np.uint8))
+    assert (
+        "mask must have the picture's 81 x 121 pixels, got mask.png of 5 x 5"
+        in run("blobs shapes.png --mask mask.png", 1).stderr
+    )
+
+
+def test_maps_as_pictures_and_numbers(shapes):
+    run("maps shapes.png --sizes 3-31 --at 5,21 --arrays both")
+    edges = imtorque.detect_edges(read_image(shapes))
+    value, scale = imtorque.value_and_scale_maps(edges, range(3, 32, 2))
+    for suffix in (".npy", ".tiff"):
+        read = np.load if suffix == ".npy" else read_image
+        assert_array_equal(read(f"imtorque-out/shapes.png.maps.value{suffix}"), value)
+        assert_array_equal(read(f"imtorque-out/shapes.png.maps.scale{suffix}"), scale)
+        assert_array_equal(read(f"imtorque-out/shapes.png.maps.size21{suffix}"), imtorque.torque_map(edges, 21))
+    assert read_image("imtorque-out/shapes.png.maps.value.png").shape == (81, 121, 3)
+
+
+def test_edges_as_a_picture_and_numbers(shapes):
+    run("edges shapes.png --sigma 2 --force strength")
+    edges = imtorque.detect_edges(read_image(shapes), sigma=2, force="strength")
+    assert_array_equal(np.load("imtorque-out/shapes.png.edges.npy"), [edges.fx, edges.fy])
+    assert_array_equal(
+        read_image("imtorque-out/shapes.png.edges.png") > 0, np.round(edges.strength * 255 / edges.strength.max()) > 0
+    )
+
+
+@pytest.mark.usefixtures("shapes")
+def test_json_is_one_object_and_nothing_else():
+    done = program("blobs", "shapes.png", "nothing.png", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert report["failed"] == 1
+    assert [picture["status"] for picture in report["pictures"]] == ["done", "failed"]
+    assert report["parameters"]["threshold"] == 0.3
+    assert report["pictures"][0]["result"]["blobs"][0]["number"] == 1
+
+
+def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
+    Path("text.png").write_text("no picture")
+    Path("cut.png").write_bytes(shapes.read_bytes()[:300])
+    Path("empty").mkdir()
+    result = run("blobs text.png cut.png empty missing.png 'no*.jpg' sample:nobody shapes.png", 1)
+    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 6
+    for name in ("text.png", "cut.png", "empty", "missing.png", "no*.jpg", "nobody"):
+        assert sum(name in error for error in errors) == 1, name
+    assert result.stdout.startswith("shapes.png: ")
+    assert "1 of 7 pictures" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("blobs", "Missing argument"),
+        ("nonsense", "No such command"),
+        ("blobs shapes.png --sizes 4,8", "must be odd"),
+        ("blobs shapes.png --sizes 9-5", "sizes must be"),
+        ("blobs shapes.png --sizes big", "must be like 3-91"),
+        ("blobs shapes.png --threshold -1", "greater than or equal to 0"),
+        ("blobs shapes.png --jobs 0", "greater than or equal to 1"),
+        ("blobs shapes.png --mask missing.png", "does not exist"),
+        ("maps shapes.png --patch star", "not one of"),
+    ],
+)
+@pytest.mark.usefixtures("shapes")
+def test_wrong_options_are_usage_errors_with_status_2(line, reason):
+    assert reason in " ".join(run(line, 2).stderr.replace("│", " ").split())
+    assert not Path("imtorque-out").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["maps shapes.png --alpha nan", "edges shapes.png --sigma 0", "edges shapes.png --low 2 --high 1"]
+)
+@pytest.mark.usefixtures("shapes")
+def test_values_the_library_refuses_are_one_line_errors(line):
+    errors = run(line, 1).stderr.splitlines()
+    assert errors[0].startswith("error: shapes.png: ")
+    assert "must" in errors[0]
+
+
+@pytest.mark.usefixtures("shapes")
+def test_an_output_folder_that_is_a_file_is_a_one_line_error():
+    for line in ("blobs shapes.png", "blobs sample:disc", "demo"):
+        assert run(f"{line} --out shapes.png", 1).stderr == "error: shapes.png: File exists\n"
+
+
+def test_unusual_pictures_go_through_every_verb(shapes):
+    grey = read_image(shapes)
+    Image.new("L", (1, 1)).save("pixel.png")
+    write_picture("deep.tiff", grey.astype(np.uint16) * 257)
+    Image.fromarray(grey).convert("P").save("palette.png")
+    Image.fromarray(grey).convert("RGBA").save("alpha.png")
+    Image.fromarray(grey).save("photo.jpg")
+    Path("in").mkdir()
+    for verb in VERBS[1:]:
+        pictures = run_json(f"{verb} pixel.png deep.tiff palette.png alpha.png photo.jpg --jobs 1")["pictures"]
+        assert [picture["status"] for picture in pictures] == ["done"] * 5
+
+
+def test_two_inputs_of_one_stem_or_one_name_do_not_collide(shapes):
+    for folder in ("one", "two"):
+        Path(folder).mkdir()
+        write_picture(f"{folder}/a.png", read_image(shapes))
+    write_picture("one/a.jpg", read_image(shapes))
+    run("blobs one two --no-overlay --no-labels")
+    assert [name for name in names() if name.endswith(".csv")] == [
+        "a.jpg.blobs.csv",
+        "a.png.one.blobs.csv",
+        "a.png.two.blobs.csv",
+    ]
+
+
+def test_output_to_a_pipe_has_no_bar_and_no_colour(shapes):
+    write_picture("other.png", read_image(shapes))
+    for environment in ({}, {"NO_COLOR": "1"}):
+        done = program("blobs", "shapes.png", "other.png", env={**os.environ, **environment})
+        assert done.stdout.splitlines()[0].startswith("shapes.png: ")
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "━" not in done.stdout + done.stderr
+    assert "\x1b" not in program("--help").stdout
+
+
+def test_a_terminal_gets_a_bar_with_the_time_left_and_no_color_is_heeded(shapes):
+    pty = pytest.importorskip("pty")
+    for k in range(3):
+        write_picture(f"p{k}.png", read_image(shapes))
+    for colour in ({}, {"NO_COLOR": "1"}):
+        main, side = pty.openpty()
+        environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | {
+            "TERM": "xterm",
+            **colour,
+        }
+        command = [sys.executable, "-m", "imtorque", "blobs", "p0.png", "p1.png", "p2.png", "--jobs", "1"]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=side, env=environment, text=True)
+        lines, _ = started.communicate(timeout=60)
+        os.close(side)
+        shown = os.read(main, 100_000).decode()
+        os.close(main)
+        assert len(lines.splitlines()) == 3
+        assert "3/3" in shown
+        assert ("\x1b[38" in shown or "\x1b[3" in shown) == (not colour)
+
+
+def test_tab_completes_verbs_and_options():
+    def complete(line):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - (not line.endswith(" ")))}
+        variables = {**os.environ, "_IMTORQUE_COMPLETE": "complete_bash", **words}
+        return subprocess.run(
+            [sys.executable, "-c", "from imtorque.cli import main; main()"],
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout.split()
+
+    assert complete("imtorque bl") == ["blobs"]
+    assert set(complete("imtorque ")) >= set(VERBS)
+    assert "--threshold" in complete("imtorque blobs --thr")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
+    Path("in").mkdir()
+    for k in range(20):
+        write_picture(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (241, 321), np.uint8))
+    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--jobs", jobs]
+    # A session of its own stands for the terminal: Ctrl-C reaches every process in it.
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not list(Path(".").glob("out/*.json")):
+        assert first.poll() is None
+        time.sleep(0.02)
+    os.killpg(first.pid, signal.SIGINT)
+    _, errors = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert errors.splitlines()[-1].startswith("stopped after ")
+    assert "Traceback" not in errors
+    assert not list(Path("out").glob(".*"))
+    complete = {path.name: path.stat().st_mtime_ns for path in Path("out").glob("*.json")}
+    assert 0 < len(complete) < 20
+
+    report = json.loads(program(*command[3:], "--json").stdout)
+    assert [picture["status"] for picture in report["pictures"]].count("complete") == len(complete)
+    assert [Path(picture["input"]).name for picture in report["pictures"]] == [f"{k:02}.png" for k in range(20)]
+    assert all(Path("out", name).stat().st_mtime_ns == written for name, written in complete.items())
+
+    straight = run_json(f"blobs in --out straight --jobs {jobs}")
+    assert names("out") == names("straight")
+    for name in names("out"):
+        if not name.endswith(".json"):
+            assert Path("out", name).read_bytes() == Path("straight", name).read_bytes()
+    assert [p["result"] for p in straight["pictures"]] == [p["result"] for p in report["pictures"]]
+
+
+def test_workers_end_when_the_program_is_killed():
+    Path("in").mkdir()
+    for k in range(40):
+        write_picture(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (321, 481), np.uint8))
+    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--jobs", "2"]
+    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    while not list(Path(".").glob("out/*.json")):
+        assert first.poll() is None
+        time.sleep(0.02)
+    first.kill()
+    first.wait()
+    for _ in range(250):
+        try:
+            os.killpg(first.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+    pytest.fail("processes of the killed program are still there")

@@ -1,0 +1,33 @@
+"""Every example runs, stays short, and has its picture in the gallery."""
+
+import importlib.util
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+
+
+@pytest.fixture(scope="module")
+def gallery():
+    spec = importlib.util.spec_from_file_location("render_gallery", ROOT / "docs" / "render_gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_there_is_one_for_each_of_the_papers_first_ten_figures():
+    assert {f"{k:02}" for k in range(1, 11)} <= {example.stem.split("_")[1] for example in EXAMPLES}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_runs_and_has_its_picture_in_the_gallery(example, gallery):
+    with Image.open(io.BytesIO(gallery.render(example))) as drawn:
+        assert min(drawn.size) > 300
+    assert len(example.read_text().splitlines()) <= 60
+    stored = ROOT / "docs" / "gallery" / f"{example.stem}.png"
+    assert 0 < stored.stat().st_size <= 200_000
+    assert f"gallery/{example.stem}.png" in (ROOT / "docs" / "gallery.md").read_text()
