@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
+from numpy.typing import ArrayLike
 
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Sizes, check_sizes
 from imtorque.boundary import contribution_map
@@ -40,7 +41,7 @@ def show_value_map(value: FloatArray, *, limit: float | None = None, ax: Axes | 
     axes = _axes(ax)
     top = limit if limit is not None else float(np.abs(value).max()) or 1.0
     drawn = axes.imshow(value, cmap=VALUE_MAP, vmin=-top, vmax=top)
-    _figure(axes).colorbar(drawn, ax=axes, label="torque (− dark, + bright)", fraction=0.04, pad=0.02)
+    figure_of(axes).colorbar(drawn, ax=axes, label="torque (− dark, + bright)", fraction=0.04, pad=0.02)
     return _bare(axes)
 
 
@@ -60,7 +61,7 @@ def show_scale_map(scale: IntArray, *, limit: float | None = None, ax: Axes | No
     top = limit if limit is not None else float(np.abs(scale).max()) or 1.0
     drawn = axes.imshow(scale, cmap=SCALE_MAP, vmin=-top, vmax=top, interpolation="nearest")
     label = "patch size (sign: torque's)"
-    _figure(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
+    figure_of(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
     return _bare(axes)
 
 
@@ -177,7 +178,7 @@ def show_evidence(
     size = 2 + 22 * np.abs(part) / top
     drawn = axes.scatter(x, y, s=size, c=part, cmap="PuOr_r", vmin=-top, vmax=top, marker="s", linewidths=0)
     label = "share of the torque (− against, + with)"
-    _figure(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
+    figure_of(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
     for k in range(len(extrema)):
         corner = (extrema.x[k] - extrema.width[k] / 2, extrema.y[k] - extrema.height[k] / 2)
         axes.add_patch(Rectangle(corner, extrema.width[k], extrema.height[k], fill=False, ec="black", ls=":", lw=1.2))
@@ -246,8 +247,14 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def _figure(axes: Axes) -> Figure:
-    figure = axes.get_figure(root=True)
+def new_axes(size: tuple[float, float]) -> Axes:
+    """Return Axes in a figure of their own, of this width and height in inches, that no window system knows of."""
+    return Figure(figsize=size, layout="constrained").add_subplot()
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Return the figure that Axes belong to."""
+    figure = axes.getfigure_of(root=True)
     if figure is None:
         raise ValueError("ax must belong to a figure")
     return figure
