@@ -254,7 +254,7 @@ def new_axes(size: tuple[float, float]) -> Axes:
 
 def figure_of(axes: Axes) -> Figure:
     """Return the figure that Axes belong to."""
-    figure = axes.getfigure_of(root=True)
+    figure = axes.get_figure(root=True)
     if figure is None:
         raise ValueError("ax must belong to a figure")
     return figure
