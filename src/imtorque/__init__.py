@@ -11,6 +11,7 @@ from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
+from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
     default_sizes,
@@ -26,6 +27,7 @@ from imtorque.torque import (
 __version__ = _version("imtorque")
 
 __all__ = [
+    "EdgeStrengthener",
     "Edges",
     "Extrema",
     "TorqueVolume",
@@ -41,6 +43,7 @@ __all__ = [
     "gradient_torque",
     "set_num_threads",
     "smooth_volume",
+    "strengthen_edges",
     "suppress_overlaps",
     "torque_coherence",
     "torque_map",
