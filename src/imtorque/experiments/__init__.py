@@ -4,4 +4,7 @@
 """
 
 # To add an experiment, add its name and its module here.
-EXPERIMENTS: dict[str, str] = {}
+EXPERIMENTS = {
+    "boundary": "imtorque.experiments.boundary",
+    "car-side": "imtorque.experiments.car_side",
+}
