@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Edges, Extrema, Image, IntArray
-from imtorque.boundary import dense_contribution
+from imtorque.boundary import LOWEST_GRADIENT, dense_contribution
 from imtorque.edges import detect_edges, grey_image
 from imtorque.extrema import find_blobs, find_extrema
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
 from imtorque.pictures import blob_picture, edge_picture, label_picture, scale_picture, value_picture
 from imtorque.strengthen import strengthen_edges
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
-
-LOWEST_GRADIENT = 0.004  # of edges to be strengthened; texture is for torque to weigh down, not for a threshold
 
 Written = tuple[list[Path], dict[str, Any]]
 

@@ -19,10 +19,22 @@ import numpy as np
 from imtorque import datasets, evaluation
 from imtorque._types import Edges, FloatArray
 from imtorque.edges import edges_from_map
-from imtorque.evaluation.matching import Matching
+from imtorque.experiments.boundary_rows import (
+    OPTIONS,
+    AllScores,
+    Scores,
+    chosen_matching,
+    differences_of,
+    gather,
+    resamplings,
+    rows_of,
+    score_maps,
+    stands_on,
+    summary_of,
+)
 from imtorque.experiments.edge_cues import CANNY, Canny, cue
 from imtorque.experiments.edge_pictures import curves_picture, maps_picture
-from imtorque.experiments.report import Report, Request, checksum, difference
+from imtorque.experiments.report import Report, Request, checksum
 from imtorque.experiments.workers import each
 from imtorque.files import read_image
 from imtorque.strengthen import EdgeStrengthener, Samples, strengthen_edges
@@ -31,7 +43,6 @@ TRAIN, SPLIT = "train", "val"
 UCM = "gpb-ucm"
 EXAMPLES = 3
 PAPER = {"canny": 0.57, "canny+torque": 0.59}
-Scores = dict[tuple[str, str], evaluation.BoundaryScores]  # by method and matching
 
 
 @dataclass(frozen=True)
@@ -80,8 +91,8 @@ def rules(base: str) -> list[Rule]:
 
 def run(request: Request) -> Report:
     """Learn, score every row on every image, and report."""
-    request.require_options({"matching"})
-    chosen = request.option("matching", "", ("", "min_cost", "cardinality"))
+    request.require_options(OPTIONS)
+    chosen = chosen_matching(request)
     root = _root(request.data)
     split = request.split or SPLIT
     photographs = _photographs(root, split)[: request.limit]
@@ -89,17 +100,16 @@ def run(request: Request) -> Report:
     with_ucm = all(photo.ucm for photo in [*photographs, *learning])
     bases = [base.name for base in CANNY] + [UCM] * with_ucm
     coefficients = _learn(learning, bases, request.jobs) if learning else _learned_before()
-    score = partial(_score, bases=bases, coefficients=coefficients, matching=chosen)
-    scored = list(each(score, photographs, request.jobs, split))
-    scores = {key: [image[key] for image in scored] for key in scored[0]}
+    score = partial(_score, bases=bases, coefficients=coefficients, chosen=chosen)
+    scores = gather(list(each(score, photographs, request.jobs, split)))
     return Report(
         data=root.name,
         data_sha256=checksum([path for photo in [*photographs, *learning] for path in photo.files], root),
         split=split,
         images=len(photographs),
         settings=_settings(coefficients, len(learning)),
-        rows=_rows(scores, chosen),
-        differences=_differences(scores, bases, chosen),
+        rows=rows_of(scores, chosen),
+        differences=differences_of(scores, _pairs(scores, bases), resamplings(request)),
         notes=_notes(with_ucm, bool(learning)),
         pictures=_pictures(photographs[:: max(1, len(photographs) // EXAMPLES)][:EXAMPLES], scores, coefficients),
     )
@@ -155,6 +165,13 @@ def _learn(learning: Sequence[Photograph], bases: Sequence[str], jobs: int) -> d
 
 
 def _samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
+    try:
+        return _image_samples(photo, bases)
+    except ValueError as error:
+        raise ValueError(f"{photo.record.image_path}: {error}") from error
+
+
+def _image_samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
     truth = [annotation.boundaries for annotation in photo.record.annotations()]
     result = {}
     for base in bases:
@@ -193,63 +210,23 @@ def _maps(photo: Photograph, base: str, coefficients: Mapping[str, list[float]])
     return maps
 
 
-def _score(photo: Photograph, bases: Sequence[str], coefficients: Mapping[str, list[float]], matching: str) -> Scores:
+def _score(photo: Photograph, bases: Sequence[str], coefficients: Mapping[str, list[float]], chosen: str) -> Scores:
     try:
         truths = [annotation.boundaries for annotation in photo.record.annotations()]
         maps = {method: found for base in bases for method, found in _maps(photo, base, coefficients).items()}
-        return {
-            (method, each_matching): evaluation.boundary_scores(found, truths, matching=each_matching)
-            for method, found in maps.items()
-            for each_matching in _matchings(method, matching)
-        }
+        return score_maps(maps, truths, chosen)
     except ValueError as error:
         raise ValueError(f"{photo.record.image_path}: {error}") from error
 
 
-def _matchings(method: str, chosen: str) -> tuple[Matching, ...]:
-    """Return how a row is matched: its own way first, then the way of the rows it is compared with."""
-    if chosen == "min_cost" or (not chosen and method.startswith(UCM)):
-        return ("min_cost",)
-    if chosen == "cardinality" or not _is_main(method):
-        return ("cardinality",)
-    return ("min_cost", "cardinality")
-
-
-def _is_main(method: str) -> bool:
-    bases = [*(base.name for base in CANNY), UCM]
-    return method in bases or method in [f"{base}+torque" for base in bases]
-
-
-def _rows(scores: Mapping[tuple[str, str], Sequence[evaluation.BoundaryScores]], chosen: str) -> list[dict[str, Any]]:
-    rows = []
-    for method in dict.fromkeys(method for method, _ in scores):
-        matching = _matchings(method, chosen)[0]
-        summary = evaluation.summarise_boundaries(scores[method, matching])
-        numbers = {"f": summary.ods.f, "ois": summary.ois.f, "ap": summary.ap}
-        rows.append({"method": method, **numbers, "threshold": summary.ods.threshold, "matching": matching})
-    return rows
-
-
-def _differences(
-    scores: Mapping[tuple[str, str], Sequence[evaluation.BoundaryScores]], bases: Sequence[str], chosen: str
-) -> list[dict[str, Any]]:
+def _pairs(scores: AllScores, bases: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what is compared: every row with its base, and torque with the strongest control."""
     methods = list(dict.fromkeys(method for method, _ in scores))
-    pairs = [(method, base) for base in bases for method in methods if _stands_on(method, base)]
+    pairs = [(method, base) for base in bases for method in methods if stands_on(method, base)]
     for base in (base for base in bases if base != UCM):
         control = f"control:{base}+gradient+density"
         pairs += [(f"{base}+torque", control), (f"{control}+torque", control)]
-    rows = []
-    for a, b in pairs:
-        shared = next(
-            m for m in (*_matchings(a, chosen), *_matchings(b, chosen)) if (a, m) in scores and (b, m) in scores
-        )
-        interval = evaluation.bootstrap_ods_difference(scores[a, shared], scores[b, shared])
-        rows.append({**difference(a, b, "f", interval), "matching": shared})
-    return rows
-
-
-def _stands_on(method: str, base: str) -> bool:
-    return method.removeprefix("control:").startswith(f"{base}+")
+    return pairs
 
 
 def _settings(coefficients: Mapping[str, list[float]], learned_from: int) -> dict[str, Any]:
@@ -283,22 +260,16 @@ def _notes(with_ucm: bool, learned: bool) -> list[str]:
 
 
 def _pictures(
-    examples: Sequence[Photograph],
-    scores: Mapping[tuple[str, str], Sequence[evaluation.BoundaryScores]],
-    coefficients: Mapping[str, list[float]],
+    examples: Sequence[Photograph], scores: AllScores, coefficients: Mapping[str, list[float]]
 ) -> dict[str, bytes]:
     base = CANNY[0].name
-    shown = {}
-    for canny in CANNY:
-        for method in (canny.name, f"{canny.name}+torque"):
-            matching = next(m for name, m in scores if name == method)
-            shown[method] = evaluation.summarise_boundaries(scores[method, matching])
+    shown = [method for canny in CANNY for method in (canny.name, f"{canny.name}+torque")]
     panels = []
     for photo in examples:
         maps = _maps(photo, base, coefficients)
         human = np.mean([annotation.boundaries for annotation in photo.record.annotations()], axis=0)
         panels.append([maps[base], maps[f"{base}+torque"], human])
     return {
-        "precision_recall.png": curves_picture(shown),
+        "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in shown}),
         "examples.png": maps_picture(panels, ["edges", "strengthened by torque", "people"]),
     }

@@ -14,6 +14,7 @@ from imtorque._types import BoolArray, FloatArray
 from imtorque.evaluation.matching import Matching
 from imtorque.experiments.report import Request, difference
 
+OPTIONS = ("matching", "samples")
 Scores = dict[tuple[str, str], evaluation.BoundaryScores]  # by method and matching
 AllScores = Mapping[tuple[str, str], Sequence[evaluation.BoundaryScores]]
 
@@ -21,6 +22,14 @@ AllScores = Mapping[tuple[str, str], Sequence[evaluation.BoundaryScores]]
 def chosen_matching(request: Request) -> str:
     """Return the matching asked for, "" where each row is to have its own."""
     return request.option("matching", "", ("", "min_cost", "cardinality"))
+
+
+def resamplings(request: Request) -> int:
+    """Return how often images are drawn for an interval."""
+    given = request.option("samples", "2000")
+    if not (given.isdecimal() and int(given) > 0):
+        raise ValueError(f"samples must be a positive number, got {given}")
+    return int(given)
 
 
 def score_maps(maps: Mapping[str, FloatArray], truths: Sequence[BoolArray], chosen: str) -> Scores:
@@ -52,12 +61,12 @@ def rows_of(scores: AllScores, chosen: str) -> list[dict[str, Any]]:
     return rows
 
 
-def differences_of(scores: AllScores, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Return the differences in F of pairs of methods."""
+def differences_of(scores: AllScores, pairs: Iterable[tuple[str, str]], samples: int) -> list[dict[str, Any]]:
+    """Return the differences in F of pairs of methods, with intervals from so many resamplings."""
     rows = []
     for a, b in pairs:
         matching = next(m for name, m in scores if name == a and (b, m) in scores)
-        interval = evaluation.bootstrap_ods_difference(scores[a, matching], scores[b, matching])
+        interval = evaluation.bootstrap_ods_difference(scores[a, matching], scores[b, matching], samples=samples)
         rows.append({**difference(a, b, "f", interval), "matching": matching})
     return rows
 

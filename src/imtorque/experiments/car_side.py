@@ -14,20 +14,22 @@ import numpy as np
 
 from imtorque import datasets
 from imtorque._types import FloatArray, Image
-from imtorque.boundary import contribution_map, dense_contribution
+from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
 from imtorque.edges import detect_edges
 from imtorque.experiments.boundary_rows import (
+    OPTIONS,
     AllScores,
     Scores,
     chosen_matching,
     differences_of,
     gather,
+    resamplings,
     rows_of,
     score_maps,
     stands_on,
     summary_of,
 )
-from imtorque.experiments.edge_cues import CANNY, EXTREMUM_SIZES, LOWEST_GRADIENT, Canny, centre_prior
+from imtorque.experiments.edge_cues import CANNY, EXTREMUM_SIZES, Canny, centre_prior
 from imtorque.experiments.edge_pictures import curves_picture, lines_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
 from imtorque.experiments.workers import each
@@ -45,7 +47,7 @@ EXAMPLES = 3
 
 def run(request: Request) -> Report:
     """Score every row on every image with an outline, and report; `split` names the category."""
-    request.require_options({"matching"})
+    request.require_options(OPTIONS)
     chosen = chosen_matching(request)
     category = request.split or CATEGORY
     root = request.data / "caltech101" if (request.data / "caltech101").is_dir() else request.data
@@ -62,7 +64,7 @@ def run(request: Request) -> Report:
         images=len(images),
         settings={"sizes": CAR_SIZES, "max_distance": 0.0075, "thresholds": 99, "paper": PAPER, "grid": grid},
         rows=rows_of(shown, chosen),
-        differences=differences_of(shown, _pairs(shown)),
+        differences=differences_of(shown, _pairs(shown), resamplings(request)),
         notes=[
             "The paper: Canny 0.20, strengthened 0.23 (alpha 0.5, 5000 extrema).",
             "A prior that knows only the middle of the picture gains more than torque: where every car is in the "
