@@ -265,33 +265,45 @@ bool is_spare_corner(const float* edges, size_t i, int width) {
 
 // Make stairs one pixel wide: of adjacent spare corners the weakest goes first, until none is left. Which goes depends
 // on strength, not on the order of the pixels, so the result turns and mirrors with the image.
-void remove_spare_corners(float* edges, const std::vector<size_t>& listed, int width) {
+void remove_spare_corners(float* edges, const std::vector<size_t>& listed, int height, int width) {
+    std::vector<uint8_t> spare(static_cast<size_t>(height) * width, 0);  // of every pixel, kept up to date
+    constexpr size_t kPiece = 1 << 14;
+    const int pieces = static_cast<int>((listed.size() + kPiece - 1) / kPiece);
+    parallel_for(pieces, [&](int c) {
+        const size_t end = std::min(listed.size(), (static_cast<size_t>(c) + 1) * kPiece);
+        for (size_t i = c * kPiece; i < end; ++i) spare[listed[i]] = is_spare_corner(edges, listed[i], width);
+    });
     std::vector<size_t> corners, going;
     for (const size_t i : listed)
-        if (is_spare_corner(edges, i, width)) corners.push_back(i);
-    const ptrdiff_t beside[4] = {1, -1, width, -static_cast<ptrdiff_t>(width)};
+        if (spare[i]) corners.push_back(i);
+    const ptrdiff_t w = width;
+    const ptrdiff_t beside[4] = {1, -1, w, -w};
+    const ptrdiff_t around[8] = {1, -1, w, -w, w + 1, w - 1, 1 - w, -1 - w};
     while (!corners.empty()) {
         going.clear();
         for (const size_t i : corners) {
             bool weakest = true;
             for (const ptrdiff_t step : beside) {
                 const size_t j = i + static_cast<size_t>(step);
-                if (edges[j] >= 0 || !is_spare_corner(edges, j, width)) continue;
                 // Strengths are negative here: the weaker is the larger.
-                weakest &= edges[i] > edges[j] || (edges[i] == edges[j] && i < j);
+                if (spare[j]) weakest &= edges[i] > edges[j] || (edges[i] == edges[j] && i < j);
             }
             if (weakest) going.push_back(i);
         }
-        for (const size_t i : going) edges[i] = 0;
+        for (const size_t i : going) {
+            edges[i] = 0;
+            spare[i] = 0;
+        }
         // A removal can make its neighbours spare, or keep them.
         for (const size_t i : going)
-            for (int dy = -1; dy <= 1; ++dy)
-                for (int dx = -1; dx <= 1; ++dx)
-                    corners.push_back(i + static_cast<size_t>(static_cast<ptrdiff_t>(dy) * width + dx));
-        std::sort(corners.begin(), corners.end());
-        corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
-        const auto settled = [&](size_t i) { return edges[i] >= 0 || !is_spare_corner(edges, i, width); };
-        corners.erase(std::remove_if(corners.begin(), corners.end(), settled), corners.end());
+            for (const ptrdiff_t step : around) {
+                const size_t j = i + static_cast<size_t>(step);
+                if (edges[j] >= 0) continue;
+                const bool was = spare[j];
+                spare[j] = is_spare_corner(edges, j, width);
+                if (spare[j] && !was) corners.push_back(j);
+            }
+        corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }), corners.end());
     }
 }
 
@@ -347,7 +359,8 @@ void canny(const float* image, int height, int width, double sigma, const Thresh
 
     float* thinned = smoothed.get();
     suppress_non_maxima(magnitude.get(), fx, fy, height, width, static_cast<float>(t.low), thinned);
-    remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), width);
+    remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), height,
+                         width);
     parallel_for(bands(height), [&](int band) {
         const size_t from = static_cast<size_t>(band) * kBandRows * width;
         const size_t to = std::min(count, from + static_cast<size_t>(kBandRows) * width);
