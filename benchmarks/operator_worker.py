@@ -25,7 +25,9 @@ SKIMAGE_LIMIT = 640 * 480  # pixels; beyond that scikit-image's detectors take m
 
 def mosaic(height: int, width: int) -> np.ndarray:
     """Grey picture of any size from scikit-image's photographs at their own resolution, side by side."""
-    tiles = [np.rint(255 * imtorque.edges.grey_image(getattr(data, name)())[0]).astype(np.uint8) for name in PHOTOGRAPHS]
+    tiles = [
+        np.rint(255 * imtorque.edges.grey_image(getattr(data, name)())[0]).astype(np.uint8) for name in PHOTOGRAPHS
+    ]
     rows: list[np.ndarray] = []
     k = 0
     while sum(len(row) for row in rows) < height:
@@ -81,7 +83,12 @@ def time_all(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, 
             call()
             times[name].append(1e3 * (time.perf_counter() - start))
     return {
-        name: {"min": min(ms), "median": statistics.median(ms), "q1": sorted(ms)[len(ms) // 4], "q3": sorted(ms)[-1 - len(ms) // 4]}
+        name: {
+            "min": min(ms),
+            "median": statistics.median(ms),
+            "q1": sorted(ms)[len(ms) // 4],
+            "q3": sorted(ms)[-1 - len(ms) // 4],
+        }
         for name, ms in times.items()
     }
 
@@ -93,11 +100,20 @@ def linearity(repeats: int, toy: bool) -> dict[str, list[dict[str, float]]]:
     for shape in shapes:
         edges = imtorque.detect_edges(mosaic(*shape))
         best = time_all({"": lambda e=edges: imtorque.value_and_scale_maps(e, SIZES_45)}, repeats)[""]["min"]
-        pixels.append({"height": shape[0], "width": shape[1], "ms": best, "ns_per_pixel_and_size": best * 1e6 / (shape[0] * shape[1] * 45)})
+        pixels.append(
+            {
+                "height": shape[0],
+                "width": shape[1],
+                "ms": best,
+                "ns_per_pixel_and_size": best * 1e6 / (shape[0] * shape[1] * 45),
+            }
+        )
     edges = imtorque.detect_edges(mosaic(*shapes[1]))
     sizes = []
     for count in (5, 15, 45) if toy else (5, 15, 30, 45):
-        best = time_all({"": lambda n=count: imtorque.value_and_scale_maps(edges, range(3, 3 + 2 * n, 2))}, repeats)[""]["min"]
+        best = time_all({"": lambda n=count: imtorque.value_and_scale_maps(edges, range(3, 3 + 2 * n, 2))}, repeats)[
+            ""
+        ]["min"]
         sizes.append({"sizes": count, "ms": best})
     return {"pixels": pixels, "sizes": sizes}
 

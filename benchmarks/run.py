@@ -43,7 +43,9 @@ def processor() -> str:
 
 
 def commit() -> str:
-    answer = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
+    )
     return answer.stdout.strip() or "unknown"
 
 
@@ -60,15 +62,21 @@ def table(results: dict) -> str:
             for times in runs.values():
                 ms = times[picture].get(name, {}).get("min")
                 sift = times[picture]["cv2 SIFT"]["min"]
-                cells.append("" if ms is None else f"{ms:.1f} ({sift / ms:.1f}×)" if name != "cv2 SIFT" else f"{ms:.1f}")
-        lines.append(f"| {'' if name.startswith(('cv2', 'skimage')) else 'torque: '}{name} | " + " | ".join(cells) + " |")
+                cells.append(
+                    "" if ms is None else f"{ms:.1f} ({sift / ms:.1f}×)" if name != "cv2 SIFT" else f"{ms:.1f}"
+                )
+        lines.append(
+            f"| {'' if name.startswith(('cv2', 'skimage')) else 'torque: '}{name} | " + " | ".join(cells) + " |"
+        )
     extras = next(run for run in results["runs"] if run["regime"] == "warm" and "linearity" in run)
     # Kept memory hides what a call takes, so that is read in the default regime.
     plain = next(run for run in results["runs"] if run["regime"] == "default" and "linearity" in run)
     first = pictures[0]
     speed = runs[1][pictures[min(1, len(pictures) - 1)]]["maps, 45 sizes"]["min"]
     width, height = map(int, pictures[min(1, len(pictures) - 1)].split("x"))
-    memory = ", ".join(f"{value:.1f} at {picture.replace('x', '×')}" for picture, value in plain["memory_bytes_per_pixel"].items())
+    memory = ", ".join(
+        f"{value:.1f} at {picture.replace('x', '×')}" for picture, value in plain["memory_bytes_per_pixel"].items()
+    )
     votes = extras["contribution"]
     lines += [
         "",

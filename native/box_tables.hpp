@@ -88,10 +88,10 @@ class BoxTables {
         const Uint p = static_cast<Uint>(patch.rx + patch.ry + 1), m = static_cast<Uint>(patch.rx - patch.ry);
         const float norm = patch.norm;
         if (m == 0) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
             for (int i = x; i < x + count; ++i) out[i - x] = Number::to_float(square(c, p, w, i)) * norm;
         } else {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
             for (int i = x; i < x + count; ++i)
                 out[i - x] = Number::to_float(square(c, p, w, i) + skew(c, m, w, i)) * norm;
         }
@@ -261,7 +261,7 @@ class BoxTables {
         const Uint *kx = cells_.get(), *above = row(built_);
         Uint* below = row(built_ + 1);
         std::copy_n(above, 2 * w, below);
-#pragma GCC ivdep
+IMTORQUE_IVDEP
         for (int n = 2 * w; n < 3 * w; ++n) below[n] = above[n] - 2 * kx[n - 2 * w];
     }
 

@@ -30,7 +30,7 @@ struct Job {
 
 IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
                                 int32_t* __restrict label) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
         const bool larger = std::fabs(torque[x]) > std::fabs(value[x]);
         value[x] = larger ? torque[x] : value[x];

@@ -92,9 +92,9 @@ void smooth(const float* image, int height, int width, double sigma, float* out)
 // One row of central differences; beyond the border the image repeats.
 IMTORQUE_INLINE void gradient_row_impl(const float* above, const float* row, const float* below, int width,
                                        float* __restrict gx, float* __restrict gy) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) gy[x] = 0.5f * (below[x] - above[x]);
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 1; x < width - 1; ++x) gx[x] = 0.5f * (row[x + 1] - row[x - 1]);
     gx[0] = width > 1 ? 0.5f * (row[1] - row[0]) : 0.0f;
     if (width > 1) gx[width - 1] = 0.5f * (row[width - 1] - row[width - 2]);
@@ -105,7 +105,7 @@ IMTORQUE_INLINE void magnitude_row_impl(const float* above, const float* row, co
                                         float* largest) {
     gradient_row_impl(above, row, below, width, gx, gy);
     int32_t top = 0;  // as bits: non-negative floats have the order of their bits, and integer maxima vectorise
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) {
         const float m = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
         const float kept = m < kNoise ? 0.0f : m;
@@ -136,7 +136,7 @@ struct Rows {  // a row of an image and its neighbours, repeating at the border
 IMTORQUE_INLINE void thin_row_impl(const float* above, const float* row, const float* below, const float* gx,
                                    const float* gy, int width, float threshold, float* __restrict thinned) {
     thinned[0] = thinned[width - 1] = 0;
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 1; x < width - 1; ++x) {
         const float length = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
         const float across = std::fabs(gx[x]) / length, down = std::fabs(gy[x]) / length;

@@ -80,7 +80,7 @@ IMTORQUE_INLINE void pair_rows(const Uint* below, const Uint* above, int dy, int
         }
         return;
     }
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int n = 0; n < width; ++n) {
         a[n] = Uint{0} - g1[n] - g0[n] - lever * (px1[n] - px0[n]);
         b[n] = py1[n] + py0[n];
@@ -94,7 +94,7 @@ IMTORQUE_INLINE void add_run(const Uint* a, const Uint* b, int reach, int w, int
     const Uint* bh = b + reach + w + 1;
     const Uint* bl = b + reach - w;
     const Uint lever = 2 * static_cast<Uint>(w) + 1;
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) sum[x] += ah[x] - al[x] + lever * (bh[x] + bl[x]);
 }
 

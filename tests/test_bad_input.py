@@ -41,7 +41,11 @@ CASES = {
     "scale zero": (lambda: it.detect_edges(IMAGE, strength_scale=0), ValueError, "strength_scale must be positive"),
     "fx, fy differ": (lambda: it.Edges(np.zeros((3, 4)), np.zeros((4, 3))), ValueError, "one shape, got"),
     "NaN force": (lambda: it.Edges(np.full((3, 4), np.nan), np.zeros((3, 4))), ValueError, "fx and fy must be finite"),
-    "infinite force": (lambda: it.Edges(np.zeros((3, 4)), np.full((3, 4), np.inf)), ValueError, "fx and fy must be finite"),
+    "infinite force": (
+        lambda: it.Edges(np.zeros((3, 4)), np.full((3, 4), np.inf)),
+        ValueError,
+        "fx and fy must be finite",
+    ),
     "force too large": (lambda: it.Edges(np.full((3, 4), 1e35), np.zeros((3, 4))), ValueError, "within ±1e"),
     "complex force": (lambda: it.Edges(np.zeros((3, 4), complex), np.zeros((3, 4))), TypeError, "real numbers"),
     "flat force": (lambda: it.Edges(np.zeros(3), np.zeros(3)), ValueError, r"shape \(H, W\)"),
