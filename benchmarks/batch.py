@@ -29,6 +29,7 @@ def main():
     parser.add_argument("--images", required=True)
     parser.add_argument("--count", type=int, default=1000)
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
     with tempfile.TemporaryDirectory() as folder:
         inputs, out = Path(folder, "in"), Path(folder, "out")
         copy_pictures(find_pictures([options.images]), inputs, options.count)

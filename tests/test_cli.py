@@ -30,6 +30,7 @@ VERBS = ["demo", "maps", "blobs", "edges"]
 def _elsewhere(tmp_path, monkeypatch):
     """Every command runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
 
 
 @pytest.fixture
@@ -174,6 +175,18 @@ def test_json_is_one_object_and_nothing_else():
     assert report["pictures"][0]["result"]["blobs"][0]["number"] == 1
 
 
+def test_json_is_whole_when_all_files_are_bad_or_the_batch_is_stopped(monkeypatch):
+    assert run_json("blobs missing.png", 1)["failed"] == 1
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("imtorque.cli_batch.process", stop)
+    report = run_json("blobs sample:disc", 130)
+    assert report["stopped"]
+    assert report["pictures"] == []
+
+
 def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
     Path("text.png").write_text("no picture")
     Path("cut.png").write_bytes(shapes.read_bytes()[:300])
@@ -309,13 +322,14 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
         assert first.poll() is None
         time.sleep(0.02)
     os.killpg(first.pid, signal.SIGINT)
-    _, errors = first.communicate(timeout=60)
+    lines, errors = first.communicate(timeout=60)
     assert first.returncode == 130
     assert errors.splitlines()[-1].startswith("stopped after ")
     assert "Traceback" not in errors
     assert not list(Path("out").glob(".*"))
     complete = {path.name: path.stat().st_mtime_ns for path in Path("out").glob("*.json")}
     assert 0 < len(complete) < 20
+    assert len(lines.splitlines()) <= len(complete)
 
     report = json.loads(program(*command[3:], "--json").stdout)
     assert [picture["status"] for picture in report["pictures"]].count("complete") == len(complete)
