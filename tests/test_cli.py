@@ -192,7 +192,7 @@ def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
     Path("cut.png").write_bytes(shapes.read_bytes()[:300])
     Path("empty").mkdir()
     result = run("blobs text.png cut.png empty missing.png 'no*.jpg' sample:nobody shapes.png", 1)
-    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    errors = [line for line in result.stderr.splitlines() if line.startswith("imtorque: ")]
     assert len(errors) == 6
     for name in ("text.png", "cut.png", "empty", "missing.png", "no*.jpg", "nobody"):
         assert sum(name in error for error in errors) == 1, name
@@ -226,14 +226,14 @@ def test_wrong_options_are_usage_errors_with_status_2(line, reason):
 @pytest.mark.usefixtures("shapes")
 def test_values_the_library_refuses_are_one_line_errors(line):
     errors = run(line, 1).stderr.splitlines()
-    assert errors[0].startswith("error: shapes.png: ")
+    assert errors[0].startswith("imtorque: shapes.png: ")
     assert "must" in errors[0]
 
 
 @pytest.mark.usefixtures("shapes")
 def test_an_output_folder_that_is_a_file_is_a_one_line_error():
     for line in ("blobs shapes.png", "blobs sample:disc", "demo"):
-        assert run(f"{line} --out shapes.png", 1).stderr == "error: shapes.png: File exists\n"
+        assert run(f"{line} --out shapes.png", 1).stderr == "imtorque: shapes.png: File exists\n"
 
 
 def test_unusual_pictures_go_through_every_verb(shapes):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque import cli_pictures
+from imtorque import cli_evaluate, cli_pictures
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,6 +19,8 @@ app.command()(cli_pictures.demo)
 app.command()(cli_pictures.maps)
 app.command()(cli_pictures.blobs)
 app.command()(cli_pictures.edges)
+app.add_typer(cli_evaluate.evaluate_app, name="evaluate")
+app.command()(cli_evaluate.data)
 
 
 def _print_version(wanted: bool) -> None:

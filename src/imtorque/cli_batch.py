@@ -63,7 +63,7 @@ def run_task(
             done = process(task, paths, out, jobs=jobs)
             for outcome in chain(bad, _with_progress(done, len(paths), task.verb)):
                 if outcome.error is not None:
-                    typer.echo(f"error: {outcome.error}", err=True)
+                    typer.echo(f"imtorque: {outcome.error}", err=True)
                 report.add(outcome)
     except KeyboardInterrupt:
         stopped = True
@@ -119,8 +119,8 @@ def one_line_errors() -> Iterator[None]:
     """End with one line and status 1 where the files or the values given do not allow to go on."""
     try:
         yield
-    except (OSError, ValueError) as error:
-        typer.echo(f"error: {describe_error(error)}", err=True)
+    except (OSError, TypeError, ValueError) as error:
+        typer.echo(f"imtorque: {describe_error(error)}", err=True)
         raise typer.Exit(1) from None
 
 

@@ -212,7 +212,7 @@ def _write_demo(name: str, out: Path) -> dict[str, Any]:
     from imtorque.plotting import overview  # brings matplotlib
 
     image = datasets.sample(name)
-    if name in datasets.PHOTOGRAPHS:  # halved, as the paper's photographs are
+    if image.ndim == 3:  # the photograph: halved, as the paper's are
         image = np.asarray(PillowImage.fromarray(image).reduce(2))
     found = imtorque.find_blobs(image, count=12)
     page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"

@@ -66,7 +66,7 @@ def detect_edges(
     >>> image = np.zeros((20, 20))
     >>> image[5:15, 5:15] = 1
     >>> detect_edges(image)
-    Edges(20 x 20, 36 edge pixels)
+    Edges(20 x 20, 32 edge pixels)
     """
     if not (math.isfinite(sigma) and 0 < sigma <= 1000):
         raise ValueError(f"sigma must be positive and at most 1000, got {sigma}")

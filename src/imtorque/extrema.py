@@ -52,7 +52,7 @@ def find_extrema(
     >>> image = np.zeros((60, 60))
     >>> image[20:41, 15:36] = 1
     >>> find_extrema(detect_edges(image), sizes=range(3, 40, 2), count=1).to_csv().split()[1]
-    '30,25,21,0.907029'
+    '30,25,21,0.902483'
     """
     if sign not in (None, 1, -1):
         raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")

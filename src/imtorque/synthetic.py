@@ -89,7 +89,10 @@ def scene(name: str, shape: tuple[int, int] = (161, 241)) -> FloatArray:
         raise ValueError(f"scene must be one of {', '.join(SCENES)}, got {name!r}")
     height, width = shape
     unit = min(height, width * 2 / 3)
-    at = lambda y, x: (y * (height - 1), x * (width - 1))  # noqa: E731 - a formula, used below
+
+    def at(y: float, x: float) -> tuple[float, float]:
+        return y * (height - 1), x * (width - 1)
+
     bright = np.ones(shape)
     if name == "disc":
         return paint(bright, disc(shape, at(0.5, 0.5), 0.3 * unit), 0.2)
@@ -102,10 +105,11 @@ def scene(name: str, shape: tuple[int, int] = (161, 241)) -> FloatArray:
         outer = paint(bright, disc(shape, at(0.5, 0.5), 0.35 * unit), 0.2)
         return paint(outer, disc(shape, at(0.5, 0.5), 0.15 * unit), 1.0)
     if name == "gap":
-        y, x = np.indices(shape)
-        ring = disc(shape, at(0.5, 0.5), 0.3 * unit) - disc(shape, at(0.5, 0.5), 0.3 * unit - 3)
-        missing = np.abs(np.arctan2(y - at(0.5, 0.5)[0], x - at(0.5, 0.5)[1])) < math.pi / 8
-        return paint(bright, ring * ~missing, 0.2)
+        rows, columns = np.indices(shape)
+        middle = at(0.5, 0.5)
+        missing = np.abs(np.arctan2(rows - middle[0], columns - middle[1])) < math.pi / 8
+        inner = disc(shape, middle, 0.3 * unit - 3)
+        return paint(bright, disc(shape, middle, 0.3 * unit) * (1 - inner) * ~missing, 0.2)
     if name == "texture":
         inside = disc(shape, at(0.5, 0.5), 0.25 * unit)
         return paint(texture(shape), inside, 1.0)

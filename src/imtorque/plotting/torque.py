@@ -1,7 +1,4 @@
-"""Figures: maps, extrema and what made them. The only module that imports matplotlib.
-
-Every function draws into `ax`, or into a new figure where none is given, and returns the Axes. None shows or saves it.
-"""
+"""Figures of torque: maps, extrema and what made them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,271 @@
+"""The verbs `imtorque evaluate ...` and `imtorque data`."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast, get_args
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from imtorque import datasets, evaluate_folders
+from imtorque.cli_batch import one_line_errors
+from imtorque.evaluate_folders import BoundaryOptions, Result
+from imtorque.evaluation.matching import Matching
+
+T = TypeVar("T")
+
+evaluate_app = typer.Typer(no_args_is_help=True, help="Judge predictions against what people marked.")
+
+Predictions = Annotated[Path, typer.Option(help="Folder of predictions: .png, .npy or .mat (ucm2, segs).")]
+Truths = Annotated[Path, typer.Option("--truth", help="Folder of ground truth.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and pictures.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Jobs = Annotated[int, typer.Option(help="Images at a time.")]
+Thresholds = Annotated[int, typer.Option(help="Number of thresholds.")]
+Distance = Annotated[float, typer.Option(help="Largest distance of a match, as a fraction of the image diagonal.")]
+CORES = os.cpu_count() or 1
+
+
+@evaluate_app.command()
+def boundaries(
+    predictions: Predictions,
+    truth: Truths,
+    baseline: Annotated[Path | None, typer.Option(help="Another method's predictions, to compare with.")] = None,
+    thresholds: Thresholds = 99,
+    matching: Annotated[str, typer.Option(help="min_cost, for numbers to be published, or cardinality.")] = "min_cost",
+    max_distance: Distance = 0.0075,
+    thin: Annotated[bool, typer.Option(help="Thin the thresholded maps.")] = True,
+    jobs: Jobs = CORES,
+    out: Out = None,
+    json_output: Json = False,
+) -> None:
+    """Score boundaries as the Berkeley benchmark does: ODS, OIS, AP, R50.
+
+    Ground truth: BSDS .mat files, one folder of PNGs per annotator (or PNGs of one), or Caltech outlines.
+    """
+    with one_line_errors():
+        options = BoundaryOptions(thresholds, max_distance, _matching(matching), thin)
+        score = partial(evaluate_folders.score_boundaries, options=options)
+        truths = datasets.find_truths(truth)
+        names, scores = _run(predictions, truths, score, jobs)
+        result = evaluate_folders.summarise_boundary_files(names, scores)
+        result["settings"] = asdict(options)
+        if baseline is not None:
+            _, others = _run(baseline, truths, score, jobs)
+            result["baseline"] = evaluate_folders.summarise_boundary_files(names, others)
+            result["difference"] = evaluate_folders.compare_boundary_files(scores, others)
+        _report(result, _boundary_table(result), out, json_output, picture=_draw_curves)
+
+
+@evaluate_app.command()
+def regions(
+    predictions: Predictions,
+    truth: Truths,
+    thresholds: Thresholds = 99,
+    jobs: Jobs = CORES,
+    out: Out = None,
+    json_output: Json = False,
+) -> None:
+    """Score segmentations: covering, probabilistic Rand index, variation of information.
+
+    Predictions: .mat (segs, ucm2), label maps as .png or .npy, stacks of them as .npy, or double-size contour maps.
+    Ground truth: BSDS .mat files, or label maps as PNG, one folder per annotator.
+    """
+    with one_line_errors():
+        score = partial(evaluate_folders.score_regions, thresholds=thresholds)
+        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
+        result = evaluate_folders.summarise_region_files(names, scores)
+        result["settings"] = {"thresholds": thresholds}
+        rows = [
+            {
+                "metric": metric,
+                "ODS": result[metric]["ods"],
+                "OIS": result[metric]["ois"],
+                "best": result[metric].get("best"),
+            }
+            for metric in ("covering", "pri", "voi")
+        ]
+        _report(result, markdown_table(rows), out, json_output)
+
+
+@evaluate_app.command()
+def masks(
+    predictions: Predictions,
+    truth: Truths,
+    max_distance: Distance = 0.0075,
+    jobs: Jobs = CORES,
+    out: Out = None,
+    json_output: Json = False,
+) -> None:
+    """Score figure-ground masks: intersection over union, and F of the outline.
+
+    Ground truth: PNG masks, 0 ground, 255 figure; pixels of any other value are left out.
+    """
+    with one_line_errors():
+        score = partial(evaluate_folders.score_mask, max_distance=max_distance)
+        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
+        result = evaluate_folders.summarise_mask_files(names, scores)
+        result["settings"] = {"max_distance": max_distance}
+        _report(result, markdown_table([_numbers(result)]), out, json_output)
+
+
+@evaluate_app.command()
+def saliency(
+    predictions: Predictions,
+    truth: Annotated[Path, typer.Option(help="Eye-tracking folder (images.csv, fixations.csv, images/), or MIT1003.")],
+    sigma: Annotated[float, typer.Option(help="Standard deviation of the Gaussians at fixations, in pixels.")] = 25.0,
+    jobs: Jobs = CORES,
+    out: Out = None,
+    json_output: Json = False,
+) -> None:
+    """Score saliency maps: F, AUC-Judd, AUC-Borji, shuffled AUC, NSS, CC, SIM, KL, information gain.
+
+    The centre prior, which looks at no image, is always scored beside them.
+    """
+    from imtorque import evaluate_saliency
+
+    with one_line_errors():
+        score = partial(evaluate_saliency.score_saliency, sigma=sigma)
+        names, scores = _run(predictions, evaluate_saliency.read_observations(truth), score, jobs)
+        result = evaluate_saliency.summarise_saliency_files(names, scores)
+        result["settings"] = {"sigma": sigma}
+        rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
+        _report(result, markdown_table(rows), out, json_output)
+
+
+def data(
+    root: Annotated[
+        Path | None, typer.Option("--root", "--data", envvar="IMTORQUE_DATA", help="Folder of data sets.")
+    ] = None,
+    json_output: Json = False,
+) -> None:
+    """List the data sets, where to get each, its licence, and whether the given root holds it whole."""
+    with one_line_errors():
+        held = {h.data_set.name: h for h in datasets.holdings(root)} if root is not None else {}
+        rows = [_data_row(data_set, held.get(data_set.name)) for data_set in datasets.CATALOGUE]
+        result = {"root": None if root is None else str(root), "data_sets": rows}
+        typer.echo(json.dumps(result) if json_output else markdown_table(rows))
+
+
+def _data_row(data_set: datasets.DataSet, holding: datasets.Holding | None) -> dict[str, Any]:
+    row = {
+        "name": data_set.name,
+        "title": data_set.title,
+        "images": data_set.images,
+        "licence": data_set.licence,
+        "address": data_set.address,
+        "citation": data_set.citation,
+        "folder": data_set.folders[0],
+    }
+    if holding is None:
+        return row
+    state = "whole" if holding.whole else "part" if holding.found else "absent"
+    return {**row, "found": holding.found, "state": holding.problem or state}
+
+
+def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write rows of one set of keys as a Markdown table."""
+    header = list(rows[0])
+    lines = [header, ["---"] * len(header), *([_cell(row.get(key)) for key in header] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: under a temporary name, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _run(
+    predictions: Path, truths: Mapping[str, T], score: Callable[[Path, T], Any], jobs: int
+) -> tuple[list[str], list[Any]]:
+    pairs = evaluate_folders.pair_files(predictions, truths)
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("images", total=len(pairs))
+        scores = evaluate_folders.for_each(pairs, score, jobs, lambda: progress.advance(task))
+    return [name for name, _, _ in pairs], scores
+
+
+def _report(
+    result: Result,
+    table: str,
+    out: Path | None,
+    json_output: bool,
+    picture: Callable[[Result], bytes] | None = None,
+) -> None:
+    if out is not None:
+        write_file(out / "table.md", f"{table}\n".encode())
+        if picture is not None:
+            write_file(out / "precision_recall.png", picture(result))
+        write_file(out / "results.json", (json.dumps(result, indent=1, allow_nan=False) + "\n").encode())
+    typer.echo(json.dumps(result, allow_nan=False) if json_output else table)
+
+
+def _matching(name: str) -> Matching:
+    for matching in get_args(Matching):
+        if name == matching:
+            return cast(Matching, matching)
+    raise ValueError(f"matching must be min_cost or cardinality, got {name}")
+
+
+def _boundary_table(result: Result) -> str:
+    rows = [{"method": "prediction", **_boundary_row(result)}]
+    if "baseline" not in result:
+        return markdown_table(rows)
+    table = markdown_table([*rows, {"method": "baseline", **_boundary_row(result["baseline"])}])
+    d = result["difference"]
+    return f"{table}\n\nODS F, prediction minus baseline: {d['value']:+.4f} [{d['low']:+.4f}, {d['high']:+.4f}]"
+
+
+def _boundary_row(result: Result) -> dict[str, Any]:
+    ods = result["ods"]
+    return {
+        "ODS F": ods["f"],
+        "OIS F": result["ois"]["f"],
+        "AP": result["ap"],
+        "R50": result["r50"],
+        "precision": ods["precision"],
+        "recall": ods["recall"],
+        "threshold": ods["threshold"],
+        "images": result["images"],
+    }
+
+
+def _numbers(result: Result) -> dict[str, Any]:
+    return {key: value for key, value in result.items() if isinstance(value, (int, float))}
+
+
+def _draw_curves(result: Result) -> bytes:
+    from imtorque.plotting import show_precision_recall  # matplotlib is slow to import
+
+    parts = {"prediction": result} | ({"baseline": result["baseline"]} if "baseline" in result else {})
+    axes: Any = None
+    for name, part in parts.items():
+        axes = show_precision_recall(
+            part["curve"]["recall"],
+            part["curve"]["precision"],
+            best=(part["ods"]["recall"], part["ods"]["precision"]),
+            label=f"{name}, F = {part['ods']['f']:.3f}",
+            ax=axes,
+        )
+    image = io.BytesIO()
+    axes.figure.savefig(image, format="png", dpi=150)
+    return image.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,41 @@
+"""Read the data sets of this field, and people's predictions. Nothing is downloaded, and nothing read before its turn.
+
+A loader takes `root=` and returns a list of light records; a record reads its picture or ground truth when asked.
+`holdings` says which sets a folder holds, and where to get them.
+"""
+
+from imtorque.datasets.berkeley import Annotation, BerkeleyImage, bsds300, bsds500, read_annotations
+from imtorque.datasets.caltech import CaltechImage, Outline, caltech101, read_outline
+from imtorque.datasets.catalogue import CATALOGUE, DataSet, Holding, holdings
+from imtorque.datasets.eyetracking import EyeTrackingImage, Fixations, eye_tracking, mit1003
+from imtorque.datasets.mask_folders import MaskedImage, mask_folder
+from imtorque.datasets.predictions import Prediction, Truth, find_predictions, find_truths, read_prediction
+from imtorque.datasets.samples import sample
+
+__all__ = [
+    "CATALOGUE",
+    "Annotation",
+    "BerkeleyImage",
+    "CaltechImage",
+    "DataSet",
+    "EyeTrackingImage",
+    "Fixations",
+    "Holding",
+    "MaskedImage",
+    "Outline",
+    "Prediction",
+    "Truth",
+    "bsds300",
+    "bsds500",
+    "caltech101",
+    "eye_tracking",
+    "find_predictions",
+    "find_truths",
+    "holdings",
+    "mask_folder",
+    "mit1003",
+    "read_annotations",
+    "read_outline",
+    "read_prediction",
+    "sample",
+]

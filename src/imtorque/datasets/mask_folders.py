@@ -1,0 +1,37 @@
+"""Folders of images with one object mask each."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, read_grey, read_picture
+
+
+@dataclass(frozen=True)
+class MaskedImage:
+    """One image with its mask; nothing is read before it is asked for."""
+
+    name: str
+    image_path: Path
+    mask_path: Path
+
+    def image(self) -> NDArray[Any]:
+        """Read the picture, uint8."""
+        return read_picture(self.image_path)
+
+    def mask(self) -> NDArray[Any]:
+        """Read the mask, (H, W) uint8: 0 ground, 255 figure, anything else unknown."""
+        return read_grey(self.mask_path)
+
+
+def mask_folder(root: str | Path) -> list[MaskedImage]:
+    """List the images of a folder that holds `images/` and `masks/` with one mask of the same name for each."""
+    base = Path(root)
+    images = files_by_stem(base / "images", IMAGE_SUFFIXES)
+    masks = files_by_stem(base / "masks", (".png",))
+    unpaired = sorted(images.keys() ^ masks.keys())
+    if unpaired:
+        raise ValueError(f"{base} must hold one mask per image, got only one of the two for {', '.join(unpaired[:5])}")
+    return [MaskedImage(name, path, masks[name]) for name, path in images.items()]

@@ -1,0 +1,50 @@
+"""From segmentations and ultrametric contour maps to boundaries and regions, as the Berkeley benchmark does it."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import ndimage
+
+from imtorque.evaluation.strengths import as_strength
+
+
+def segmentation_boundary(labels: ArrayLike) -> NDArray[np.bool_]:
+    """Mark the pixels where regions meet.
+
+    Pixel (y, x) is a boundary when the four labels at (y, x), (y, x+1), (y+1, x) and
+    (y+1, x+1) are not all equal; beyond the last row and column labels repeat.
+
+    Examples
+    --------
+    >>> segmentation_boundary([[1, 1, 2], [1, 1, 2]]).astype(int)
+    array([[0, 1, 0],
+           [0, 1, 0]])
+    """
+    array = np.asarray(labels)
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"labels must be a non-empty (height, width) array, got shape {array.shape}")
+    padded = np.pad(array, ((0, 1), (0, 1)), mode="edge")
+    here = padded[:-1, :-1]
+    differs: NDArray[np.bool_] = (here != padded[1:, :-1]) | (here != padded[:-1, 1:]) | (here != padded[1:, 1:])
+    return differs
+
+
+def contours_from_ucm(ucm: ArrayLike) -> NDArray[np.float64]:
+    """Sample a double-size ultrametric contour map at image size.
+
+    A (2H+1, 2W+1) map (`ucm2`) has its image pixels at odd rows and columns and its
+    contours between them; the result takes rows and columns 2, 4, ..., 2H and 2W.
+    """
+    return np.ascontiguousarray(_as_ucm(ucm)[2::2, 2::2])
+
+
+def regions_from_ucm(ucm: ArrayLike, threshold: float) -> NDArray[np.int32]:
+    """Return the (H, W) regions, labelled from 1, that contours above `threshold` separate."""
+    labels, _ = ndimage.label(_as_ucm(ucm) <= threshold, structure=np.ones((3, 3)), output=np.int32)
+    return np.ascontiguousarray(labels[1::2, 1::2])
+
+
+def _as_ucm(ucm: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(ucm)
+    if array.ndim != 2 or min(array.shape) < 3 or array.shape[0] % 2 == 0 or array.shape[1] % 2 == 0:
+        raise ValueError(f"ucm must be a (2 height + 1, 2 width + 1) array, got shape {array.shape}")
+    return as_strength(array, "ucm")

@@ -1,0 +1,355 @@
+"""The definitions as slow, plain loops: what every fast function must equal. Imports numpy only."""
+
+import math
+
+import numpy as np
+
+
+def holds(patch, size, dy, dx):
+    """Whether a patch of this kind and size holds the pixel (dy, dx) from its centre."""
+    height, width = (size, size) if np.ndim(size) == 0 else size
+    if patch == "disk":
+        return dy * dy + dx * dx <= (height // 2) ** 2
+    return abs(dy) <= height // 2 and abs(dx) <= width // 2
+
+
+def area(patch, size, alpha=2.0):
+    """The normalisation Z of a patch."""
+    height, width = (size, size) if np.ndim(size) == 0 else size
+    if patch == "disk":
+        return math.pi * ((height - 1) / 2) ** alpha
+    return height * width * (math.sqrt(height * width) / 2) ** (alpha - 2)
+
+
+def moment(fx, fy, y, x, size, patch="square"):
+    """Sum of (q - p) x F(q) over one patch, one edge at a time."""
+    total = 0.0
+    for v in range(fx.shape[0]):
+        for u in range(fx.shape[1]):
+            if (fx[v, u] or fy[v, u]) and holds(patch, size, v - y, u - x):
+                total += (u - x) * float(fy[v, u]) - (v - y) * float(fx[v, u])
+    return total
+
+
+def torque(fx, fy, y, x, size, patch="square", alpha=2.0):
+    """Torque of one patch: eq. (4)."""
+    total = moment(fx, fy, y, x, size, patch)
+    return total / (2 * area(patch, size, alpha)) if total else 0.0
+
+
+def torque_map(fx, fy, size, patch="square", alpha=2.0):
+    height, width = fx.shape
+    return np.array([[torque(fx, fy, y, x, size, patch, alpha) for x in range(width)] for y in range(height)])
+
+
+def torque_volume(fx, fy, sizes, patch="square", alpha=2.0):
+    return np.array([torque_map(fx, fy, size, patch, alpha) for size in sizes])
+
+
+def value_and_scale_maps(tau, sizes):
+    """Eqs. (8) and (9): the first size of largest |tau|; 0 where all are 0."""
+    value, scale = np.zeros(tau.shape[1:], tau.dtype), np.zeros((*tau.shape[1:], *np.shape(sizes)[1:]), int)
+    for k, size in enumerate(sizes):
+        for y in range(tau.shape[1]):
+            for x in range(tau.shape[2]):
+                if abs(tau[k, y, x]) > abs(value[y, x]):
+                    value[y, x] = tau[k, y, x]
+                    scale[y, x] = np.sign(tau[k, y, x]) * np.asarray(size)
+    return value, scale
+
+
+def neighbours(shape, k, y, x):
+    for dk in (-1, 0, 1):
+        for dy in (-1, 0, 1):
+            for dx in (-1, 0, 1):
+                at = (k + dk, y + dy, x + dx)
+                if (dk or dy or dx) and all(0 <= i < n for i, n in zip(at, shape, strict=True)):
+                    yield at
+
+
+def find_extrema(tau, count=None, sign=None, end_scales=True):
+    """(k, y, x, value) of the extrema, strongest first; of adjacent ones the lowest index."""
+    shape = tau.shape
+    candidates = []
+    for k, y, x in np.ndindex(shape):
+        value = tau[k, y, x]
+        if value == 0 or (sign is not None and np.sign(value) != sign):
+            continue
+        if not end_scales and k in (0, shape[0] - 1):
+            continue
+        around = np.array([tau[at] for at in neighbours(shape, k, y, x)])
+        if not around.size:
+            continue
+        rise = (value - around) * np.sign(value)
+        if np.all(rise >= 0) and np.any(rise > 0):
+            candidates.append((k, y, x))
+    kept, seen = [], set()
+    chosen = set(candidates)
+    for start in candidates:  # in index order, so the first of a plateau is its lowest
+        if start in seen:
+            continue
+        kept.append(start)
+        stack = [start]
+        while stack:
+            at = stack.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            stack += [n for n in neighbours(shape, *at) if n in chosen and tau[n] == tau[at]]
+    found = [(*at, tau[at]) for at in kept]
+    found.sort(key=lambda e: -abs(e[3]))  # stable: equal strengths stay in index order
+    return found if count is None else found[:count]
+
+
+def suppress_overlaps(y, x, height, width, value, overlap):
+    """Indices of the kept boxes, in the given order."""
+
+    def span(a, size_a, b, size_b):
+        return max(0, min(a + size_a // 2, b + size_b // 2) - max(a - size_a // 2, b - size_b // 2) + 1)
+
+    kept = []
+    for i in range(len(y)):
+        for j in kept:
+            shared = span(y[i], height[i], y[j], height[j]) * span(x[i], width[i], x[j], width[j])
+            smaller = min(height[i] * width[i], height[j] * width[j])
+            if (value[i] > 0) == (value[j] > 0) and shared / smaller > overlap:
+                break
+        else:
+            kept.append(i)
+    return kept
+
+
+def contribution_map(fx, fy, extrema, weights, patch="square", absolute=False):
+    """Sum of weight * (q - p) x F(q) over the patches (y, x, size) that hold q (eq. 21)."""
+    total = np.zeros(fx.shape)
+    for (y, x, size), weight in zip(extrema, weights, strict=True):
+        for v in range(fx.shape[0]):
+            for u in range(fx.shape[1]):
+                if holds(patch, size, v - y, u - x):
+                    vote = (u - x) * float(fy[v, u]) - (v - y) * float(fx[v, u])
+                    total[v, u] += weight * (abs(vote) if absolute else vote)
+    return total
+
+
+def gradient_torque(image, size):
+    """Torque of half-pixel differences, at their places, over one box around every pixel.
+
+    The difference of two neighbours sits between them. A box of height s_y and width s_x holds those between the pixels
+    |dx| <= h_x + 1 of its rows, and of its columns likewise.
+    """
+    height, width = image.shape
+    sy, sx = (size, size) if np.ndim(size) == 0 else size
+    hy, hx = sy // 2, sx // 2
+
+    def pixel(y, x):
+        return image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)]
+
+    out = np.zeros(image.shape)
+    for y in range(height):
+        for x in range(width):
+            total = 0.0
+            for dy in range(-hy, hy + 1):
+                for dx in range(-hx - 1, hx + 1):
+                    total -= (dx + 0.5) * (pixel(y + dy, x + dx + 1) - pixel(y + dy, x + dx))
+            for dx in range(-hx, hx + 1):
+                for dy in range(-hy - 1, hy + 1):
+                    total -= (dy + 0.5) * (pixel(y + dy + 1, x + dx) - pixel(y + dy, x + dx))
+            out[y, x] = total / (2 * sy * sx)
+    return out
+
+
+def smoothed(image, sigma):
+    """Gaussian of radius ceil(4 sigma), border pixels repeated."""
+    radius = max(1, math.ceil(4 * sigma))
+    kernel = np.array([math.exp(-0.5 * (i / sigma) ** 2) for i in range(-radius, radius + 1)])
+    kernel /= kernel.sum()
+    height, width = image.shape
+    across, out = np.zeros(image.shape), np.zeros(image.shape)
+    for y in range(height):
+        for x in range(width):
+            across[y, x] = sum(w * image[y, min(max(x + i - radius, 0), width - 1)] for i, w in enumerate(kernel))
+    for y in range(height):
+        for x in range(width):
+            out[y, x] = sum(w * across[min(max(y + i - radius, 0), height - 1), x] for i, w in enumerate(kernel))
+    return out
+
+
+def gradient(image):
+    """Central differences, border pixels repeated: (g_x, g_y)."""
+    height, width = image.shape
+    gx, gy = np.zeros(image.shape), np.zeros(image.shape)
+    for y in range(height):
+        for x in range(width):
+            gx[y, x] = (image[y, min(x + 1, width - 1)] - image[y, max(x - 1, 0)]) / 2
+            gy[y, x] = (image[min(y + 1, height - 1), x] - image[max(y - 1, 0), x]) / 2
+    return gx, gy
+
+
+def canny(image, sigma, low, high):
+    """Edge mask, and the margin by which the nearest decision was taken (small: too close to call in float32)."""
+    gx, gy = gradient(smoothed(image, sigma))
+    magnitude = np.hypot(gx, gy)
+    height, width = image.shape
+    strong, weak, margin = set(), set(), math.inf
+    for y in range(1, height - 1):
+        for x in range(1, width - 1):
+            m = magnitude[y, x]
+            margin = min(margin, abs(m - low), abs(m - high))
+            if m <= low:
+                continue
+            step_x, step_y = gx[y, x] / m, gy[y, x] / m  # one pixel along the gradient
+            bright = _between(magnitude, y + step_y, x + step_x)
+            dark = _between(magnitude, y - step_y, x - step_x)
+            margin = min(margin, abs(m - bright) / m, abs(m - dark) / m)
+            if m > bright and m >= dark:
+                weak.add((y, x))
+                if m > high:
+                    strong.add((y, x))
+    edges, stack = set(), list(strong)
+    while stack:
+        y, x = stack.pop()
+        if (y, x) in edges:
+            continue
+        edges.add((y, x))
+        stack += [(y + dy, x + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (y + dy, x + dx) in weak]
+    mask = np.zeros(image.shape, bool)
+    for at in edges:
+        mask[at] = True
+    return without_stairs(mask, magnitude), gx, gy, margin
+
+
+def is_spare_corner(mask, y, x):
+    """Has an edge beside and one above or below it, and its edge neighbours form one 8-connected piece."""
+    ring = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
+    on = [(dy, dx) for dy, dx in ring if mask[y + dy, x + dx]]
+    if not ({(0, 1), (0, -1)} & set(on) and {(1, 0), (-1, 0)} & set(on)):
+        return False
+    if all(mask[y + dy, x + dx] for dy, dx in ((-1, 0), (1, 0), (0, 1), (0, -1))):
+        return False  # inside: removing it would make a hole
+    reached, stack = set(), [on[0]]
+    while stack:
+        at = stack.pop()
+        if at not in reached:
+            reached.add(at)
+            stack += [n for n in on if max(abs(n[0] - at[0]), abs(n[1] - at[1])) == 1]
+    return len(reached) == len(on)
+
+
+def without_stairs(mask, magnitude):
+    """Remove spare corners, of adjacent ones the weakest first."""
+    mask = mask.copy()
+    while True:
+        spare = {(y, x) for y, x in np.argwhere(mask).tolist() if is_spare_corner(mask, y, x)}
+        going = [
+            (y, x)
+            for y, x in spare
+            if all(
+                magnitude[y, x] < magnitude[n] for n in ((y + 1, x), (y - 1, x), (y, x + 1), (y, x - 1)) if n in spare
+            )
+        ]
+        if not going:
+            return mask
+        for at in going:
+            mask[at] = False
+
+
+def _between(field, y, x):
+    """Bilinear interpolation."""
+    y0, x0 = math.floor(y), math.floor(x)
+    y1, x1 = math.ceil(y), math.ceil(x)
+    top = field[y0, x0] * (1 - (x - x0)) + field[y0, x1] * (x - x0)
+    bottom = field[y1, x0] * (1 - (x - x0)) + field[y1, x1] * (x - x0)
+    return top * (1 - (y - y0)) + bottom * (y - y0)
+
+
+# Evaluation
+
+
+def thin(picture):
+    """Guo & Hall's thinning, one pixel and one condition at a time."""
+    picture = np.pad(np.asarray(picture, dtype=int), 1)
+    while True:
+        before = picture.copy()
+        for first in (True, False):
+            snapshot = picture.copy()
+            for y, x in zip(*np.nonzero(snapshot), strict=True):
+                if _deletable(snapshot[y - 1 : y + 2, x - 1 : x + 2], first):
+                    picture[y, x] = 0
+        if (picture == before).all():
+            return picture[1:-1, 1:-1].astype(bool)
+
+
+def _deletable(n, first):
+    x = [
+        None,
+        n[1, 2],
+        n[0, 2],
+        n[0, 1],
+        n[0, 0],
+        n[1, 0],
+        n[2, 0],
+        n[2, 1],
+        n[2, 2],
+        n[1, 2],
+    ]  # x[1] east ... x[9] = x[1]
+    crossings = sum(x[2 * i - 1] == 0 and (x[2 * i] == 1 or x[2 * i + 1] == 1) for i in range(1, 5))
+    n1 = sum(x[2 * k - 1] | x[2 * k] for k in range(1, 5))
+    n2 = sum(x[2 * k] | x[2 * k + 1] for k in range(1, 5))
+    third = (x[2] | x[3] | (1 - x[8])) & x[1] if first else (x[6] | x[7] | (1 - x[4])) & x[5]
+    return crossings == 1 and 2 <= min(n1, n2) <= 3 and third == 0
+
+
+def match_cost(prediction, truth, radius):
+    """The least cost of a matching, in hundredths of a pixel, by trying every choice for every predicted pixel."""
+    left, right = np.argwhere(prediction), np.argwhere(truth)
+    outlier = int(np.ceil(100 * 100 * radius))
+    best = {0: outlier * (len(left) + len(right))}  # from the set of right pixels taken, as bits, to its least cost
+    for pixel in left:
+        for taken, cost in list(best.items()):
+            for j, other in enumerate(right):
+                distance = np.hypot(*(pixel - other))
+                if distance <= radius and not taken >> j & 1:
+                    with_pair = cost + round(100 * distance) - outlier
+                    best[taken | 1 << j] = min(with_pair, best.get(taken | 1 << j, with_pair))
+    return min(best.values())
+
+
+def match_count(prediction, truth, radius):
+    """The largest number of pairs, by augmenting paths from each predicted pixel in turn."""
+    left, right = np.argwhere(prediction), np.argwhere(truth)
+    owner = {}
+
+    def augment(i, seen):
+        for j, other in enumerate(right):
+            if j not in seen and np.hypot(*(left[i] - other)) <= radius:
+                seen.add(j)
+                if j not in owner or augment(owner[j], seen):
+                    owner[j] = i
+                    return True
+        return False
+
+    return sum(augment(i, set()) for i in range(len(left)))
+
+
+def covering(segmentation, truth):
+    total = 0
+    for region in np.unique(truth):
+        inside = truth == region
+        overlaps = []
+        for label in np.unique(segmentation):
+            other = segmentation == label
+            overlaps.append((inside & other).sum() / (inside | other).sum())
+        total += inside.sum() * max(overlaps)
+    return total / truth.size
+
+
+def rand_index(segmentation, truth):
+    """The share of pairs of pixels that are together, or apart, in both."""
+    s, t = np.ravel(segmentation), np.ravel(truth)
+    pairs = [(i, j) for i in range(len(s)) for j in range(i)]
+    return sum((s[i] == s[j]) == (t[i] == t[j]) for i, j in pairs) / len(pairs)
+
+
+def probability_above(positives, negatives):
+    """P(positive > negative) + P(equal) / 2."""
+    return np.mean([(p > n) + 0.5 * (p == n) for p in positives for n in negatives])

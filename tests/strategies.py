@@ -1,0 +1,78 @@
+"""Hypothesis strategies: edge fields, sizes, closed walks."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from imtorque import Edges
+
+shapes = st.tuples(st.integers(1, 14), st.integers(1, 14))
+forces = st.floats(-2, 2, width=32)
+odd_sizes = st.integers(0, 20).map(lambda h: 2 * h + 1)
+size_lists = st.lists(odd_sizes, min_size=1, max_size=5, unique=True).map(sorted)
+rectangles = st.tuples(odd_sizes, odd_sizes)
+rectangle_lists = st.lists(rectangles, min_size=1, max_size=5, unique=True).map(
+    lambda pairs: sorted(pairs, key=lambda p: p[0] * p[1])
+)
+alphas = st.sampled_from([0.5, 1.0, 1.5, 2.0])
+patches = st.sampled_from(["square", "disk"])
+
+
+@st.composite
+def edge_fields(draw):
+    """Random forces: sparse or dense, of any size, or with all forces alike."""
+    shape = draw(shapes)
+    fill = draw(st.sampled_from([st.just(0.0), forces]))
+    fx, fy = (draw(hnp.arrays(np.float32, shape, elements=forces, fill=fill)) for _ in range(2))
+    scale = draw(st.sampled_from([1.0, 1e-3, 1e4]))
+    return Edges(fx * np.float32(scale), fy * np.float32(scale))
+
+
+@st.composite
+def exact_fields(draw):
+    """Forces that fixed point holds exactly, as whole numbers do."""
+    shape = draw(shapes)
+    fx, fy = (draw(hnp.arrays(np.float32, shape, elements=st.integers(-3, 3).map(float))) for _ in range(2))
+    return Edges(fx, fy)
+
+
+@st.composite
+def directed_fields(draw):
+    """Unit forces of the paper's eight directions."""
+    shape = draw(shapes)
+    index = draw(hnp.arrays(np.int8, shape, elements=st.integers(-1, 7), fill=st.just(-1)))
+    angle = index * np.pi / 4
+    return Edges(np.where(index < 0, 0, np.cos(angle)).round(12), np.where(index < 0, 0, np.sin(angle)).round(12))
+
+
+@st.composite
+def closed_walks(draw):
+    """A closed 4-connected walk: equally many steps E and W, N and S, in any order."""
+    across, down = draw(st.integers(0, 6)), draw(st.integers(0, 6))
+    return draw(st.permutations("EW" * across + "NS" * down))
+
+
+STEPS = {"E": (0, 1), "W": (0, -1), "S": (1, 0), "N": (-1, 0)}
+
+
+def as_edges(walk):
+    """One unit force per step, at the pixel it starts from; steps that share a pixel add up."""
+    reach = len(walk) // 2 + 1
+    fx, fy = np.zeros((2 * reach + 1,) * 2), np.zeros((2 * reach + 1,) * 2)
+    y = x = reach
+    for step in walk:
+        dy, dx = STEPS[step]
+        fx[y, x] += dx
+        fy[y, x] += dy
+        y, x = y + dy, x + dx
+    return Edges(fx, fy)
+
+
+def enclosed_area(walk):
+    """Shoelace formula in (x right, y down) axes."""
+    total, y, x = 0, 0, 0
+    for step in walk:
+        dy, dx = STEPS[step]
+        total += x * dy - y * dx
+        y, x = y + dy, x + dx
+    return total / 2

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
+
+import imtorque
+import naive
+from imtorque import Extrema, TorqueVolume, detect_edges, find_blobs, find_extrema, torque_volume
+from imtorque.extrema import suppress_overlaps
+from imtorque.synthetic import disc, paint, scene
+from strategies import edge_fields, exact_fields, patches, rectangle_lists, size_lists
+
+counts = st.one_of(st.none(), st.integers(0, 12))
+signs = st.sampled_from([None, 1, -1])
+
+
+def assert_same(extrema, ref, sizes):
+    sizes = np.asarray(sizes)
+    assert_array_equal(extrema.y, [e[1] for e in ref])
+    assert_array_equal(extrema.x, [e[2] for e in ref])
+    assert_array_equal(extrema.value, [e[3] for e in ref])
+    assert_array_equal(extrema.size, sizes[[e[0] for e in ref]] if ref else sizes[:0])
+
+
+# Few different values, so that plateaus and ties are common.
+volumes = hnp.arrays(
+    np.float32,
+    st.tuples(st.integers(1, 4), st.integers(1, 9), st.integers(1, 9)),
+    elements=st.integers(-3, 3).map(float),
+)
+
+
+@given(volumes, counts, signs, st.booleans())
+def test_extrema_of_a_volume_are_the_definition(tau, count, sign, end_scales):
+    sizes = 2 * np.arange(len(tau)) + 3
+    extrema = find_extrema(TorqueVolume(tau, sizes), count=count, sign=sign, end_scales=end_scales)
+    assert_same(extrema, naive.find_extrema(tau, count, sign, end_scales), sizes)
+
+
+@given(edge_fields(), size_lists, patches, counts, signs, st.booleans())
+def test_extrema_streamed_from_edges_are_those_of_the_volume(edges, sizes, patch, count, sign, end_scales):
+    volume = torque_volume(edges, sizes, patch=patch)
+    streamed = find_extrema(edges, sizes=sizes, patch=patch, count=count, sign=sign, end_scales=end_scales)
+    assert_same(streamed, naive.find_extrema(volume.tau, count, sign, end_scales), sizes)
+
+
+@given(exact_fields(), rectangle_lists, counts)
+def test_extrema_over_rectangles_are_the_definition(edges, sizes, count):
+    streamed = find_extrema(edges, sizes=sizes, count=count)
+    assert_same(streamed, naive.find_extrema(torque_volume(edges, sizes).tau, count), sizes)
+
+
+@pytest.mark.parametrize("count", [None, 1, 50, 5000])
+@pytest.mark.parametrize("sign", [None, 1, -1])
+def test_large_pictures_stream_to_the_same_extrema(count, sign):
+    image = np.tile(scene("shapes"), (2, 5)) + 0.2 * np.random.default_rng(0).random((322, 1205))
+    edges = detect_edges(image)
+    sizes = [*range(3, 60, 4), 101, 131]
+    stored = find_extrema(torque_volume(edges, sizes), count=count, sign=sign)
+    streamed = find_extrema(edges, sizes=sizes, count=count, sign=sign)
+    for field in ("y", "x", "size", "value"):
+        assert_array_equal(getattr(streamed, field), getattr(stored, field))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-20, 200), st.integers(0, 200), st.integers(0, 50), st.integers(-3, 3)), max_size=40
+    ),
+    st.floats(0, 1),
+)
+def test_overlap_suppression_is_the_definition(boxes, overlap):
+    boxes = [b for b in boxes if b[3]]
+    y, x, half, value = np.array(boxes or np.empty((0, 4), int)).T
+    extrema = Extrema(y, x, 2 * half + 1, value.astype(float))
+    ref = naive.suppress_overlaps(
+        *(a.tolist() for a in (extrema.y, extrema.x, extrema.size, extrema.size, extrema.value)), overlap
+    )
+    kept = suppress_overlaps(extrema, overlap)
+    assert_array_equal(np.stack([kept.y, kept.x, kept.size]), np.stack([extrema.y, extrema.x, extrema.size])[:, ref])
+
+
+def test_a_disc_is_found_at_its_place_and_size():
+    for radius in (6, 11, 20):
+        image = paint(np.ones((90, 100)), disc((90, 100), (40, 55), radius), 0.1)
+        blobs = find_blobs(image)
+        assert (abs(blobs.y[0] - 40), abs(blobs.x[0] - 55)) <= (1, 1)
+        assert 1.6 * radius <= blobs.size[0] <= 2.6 * radius
+        assert blobs.value[0] < -0.5
+
+
+def test_blobs_of_both_signs_are_found_and_can_be_asked_for_apart():
+    image = np.full((80, 160), 0.5)
+    image = paint(image, disc(image.shape, (40, 40), 15), 1.0)
+    image = paint(image, disc(image.shape, (40, 115), 15), 0.0)
+    both = find_blobs(image, count=2)
+    assert sorted(np.sign(both.value)) == [-1, 1]
+    assert np.all(find_blobs(image, sign=1).value > 0)
+    assert np.all(find_blobs(image, sign=-1).value < 0)
+    assert find_blobs(image, sign=1).x[0] == pytest.approx(40, abs=1)
+
+
+def test_count_holds_for_both_signs_together():
+    edges = detect_edges(scene("shapes"))
+    assert len(find_extrema(edges, sizes=range(3, 60, 2), count=7)) == 7
+
+
+def test_an_image_without_edges_has_no_blobs():
+    assert len(find_blobs(np.zeros((30, 40)))) == 0
+    assert find_blobs(np.zeros((30, 40))).to_csv() == "y,x,size,torque\n"
+
+
+def test_the_default_sizes_suit_the_smallest_picture():
+    assert imtorque.default_sizes((1, 1)).tolist() == [5]
+    assert np.all(np.diff(imtorque.default_sizes((5000, 7000))) > 0)

@@ -1,0 +1,78 @@
+"""The package as users meet it: names, import, threads, wheel contents."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import imtorque
+
+HERE = Path(__file__).parent
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def test_the_public_names_are_these():
+    """A name added or lost shows here, and belongs in the changelog."""
+    assert imtorque.__all__ == sorted(imtorque.__all__)
+    assert set(imtorque.__all__) >= {
+        "Edges",
+        "Extrema",
+        "TorqueVolume",
+        "contribution_map",
+        "detect_edges",
+        "edges_from_map",
+        "find_blobs",
+        "find_extrema",
+        "gradient_edges",
+        "gradient_torque",
+        "set_num_threads",
+        "smooth_volume",
+        "torque_map",
+        "torque_spectrum",
+        "torque_volume",
+        "value_and_scale_maps",
+    }
+    for name in imtorque.__all__:
+        assert getattr(imtorque, name).__doc__
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'torqe'"):
+        _ = imtorque.torqe
+
+
+def test_importing_loads_no_plotting_and_no_command_line():
+    code = "import sys, imtorque; print(sorted({'matplotlib', 'typer', 'rich', 'PIL'} & set(sys.modules)))"
+    assert run(code).stdout.strip() == "[]"
+
+
+def test_the_environment_sets_the_number_of_threads():
+    code = "import imtorque; print(imtorque.get_num_threads())"
+    assert run(code, IMTORQUE_NUM_THREADS="3").stdout.strip() == "3"
+    assert int(run(code, IMTORQUE_NUM_THREADS="").stdout) >= 1
+    wrong = run(code, IMTORQUE_NUM_THREADS="many")
+    assert wrong.returncode != 0
+    assert "IMTORQUE_NUM_THREADS must be a number from 1 to 1024, got 'many'" in wrong.stderr
+
+
+def test_the_oracle_imports_numpy_only():
+    tree = ast.parse((HERE / "naive.py").read_text())
+    imported = {
+        alias.name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in (node.names if isinstance(node, ast.Import) else [ast.alias(node.module or "")])
+    }
+    assert imported <= {"numpy", "math"}
+
+
+def test_the_version_is_a_version():
+    assert imtorque.__version__.split(".")[0].isdigit()

@@ -1,0 +1,271 @@
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import imtorque
+import naive
+from imtorque import (
+    Edges,
+    _native,
+    detect_edges,
+    gradient_edges,
+    gradient_torque,
+    smooth_volume,
+    torque_map,
+    torque_spectrum,
+    torque_volume,
+    value_and_scale_maps,
+)
+from imtorque.synthetic import scene
+from strategies import (
+    alphas,
+    directed_fields,
+    edge_fields,
+    exact_fields,
+    odd_sizes,
+    patches,
+    rectangle_lists,
+    size_lists,
+)
+
+
+def rounded(edges):
+    """The forces as the kernels see them."""
+    steps = np.float32(edges.rounded[2])
+    return (np.rint(f * steps).astype(np.float64) / float(steps) for f in (edges.fx, edges.fy))
+
+
+def largest_force(edges):
+    return float(np.hypot(edges.fx, edges.fy).max())
+
+
+def random_edges(shape, *, density=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    angle, edge = rng.uniform(0, 2 * np.pi, shape), rng.random(shape) < density
+    return Edges(np.cos(angle) * edge, np.sin(angle) * edge)
+
+
+def torque_at(edges, y, x, size):
+    """The definition at one point, by slicing; for pictures too large for loops."""
+    r = size // 2
+    top, left = max(0, y - r), max(0, x - r)
+    fx, fy = (f[top : y + r + 1, left : x + r + 1].astype(float) for f in (edges.fx, edges.fy))
+    v, u = np.indices(fx.shape)
+    return float(np.sum((u + left - x) * fy - (v + top - y) * fx)) / (2 * size * size)
+
+
+@given(edge_fields(), size_lists, patches, alphas)
+def test_the_volume_is_the_definition_on_the_rounded_forces(edges, sizes, patch, alpha):
+    ref = naive.torque_volume(*rounded(edges), sizes, patch, alpha)
+    comp = torque_volume(edges, sizes, patch=patch, alpha=alpha).tau
+    assert_allclose(comp, ref, rtol=3e-7, atol=1e-12 * (largest_force(edges) + 1))
+
+
+@given(edge_fields(), size_lists, patches)
+def test_the_volume_is_the_definition_to_a_ten_thousandth_of_the_largest_force(edges, sizes, patch):
+    ref = naive.torque_volume(edges.fx, edges.fy, sizes, patch)
+    comp = torque_volume(edges, sizes, patch=patch).tau
+    assert_allclose(comp, ref, rtol=0, atol=1e-4 * largest_force(edges) + 1e-30)
+
+
+@given(directed_fields(), size_lists, patches)
+def test_eight_directions_are_the_definition_to_a_millionth(edges, sizes, patch):
+    ref = naive.torque_volume(edges.fx, edges.fy, sizes, patch)
+    assert_allclose(torque_volume(edges, sizes, patch=patch).tau, ref, rtol=0, atol=1e-6)
+
+
+@given(exact_fields(), rectangle_lists, alphas)
+def test_rectangles_are_the_definition(edges, sizes, alpha):
+    ref = naive.torque_volume(edges.fx, edges.fy, sizes, alpha=alpha)
+    comp = torque_volume(edges, sizes, alpha=alpha)
+    assert_allclose(comp.tau, ref, rtol=3e-7, atol=1e-12)
+    assert comp.sizes.shape == (len(sizes), 2)
+
+
+@given(edge_fields(), odd_sizes, patches)
+def test_a_map_is_a_slice_of_the_volume(edges, size, patch):
+    larger = torque_volume(edges, [size, size + 2, size + 40], patch=patch)
+    assert_array_equal(torque_map(edges, size, patch=patch), larger.tau[0])
+
+
+@given(exact_fields(), st.integers(0, 9), st.integers(0, 9))
+def test_a_rectangle_of_equal_sides_is_the_square(edges, h, w):
+    size = 2 * max(h, w) + 1
+    assert_array_equal(torque_map(edges, (size, size)), torque_map(edges, size))
+
+
+@given(edge_fields(), size_lists, patches, alphas)
+def test_fused_maps_equal_those_of_the_volume_to_the_bit(edges, sizes, patch, alpha):
+    volume = torque_volume(edges, sizes, patch=patch, alpha=alpha)
+    ref_value, ref_scale = naive.value_and_scale_maps(volume.tau, sizes)
+    for value, scale in (value_and_scale_maps(edges, sizes, patch=patch, alpha=alpha), value_and_scale_maps(volume)):
+        assert_array_equal(value, ref_value)
+        assert_array_equal(scale, ref_scale)
+
+
+@given(exact_fields(), rectangle_lists)
+def test_fused_maps_of_rectangles_show_height_and_width(edges, sizes):
+    volume = torque_volume(edges, sizes)
+    ref_value, ref_scale = naive.value_and_scale_maps(volume.tau, sizes)
+    for value, scale in (value_and_scale_maps(edges, sizes), value_and_scale_maps(volume)):
+        assert_array_equal(value, ref_value)
+        assert_array_equal(scale, ref_scale)
+
+
+@given(edge_fields(), size_lists, patches, alphas, st.data())
+def test_the_spectrum_is_a_column_of_the_volume(edges, sizes, patch, alpha, data):
+    y, x = (data.draw(st.integers(0, n - 1)) for n in edges.shape)
+    volume = torque_volume(edges, sizes, patch=patch, alpha=alpha)
+    assert_array_equal(torque_spectrum(edges, (y, x), sizes, patch=patch, alpha=alpha), volume.tau[:, y, x])
+
+
+@given(exact_fields(), rectangle_lists, st.data())
+def test_the_spectrum_over_rectangles_is_a_column_of_the_volume(edges, sizes, data):
+    y, x = (data.draw(st.integers(0, n - 1)) for n in edges.shape)
+    assert_array_equal(torque_spectrum(edges, (y, x), sizes), torque_volume(edges, sizes).tau[:, y, x])
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, (5, 9), (1, 3), 41])
+def test_gradient_torque_is_the_torque_of_half_pixel_differences(size):
+    image = np.random.default_rng(0).random((11, 9))
+    assert_allclose(gradient_torque(image, [size]).tau[0], naive.gradient_torque(image, size), atol=2e-6)
+
+
+def test_gradient_torque_scales_with_the_image_and_ignores_its_offset():
+    image = np.random.default_rng(1).random((20, 30))
+    tau = gradient_torque(image, [5]).tau
+    assert_allclose(gradient_torque(1000 * image - 77, [5]).tau, 1000 * tau, atol=1e-3)
+
+
+@pytest.mark.parametrize(("shape", "density", "size"), [((300, 1500), 0.1, 91), ((260, 700), 0.1, 351)])
+def test_large_pictures_are_the_definition_at_every_seam(shape, density, size):
+    edges = random_edges(shape, density=density)
+    fx, fy = rounded(edges)
+    exact = Edges(fx, fy)
+    tau = torque_map(edges, size)
+    ys, xs = [0, 15, 16, 17, shape[0] // 2, shape[0] - 1], [0, 479, 480, 481, shape[1] // 2, shape[1] - 1]
+    for y in ys:
+        for x in xs:
+            assert_allclose(tau[y, x], torque_at(exact, y, x, size), rtol=1e-6, atol=1e-9)
+
+
+def test_sums_beyond_51_bits_are_exact():
+    edges = random_edges((900, 1000), density=1.0)
+    size = 2001
+    tau = torque_map(edges, size)
+    exact = Edges(*rounded(edges))
+    for y, x in [(0, 0), (450, 500), (899, 999)]:
+        assert_allclose(tau[y, x], torque_at(exact, y, x, size), rtol=1e-5, atol=1e-9)
+
+
+def test_results_do_not_depend_on_threads_or_instruction_set():
+    edges = random_edges((200, 1100))
+    sizes = [3, 9, 45, 91, 151]
+
+    def everything():
+        found = imtorque.find_extrema(edges, sizes=sizes)
+        maps = value_and_scale_maps(edges, sizes)
+        disks = torque_volume(edges, sizes[:3], patch="disk").tau
+        return torque_volume(edges, sizes).tau, *maps, disks, found.y, found.x, found.value
+
+    imtorque.set_num_threads(1)
+    ref = everything()
+    imtorque.set_num_threads(7)
+    for a, b in zip(ref, everything(), strict=True):
+        assert_array_equal(a, b)
+    _native.allow_avx2(False)
+    try:
+        for a, b in zip(ref, everything(), strict=True):
+            assert_array_equal(a, b)
+    finally:
+        _native.allow_avx2(True)
+
+
+@pytest.mark.parametrize("offset", [(0, 0), (3, 461), (77, 475), (100, 900)])
+def test_results_do_not_depend_on_where_an_object_lies(offset):
+    small = random_edges((25, 31), density=0.3, seed=3)
+    margin, (dy, dx) = 40, offset
+    shape = (25 + 2 * margin + 100, 31 + 2 * margin + 900)
+    fx, fy = np.zeros(shape), np.zeros(shape)
+    fx[margin + dy :][:25, margin + dx :][:, :31] = small.fx
+    fy[margin + dy :][:25, margin + dx :][:, :31] = small.fy
+    sizes = [5, 21, 61]
+    whole = torque_volume(Edges(fx, fy), sizes).tau[:, margin + dy :, margin + dx :][:, :25, :31]
+    assert_array_equal(whole, torque_volume(small, sizes).tau)
+
+
+def test_a_crop_has_the_torque_of_the_whole():
+    edges = random_edges((120, 130))
+    crop = Edges(edges.fx[20:100, 30:120], edges.fy[20:100, 30:120])
+    assert_array_equal(torque_map(edges, 21)[30:90, 40:110], torque_map(crop, 21)[10:70, 10:80])
+
+
+def test_kernels_may_be_called_from_several_threads():
+    edges = random_edges((150, 600))
+    ref = value_and_scale_maps(edges, range(3, 40, 2))[0]
+    results = [None] * 6
+
+    def work(i):
+        results[i] = value_and_scale_maps(edges, range(3, 40, 2))[0]
+
+    team = [threading.Thread(target=work, args=(i,)) for i in range(len(results))]
+    for thread in team:
+        thread.start()
+    for thread in team:
+        thread.join()
+    for result in results:
+        assert_array_equal(result, ref)
+
+
+def test_the_volume_can_be_written_to_a_given_array():
+    edges = random_edges((20, 30))
+    out = np.full((2, 20, 30), np.nan, np.float32)
+    volume = torque_volume(edges, [3, 9], out=out)
+    assert volume.tau is out
+    assert_array_equal(out, torque_volume(edges, [3, 9]).tau)
+
+
+def test_a_picture_without_edges_has_no_torque():
+    edges = detect_edges(np.full((30, 40), 0.3))
+    value, scale = value_and_scale_maps(edges, [3, 9])
+    assert not value.any()
+    assert not scale.any()
+    assert len(imtorque.find_extrema(edges, sizes=[3, 9])) == 0
+    assert len(imtorque.find_extrema(edges, sizes=[3, 9], count=5)) == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (2, 2)])
+def test_the_smallest_pictures_work(shape):
+    image = np.random.default_rng(0).random(shape)
+    for edges in (detect_edges(image), gradient_edges(image), random_edges(shape, density=1.0)):
+        value, scale = value_and_scale_maps(edges, [1, 3, 99])
+        assert value.shape == scale.shape == shape
+        assert torque_volume(edges, [1, 3, 99], patch="disk").tau.shape == (3, *shape)
+        assert not torque_map(edges, 1).any()
+        assert not torque_map(edges, 1, patch="disk").any()
+
+
+def test_smoothing_keeps_a_constant_volume_and_spreads_a_peak():
+    volume = imtorque.TorqueVolume(np.full((5, 9, 9), 0.25), [3, 5, 7, 9, 11])
+    assert_allclose(smooth_volume(volume, 1.5, 1).tau, 0.25, rtol=1e-6)
+    peak = np.zeros((5, 9, 9))
+    peak[2, 4, 4] = 1
+    smooth = smooth_volume(imtorque.TorqueVolume(peak, volume.sizes), 1.0, 0.5).tau
+    assert 0 < smooth[2, 4, 5] < smooth[2, 4, 4] < 1
+    assert smooth[1, 4, 4] == pytest.approx(smooth[3, 4, 4])
+    assert_array_equal(smooth_volume(volume, 0, 0).tau, volume.tau)
+
+
+def test_rounding_is_the_same_for_every_part_of_the_library():
+    edges = detect_edges(scene("shapes"))
+    sizes = range(3, 92, 2)
+    volume = torque_volume(edges, sizes)
+    value, scale = value_and_scale_maps(edges, sizes)
+    y, x = np.unravel_index(np.abs(value).argmax(), value.shape)
+    k = list(sizes).index(abs(scale[y, x]))
+    assert value[y, x] == volume.tau[k, y, x] == torque_spectrum(edges, (y, x), sizes)[k]
+    assert value[y, x] == torque_map(edges, abs(int(scale[y, x])))[y, x]
