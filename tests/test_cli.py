@@ -315,7 +315,7 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     Path("in").mkdir()
     for k in range(20):
         write_picture(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (241, 321), np.uint8))
-    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--jobs", jobs]
+    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--count", "50", "--jobs", jobs]
     # A session of its own stands for the terminal: Ctrl-C reaches every process in it.
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while not list(Path(".").glob("out/*.json")):
@@ -336,7 +336,7 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     assert [Path(picture["input"]).name for picture in report["pictures"]] == [f"{k:02}.png" for k in range(20)]
     assert all(Path("out", name).stat().st_mtime_ns == written for name, written in complete.items())
 
-    straight = run_json(f"blobs in --out straight --jobs {jobs}")
+    straight = run_json(f"blobs in --out straight --count 50 --jobs {jobs}")
     assert names("out") == names("straight")
     for name in names("out"):
         if not name.endswith(".json"):
