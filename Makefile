@@ -27,10 +27,10 @@ format: $(VENV)/check
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
 
-# The site, in docs/_site/index.html; a warning is an error. Nothing is loaded from other sites.
+# The site, in build/docs/index.html; a warning is an error. Nothing is loaded from other sites.
 docs: $(VENV)/docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo "Look at: docs/_site/index.html"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Look at: build/docs/index.html"
 
 gallery: $(VENV)/test
 	$(BIN)/python docs/render_gallery.py
