@@ -144,7 +144,7 @@ def colour(folder):
         (lambda folder: (folder / "truth" / "p1" / "c.png").symlink_to("a.png"), "got none for c"),
         (lambda folder: (folder / "predictions" / "c.png").symlink_to("a.png"), "got also c"),
         (wrong_size, "truth must have the prediction's shape (50, 80), got (60, 80)"),
-        (bad_truth, "b.png must be a readable picture"),
+        (bad_truth, "b.png: must be a picture that can be read"),
         (colour, "must be a grey picture, got colours"),
     ],
 )

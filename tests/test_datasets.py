@@ -110,7 +110,7 @@ def test_a_missing_ground_truth_is_named(berkeley):
 def test_a_truncated_picture_is_named(berkeley):
     path = berkeley / "images" / "test" / "99.png"
     path.write_bytes(path.read_bytes()[:45])
-    with pytest.raises(ValueError, match=r"99\.png must be a readable picture"):
+    with pytest.raises(ValueError, match=r"99\.png: must be a picture that can be read"):
         datasets.bsds500(berkeley)[0].image()
 
 

@@ -248,12 +248,12 @@ def _numbers(result: Result) -> dict[str, Any]:
 
 
 def _draw_curves(result: Result) -> bytes:
-    from imtorque.plotting import show_precision_recall  # matplotlib is slow to import
+    from imtorque import plotting  # matplotlib is slow to import
 
     parts = {"prediction": result} | ({"baseline": result["baseline"]} if "baseline" in result else {})
-    axes: Any = None
+    axes = plotting.new_axes((5, 5))
     for name, part in parts.items():
-        axes = show_precision_recall(
+        plotting.show_precision_recall(
             part["curve"]["recall"],
             part["curve"]["precision"],
             best=(part["ods"]["recall"], part["ods"]["precision"]),
@@ -261,7 +261,7 @@ def _draw_curves(result: Result) -> bytes:
             ax=axes,
         )
     image = io.BytesIO()
-    axes.figure.savefig(image, format="png", dpi=150)
+    plotting.figure_of(axes).savefig(image, format="png", dpi=150)
     return image.getvalue()
 
 

@@ -10,10 +10,12 @@ from imtorque.datasets.catalogue import CATALOGUE, DataSet, Holding, holdings
 from imtorque.datasets.eyetracking import EyeTrackingImage, Fixations, eye_tracking, mit1003
 from imtorque.datasets.mask_folders import MaskedImage, mask_folder
 from imtorque.datasets.predictions import Prediction, Truth, find_predictions, find_truths, read_prediction
-from imtorque.datasets.samples import sample
+from imtorque.datasets.samples import PHOTOGRAPHS, SAMPLES, sample
 
 __all__ = [
     "CATALOGUE",
+    "PHOTOGRAPHS",
+    "SAMPLES",
     "Annotation",
     "BerkeleyImage",
     "CaltechImage",

@@ -9,21 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
+from imtorque.files import read_image
+
 UNREADABLE = (OSError, UnidentifiedImageError, ValueError, SyntaxError)  # what Pillow raises
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp")
 
 
 def read_picture(path: Path) -> NDArray[Any]:
-    """Read a picture as it is stored: (H, W) grey or (H, W, 3) colour."""
-    try:
-        with Image.open(path) as picture:
-            if picture.mode == "I" and picture.format == "PNG":  # how older Pillow opens 16-bit PNG
-                return np.asarray(picture).astype(np.uint16)
-            if picture.mode in ("1", "L", "I", "F", "RGB") or picture.mode.startswith("I;16"):
-                return np.asarray(picture)
-            return np.asarray(picture.convert("RGB"))
-    except UNREADABLE as error:
-        raise ValueError(f"{path} must be a readable picture: {_one_line(error)}") from error
+    """Read a picture, (H, W) grey or (H, W, 3) colour, without its alpha channel."""
+    picture = read_image(path)
+    return picture[:, :, :3] if picture.ndim == 3 else picture
 
 
 def picture_shape(path: Path) -> tuple[int, int]:

@@ -25,6 +25,7 @@ def _scene(name: str) -> NDArray[np.uint8]:
     return np.rint(255 * synthetic.scene(name)).astype(np.uint8)
 
 
+PHOTOGRAPHS = ("hopper",)
 SAMPLES: dict[str, Callable[[], NDArray[Any]]] = {
     "hopper": _hopper,
     **{name: partial(_scene, name) for name in synthetic.SCENES},

@@ -3,6 +3,7 @@
 Every function draws into `ax`, or into a new figure where none is given, and returns the Axes. None shows or saves it.
 """
 
+from imtorque.plotting.axes import figure_of, new_axes
 from imtorque.plotting.scores import show_precision_recall
 from imtorque.plotting.torque import (
     overview,
@@ -14,6 +15,8 @@ from imtorque.plotting.torque import (
 )
 
 __all__ = [
+    "figure_of",
+    "new_axes",
     "overview",
     "show_evidence",
     "show_extrema",

@@ -1,9 +1,12 @@
 """Figures of scores."""
 
-import matplotlib.pyplot as plt
+from __future__ import annotations
+
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
+
+from imtorque.plotting.axes import given_or_new_axes
 
 
 def show_precision_recall(
@@ -29,7 +32,7 @@ def show_precision_recall(
     ax
         Where to draw; a new figure by default.
     """
-    axes = plt.figure(figsize=(5, 5), layout="constrained").add_subplot() if ax is None else ax
+    axes = given_or_new_axes(ax)
     if not axes.lines:
         _draw_equal_f_lines(axes)
     r, p = np.asarray(recall, dtype=float), np.asarray(precision, dtype=float)

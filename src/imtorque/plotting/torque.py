@@ -15,6 +15,7 @@ from imtorque.boundary import contribution_map
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_blobs
 from imtorque.pictures import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, display_image
+from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.torque import default_sizes, torque_spectrum, value_and_scale_maps
 
 VALUE_MAP = LinearSegmentedColormap.from_list("imtorque_value", VALUE_COLOURS)
@@ -34,10 +35,10 @@ def show_value_map(value: FloatArray, *, limit: float | None = None, ax: Axes | 
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     top = limit if limit is not None else float(np.abs(value).max()) or 1.0
     drawn = axes.imshow(value, cmap=VALUE_MAP, vmin=-top, vmax=top)
-    _figure(axes).colorbar(drawn, ax=axes, label="torque (− dark, + bright)", fraction=0.04, pad=0.02)
+    figure_of(axes).colorbar(drawn, ax=axes, label="torque (− dark, + bright)", fraction=0.04, pad=0.02)
     return _bare(axes)
 
 
@@ -53,11 +54,11 @@ def show_scale_map(scale: IntArray, *, limit: float | None = None, ax: Axes | No
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     top = limit if limit is not None else float(np.abs(scale).max()) or 1.0
     drawn = axes.imshow(scale, cmap=SCALE_MAP, vmin=-top, vmax=top, interpolation="nearest")
     label = "patch size (sign: torque's)"
-    _figure(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
+    figure_of(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
     return _bare(axes)
 
 
@@ -75,7 +76,7 @@ def show_extrema(image: Image, extrema: Extrema, *, numbered: bool = False, ax: 
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     axes.imshow(display_image(image))
     kinds = (
         ("bright: maximum", 1, MAXIMUM_COLOUR, "-", "^"),
@@ -122,7 +123,7 @@ def show_torque_spectrum(
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     sides = check_sizes(sizes)
     if sides.ndim == 2:
         raise ValueError("sizes must be those of squares or disks, got (height, width) pairs")
@@ -160,7 +161,7 @@ def show_evidence(
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     if image is not None:
         grey = display_image(image).mean(axis=2)
         axes.imshow(grey, cmap="gray", vmin=-700, vmax=255)  # faint
@@ -174,7 +175,7 @@ def show_evidence(
     size = 2 + 22 * np.abs(part) / top
     drawn = axes.scatter(x, y, s=size, c=part, cmap="PuOr_r", vmin=-top, vmax=top, marker="s", linewidths=0)
     label = "share of the torque (− against, + with)"
-    _figure(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
+    figure_of(axes).colorbar(drawn, ax=axes, label=label, fraction=0.04, pad=0.02)
     for k in range(len(extrema)):
         corner = (extrema.x[k] - extrema.width[k] / 2, extrema.y[k] - extrema.height[k] / 2)
         axes.add_patch(Rectangle(corner, extrema.width[k], extrema.height[k], fill=False, ec="black", ls=":", lw=1.2))
@@ -233,21 +234,6 @@ def _number(axes: Axes, extrema: Extrema) -> None:
             str(k + 1), place, (5, 4), textcoords="offset points", color=colour, weight="bold", clip_on=True
         )
         text.set_path_effects(OUTLINED)
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot  # only here: figures drawn into given Axes need no window system
-
-    return pyplot.subplots(layout="constrained")[1]
-
-
-def _figure(axes: Axes) -> Figure:
-    figure = axes.get_figure(root=True)
-    if figure is None:
-        raise ValueError("ax must belong to a figure")
-    return figure
 
 
 def _bare(axes: Axes) -> Axes:
