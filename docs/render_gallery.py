@@ -3,6 +3,7 @@
 python docs/render_gallery.py [NAME ...]
 """
 
+import ast
 import io
 import runpy
 import sys
@@ -19,6 +20,10 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 LARGEST = 200_000  # bytes
+OPENING = """# Gallery
+
+The paper's figures redone with this library, and the evidence for an extremum. Each is a short script; `make gallery`
+draws them all."""
 
 
 def render(example: Path) -> bytes:
@@ -39,8 +44,20 @@ def render(example: Path) -> bytes:
     raise SystemExit(f"{example.name}: its picture must stay below {LARGEST} bytes, got {small.tell()}")
 
 
+def page() -> str:
+    """Return the gallery's page: each example's title, story, picture and code."""
+    parts = [OPENING]
+    for example in EXAMPLES:
+        title, _, story = ast.get_docstring(ast.parse(example.read_text())).split("\n", 2)
+        picture = f"![{title}](gallery/{example.stem}.png)"
+        code = f'??? example "examples/{example.name}"\n\n    ```python\n    --8<-- "examples/{example.name}"\n    ```'
+        parts += [f"## {title}", story.strip().replace("``", "`"), picture, code]
+    return "\n\n".join(parts) + "\n"
+
+
 def main() -> None:
-    """Render the examples named, or all."""
+    """Render the examples named, or all, and the page."""
+    (ROOT / "docs" / "gallery.md").write_text(page())
     names = sys.argv[1:]
     for example in EXAMPLES:
         if names and example.stem not in names:

@@ -30,4 +30,7 @@ def test_runs_and_has_its_picture_in_the_gallery(example, gallery):
     assert len(example.read_text().splitlines()) <= 60
     stored = ROOT / "docs" / "gallery" / f"{example.stem}.png"
     assert 0 < stored.stat().st_size <= 200_000
-    assert f"gallery/{example.stem}.png" in (ROOT / "docs" / "gallery.md").read_text()
+
+
+def test_the_gallerys_page_is_up_to_date(gallery):
+    assert (ROOT / "docs" / "gallery.md").read_text() == gallery.page()
