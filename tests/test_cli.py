@@ -153,6 +153,14 @@ def test_maps_as_pictures_and_numbers(shapes):
         assert_array_equal(read(f"imtorque-out/shapes.png.maps.scale{suffix}"), scale)
         assert_array_equal(read(f"imtorque-out/shapes.png.maps.size21{suffix}"), imtorque.torque_map(edges, 21))
     assert read_image("imtorque-out/shapes.png.maps.value.png").shape == (81, 121, 3)
+    strongest = json.loads(Path("imtorque-out/shapes.png.maps.json").read_text())["result"]["strongest"]
+    assert abs(strongest["torque"]) == np.abs(value).max()
+
+
+def test_a_picture_without_edges_has_maps_and_no_torque():
+    write_picture("flat.png", np.full((20, 30), 9, np.uint8))
+    assert run("maps flat.png").stdout == "flat.png: no torque anywhere\n"
+    assert run("blobs flat.png").stdout == "flat.png: 0 blobs (0 bright, 0 dark)\n"
 
 
 def test_edges_as_a_picture_and_numbers(shapes):

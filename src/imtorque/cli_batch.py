@@ -132,7 +132,8 @@ def _find(images: list[str], out: Path) -> tuple[list[Path], list[Outcome]]:
         try:
             named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_pictures([image])
         except ValueError as error:
-            bad.append(Outcome(image, "failed", error=str(error)))
+            text = str(error)
+            bad.append(Outcome(image, "failed", error=text if image in text else f"{image}: {text}"))
     return files.find_pictures(named), bad
 
 
