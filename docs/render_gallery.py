@@ -15,6 +15,7 @@ import matplotlib
 matplotlib.use("agg")
 
 from matplotlib import pyplot
+from matplotlib.figure import Figure
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,22 +27,27 @@ The paper's figures redone with this library, and the evidence for an extremum. 
 draws them all."""
 
 
-def render(example: Path) -> bytes:
-    """Run an example and return its figure as a PNG, as large and with as many colours as may be."""
+def draw(example: Path) -> Figure:
+    """Run an example and return its figure."""
     pyplot.close("all")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")  # said by plt.show()
         runpy.run_path(str(example), run_name="__main__")
+    return pyplot.gcf()
+
+
+def compress(figure: Figure) -> bytes:
+    """Return a figure as a PNG that may be committed, as large and with as many colours as that allows."""
     for dpi, colours in ((90, None), (80, None), (90, 256), (75, 256), (60, 256)):
         drawn, small = io.BytesIO(), io.BytesIO()
-        pyplot.gcf().savefig(drawn, format="png", dpi=dpi)
+        figure.savefig(drawn, format="png", dpi=dpi)
         with Image.open(drawn) as picture:
             plain = picture.convert("RGB")
             fewer = plain if colours is None else plain.quantize(colours, dither=Image.Dither.NONE)
             fewer.save(small, "png", optimize=True)
         if small.tell() <= LARGEST:
             return small.getvalue()
-    raise SystemExit(f"{example.name}: its picture must stay below {LARGEST} bytes, got {small.tell()}")
+    raise SystemExit(f"a picture must stay below {LARGEST} bytes, got {small.tell()}")
 
 
 def page() -> str:
@@ -62,7 +68,7 @@ def main() -> None:
     for example in EXAMPLES:
         if names and example.stem not in names:
             continue
-        picture = render(example)
+        picture = compress(draw(example))
         (ROOT / "docs" / "gallery" / f"{example.stem}.png").write_bytes(picture)
         print(f"docs/gallery/{example.stem}.png: {len(picture)} bytes")
 
