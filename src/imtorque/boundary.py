@@ -1,4 +1,4 @@
-"""From extrema back to the edges: which edge pixels made them (Sec. 4.1 of the paper)."""
+"""From extrema back to the edges: which edge pixels made them (Sec. 4.2 of the paper)."""
 
 from __future__ import annotations
 

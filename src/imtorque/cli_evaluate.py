@@ -4,8 +4,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from imtorque import datasets, evaluate_folders
+from imtorque.cli_batch import one_line_errors
 from imtorque.evaluate_folders import BoundaryOptions, Result
 from imtorque.evaluation.matching import Matching
 
@@ -168,16 +168,6 @@ def _data_row(data_set: datasets.DataSet, holding: datasets.Holding | None) -> d
         return row
     state = "whole" if holding.whole else "part" if holding.found else "absent"
     return {**row, "found": holding.found, "state": holding.problem or state}
-
-
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Turn an error that says what must hold into one line on standard error and exit status 1."""
-    try:
-        yield
-    except (ValueError, TypeError, OSError) as error:
-        typer.echo(f"imtorque: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(1) from error
 
 
 def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:

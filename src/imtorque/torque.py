@@ -98,7 +98,7 @@ def value_and_scale_maps(
 ) -> tuple[Float32Array, NDArray[np.int32]]:
     """Return the strongest torque at each pixel, and the patch size it was found at.
 
-    V(p) = tau(p, s*) with s* = argmax over s of |tau(p, s)|, and S(p) = sgn(V) s* (eqs. 8 and 9).
+    V(p) = tau(p, s*) with s* = argmax over s of |tau(p, s)|, and S(p) = sgn(V) s* (eqs. 5 to 7).
 
     Parameters
     ----------
