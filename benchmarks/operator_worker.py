@@ -75,7 +75,7 @@ def contenders(image: np.ndarray) -> dict[str, Callable[[], object]]:
 
 def time_all(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, dict[str, float]]:
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for name, call in calls.items():
+    for call in calls.values():
         call()
     for _ in range(repeats):
         for name, call in calls.items():

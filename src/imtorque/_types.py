@@ -163,8 +163,8 @@ class Extrema:
         if not np.all(np.isfinite(value)):
             raise ValueError("value must be finite, got NaN or infinity")
         order = np.argsort(-np.abs(value), kind="stable")
-        for name, field in fields.items():
-            object.__setattr__(self, name, field[order])
+        for name, array in fields.items():
+            object.__setattr__(self, name, array[order])
 
     @property
     def radius(self) -> FloatArray:

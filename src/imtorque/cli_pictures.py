@@ -131,7 +131,7 @@ def blobs(
     sign: Annotated[Sign, typer.Option(help="Which blobs to look for.")] = Sign.both,
     threshold: Annotated[
         float, typer.Option(min=0, help="Smallest |torque|; 1 is a closed contour that fills its patch.")
-    ] = 0.3,
+    ] = 0.4,
     overlap: Annotated[
         float, typer.Option(min=0, help="Largest part of its patch a blob may share with a stronger one.")
     ] = 0.5,
