@@ -80,10 +80,10 @@ def table(results: dict) -> str:
     votes = extras["contribution"]
     lines += [
         "",
-        f"Minimum of {results['repeats']} rounds, freed memory kept, {results['processor']}, commit {results['commit']}. "
-        f"Value and scale maps: {width * height * 45 / speed / 1e6:.2f} billion pixel·sizes per second on one thread; "
-        f"largest error against the definition {extras['largest_error']:.1e}; memory beyond input and output in bytes per "
-        f"pixel: {memory}. Disks cost "
+        f"Minimum of {results['repeats']} rounds, freed memory kept, {results['processor']}, "
+        f"commit {results['commit']}. Value and scale maps: {width * height * 45 / speed / 1e6:.2f} billion pixel·sizes per second on one thread; "
+        f"largest error against the definition {extras['largest_error']:.1e}; "
+        f"memory beyond input and output in bytes per pixel: {memory}. Disks cost "
         f"{runs[1][first]['maps, 45 sizes, disks']['min'] / runs[1][first]['maps, 45 sizes']['min']:.1f} times the "
         f"squares. The contributions to {votes['extrema']} extrema at 481×321 take {votes['contribution_ms']:.1f} ms, "
         f"the maps there {votes['maps_ms']:.1f} ms.",

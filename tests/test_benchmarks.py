@@ -17,5 +17,10 @@ def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "cv2 SIFT" in result.stdout
     runs = json.loads(out.read_text())["runs"]
-    assert [(run["regime"], run["threads"]) for run in runs] == [("default", 1), ("default", 2), ("warm", 1), ("warm", 2)]
+    assert [(run["regime"], run["threads"]) for run in runs] == [
+        ("default", 1),
+        ("default", 2),
+        ("warm", 1),
+        ("warm", 2),
+    ]
     assert runs[2]["largest_error"] < 1e-4
