@@ -170,18 +170,21 @@ def main() -> None:
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--shapes", type=json.loads, required=True)
-    parser.add_argument("--extras", action="store_true", help="also linearity, contribution, memory and error")
+    parser.add_argument("--extras", action="store_true", help="also linearity, contribution and error")
+    parser.add_argument("--memory", action="store_true", help="only the memory of the fused maps")
     parser.add_argument("--toy", action="store_true")
     options = parser.parse_args()
     imtorque.set_num_threads(options.threads)
     cv2.setNumThreads(options.threads)
+    if options.memory:
+        print(json.dumps({f"{w}x{h}": memory(h, w) for h, w in options.shapes}))
+        return
     result: dict[str, object] = {"threads": options.threads, "times": {}}
     for height, width in options.shapes:
         result["times"][f"{width}x{height}"] = time_all(contenders(mosaic(height, width)), options.repeats)
     if options.extras:
         result["linearity"] = linearity(options.repeats, options.toy)
         result["contribution"] = contribution(options.repeats)
-        result["memory_bytes_per_pixel"] = {f"{w}x{h}": memory(h, w) for h, w in options.shapes}
         result["largest_error"] = error_against_definition(*options.shapes[0])
     print(json.dumps(result))
 

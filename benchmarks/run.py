@@ -22,16 +22,23 @@ BEGIN, END = "<!-- benchmark: begin -->", "<!-- benchmark: end -->"
 
 
 def measure(regime: str, threads: int, shapes: list[tuple[int, int]], repeats: int, *, toy: bool) -> dict:
-    command = [sys.executable, str(HERE / "operator_worker.py"), "--threads", str(threads), "--repeats", str(repeats)]
-    command += ["--shapes", json.dumps(shapes)]
-    if threads == 1:
-        command.append("--extras")
-    if toy:
-        command.append("--toy")
-    environment = {**os.environ, **(WARM if regime == "warm" else {}), "OMP_NUM_THREADS": str(threads)}
     print(f"{regime}, {threads} thread{'s' if threads > 1 else ''} ...", file=sys.stderr, flush=True)
-    result = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    return {"regime": regime, **json.loads(result.stdout)}
+    options = ["--threads", threads, "--repeats", repeats, "--shapes", json.dumps(shapes)]
+    options += ["--extras"] if threads == 1 and regime == "warm" else []
+    options += ["--toy"] if toy else []
+    return {"regime": regime, **work(options, WARM if regime == "warm" else {})}
+
+
+def measure_memory(shapes: list[tuple[int, int]]) -> dict[str, float]:
+    """Bytes per pixel beyond input and output; with every array mapped for itself, so that none hides in the heap."""
+    apart = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
+    return work(["--threads", 1, "--repeats", 1, "--shapes", json.dumps(shapes), "--memory"], apart)
+
+
+def work(options: list, environment: dict[str, str]) -> dict:
+    command = [sys.executable, str(HERE / "operator_worker.py"), *map(str, options)]
+    result = subprocess.run(command, env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(result.stdout)
 
 
 def processor() -> str:
@@ -69,13 +76,11 @@ def table(results: dict) -> str:
             f"| {'' if name.startswith(('cv2', 'skimage')) else 'torque: '}{name} | " + " | ".join(cells) + " |"
         )
     extras = next(run for run in results["runs"] if run["regime"] == "warm" and "linearity" in run)
-    # Kept memory hides what a call takes, so that is read in the default regime.
-    plain = next(run for run in results["runs"] if run["regime"] == "default" and "linearity" in run)
     first = pictures[0]
     speed = runs[1][pictures[min(1, len(pictures) - 1)]]["maps, 45 sizes"]["min"]
     width, height = map(int, pictures[min(1, len(pictures) - 1)].split("x"))
     memory = ", ".join(
-        f"{value:.1f} at {picture.replace('x', '×')}" for picture, value in plain["memory_bytes_per_pixel"].items()
+        f"{value:.1f} at {picture.replace('x', '×')}" for picture, value in results["memory_bytes_per_pixel"].items()
     )
     votes = extras["contribution"]
     lines += [
@@ -116,6 +121,7 @@ def main() -> None:
         "python": platform.python_version(),
         "repeats": options.repeats,
         "runs": runs,
+        "memory_bytes_per_pixel": measure_memory(shapes),
     }
     text = table(results)
     options.out.parent.mkdir(parents=True, exist_ok=True)

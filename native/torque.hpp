@@ -21,8 +21,9 @@ struct Widths {
 };
 Widths choose_widths(const Field& field, const std::vector<Patch>& patches);
 
-// Cut the image into strips and bands, enough of them to keep all threads busy.
-std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x);
+// Cut the image into strips, at least `narrowest` pixels wide where the image is, and bands, enough of them to keep all
+// threads busy.
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x, int narrowest);
 
 // tau[k][y][x], float32.
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau);
