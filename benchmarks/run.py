@@ -86,7 +86,8 @@ def table(results: dict) -> str:
     lines += [
         "",
         f"Minimum of {results['repeats']} rounds, freed memory kept, {results['processor']}, "
-        f"commit {results['commit']}. Value and scale maps: {width * height * 45 / speed / 1e6:.2f} billion pixel·sizes per second on one thread; "
+        f"commit {results['commit']}. Value and scale maps: "
+        f"{width * height * 45 / speed / 1e6:.2f} billion pixel·sizes per second on one thread; "
         f"largest error against the definition {extras['largest_error']:.1e}; "
         f"memory beyond input and output in bytes per pixel: {memory}. Disks cost "
         f"{runs[1][first]['maps, 45 sizes, disks']['min'] / runs[1][first]['maps, 45 sizes']['min']:.1f} times the "
