@@ -175,7 +175,7 @@ NB_MODULE(_native, m) {
         auto blocks =
             make<double, 2>({static_cast<size_t>(block_rows(height)), static_cast<size_t>(block_rows(width))});
         std::copy(result.blocks.begin(), result.blocks.end(), blocks.data());
-        return nb::make_tuple(result.steps, blocks);
+        return nb::make_tuple(result.largest, result.steps, blocks);
     });
     m.def("torque_volume",
           [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,

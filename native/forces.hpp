@@ -22,6 +22,7 @@ struct Field {
 
 // What a field's rounding and the bounds of its sums rest on, from one pass over it.
 struct Survey {
+    double largest;  // force component; infinite where one is infinite or not a number
     double steps;
     std::vector<double> blocks;  // block_rows(height) x block_rows(width)
 };

@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "plotting", "synthetic")
+_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "synthetic")
 
 
 def __getattr__(name: str) -> _ModuleType:
