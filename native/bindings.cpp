@@ -2,7 +2,6 @@
 // values must satisfy is checked by the public functions above. The GIL is released around every kernel.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>

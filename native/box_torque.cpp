@@ -12,7 +12,6 @@
 namespace imtorque {
 namespace {
 
-constexpr int kStrip = 480;
 constexpr int kKnownWidth = 608;  // of a table row: a strip with the reach of sizes up to 97
 constexpr int kRows = 16;
 constexpr int kGroup = 3;  // squares per pass over the value map
@@ -113,7 +112,7 @@ void run(Number number, const Job& job) {
         reach_y = std::max(reach_y, job.patches[k].ry);
         reach_x = std::max(reach_x, job.patches[k].rx);
     }
-    const std::vector<Tile> tiles = cut_tiles(job.field.height, job.field.width, reach_y, reach_x, kStrip);
+    const std::vector<Tile> tiles = cut_tiles(job.field.height, job.field.width, reach_y, reach_x);
     parallel_for(static_cast<int>(tiles.size()), [&](int i) { run_tile(number, job, tiles[i]); });
 }
 
@@ -163,9 +162,9 @@ Widths choose_widths(const Field& field, const std::vector<Patch>& patches) {
     return {static_cast<int>(first_wide - covers.begin()), width_of_sums(field, covers.back()) == Width::bits64_long};
 }
 
-std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x, int narrowest) {
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x) {
     // Wide strips where patches reach far, so that the margins a strip shares with its neighbours stay a small part.
-    const int strip = std::max(narrowest, 2 * reach_x);
+    const int strip = std::max(kStrip, 2 * reach_x);
     const int strips = (width + strip - 1) / strip;
     int bands = 1;
     if (num_threads() > 1) {

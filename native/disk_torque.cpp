@@ -16,12 +16,10 @@
 namespace imtorque {
 namespace {
 
-constexpr int kStrip = 480;
-
 struct Job {
     Field field;
     const Patch* patches;
-    int first, count, total;
+    int first, count;
     const int32_t* half_widths;  // [patch][dy], -1 where the disk has no row
     int rows_of_widths;
     int top, bottom;  // of the output
@@ -153,7 +151,7 @@ template <class Number>
 void run(Number number, const Job& job) {
     const int radius = job.patches[job.first + job.count - 1].rx;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, job.field.width - 1);
-    const std::vector<Tile> tiles = cut_tiles(job.bottom - job.top, job.field.width, reach_y, reach_x, kStrip);
+    const std::vector<Tile> tiles = cut_tiles(job.bottom - job.top, job.field.width, reach_y, reach_x);
     parallel_for(static_cast<int>(tiles.size()), [&](int i) {
         Tile tile = tiles[i];
         tile.top += job.top;
@@ -162,14 +160,15 @@ void run(Number number, const Job& job) {
     });
 }
 
-int floor_sqrt(long long n) {
-    long long root = static_cast<long long>(std::sqrt(static_cast<double>(n)));
-    while (root * root > n) --root;
-    while ((root + 1) * (root + 1) <= n) ++root;
-    return static_cast<int>(root);
-}
-
 }  // namespace
+
+int disk_half_width(long long radius, long long dy) {
+    const long long square = radius * radius - dy * dy;
+    auto w = static_cast<long long>(std::sqrt(static_cast<double>(square)));
+    while (w * w > square) --w;
+    while ((w + 1) * (w + 1) <= square) ++w;
+    return static_cast<int>(w);
+}
 
 void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
     const int count = static_cast<int>(patches.size());
@@ -179,10 +178,10 @@ void disk_torque(const Field& field, const std::vector<Patch>& patches, int top,
         const long long radius = patches[k].rx;
         for (int dy = 0; dy < rows && dy <= radius; ++dy)
             half_widths[static_cast<size_t>(k) * rows + dy] =
-                std::min(floor_sqrt(radius * radius - static_cast<long long>(dy) * dy), field.width - 1);
+                std::min(disk_half_width(radius, dy), field.width - 1);
     }
     const Widths widths = choose_widths(field, patches);
-    Job job{field, patches.data(), 0, widths.narrow, count, half_widths.data(), rows, top, bottom, tau};
+    Job job{field, patches.data(), 0, widths.narrow, half_widths.data(), rows, top, bottom, tau};
     if (widths.narrow > 0) run(Narrow{}, job);
     job.first = widths.narrow;
     job.count = count - widths.narrow;

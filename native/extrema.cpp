@@ -25,7 +25,6 @@ namespace {
 constexpr int kRows = 16;
 constexpr int kColumns = 62;
 constexpr int kStride = 64;  // a cell's row with one neighbour on each side: whole vectors
-constexpr int kStrip = 480;
 constexpr int kSlice = (kRows + 2) * kStride;
 
 struct Cell {
@@ -196,7 +195,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         reach_x = std::max(reach_x, patch.rx);
     }
     // Some more reach serves the cells' margins and the spare columns of the last one.
-    const std::vector<Tile> tiles = cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad, kStrip);
+    const std::vector<Tile> tiles = cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad);
     std::mutex lock;
     parallel_for(static_cast<int>(tiles.size()), [&](int i) {
         std::vector<Cell> cells;

@@ -21,9 +21,13 @@ struct Widths {
 };
 Widths choose_widths(const Field& field, const std::vector<Patch>& patches);
 
-// Cut the image into strips, at least `narrowest` pixels wide where the image is, and bands, enough of them to keep all
-// threads busy.
-std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x, int narrowest);
+constexpr int kStrip = 480;  // columns a task takes at least: its table rows fit the second-level cache
+
+// Cut the image into strips and bands, enough of them to keep all threads busy.
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x);
+
+// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2.
+int disk_half_width(long long radius, long long dy);
 
 // tau[k][y][x], float32.
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau);
