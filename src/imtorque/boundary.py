@@ -10,7 +10,7 @@ import numpy as np
 
 from imtorque import _native
 from imtorque._types import Edges, Extrema, FloatArray, Sizes, check_sizes
-from imtorque.torque import torque_coherence
+from imtorque.torque import require_edges, torque_coherence
 
 BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # for pictures of about 500 pixels
 LOWEST_GRADIENT = 0.004  # of edges to be weighed, in grey values per pixel: texture is for torque to tell, not for this
@@ -44,6 +44,9 @@ def contribution_map(
         Shape (H, W), float64, zero where there is no edge. Not normalised: with "supporting" and "one" the sum over
         the image is the sum of 2 |P_k| |tau_k|.
     """
+    if not isinstance(extrema, Extrema):
+        raise TypeError(f"extrema must be Extrema, as find_extrema returns them, got {type(extrema).__name__}")
+    require_edges(edges)
     if sign not in ("supporting", "absolute", "separate"):
         raise ValueError(f'sign must be "supporting", "absolute" or "separate", got {sign!r}')
     if weight not in ("one", "area", "torque"):

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque._types import FloatArray
 
+ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
 LOG_SHIFT = 0.05  # added to the strength before its logarithm is taken
 ITERATIONS = 100
 Samples = tuple[FloatArray, FloatArray]
@@ -231,11 +232,11 @@ def check_strength(strength: ArrayLike) -> FloatArray:
     d = np.asarray(strength, dtype=np.float64)
     if d.ndim != 2 or d.size == 0:
         raise ValueError(f"strength must have shape (H, W) and not be empty, got {d.shape}")
-    if not (d.min() >= 0 and d.max() <= 1):  # nor is it with NaN
+    if not (d.min() >= 0 and d.max() <= 1 + ROUNDING):  # nor is it with NaN
         raise ValueError(f"strength must lie in [0, 1], got {d.min():g} to {d.max():g}")
     if not d.any():
         raise ValueError("strength must have at least one edge pixel, got zeros only")
-    return d
+    return np.minimum(d, 1.0)
 
 
 def _coefficients(given: str | Sequence[float]) -> tuple[bool, tuple[float, float, float]]:

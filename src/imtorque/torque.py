@@ -82,7 +82,7 @@ def torque_volume(
     """
     array = check_sizes(sizes)
     patches = patch_arrays(array, patch, alpha)
-    shape = (len(array), *_checked(edges).shape)
+    shape = (len(array), *require_edges(edges).shape)
     if out is None:
         out = np.empty(shape, np.float32)
     elif not isinstance(out, np.ndarray) or out.dtype != np.float32:
@@ -123,7 +123,7 @@ def value_and_scale_maps(
     else:
         array = require_sizes(sizes)
         patches = patch_arrays(array, patch, alpha)
-        value, label = _native.value_and_scale(*_checked(source).rounded, *patches, _labels(array))
+        value, label = _native.value_and_scale(*require_edges(source).rounded, *patches, _labels(array))
     if array.ndim == 1:
         return value, label
     pairs = np.vstack([[0, 0], array]).astype(np.int32)
@@ -136,7 +136,7 @@ def torque_spectrum(
     """Return the torque over patch size at one pixel (y, x): `torque_volume(...).tau[:, y, x]` without the volume."""
     array = check_sizes(sizes)
     y, x = (operator.index(i) for i in point)
-    height, width = _checked(edges).shape
+    height, width = require_edges(edges).shape
     if not (0 <= y < height and 0 <= x < width):
         raise ValueError(f"point must lie in the image of {height} x {width}, got (y, x) = ({y}, {x})")
     return _native.torque_spectrum(*edges.rounded, *patch_arrays(array, patch, alpha), y, x)
@@ -218,6 +218,8 @@ def smooth_volume(volume: TorqueVolume, sigma_space: float, sigma_scale: float) 
     sigma_scale
         Standard deviation in steps of the list of sizes.
     """
+    if not isinstance(volume, TorqueVolume):
+        raise TypeError(f"volume must be a TorqueVolume, got {type(volume).__name__}")
     for name, sigma in (("sigma_space", sigma_space), ("sigma_scale", sigma_scale)):
         if not (math.isfinite(sigma) and sigma >= 0):
             raise ValueError(f"{name} must not be negative, got {sigma}")
@@ -271,7 +273,8 @@ def patch_arrays(sizes: IntArray, patch: str, alpha: float) -> PatchArrays:
     return heights, widths, areas, patch == "disk"
 
 
-def _checked(edges: Edges) -> Edges:
+def require_edges(edges: Edges) -> Edges:
+    """Return edges that are Edges."""
     if not isinstance(edges, Edges):
         raise TypeError(f"edges must be Edges, as detect_edges returns them, got {type(edges).__name__}")
     return edges
