@@ -11,6 +11,7 @@
 
 #include "boundary_matching.hpp"
 #include "canny.hpp"
+#include "coherence.hpp"
 #include "contribution.hpp"
 #include "extrema.hpp"
 #include "gradient_torque.hpp"
@@ -274,6 +275,25 @@ NB_MODULE(_native, m) {
         else
             add_contributions(field, votes, shape, total.data());
         return total;
+    });
+
+    m.def("divide_by_mass", [](Plane fx, Plane fy, double steps, int half,
+                               nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> tau) {
+        require_same_shape(fx, fy);
+        if (tau.shape(0) != fx.shape(0) || tau.shape(1) != fx.shape(1)) throw std::invalid_argument("tau differs in shape");
+        nb::gil_scoped_release release;
+        divide_by_mass({fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1))}, steps, half,
+                       tau.data());
+    });
+    m.def("add_coherent_votes", [](Plane fx, Plane fy, Plane coherence, int half,
+                                   nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> total) {
+        require_same_shape(fx, fy);
+        require_same_shape(fx, coherence);
+        if (total.shape(0) != fx.shape(0) || total.shape(1) != fx.shape(1))
+            throw std::invalid_argument("total differs in shape");
+        nb::gil_scoped_release release;
+        add_coherent_votes({fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1))},
+                           coherence.data(), half, total.data());
     });
 
     m.def("thin", [](In<uint8_t, 2> picture) {

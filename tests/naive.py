@@ -353,3 +353,33 @@ def rand_index(segmentation, truth):
 def probability_above(positives, negatives):
     """P(positive > negative) + P(equal) / 2."""
     return np.mean([(p > n) + 0.5 * (p == n) for p in positives for n in negatives])
+
+
+# Coherence
+
+
+def torque_coherence(fx, fy, size):
+    """Torque over edge mass: c = tau / (mass + 0.001)."""
+    result = np.zeros(fx.shape)
+    for y, x in np.ndindex(fx.shape):
+        forces = 0.0
+        for v, u in np.ndindex(fx.shape):
+            if holds("square", size, v - y, u - x):
+                forces += math.hypot(fx[v, u], fy[v, u])
+        mass = 0.38 * size / (2 * size**2) * forces
+        result[y, x] = torque(fx, fy, y, x, size) / (mass + 0.001)
+    return result
+
+
+def dense_contribution(fx, fy, sizes):
+    """Every patch votes, with its coherence, for the direction of each edge it holds."""
+    result = np.zeros(fx.shape)
+    for size in sizes:
+        coherence = torque_coherence(fx, fy, size)
+        for v, u in np.ndindex(fx.shape):
+            force = math.hypot(fx[v, u], fy[v, u])
+            for y, x in np.ndindex(fx.shape):
+                if force and holds("square", size, v - y, u - x):
+                    turn = ((u - x) * fy[v, u] - (v - y) * fx[v, u]) / force
+                    result[v, u] += coherence[y, x] * turn / size**3
+    return result

@@ -8,7 +8,7 @@ from importlib.metadata import version as _version
 from types import ModuleType as _ModuleType
 
 from imtorque._types import Edges, Extrema, TorqueVolume
-from imtorque.boundary import contribution_map
+from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
 from imtorque.threads import get_num_threads, set_num_threads
@@ -16,6 +16,7 @@ from imtorque.torque import (
     default_sizes,
     gradient_torque,
     smooth_volume,
+    torque_coherence,
     torque_map,
     torque_spectrum,
     torque_volume,
@@ -30,6 +31,7 @@ __all__ = [
     "TorqueVolume",
     "contribution_map",
     "default_sizes",
+    "dense_contribution",
     "detect_edges",
     "edges_from_map",
     "find_blobs",
@@ -40,6 +42,7 @@ __all__ = [
     "set_num_threads",
     "smooth_volume",
     "suppress_overlaps",
+    "torque_coherence",
     "torque_map",
     "torque_spectrum",
     "torque_volume",

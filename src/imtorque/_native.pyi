@@ -91,6 +91,14 @@ def contributions(
     disk: bool,
     absolute: bool,
 ) -> NDArray[np.float64]: ...
+def divide_by_mass(fx: Float32Array, fy: Float32Array, steps: float, half: int, tau: Float32Array) -> None: ...
+def add_coherent_votes(
+    fx: Float32Array,
+    fy: Float32Array,
+    coherence: Float32Array,
+    half: int,
+    total: NDArray[np.float64],
+) -> None: ...
 def thin(picture: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
 def match_min_cost(
     pixels: NDArray[np.int32],

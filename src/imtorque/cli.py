@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque import cli_evaluate, cli_pictures
+from imtorque import cli_evaluate, cli_pictures, cli_reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,6 +21,7 @@ app.command()(cli_pictures.blobs)
 app.command()(cli_pictures.edges)
 app.add_typer(cli_evaluate.evaluate_app, name="evaluate")
 app.command()(cli_evaluate.data)
+app.command()(cli_reproduce.reproduce)
 
 
 def _print_version(wanted: bool) -> None:

@@ -170,6 +170,42 @@ def gradient_torque(image: Image, sizes: Sizes) -> TorqueVolume:
     return TorqueVolume(_native.gradient_torque(centred * unit, heights, widths), array)
 
 
+def torque_coherence(edges: Edges, size: int) -> Float32Array:
+    """Compute how consistently the edges of each square turn around its centre: torque over edge mass.
+
+        c(p) = tau(p) / (mass(p) + 0.001),      mass(p) = 0.38 L / (2 L^2) * sum over q in P of |F(q)|
+
+    with L the side of the square P and 0.38 L the mean distance of its points to the centre. Where tau grows with the
+    number of edges, so that texture wins, c does not: edges that all turn around the centre reach about 1, at most
+    1.87, and edges in all directions about 0. It tells boundaries from texture; its extrema are not objects.
+
+    Parameters
+    ----------
+    edges
+        Edge vectors. Their length matters twice: in the average over the square, and against the constant 0.001, which
+        keeps squares of almost no edges near 0.
+    size
+        Odd side length in pixels.
+
+    Returns
+    -------
+    ndarray
+        Shape (H, W), float32, with the sign of the torque; exactly 0 where the square holds no edges.
+
+    Examples
+    --------
+    >>> image = np.zeros((33, 33))
+    >>> image[12:21, 12:21] = 1
+    >>> from imtorque import detect_edges
+    >>> round(float(torque_coherence(detect_edges(image), 17)[16, 16]), 1)
+    0.7
+    """
+    side = int(check_sizes([operator.index(size)])[0])
+    coherence = torque_map(edges, side)
+    _native.divide_by_mass(edges.fx, edges.fy, edges.rounded[2], side // 2, coherence)
+    return coherence
+
+
 def smooth_volume(volume: TorqueVolume, sigma_space: float, sigma_scale: float) -> TorqueVolume:
     """Filter the volume with a Gaussian over space and scale, before sizes are selected from it (Sec. 3.4).
 

@@ -1,0 +1,79 @@
+"""The verb `imtorque reproduce NAME`: run one of the paper's experiments on data that is already here."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imtorque.cli_batch import Json, one_line_errors
+from imtorque.experiments import EXPERIMENTS
+from imtorque.experiments.report import Report, Request, tables, write_report
+
+CORES = os.cpu_count() or 1
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(EXPERIMENTS)}.", show_default=False)]
+Data = Annotated[Path, typer.Option(envvar="IMTORQUE_DATA", metavar="DIR", help="Folder of data sets.")]
+Split = Annotated[str | None, typer.Option(metavar="NAME", help="Part of the data to report on.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for results.json, table.md, pictures.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Images worked on at a time.")]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N images, for a quick look.")]
+Matching = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Match boundaries of all rows by min_cost or cardinality.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A further setting of the experiment.")
+]
+
+
+def reproduce(
+    name: Name,
+    data: Data,
+    split: Split = None,
+    out: Out = Path("imtorque-results"),
+    jobs: Jobs = CORES,
+    limit: Limit = None,
+    matching: Matching = None,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Repeat an experiment of the paper: results.json, a table and pictures.
+
+    Example: [bold]imtorque reproduce boundary --data DIR --split val --out results/boundary[/bold]
+    """
+    with one_line_errors():
+        options = _options(settings or [])
+        if matching is not None:
+            options["matching"] = matching
+        request = Request(name, data, split, jobs, limit, options)
+        content = write_report(_run(request), request, out)
+    typer.echo(json.dumps(content, indent=1) if as_json else tables(content))
+
+
+def _run(request: Request) -> Report:
+    if request.experiment not in EXPERIMENTS:
+        raise ValueError(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {request.experiment}")
+    if not request.data.is_dir():
+        raise ValueError(f"--data must name a folder of data sets, got {request.data}")
+    try:
+        report: Report = import_module(EXPERIMENTS[request.experiment]).run(request)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("imtorque"):
+            raise
+        needed = f"reproduce {request.experiment} needs the extra [experiments]: pip install 'imtorque[experiments]'"
+        raise ValueError(f"{needed}; {error.name} is missing") from error
+    return report
+
+
+def _options(settings: list[str]) -> dict[str, str]:
+    options = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise ValueError(f"--set must be like name=value, got {text}")
+        options[name] = value
+    return options

@@ -1,0 +1,7 @@
+"""The paper's tables, redone: one module per table, each with `run(request) -> Report`.
+
+`imtorque reproduce NAME` runs one of `EXPERIMENTS`; all of them report in the form of `imtorque.experiments.report`.
+"""
+
+# To add an experiment, add its name and its module here.
+EXPERIMENTS: dict[str, str] = {}

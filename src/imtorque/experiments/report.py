@@ -1,0 +1,202 @@
+"""The one form in which experiments are asked for and answered: results.json, table.md and pictures.
+
+    {"experiment", "command", "version", "commit", "data", "data_sha256", "split", "images", "settings",
+     "rows": [{"method": name, METRIC: number, ...}, ...],
+     "differences": [{"a": name, "b": name, "metric": METRIC, "value": a minus b, "low", "high"}, ...],
+     "notes": [text, ...]}
+
+All scores are fractions; low and high are the 95 % paired bootstrap interval.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+from imtorque._atomic import replacing
+from imtorque.files import write_text
+
+Row = Mapping[str, Any]
+
+
+class Interval(Protocol):
+    """A difference with its interval, as `imtorque.evaluation.Difference` has it."""
+
+    @property
+    def value(self) -> float: ...  # noqa: D102
+    @property
+    def low(self) -> float: ...  # noqa: D102
+    @property
+    def high(self) -> float: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an experiment is asked to do.
+
+    Parameters
+    ----------
+    experiment
+        Its name.
+    data
+        Folder of data sets.
+    split
+        Part of the data to report on; None for the experiment's own choice.
+    jobs
+        Images worked on at a time.
+    limit
+        Use only the first images of each part, for a quick look.
+    options
+        Further settings by name, as text.
+    """
+
+    experiment: str
+    data: Path
+    split: str | None = None
+    jobs: int = 1
+    limit: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def option(self, name: str, default: str, choices: Sequence[str] = ()) -> str:
+        """Return a further setting, which must be one of the choices where there are any."""
+        value = self.options.get(name, default)
+        if choices and value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value}")
+        return value
+
+    def require_options(self, known: Iterable[str]) -> None:
+        """Refuse settings that the experiment does not have."""
+        for name in self.options:
+            if name not in (names := sorted(known)):
+                raise ValueError(f"{self.experiment} must be given settings it has ({', '.join(names)}), got {name}")
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the experiment, without the folders of this computer."""
+        parts = ["imtorque", "reproduce", self.experiment]
+        parts += [] if self.split is None else ["--split", self.split]
+        parts += [] if self.limit is None else ["--limit", str(self.limit)]
+        for name, value in self.options.items():
+            parts += ["--set", f"{name}={value}"]
+        return shlex.join([*parts, "--jobs", str(self.jobs)])
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an experiment found.
+
+    Parameters
+    ----------
+    data
+        Name of the data set.
+    data_sha256
+        Checksum of the files that were read, by `checksum`.
+    split, images
+        The part reported on, and its number of images.
+    settings
+        Whatever must be the same to find the same.
+    rows
+        One per method: its name under "method", and its metrics.
+    differences
+        As `difference` makes them.
+    notes
+        What a reader of the table must know.
+    pictures
+        PNG files by name.
+    """
+
+    data: str
+    data_sha256: str
+    split: str
+    images: int
+    settings: Mapping[str, Any]
+    rows: Sequence[Row]
+    differences: Sequence[Row] = ()
+    notes: Sequence[str] = ()
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def difference(a: str, b: str, metric: str, interval: Interval) -> dict[str, Any]:
+    """Return the difference of two rows, a minus b, as results.json holds it."""
+    bounds = {"value": interval.value, "low": interval.low, "high": interval.high}
+    return {"a": a, "b": b, "metric": metric, **bounds}
+
+
+def checksum(paths: Iterable[Path], root: Path) -> str:
+    """Return one SHA-256 for many files: of their names below `root` and their contents, in order of the names."""
+    total = hashlib.sha256()
+    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in set(paths)):
+        with open(path, "rb") as file:
+            total.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def results(report: Report, request: Request) -> dict[str, Any]:
+    """Return the content of results.json."""
+    return {
+        "experiment": request.experiment,
+        "command": request.command,
+        "version": version("imtorque"),
+        "commit": _commit(),
+        "data": report.data,
+        "data_sha256": report.data_sha256,
+        "split": report.split,
+        "images": report.images,
+        "settings": dict(report.settings),
+        "rows": [dict(row) for row in report.rows],
+        "differences": [dict(row) for row in report.differences],
+        "notes": list(report.notes),
+    }
+
+
+def write_report(report: Report, request: Request, out: Path) -> dict[str, Any]:
+    """Write results.json, table.md and the pictures, each whole or not at all, and return what results.json holds."""
+    content = results(report, request)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, picture in report.pictures.items():
+        with replacing(out / name) as partial:
+            partial.write_bytes(picture)
+    write_text(out / "table.md", tables(content))
+    write_text(out / "results.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
+    return content
+
+
+def tables(content: Mapping[str, Any]) -> str:
+    """Return the content of results.json as Markdown: what was done, the rows, the differences, the notes."""
+    head = f"# {content['experiment']}: {content['images']} images of {content['data']}, {content['split']}"
+    parts = [head, f"`{content['command']}`, version {content['version']}", markdown_table(content["rows"])]
+    if content["differences"]:
+        signed = [{**d, **{k: f"{d[k]:+.4f}" for k in ("value", "low", "high")}} for d in content["differences"]]
+        parts += ["Differences, a minus b, with their 95 % paired bootstrap intervals:", markdown_table(signed)]
+    parts += [f"- {note}" for note in content["notes"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_table(rows: Sequence[Row]) -> str:
+    """Return rows as a Markdown table; a column for every key that any of them has."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [columns, ["---"] * len(columns), *([_cell(row.get(key)) for key in columns] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout this code runs from, marked where files differ from it; None outside of one."""
+    words = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(words, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return found.stdout.strip() or None
