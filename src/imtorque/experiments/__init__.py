@@ -4,4 +4,4 @@
 """
 
 # To add an experiment, add its name and its module here.
-EXPERIMENTS: dict[str, str] = {}
+EXPERIMENTS: dict[str, str] = {"attention": "imtorque.experiments.attention"}

@@ -11,7 +11,9 @@ from imtorque.edges import FULL_RANGE, grey_image
 Planes = NDArray[np.float64]
 
 # Linear sRGB to CIE XYZ, over the white point D65 (IEC 61966-2-1).
-TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
 # Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to (from GBVS as released).
 TO_LMS = np.array([[18.32535, 44.60077, 7.46216], [4.09544, 28.20135, 6.66066], [0.02114, 0.10325, 1.05258]])
 GREY_POINT = np.array([34.918539, 19.314797, 0.585611])
@@ -60,7 +62,8 @@ def dkl(rgb: Planes) -> Planes:
     luminance = np.sqrt(3) * factor * (long + medium)
     red_green = factor * np.hypot(long0, medium0) * (long / long0 - medium / medium0)
     blue_yellow = factor * ((long0 + medium0) / short0 * short - long - medium)
-    return np.stack([luminance, red_green, blue_yellow]) * np.reshape(DKL_SCALES, (3, 1, 1))
+    contrasts: Planes = np.stack([luminance, red_green, blue_yellow]) * np.reshape(DKL_SCALES, (3, 1, 1))
+    return contrasts
 
 
 def _linear(rgb: Planes) -> Planes:

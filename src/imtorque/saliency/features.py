@@ -50,7 +50,7 @@ def _halved(planes: Planes) -> Planes:
 def _halved_rows(planes: Planes) -> Planes:
     count = planes.shape[1] // 2
     padded = np.pad(planes, ((0, 0), (2, 3), (0, 0)), mode="edge")
-    halved: Planes = sum(tap * padded[:, k : k + 2 * count : 2] for k, tap in enumerate(BINOMIAL))  # type: ignore[assignment]
+    halved: Planes = sum(tap * padded[:, k : k + 2 * count : 2] for k, tap in enumerate(BINOMIAL))
     return halved
 
 

@@ -176,7 +176,8 @@ def _coherence(edges: Edges, extrema: Extrema) -> FloatArray:
     top, left = np.maximum(extrema.y - reach, 0), np.maximum(extrema.x - reach, 0)
     bottom, right = np.minimum(extrema.y + reach + 1, edges.shape[0]), np.minimum(extrema.x + reach + 1, edges.shape[1])
     mass = table[bottom, right] - table[top, right] - table[bottom, left] + table[top, left]
-    return np.abs(extrema.value) * 2 * extrema.size / np.maximum(MEAN_LEVER * mass, 1e-12)
+    coherence: FloatArray = np.abs(extrema.value) * 2 * extrema.size / np.maximum(MEAN_LEVER * mass, 1e-12)
+    return coherence
 
 
 def _grey_plane(image: Image) -> Planes:

@@ -67,13 +67,16 @@ def gbvs_master_map(rgb: Planes) -> Map:
     """Return the sum of all channels' walks on the grid, before borders are attenuated."""
     height, width = rgb.shape[1:]
     if min(height, width) < SMALLEST_PICTURE:
-        raise ValueError(f"image must have sides of at least {SMALLEST_PICTURE} pixels for GBVS, got {height} x {width}")
+        raise ValueError(
+            f"image must have sides of at least {SMALLEST_PICTURE} pixels for GBVS, got {height} x {width}"
+        )
     scale = LONGEST_SIDE / max(height, width)
     grid = max(1, round(height * scale)), max(1, round(width * scale))
     built = pyramid(rgb, LEVELS[-1])
     levels = [built[level - 1] for level in LEVELS if level <= len(built)]
     maps = [feature for level in levels for feature in _features(level)]
-    return np.sum([stationary_mass(unit_range(resize_map(m, grid))) ** POWER for m in maps], axis=0)
+    master: Map = np.sum([stationary_mass(unit_range(resize_map(m, grid))) ** POWER for m in maps], axis=0)
+    return master
 
 
 def stationary_mass(activity: Map) -> Map:
@@ -104,7 +107,8 @@ def _closeness(shape: tuple[int, int]) -> Map:
     """Return exp(-d^2 / (2 sigma^2)) between all pixels of a grid, sigma being 0.15 of its mean side."""
     sigma = WALK_SIGMA * sum(shape) / 2
     rows, columns = (np.exp(-(np.subtract.outer(np.arange(n), np.arange(n)) ** 2) / (2 * sigma**2)) for n in shape)
-    return np.kron(rows, columns)
+    closeness: Map = np.einsum("ij,kl->ikjl", rows, columns).reshape(shape[0] * shape[1], -1)
+    return closeness
 
 
 def _blurred(values: Map) -> Map:
