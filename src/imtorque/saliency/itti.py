@@ -13,7 +13,7 @@ import numpy as np
 
 from imtorque._types import Image
 from imtorque.saliency.colour import Planes, rgb_image
-from imtorque.saliency.features import oriented_energies, pyramid
+from imtorque.saliency.features import ROUNDING, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, resize_map, unit_range
 
 PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
@@ -111,4 +111,5 @@ def _channels(level: Planes) -> tuple[Sequence[Map], Sequence[Map], Sequence[Map
 
 def _centre_surround(centre: Map, surround: Map, grid: tuple[int, int]) -> Map:
     difference = centre - resize_map(surround, (centre.shape[0], centre.shape[1]))
+    difference[np.abs(difference) < ROUNDING] = 0
     return resize_map(difference**2, grid)

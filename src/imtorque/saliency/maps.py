@@ -64,17 +64,17 @@ def as_map(values: ArrayLike, name: str = "saliency") -> Map:
 
 def unit_range(values: Map) -> Map:
     """Scale a map to [0, 1]; a constant one becomes 0."""
-    low, high = float(values.min()), float(values.max())
     if is_constant(values):
         return np.zeros_like(values)
-    scaled: Map = (values / (high - low)) - low / (high - low)
-    return scaled.clip(0, 1)
+    small = values / np.abs(values).max()  # so that no difference overflows
+    scaled: Map = (small - small.min()) / (small.max() - small.min())
+    return scaled
 
 
 def is_constant(values: Map) -> bool:
     """Return whether a map is the same everywhere, but for rounding."""
     low, high = float(values.min()), float(values.max())
-    return high - low <= CONSTANT * max(abs(low), abs(high))
+    return high / 2 - low / 2 <= CONSTANT / 2 * max(abs(low), abs(high))
 
 
 def resize_map(values: Map, shape: tuple[int, int]) -> Map:
