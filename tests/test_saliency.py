@@ -98,7 +98,7 @@ def test_lone_peaks_agree_with_their_definition(values):
 
 def test_torque_saliency_in_the_papers_form_is_gaussians_around_the_strongest_extrema():
     image = synthetic.scene("shapes", (60, 90))
-    edges = it.detect_edges(image)
+    edges = it.detect_edges(image, sigma=2)
     extrema = it.find_extrema(edges, sizes=range(3, 34, 2), count=40)
     expected = naive.torque_saliency(extrema.y, extrema.x, np.abs(extrema.value), edges.shape, 25 * 60 / 150)
     assert_allclose(it.torque_saliency(image, form="paper", count=40), expected, atol=1e-6)
@@ -106,9 +106,9 @@ def test_torque_saliency_in_the_papers_form_is_gaussians_around_the_strongest_ex
 
 def test_extrema_count_by_what_weight_says():
     image = synthetic.scene("shapes", (60, 90))
-    extrema = it.find_extrema(it.detect_edges(image), sizes=range(3, 34, 2), count=30)
+    extrema = it.find_extrema(it.detect_edges(image, sigma=2), sizes=range(3, 34, 2), count=30)
     coherence = [
-        it.torque_coherence(it.detect_edges(image), int(s))[y, x]
+        it.torque_coherence(it.detect_edges(image, sigma=2), int(s))[y, x]
         for y, x, s in zip(extrema.y, extrema.x, extrema.size, strict=True)
     ]
     strength = np.abs(extrema.value)
@@ -119,7 +119,7 @@ def test_extrema_count_by_what_weight_says():
 
 def test_patches_that_leave_the_picture_can_be_left_out():
     image = synthetic.scene("shapes", (60, 90))
-    extrema = it.find_extrema(it.detect_edges(image), sizes=range(3, 34, 2))
+    extrema = it.find_extrema(it.detect_edges(image, sigma=2), sizes=range(3, 34, 2))
     reach = extrema.size // 2
     fits = (extrema.y >= reach) & (extrema.x >= reach) & (extrema.y + reach < 60) & (extrema.x + reach < 90)
     chosen = extrema[fits][:50]

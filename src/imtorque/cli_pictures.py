@@ -196,7 +196,7 @@ def saliency(
     images: Images,
     out: Out = DEFAULT_OUT,
     method: Annotated[Method, typer.Option(help="blend is GBVS and torque together.")] = Method.blend,
-    share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.5,
+    share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.4,
     fixations: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Places to predict, in the order of looking.")
     ] = 10,

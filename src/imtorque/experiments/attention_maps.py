@@ -10,7 +10,7 @@ from imtorque._types import Edges, Image
 from imtorque.edges import detect_edges, grey_image
 from imtorque.saliency import blend_saliency, centre_saliency, gbvs_saliency, itti_saliency
 from imtorque.saliency.colour import lab, rgb_image
-from imtorque.saliency.from_torque import attended_extrema, patch_sizes, strength_edges
+from imtorque.saliency.from_torque import FORMS, attended_extrema, patch_sizes, strength_edges
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, splatted
 
@@ -29,8 +29,8 @@ class Tuned:
     """
 
     alpha: float = 1.5
-    count: int = 2000
-    share: float = 0.5
+    count: int = 4000
+    share: float = 0.4
 
 
 def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
@@ -71,7 +71,7 @@ def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
 
 def edge_channels(image: Image) -> tuple[Edges, list[Edges]]:
     """Return the edges of the paper's form (grey, unit forces) and of the best form (Lab, strength forces)."""
-    return detect_edges(grey_image(image)[0]), strength_edges(lab(rgb_image(image)))
+    return detect_edges(grey_image(image)[0], sigma=FORMS["paper"].edge_sigma), strength_edges(lab(rgb_image(image)))
 
 
 def torque_map(

@@ -6,6 +6,7 @@ import numpy as np
 
 from imtorque._types import Image
 from imtorque.edges import detect_edges, grey_image
+from imtorque.saliency.from_torque import FORMS
 from imtorque.saliency.maps import Map, resize_map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, working_planes, working_sigma
 
@@ -41,5 +42,5 @@ def edge_density_saliency(image: Image, *, sigma: float = DEFAULT_SIGMA) -> Map:
     """
     grey, _ = grey_image(image)
     working = working_planes(grey[None].astype(np.float64))[0]
-    density = detect_edges(working).mask.astype(np.float64)
+    density = detect_edges(working, sigma=FORMS["paper"].edge_sigma).mask.astype(np.float64)
     return unit_range(resize_map(blurred(density, working_sigma(sigma, working.shape)), grey.shape))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray
-from imtorque.edges import detect_edges, grey_image
+from imtorque.edges import SQRT2, detect_edges, grey_image
 from imtorque.extrema import find_extrema
 from imtorque.saliency.colour import Planes, lab, rgb_image
 from imtorque.saliency.maps import Map, resize_map, unit_range
@@ -25,16 +25,17 @@ WEIGHTS = ("torque", "one", "size", "coherence")
 
 @dataclass(frozen=True)
 class TorqueForm:
-    """How torque saliency is computed: from grey or Lab, with which forces, and its defaults."""
+    """How torque saliency is computed: from grey or Lab, smoothed by how many pixels, and its defaults."""
 
     colour: bool
+    edge_sigma: float
     count: int
     alpha: float
 
 
 FORMS = {
-    "best": TorqueForm(colour=True, count=2000, alpha=2.0),
-    "paper": TorqueForm(colour=False, count=500, alpha=2.0),
+    "best": TorqueForm(colour=True, edge_sigma=SQRT2, count=4000, alpha=1.5),
+    "paper": TorqueForm(colour=False, edge_sigma=2.0, count=500, alpha=2.0),
 }
 
 
@@ -59,16 +60,17 @@ def torque_saliency(
         and the map enlarged again.
     form
         "best": the L, a and b channels apart, forces in proportion to the gradient, the strongest extrema of all three.
-        "paper": grey, unit forces.
+        "paper": grey, unit forces. Numbers that the
+        paper leaves open were chosen on photographs of scenes (docs/saliency.md).
     count
-        How many extrema of both signs; by default 2000 ("best") or 500 ("paper", where fewer predict worse).
+        How many extrema of both signs; by default 4000 ("best") or 500 ("paper", where fewer predict worse).
     weight
         w_k: "torque" (|tau|), "one", "size" (|tau| times the patch size) or "coherence" (|tau| times the share of its
         edges' moments that turn one way, which favours lone closed contours over dense edges; for `sigma` up to 10).
     sigma
         In pixels of a picture whose shorter side is 150. 25 is the paper's; near 8 places fixations more exactly.
     alpha
-        Exponent of the torque's normalisation; below 2 larger patches count more. 2 by default.
+        Exponent of the torque's normalisation; below 2 larger patches count more. By default 1.5 ("best") or 2 ("paper").
     inside
         Whether only patches that lie inside the picture count. This prefers the middle of the picture, as people do:
         compare it only with maps that have a centre prior too.
@@ -91,7 +93,7 @@ def torque_saliency(
     chosen = FORMS[form]
     channels = working_planes(lab(rgb_image(image)) if chosen.colour else _grey_plane(image))
     points = attended_extrema(
-        strength_edges(channels) if chosen.colour else [detect_edges(channels[0])],
+        strength_edges(channels) if chosen.colour else [detect_edges(channels[0], sigma=chosen.edge_sigma)],
         alpha=chosen.alpha if alpha is None else alpha,
         inside=inside,
         weight=weight,
@@ -120,7 +122,8 @@ class Points:
 
 def strength_edges(channels: Planes) -> list[Edges]:
     """Return the edges of each channel, with forces in proportion to the gradient on one scale for all."""
-    found = [detect_edges(channel, force="strength", strength_scale=1.0) for channel in channels]
+    sigma = FORMS["best"].edge_sigma
+    found = [detect_edges(channel, sigma=sigma, force="strength", strength_scale=1.0) for channel in channels]
     strengths = np.concatenate([edges.strength[edges.mask] for edges in found])
     scale = float(np.quantile(strengths, TYPICAL_STRENGTH)) if strengths.size else 1.0
     return [Edges(edges.fx / scale, edges.fy / scale) for edges in found]
