@@ -154,6 +154,26 @@ def test_maps_as_pictures_and_numbers(shapes):
     assert read_image("imtorque-out/shapes.png.maps.value.png").shape == (81, 121, 3)
 
 
+@pytest.mark.usefixtures("shapes")
+def test_strengthened_edges_as_pictures_and_numbers():
+    (done,) = run_json("edges shapes.png --strengthen")["pictures"]
+    after = np.load("imtorque-out/shapes.png.edges.strengthened.npy")
+    assert_array_equal(read_image("imtorque-out/shapes.png.edges.strengthened.png"), np.round(after * 65535.0))
+    before = read_image("imtorque-out/shapes.png.edges.png")
+    assert before.dtype == np.uint8
+    assert read_image("imtorque-out/shapes.png.edges.before_after.png").shape == (81, 242)
+    assert done["result"]["edge_pixels"] == np.count_nonzero(after)
+    assert run_json("edges shapes.png --strengthen")["pictures"][0]["status"] == "complete"
+
+
+@pytest.mark.usefixtures("shapes")
+def test_a_picture_without_edges_is_named_and_the_others_are_strengthened():
+    write_picture("blank.png", np.zeros((9, 9), np.uint8))
+    result = run("edges blank.png shapes.png --strengthen --jobs 1", status=1)
+    assert "blank.png: strength must have at least one edge pixel, got zeros only" in result.stderr
+    assert "shapes.png.edges.strengthened.png" in names()
+
+
 def test_edges_as_a_picture_and_numbers(shapes):
     run("edges shapes.png --sigma 2 --force strength")
     edges = imtorque.detect_edges(read_image(shapes), sigma=2, force="strength")

@@ -23,11 +23,13 @@ def test_the_public_names_are_these():
     """A name added or lost shows here, and belongs in the changelog."""
     assert imtorque.__all__ == sorted(imtorque.__all__)
     assert set(imtorque.__all__) >= {
+        "EdgeStrengthener",
         "Edges",
         "Extrema",
         "TorqueVolume",
         "blend_saliency",
         "contribution_map",
+        "dense_contribution",
         "detect_edges",
         "edges_from_map",
         "find_blobs",
@@ -39,6 +41,8 @@ def test_the_public_names_are_these():
         "scan_path",
         "set_num_threads",
         "smooth_volume",
+        "strengthen_edges",
+        "torque_coherence",
         "torque_map",
         "torque_saliency",
         "torque_spectrum",

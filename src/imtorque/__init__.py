@@ -12,6 +12,7 @@ from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
+from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
     default_sizes,
@@ -27,6 +28,7 @@ from imtorque.torque import (
 __version__ = _version("imtorque")
 
 __all__ = [
+    "EdgeStrengthener",
     "Edges",
     "Extrema",
     "TorqueVolume",
@@ -46,6 +48,7 @@ __all__ = [
     "scan_path",
     "set_num_threads",
     "smooth_volume",
+    "strengthen_edges",
     "suppress_overlaps",
     "torque_coherence",
     "torque_map",

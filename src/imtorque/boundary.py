@@ -13,6 +13,7 @@ from imtorque._types import Edges, Extrema, FloatArray, Sizes, check_sizes
 from imtorque.torque import torque_coherence
 
 BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # for pictures of about 500 pixels
+LOWEST_GRADIENT = 0.004  # of edges to be weighed, in grey values per pixel: texture is for torque to tell, not for this
 
 
 def contribution_map(

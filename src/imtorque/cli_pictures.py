@@ -181,13 +181,22 @@ def edges(
     low: Low = None,
     high: High = None,
     force: Forces = Force.unit,
+    strengthen: Annotated[
+        bool, typer.Option("--strengthen", help="Re-weigh edges by torque: boundaries of objects up, texture down.")
+    ] = False,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Detect edges: a picture of them, and their forces (fx, fy) as an array.
 
-    Example: [bold]imtorque edges sample:hopper --sigma 2[/bold]
+    With --strengthen also how likely each is to be the boundary of an object: a 16-bit picture, an array, and a picture
+    of before and after. Forces are then those of strength, and --low is 0.004 where it is not given.
+
+    Example: [bold]imtorque edges sample:hopper --strengthen[/bold]
     """
+    if strengthen:
+        run_task(tasks.StrengthenEdges(sigma, low, high), images, out, jobs, as_json, _describe_strengthened)
+        return
     task = tasks.FindEdges(sigma, low, high, str(force))
     run_task(task, images, out, jobs, as_json, lambda result: f"{result['edge_pixels']} edge pixels")
 
@@ -236,6 +245,10 @@ def _describe_saliency(result: dict[str, Any]) -> str:
         return "no fixations" if result["salient"] else "nothing is salient"
     first = result["fixations"][0]
     return f"{len(result['fixations'])} fixations, the first at y {first['y']}, x {first['x']}"
+
+
+def _describe_strengthened(result: dict[str, Any]) -> str:
+    return f"{result['edge_pixels']} edge pixels, {result['likely']} more likely than not on a boundary"
 
 
 def _describe_blobs(result: dict[str, Any]) -> str:

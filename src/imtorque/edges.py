@@ -119,6 +119,7 @@ def edges_from_map(
     threshold: float = 0.1,
     force: str = "unit",
     sigma: float = SQRT2,
+    thin: bool = True,
 ) -> Edges:
     """Turn any edge-strength map into edge vectors: pb, gPb, a network's output, depth or motion edges.
 
@@ -140,6 +141,8 @@ def edges_from_map(
         "unit" or "strength" (the map's value).
     sigma
         Smoothing of `image` before its gradient is taken.
+    thin
+        Whether to thin the map across the edge. Leave it out for maps that are one pixel wide, such as UCM contours.
     """
     values = np.asarray(strength)
     if values.dtype.kind not in "fiub":
@@ -154,7 +157,11 @@ def edges_from_map(
         raise ValueError(f"threshold must not be negative, got {threshold}")
 
     gx, gy = _sides(values.shape, image, orientation, sigma)
-    thinned = _native.suppress_non_maxima(np.ascontiguousarray(values, np.float32), gx, gy, threshold)
+    thinned = np.ascontiguousarray(values, np.float32)
+    if thin:
+        thinned = _native.suppress_non_maxima(thinned, gx, gy, threshold)
+    else:
+        thinned = np.where(thinned > threshold, thinned, np.float32(0))
     fx, fy = np.where(thinned > 0, gy, 0), np.where(thinned > 0, -gx, 0)
     fx, fy = np.ascontiguousarray(fx, np.float32), np.ascontiguousarray(fy, np.float32)
     _native.shape_forces(fx, fy, 0.0, 0, False)

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Edges, Extrema, Image, IntArray
-from imtorque.edges import detect_edges
+from imtorque.boundary import LOWEST_GRADIENT, dense_contribution
+from imtorque.edges import detect_edges, grey_image
 from imtorque.extrema import find_blobs, find_extrema
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
 from imtorque.heat_pictures import heat_overlay
 from imtorque.pictures import blob_picture, edge_picture, label_picture, scale_picture, value_picture
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
+from imtorque.strengthen import strengthen_edges
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
 Written = tuple[list[Path], dict[str, Any]]
@@ -49,6 +51,45 @@ class FindEdges:
     def detect(self, image: Image) -> Edges:
         """Detect the edges of an image with these parameters."""
         return detect_edges(image, sigma=self.sigma, low=self.low, high=self.high, force=self.force)
+
+
+@dataclass(frozen=True)
+class StrengthenEdges:
+    """Edges re-weighed by torque: before and after as pictures and arrays."""
+
+    verb: ClassVar[str] = "edges"
+    sigma: float
+    low: float | None
+    high: float | None
+    strengthen: bool = True
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the edges of one picture and the strengthened ones."""
+        edges, preset = self.detect(read_image(source))
+        strength = np.minimum(edges.strength, 1)
+        after = strengthen_edges(strength, dense_contribution(edges), coefficients=preset)
+        pictures = [np.round(found * 255).astype(np.uint8) for found in (strength, after)]
+        outputs = [
+            write_picture(f"{stem}.png", pictures[0]),
+            write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
+            write_picture(f"{stem}.strengthened.png", np.round(after * 65535).astype(np.uint16)),
+            write_array(f"{stem}.strengthened.npy", after.astype(np.float32)),
+            write_picture(f"{stem}.before_after.png", np.hstack(pictures)),
+        ]
+        counts = {"edge_pixels": int(np.count_nonzero(edges.mask)), "likely": int(np.count_nonzero(after > 0.5))}
+        return outputs, {**_extent(edges), **counts, "coefficients": preset}
+
+    def detect(self, image: Image) -> tuple[Edges, str]:
+        """Return all edges above a low threshold, and the coefficients that were learned for the nearest sigma."""
+        preset, scale = ("learned", 0.13) if self.sigma < 1.7 else ("learned-sigma-2", 0.105)
+        low = self.low if self.low is not None else LOWEST_GRADIENT
+        high = self.high if self.high is not None else low
+        grey = grey_image(image)[0]
+        return detect_edges(grey, sigma=self.sigma, low=low, high=high, force="strength", strength_scale=scale), preset
 
 
 @dataclass(frozen=True)

@@ -4,4 +4,8 @@
 """
 
 # To add an experiment, add its name and its module here.
-EXPERIMENTS: dict[str, str] = {"attention": "imtorque.experiments.attention"}
+EXPERIMENTS = {
+    "attention": "imtorque.experiments.attention",
+    "boundary": "imtorque.experiments.boundary",
+    "car-side": "imtorque.experiments.car_side",
+}

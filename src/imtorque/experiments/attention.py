@@ -51,8 +51,8 @@ NOTES = (
     "over the centre prior, lowered without bound by zeros where people looked.",
     "control: rows have no torque. edge-density is blurred from the edges of torque-paper, edge-strength from those of "
     "torque; blends named -paper have the paper's share of 0.3, those named -fine 0.5, the others the tuned share.",
-    "The smoothing before edges of torque-paper (2 pixels) and the forms -inside and -fine were chosen beforehand on SUN "
-    "scenes and parts of OSIE; alpha, count and share of torque as the settings say.",
+    "The smoothing before edges of torque-paper (2 pixels) and the forms -inside and -fine were chosen beforehand on "
+    "SUN scenes and parts of OSIE; alpha, count and share of torque as the settings say.",
     "torque-inside counts only patches that lie inside the picture, which prefers its middle: judge it beside "
     "control:gbvs+inside-prior and control:gbvs+centre.",
 )

@@ -37,6 +37,16 @@ class Interval(Protocol):
     def high(self) -> float: ...  # noqa: D102
 
 
+def current_commit() -> str | None:
+    """Return the commit of the checkout this code runs from, marked where files differ from it; None outside of one."""
+    words = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = subprocess.run(words, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return found.stdout.strip() or None
+
+
 @dataclass(frozen=True)
 class Request:
     """What an experiment is asked to do.
@@ -55,6 +65,8 @@ class Request:
         Use only the first images of each part, for a quick look.
     options
         Further settings by name, as text.
+    commit
+        Of the code that runs.
     """
 
     experiment: str
@@ -63,6 +75,7 @@ class Request:
     jobs: int = 1
     limit: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    commit: str | None = field(default_factory=current_commit)
 
     def option(self, name: str, default: str, choices: Sequence[str] = ()) -> str:
         """Return a further setting, which must be one of the choices where there are any."""
@@ -144,7 +157,7 @@ def results(report: Report, request: Request) -> dict[str, Any]:
         "experiment": request.experiment,
         "command": request.command,
         "version": version("imtorque"),
-        "commit": _commit(),
+        "commit": request.commit,
         "data": report.data,
         "data_sha256": report.data_sha256,
         "split": report.split,
@@ -190,13 +203,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _commit() -> str | None:
-    """Return the commit of the checkout this code runs from, marked where files differ from it; None outside of one."""
-    words = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        found = subprocess.run(words, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    return found.stdout.strip() or None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TypeVar
@@ -13,11 +14,19 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def each(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
+def each(function: Callable[[Item], Result], items: Sequence[Item], jobs: int, label: str) -> Iterator[Result]:
     """Yield function(item) for every item, in order; with several jobs in as many processes, one thread each.
 
-    The function must be one that a process can be handed: of a module, or a partial of one.
+    The function must be one that a process can be handed: of a module, or a partial of one. How far it is, is told on
+    standard error.
     """
+    for done, result in enumerate(_results(function, items, jobs), start=1):
+        if done % max(1, len(items) // 10) == 0 or done == len(items):
+            print(f"{label}: {done} of {len(items)} images", file=sys.stderr, flush=True)
+        yield result
+
+
+def _results(function: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result]:
     if jobs <= 1:
         yield from map(function, items)
         return

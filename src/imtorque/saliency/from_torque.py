@@ -70,7 +70,8 @@ def torque_saliency(
     sigma
         In pixels of a picture whose shorter side is 150. 25 is the paper's; near 8 places fixations more exactly.
     alpha
-        Exponent of the torque's normalisation; below 2 larger patches count more. By default 1.5 ("best") or 2 ("paper").
+        Exponent of the torque's normalisation; below 2 larger patches count more. 1.5 for "best", 2 for "paper" by
+        default.
     inside
         Whether only patches that lie inside the picture count. This prefers the middle of the picture, as people do:
         compare it only with maps that have a centre prior too.

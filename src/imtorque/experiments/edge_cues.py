@@ -1,0 +1,96 @@
+"""What may tell a boundary from a texture edge: torque in its two forms, and the controls that know no torque."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from imtorque import _native
+from imtorque._types import Edges, FloatArray, Image
+from imtorque.boundary import BOUNDARY_SIZES, LOWEST_GRADIENT, contribution_map, dense_contribution
+from imtorque.edges import detect_edges, grey_image
+from imtorque.extrema import find_extrema
+
+EXTREMUM_SIZES = range(3, 92, 2)  # the paper's, for pictures of this size
+GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)
+DENSITY_SIZES = (17, 31, 55, 97)
+CENTRE_WIDTH = 0.25  # standard deviation of the centre prior, as a part of the picture's sides
+
+
+@dataclass(frozen=True)
+class Canny:
+    """A base: Canny's edges of one sigma, with one scale of strength for all images.
+
+    The scale is about the 99 % quantile of the gradient over the edge pixels of Berkeley's training images.
+    """
+
+    name: str
+    sigma: float
+    scale: float
+
+    def edges(self, image: Image) -> Edges:
+        """Return all maxima of the gradient above a low threshold, with forces in proportion to it."""
+        return detect_edges(
+            image,
+            sigma=self.sigma,
+            low=LOWEST_GRADIENT,
+            high=LOWEST_GRADIENT,
+            force="strength",
+            strength_scale=self.scale,
+        )
+
+
+CANNY = (Canny("canny-sqrt2", math.sqrt(2), 0.13), Canny("canny-2", 2.0, 0.105))
+
+
+def cue(name: str, image: Image, edges: Edges, sigma: float) -> FloatArray:
+    """Return one cue by its name, (K, H, W)."""
+    return {
+        "sizes": lambda: sized_contributions(edges),
+        "contribution": lambda: dense_contribution(edges)[None],
+        "extrema": lambda: extremum_contribution(image, sigma, 5000)[None],
+        "gradient": lambda: _gradients(image),
+        "density": lambda: _densities(edges),
+        "position": lambda: _position(edges.shape),
+    }[name]()
+
+
+def sized_contributions(edges: Edges) -> FloatArray:
+    """Return the dense contribution of each size apart."""
+    return np.stack([dense_contribution(edges, [size]) for size in BOUNDARY_SIZES])
+
+
+def extremum_contribution(image: Image, sigma: float, count: int) -> FloatArray:
+    """Return the paper's: Canny's edges, unit forces, the strongest extrema, scaled to [0, 1] in each image."""
+    edges = detect_edges(image, sigma=sigma)
+    votes = np.maximum(contribution_map(edges, find_extrema(edges, sizes=EXTREMUM_SIZES, count=count)), 0)
+    return np.asarray(votes / max(float(votes.max()), 1e-30))
+
+
+def centre_prior(shape: tuple[int, int]) -> FloatArray:
+    """Return a Gaussian at the middle of the image, 1 at its peak."""
+    y, x = (np.linspace(-0.5, 0.5, n) / CENTRE_WIDTH for n in shape)
+    prior: FloatArray = np.exp(-0.5 * (y[:, None] ** 2 + x**2))
+    return prior
+
+
+def _gradients(image: Image) -> FloatArray:
+    grey = grey_image(image)[0]
+    gradients = (np.hypot(*_native.smoothed_gradient(grey, sigma)) for sigma in GRADIENT_SIGMAS)
+    return np.stack([np.log(gradient + LOWEST_GRADIENT) for gradient in gradients])
+
+
+def _densities(edges: Edges) -> FloatArray:
+    from scipy import ndimage
+
+    strength = edges.strength.astype(np.float64)
+    means = (ndimage.uniform_filter(strength, size, mode="constant") for size in DENSITY_SIZES)
+    return np.stack([np.log(np.maximum(mean, 0) + 0.01) for mean in means])
+
+
+def _position(shape: tuple[int, int]) -> FloatArray:
+    y, x = (np.minimum(np.arange(n), np.arange(n)[::-1]) for n in shape)
+    border = np.minimum(y[:, None], x) / min(shape)
+    return np.stack([centre_prior(shape), border])

@@ -1,0 +1,183 @@
+"""Experiments on tiny drawn data of the real sets' layout: the form of their results, and what they refuse."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.io import savemat
+from typer.testing import CliRunner
+
+from imtorque.cli import app
+from imtorque.evaluation import Difference
+from imtorque.experiments import report, workers
+from imtorque.synthetic import scene, texture
+
+SHAPE = (48, 64)
+KEYS = [
+    *("experiment", "command", "version", "commit", "data", "data_sha256", "split", "images", "settings"),
+    *("rows", "differences", "notes"),
+]
+
+
+QUICK = ("--jobs", 1, "--set", "samples=20")
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def write_picture(path, pixels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.round(pixels * 255).astype(np.uint8)).save(path)
+
+
+def disc_labels():
+    y, x = np.indices(SHAPE)
+    return (np.hypot(y - SHAPE[0] / 2, x - SHAPE[1] / 2) < 12).astype(np.uint16) + 1
+
+
+def write_berkeley(root, splits, ucm=True):
+    labels = disc_labels()
+    drawn = (np.diff(labels, axis=0, prepend=1) != 0) | (np.diff(labels, axis=1, prepend=1) != 0)
+    people = np.empty((1, 1), dtype=object)
+    people[0, 0] = {"Segmentation": labels, "Boundaries": drawn.astype(np.uint8)}
+    for split in splits:
+        for k in range(2):
+            picture = np.where(labels == 2, 0.2, texture(SHAPE, density=0.02, seed=k))
+            write_picture(root / "images" / split / f"{k}.png", picture)
+            (root / "groundTruth" / split).mkdir(parents=True, exist_ok=True)
+            savemat(root / "groundTruth" / split / f"{k}.mat", {"groundTruth": people})
+            double = np.zeros((2 * SHAPE[0] + 1, 2 * SHAPE[1] + 1))
+            double[2::2, 2::2] = drawn * 0.8 + 0.1 * (np.indices(SHAPE)[1] == 5)
+            if ucm:
+                write_picture(root / "ucm" / split / f"{k}.png", double)
+
+
+def write_cars(root):
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    contour = np.stack([12 + 12 * np.cos(angle), 12 + 12 * np.sin(angle)])
+    for k in (1, 2):
+        write_picture(root / "101_ObjectCategories" / "car_side" / f"image_000{k}.png", scene("disc", SHAPE))
+        folder = root / "Annotations" / "car_side"
+        folder.mkdir(parents=True, exist_ok=True)
+        savemat(folder / f"annotation_000{k}.mat", {"box_coord": [[13, 37, 21, 45]], "obj_contour": contour})
+
+
+def check_form(folder, experiment):
+    found = json.loads((folder / "results.json").read_text())
+    assert list(found) == KEYS
+    assert found["experiment"] == experiment
+    assert str(folder) not in json.dumps(found)
+    assert len(found["data_sha256"]) == 64
+    for row in found["rows"]:
+        assert 0 <= row["f"] <= 1
+    methods = [row["method"] for row in found["rows"]]
+    assert len(set(methods)) == len(methods)
+    for d in found["differences"]:
+        assert {d["a"], d["b"]} <= set(methods)
+        assert d["low"] <= d["high"]
+    table = (folder / "table.md").read_text()
+    assert all(f"| {method} |" in table for method in methods)
+    return found, methods
+
+
+def test_boundary_reports_bases_torque_and_controls(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "new"])
+    run("reproduce", "boundary", "--data", tmp_path, "--split", "new", "--out", tmp_path / "out", *QUICK)
+    found, methods = check_form(tmp_path / "out", "boundary")
+    assert (found["split"], found["images"], found["settings"]["learned_from"]) == ("new", 2, 2)
+    for base in ("canny-sqrt2", "canny-2"):
+        expected = {base, f"{base}+torque", f"{base}+torque-paper", f"{base}+torque-unlearned"}
+        assert expected | {f"control:{base}+{name}" for name in ("density", "gradient", "position")} <= set(methods)
+    assert {"gpb-ucm", "gpb-ucm+torque", "torque"} <= set(methods)
+    matchings = {row["method"]: row["matching"] for row in found["rows"]}
+    assert matchings["canny-2+torque"] == "min_cost"
+    assert matchings["canny-2+torque-paper"] == "cardinality"
+    assert (tmp_path / "out" / "precision_recall.png").stat().st_size > 0
+
+
+def test_boundary_without_contours_and_without_train_says_so(tmp_path):
+    write_berkeley(tmp_path, ["val"], ucm=False)
+    out = tmp_path / "out"
+    run("reproduce", "boundary", "--data", tmp_path, "--matching", "cardinality", "--out", out, *QUICK)
+    found, methods = check_form(out, "boundary")
+    assert not any(method.startswith("gpb-ucm") for method in methods)
+    assert {row["matching"] for row in found["rows"]} == {"cardinality"}
+    assert "those rows are left out" in " ".join(found["notes"])
+    assert "coefficients learned from Berkeley's 200 training images" in " ".join(found["notes"])
+
+
+def test_car_side_reports_the_centre_control_and_the_papers_grid(tmp_path):
+    write_cars(tmp_path / "caltech101")
+    run("reproduce", "car-side", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
+    found, methods = check_form(tmp_path / "out", "car-side")
+    assert {"canny-sqrt2", "canny-sqrt2+torque", "canny-sqrt2+torque-paper", "control:canny-sqrt2+centre"} <= set(
+        methods
+    )
+    assert not any(method.startswith("grid") for method in methods)
+    assert len(found["settings"]["grid"]) == 10
+
+
+def test_truth_of_another_size_is_named(tmp_path):
+    write_berkeley(tmp_path, ["train", "val"], ucm=False)
+    write_picture(tmp_path / "images" / "val" / "1.png", np.ones((20, 20)) * np.linspace(0, 1, 20))
+    result = run("reproduce", "boundary", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1, status=1)
+    assert "1.png" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing"], "NAME must be one of boundary, car-side"),
+        (["boundary"], "must hold bsds500/images and bsds500/groundTruth"),
+        (["boundary", "--matching", "best"], "matching must be one of"),
+        (["boundary", "--set", "speed=2"], "boundary must be given settings it has (matching, samples), got speed"),
+        (["boundary", "--set", "speed"], "--set must be like name=value, got speed"),
+        (["car-side"], "must hold 101_ObjectCategories/"),
+    ],
+)
+def test_bad_requests_get_one_line(tmp_path, arguments, message):
+    result = run("reproduce", *arguments, "--data", tmp_path, "--out", tmp_path / "out", status=1)
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_missing_package_names_the_extra(tmp_path, monkeypatch):
+    (tmp_path / "needy_experiment.py").write_text("import package_that_is_nowhere")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("imtorque.cli_reproduce.EXPERIMENTS", {"needy": "needy_experiment"})
+    result = run("reproduce", "needy", "--data", tmp_path, status=1)
+    assert "pip install 'imtorque[experiments]'; package_that_is_nowhere is missing" in result.stderr
+
+
+def test_the_checksum_sees_names_and_contents_but_not_the_folder(tmp_path):
+    sums = []
+    for folder, text in (("a", "one"), ("b", "one"), ("c", "two")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "file").write_text(text)
+        sums.append(report.checksum([tmp_path / folder / "file"], tmp_path / folder))
+    assert sums[0] == sums[1] != sums[2]
+
+
+def test_a_report_is_written_whole_with_its_pictures(tmp_path):
+    request = report.Request("mine", tmp_path, split="part", options={"speed": "2"}, commit="abc")
+    rows = [{"method": "a", "f": 0.5}, {"method": "b", "f": 0.25, "images": 3}]
+    gain = report.difference("a", "b", "f", Difference(0.25, 0.1, 0.4))
+    answer = report.Report("set", "0" * 64, "part", 3, {"k": 1}, rows, [gain], ["a note"], {"p.png": b"png"})
+    found = report.write_report(answer, request, tmp_path / "out")
+    assert found == json.loads((tmp_path / "out" / "results.json").read_text())
+    assert found["command"] == "imtorque reproduce mine --split part --set speed=2 --jobs 1"
+    assert found["differences"] == [{"a": "a", "b": "b", "metric": "f", "value": 0.25, "low": 0.1, "high": 0.4}]
+    table = (tmp_path / "out" / "table.md").read_text()
+    assert "| b | 0.2500 | 3 |" in table
+    assert "+0.2500" in table
+    assert (tmp_path / "out" / "p.png").read_bytes() == b"png"
+
+
+def test_work_keeps_its_order_in_several_processes(capsys):
+    assert list(workers.each(abs, [-3, 1, -2], 2, "numbers")) == [3, 1, 2]
+    assert "numbers: 3 of 3 images" in capsys.readouterr().err
