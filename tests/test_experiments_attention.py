@@ -105,8 +105,8 @@ def test_all_maps_lie_between_0_and_1():
 
 def test_the_inside_prior_is_highest_in_the_middle():
     prior = inside_prior((61, 81))
-    assert prior[30, 40] == 1
-    assert prior[0, 0] == 0
+    assert prior[30, 40] > 0.999
+    assert prior[0, 0] < 1e-9
 
 
 def test_a_constant_picture_is_scored_as_one_without_a_preference(data, tmp_path):

@@ -64,7 +64,7 @@ def run(request: Request) -> Report:
     folder = data_folder(request.data, request.split)
     observed = _observed(folder, request.limit)
     tuned, tuning = _tuned(request, folder)
-    scored = list(each(partial(score_image, tuned=tuned), observed, request.jobs))
+    scored = list(each(partial(score_image, tuned=tuned), observed, request.jobs, "attention"))
     scores = {method: [image[method] for image in scored] for method in scored[0]}
     return Report(
         data=folder.name,

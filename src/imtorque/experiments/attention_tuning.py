@@ -22,7 +22,7 @@ GRID = [
 def tune(observed: Sequence[Observed], jobs: int) -> tuple[Tuned, list[dict[str, Any]]]:
     """Return the settings under which the blend with GBVS has the largest F, and the F of all that were tried."""
     chosen = observed[:: max(1, len(observed) // IMAGES)]
-    scored = list(each(score_grid, chosen, jobs))
+    scored = list(each(score_grid, chosen, jobs, "tuning"))
     table = [
         {"alpha": one.alpha, "count": one.count, "share": one.share, "f": evaluation.summarise_fixations(curves).f}
         for one, curves in zip(GRID, zip(*scored, strict=True), strict=True)
