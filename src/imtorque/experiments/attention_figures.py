@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +109,7 @@ def _false_alarms(curve: FixationScores, area: float) -> NDArray[np.float64]:
     return share
 
 
-def _png(axes: object) -> bytes:
+def _png(axes: Any) -> bytes:
     buffer = io.BytesIO()
-    figure_of(axes).savefig(buffer, format="png", dpi=100)  # type: ignore[arg-type]
+    figure_of(axes).savefig(buffer, format="png", dpi=100)
     return buffer.getvalue()
