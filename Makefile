@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench sanitize format clean
+.PHONY: demo test check bench docs gallery sanitize format clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -27,11 +27,20 @@ format: $(VENV)/check
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
 
+# The site, in build/docs/index.html; a warning is an error. Nothing is loaded from other sites.
+docs: $(VENV)/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Look at: build/docs/index.html"
+
+gallery: $(VENV)/test
+	$(BIN)/python docs/render_gallery.py
+
 # The kernels under address and undefined-behaviour sanitizers, in an environment of their own.
 sanitize: export ASAN_OPTIONS = detect_leaks=0
 sanitize: .venv-sanitize/ready
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
-	    .venv-sanitize/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/native
+	    .venv-sanitize/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/native tests/test_torque.py \
+	    tests/test_edges.py tests/test_extrema.py tests/test_boundary.py tests/test_identities.py
 
 clean:
 	rm -rf $(VENV) .venv-sanitize build out
@@ -46,7 +55,7 @@ $(VENV)/ready: $(BIN)/python $(NATIVE)
 	$(PIP) install --no-build-isolation --editable . -C cmake.define.IMTORQUE_WERROR=ON
 	@touch $@
 
-$(VENV)/test $(VENV)/check $(VENV)/bench: $(VENV)/%: $(VENV)/ready
+$(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/ready
 	$(PIP) install --group $*
 	@touch $@
 

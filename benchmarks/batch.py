@@ -29,6 +29,7 @@ def main():
     parser.add_argument("--images", required=True)
     parser.add_argument("--count", type=int, default=1000)
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
     with tempfile.TemporaryDirectory() as folder:
         inputs, out = Path(folder, "in"), Path(folder, "out")
         copy_pictures(find_pictures([options.images]), inputs, options.count)
@@ -61,7 +62,7 @@ def copy_pictures(sources, folder, count):
 def watch(inputs, out, stop_after=None):
     """Run the command, look at its processes every half second, and return what was seen."""
     command = [sys.executable, "-m", "imtorque", "blobs", str(inputs), "--out", str(out), "--json"]
-    began = time.perf_counter()
+    began, before = time.perf_counter(), machine_ticks()
     report, memory, seconds = out.with_name("report.json"), [], 0.0
     with open(report, "w") as file:
         running = subprocess.Popen(command, stdout=file, start_new_session=True)
@@ -74,6 +75,7 @@ def watch(inputs, out, stop_after=None):
             stop_after = None
         time.sleep(0.5)
     wall = time.perf_counter() - began
+    spent = [after - start for after, start in zip(machine_ticks(), before, strict=True)]
     text = report.read_text()
     statuses = [picture["status"] for picture in json.loads(text)["pictures"]] if text else []
     quarter = max(1, len(memory) // 4)
@@ -83,12 +85,18 @@ def watch(inputs, out, stop_after=None):
         "records": len(list(out.glob("*.blobs.json"))),
         "seconds": round(wall, 1),
         "cores_busy": round(seconds / wall, 2),
+        "machine_idle": round((spent[3] + spent[4]) / sum(spent), 2),  # the rest went to this and to other programs
         "memory_mib": {
             "largest": max(memory),
             "mean_first_quarter": round(sum(memory[:quarter]) / quarter),
             "mean_last_quarter": round(sum(memory[-quarter:]) / quarter),
         },
     }
+
+
+def machine_ticks():
+    """Return the time all cores have spent: user, nice, system, idle, waiting for files, ..."""
+    return [int(number) for number in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
 
 
 def usage(group):

@@ -3,6 +3,7 @@
 python docs/render_gallery.py [NAME ...]
 """
 
+import ast
 import io
 import runpy
 import sys
@@ -14,38 +15,60 @@ import matplotlib
 matplotlib.use("agg")
 
 from matplotlib import pyplot
+from matplotlib.figure import Figure
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 LARGEST = 200_000  # bytes
+OPENING = """# Gallery
+
+The paper's figures redone with this library, and the evidence for an extremum. Each is a short script; `make gallery`
+draws them all."""
 
 
-def render(example: Path) -> bytes:
-    """Run an example and return its figure as a PNG, as large and with as many colours as may be."""
+def draw(example: Path) -> Figure:
+    """Run an example and return its figure."""
     pyplot.close("all")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")  # said by plt.show()
         runpy.run_path(str(example), run_name="__main__")
+    return pyplot.gcf()
+
+
+def compress(figure: Figure) -> bytes:
+    """Return a figure as a PNG that may be committed, as large and with as many colours as that allows."""
     for dpi, colours in ((90, None), (80, None), (90, 256), (75, 256), (60, 256)):
         drawn, small = io.BytesIO(), io.BytesIO()
-        pyplot.gcf().savefig(drawn, format="png", dpi=dpi)
+        figure.savefig(drawn, format="png", dpi=dpi)
         with Image.open(drawn) as picture:
             plain = picture.convert("RGB")
             fewer = plain if colours is None else plain.quantize(colours, dither=Image.Dither.NONE)
             fewer.save(small, "png", optimize=True)
         if small.tell() <= LARGEST:
             return small.getvalue()
-    raise SystemExit(f"{example.name}: its picture must stay below {LARGEST} bytes, got {small.tell()}")
+    raise SystemExit(f"a picture must stay below {LARGEST} bytes, got {small.tell()}")
+
+
+def page() -> str:
+    """Return the gallery's page: each example's title, story, picture and code."""
+    parts = [OPENING]
+    for example in EXAMPLES:
+        title, _, story = ast.get_docstring(ast.parse(example.read_text())).split("\n", 2)
+        picture = f"![{title}](gallery/{example.stem}.png)"
+        code = f'??? example "examples/{example.name}"\n\n    ```python\n    --8<-- "examples/{example.name}"\n    ```'
+        parts += [f"## {title}", story.strip().replace("``", "`"), picture, code]
+    return "\n\n".join(parts) + "\n"
 
 
 def main() -> None:
-    """Render the examples named, or all."""
+    """Render the examples named, or all, and the page."""
+    (ROOT / "docs" / "gallery.md").write_text(page())
     names = sys.argv[1:]
     for example in EXAMPLES:
         if names and example.stem not in names:
             continue
-        picture = render(example)
+        picture = compress(draw(example))
         (ROOT / "docs" / "gallery" / f"{example.stem}.png").write_bytes(picture)
         print(f"docs/gallery/{example.stem}.png: {len(picture)} bytes")
 

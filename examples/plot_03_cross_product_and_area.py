@@ -15,7 +15,7 @@ p = np.array([0.0, 0.0])
 q = np.array([3.0, 1.6])
 force = np.array([0.9, -1.6])
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 left.fill(*np.transpose([p, q, q + force]), color="#d1e5f0")
 arrow = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.012}
 left.quiver(*p, *q, color="#2166ac", **arrow)

@@ -2,7 +2,6 @@
 // values must satisfy is checked by the public functions above. The GIL is released around every kernel.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
@@ -175,7 +174,7 @@ NB_MODULE(_native, m) {
         auto blocks =
             make<double, 2>({static_cast<size_t>(block_rows(height)), static_cast<size_t>(block_rows(width))});
         std::copy(result.blocks.begin(), result.blocks.end(), blocks.data());
-        return nb::make_tuple(result.steps, blocks);
+        return nb::make_tuple(result.largest, result.steps, blocks);
     });
     m.def("torque_volume",
           [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,

@@ -88,20 +88,20 @@ class BoxTables {
         const Uint p = static_cast<Uint>(patch.rx + patch.ry + 1), m = static_cast<Uint>(patch.rx - patch.ry);
         const float norm = patch.norm;
         if (m == 0) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
             for (int i = x; i < x + count; ++i) out[i - x] = Number::to_float(square(c, p, w, i)) * norm;
         } else {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
             for (int i = x; i < x + count; ++i)
                 out[i - x] = Number::to_float(square(c, p, w, i) + skew(c, m, w, i)) * norm;
         }
     }
 
-    // The same for several squares, keeping the value of largest magnitude and its index (first wins ties); kOpen: these
-    // are the first, and what value and index hold does not count.
+    // The same for several squares, keeping the value of largest magnitude and its label (first wins ties); kOpen: these
+    // are the first, and what value and label hold does not count.
     template <int kGroup, bool kOpen>
-    IMTORQUE_INLINE void select_squares(const Patch* patches, int first, int y, int count, float* value,
-                                        int32_t* index) const {
+    IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int count, float* value,
+                                        int32_t* label) const {
         Corners c[kGroup];
         Uint p[kGroup];
         float norm[kGroup];
@@ -114,10 +114,10 @@ class BoxTables {
         int x = 0;
         for (; x + kLanes <= count; x += kLanes) {
             Lanes<float> best = {}, torque;
-            Lanes<int32_t> chosen = Lanes<int32_t>{} - 1;
+            Lanes<int32_t> chosen = {};
             if (!kOpen) {
                 load(value + x, best);
-                load(index + x, chosen);
+                load(label + x, chosen);
             }
 #pragma GCC unroll 4
             for (int g = 0; g < kGroup; ++g) {
@@ -128,23 +128,23 @@ class BoxTables {
                 const Lanes<int32_t> larger = (bits & 0x7FFFFFFF) > (held & 0x7FFFFFFF);
                 const Lanes<int32_t> winner = (bits & larger) | (held & ~larger);
                 std::memcpy(&best, &winner, sizeof best);
-                chosen = ((first + g) & larger) | (chosen & ~larger);
+                chosen = (labels[g] & larger) | (chosen & ~larger);
             }
             store(best, value + x);
-            store(chosen, index + x);
+            store(chosen, label + x);
         }
         for (; x < count; ++x) {
             float best = kOpen ? 0.0f : value[x];
-            int32_t chosen = kOpen ? -1 : index[x];
+            int32_t chosen = kOpen ? 0 : label[x];
             for (int g = 0; g < kGroup; ++g) {
                 const float torque = Number::to_float(square(c[g], p[g], w, x)) * norm[g];
                 if (std::fabs(torque) > std::fabs(best)) {
                     best = torque;
-                    chosen = first + g;
+                    chosen = labels[g];
                 }
             }
             value[x] = best;
-            index[x] = chosen;
+            label[x] = chosen;
         }
     }
 
@@ -261,7 +261,7 @@ class BoxTables {
         const Uint *kx = cells_.get(), *above = row(built_);
         Uint* below = row(built_ + 1);
         std::copy_n(above, 2 * w, below);
-#pragma GCC ivdep
+IMTORQUE_IVDEP
         for (int n = 2 * w; n < 3 * w; ++n) below[n] = above[n] - 2 * kx[n - 2 * w];
     }
 

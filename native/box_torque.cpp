@@ -12,7 +12,6 @@
 namespace imtorque {
 namespace {
 
-constexpr int kStrip = 480;
 constexpr int kKnownWidth = 608;  // of a table row: a strip with the reach of sizes up to 97
 constexpr int kRows = 16;
 constexpr int kGroup = 3;  // squares per pass over the value map
@@ -23,26 +22,23 @@ struct Job {
     int first, count;  // the patches this job handles: patches[first], ...
     float* volume;     // either the volume,
     float* value;      // or the maps:
-    int32_t* scale;    // index of the best patch so far, and after the last job
-    const int32_t* sizes;  // its signed size
+    int32_t* scale;    // label of the best patch so far, and after the last job signed
+    const int32_t* labels;
     bool opens, closes;    // whether this is the first, the last job over the maps
 };
 
-IMTORQUE_INLINE void select_row(const float* __restrict torque, int k, int count, float* __restrict value,
-                                int32_t* __restrict index) {
-#pragma GCC ivdep
+IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
+                                int32_t* __restrict label) {
+IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
         const bool larger = std::fabs(torque[x]) > std::fabs(value[x]);
         value[x] = larger ? torque[x] : value[x];
-        index[x] = larger ? k : index[x];
+        label[x] = larger ? own : label[x];
     }
 }
 
-IMTORQUE_INLINE void sign_sizes(const float* value, const int32_t* sizes, int count, int32_t* scale) {
-    for (int x = 0; x < count; ++x) {
-        const int32_t size = scale[x] < 0 ? 0 : sizes[scale[x]];
-        scale[x] = value[x] < 0 ? -size : size;
-    }
+IMTORQUE_INLINE void sign_labels(const float* value, int count, int32_t* __restrict scale) {
+    for (int x = 0; x < count; ++x) scale[x] = value[x] < 0 ? -scale[x] : scale[x];
 }
 
 template <class Tables>
@@ -56,19 +52,19 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile
         for (int y = top; y < bottom; ++y) {
             const size_t at = static_cast<size_t>(y) * job.field.width + tile.left;
             if (squares && k == job.first && job.opens) {
-                tables.template select_squares<kGroup, true>(patch, k, y, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, count, job.value + at, job.scale + at);
             } else if (squares) {
-                tables.template select_squares<kGroup, false>(patch, k, y, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, count, job.value + at, job.scale + at);
             } else {
                 if (k == job.first && job.opens) {
                     std::fill_n(job.value + at, count, 0.0f);
-                    std::fill_n(job.scale + at, count, -1);
+                    std::fill_n(job.scale + at, count, 0);
                 }
                 float torque[kStrip];
                 for (int x = 0; x < count; x += kStrip) {
                     const int n = std::min(kStrip, count - x);
                     tables.torque_row(*patch, y, x, n, torque);
-                    select_row(torque, k, n, job.value + at + x, job.scale + at + x);
+                    select_row(torque, job.labels[k], n, job.value + at + x, job.scale + at + x);
                 }
             }
         }
@@ -94,7 +90,7 @@ IMTORQUE_INLINE void run_tables(const Job& job, const Tile& tile) {
         fuse_block(job, tables, tile, top, bottom);
         for (int y = top; y < bottom && job.closes; ++y) {
             const size_t at = static_cast<size_t>(y) * width + tile.left;
-            sign_sizes(job.value + at, job.sizes, count, job.scale + at);
+            sign_labels(job.value + at, count, job.scale + at);
         }
     }
 }
@@ -193,9 +189,9 @@ void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape 
 }
 
 void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                     const int32_t* sizes, float* value, int32_t* scale) {
+                     const int32_t* labels, float* value, int32_t* scale) {
     if (shape == Shape::box) {
-        run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, sizes, false, false}, patches);
+        run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, labels, false, false}, patches);
         return;
     }
     // Disks: a band of the volume at a time.
@@ -206,12 +202,12 @@ void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shap
         const int bottom = std::min(top + rows, field.height);
         disk_torque(field, patches, top, bottom, tau.data());
         const size_t at = static_cast<size_t>(top) * field.width;
-        value_and_scale_of_volume(tau.data(), count, static_cast<long long>(bottom - top) * field.width, sizes,
+        value_and_scale_of_volume(tau.data(), count, static_cast<long long>(bottom - top) * field.width, labels,
                                   value + at, scale + at);
     }
 }
 
-void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* sizes, float* value,
+void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* labels, float* value,
                                int32_t* scale) {
     constexpr long long kChunk = 4096;  // of the maps, stays in the first-level cache while all sizes pass
     const int chunks = static_cast<int>((pixels + kChunk - 1) / kChunk);
@@ -219,9 +215,9 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
         const long long at = c * kChunk;
         const int n = static_cast<int>(std::min(kChunk, pixels - at));
         std::fill_n(value + at, n, 0.0f);
-        std::fill_n(scale + at, n, -1);
-        for (int k = 0; k < count; ++k) select_row(tau + k * pixels + at, k, n, value + at, scale + at);
-        sign_sizes(value + at, sizes, n, scale + at);
+        std::fill_n(scale + at, n, 0);
+        for (int k = 0; k < count; ++k) select_row(tau + k * pixels + at, labels[k], n, value + at, scale + at);
+        sign_labels(value + at, n, scale + at);
     });
 }
 

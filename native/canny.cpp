@@ -92,9 +92,9 @@ void smooth(const float* image, int height, int width, double sigma, float* out)
 // One row of central differences; beyond the border the image repeats.
 IMTORQUE_INLINE void gradient_row_impl(const float* above, const float* row, const float* below, int width,
                                        float* __restrict gx, float* __restrict gy) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) gy[x] = 0.5f * (below[x] - above[x]);
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 1; x < width - 1; ++x) gx[x] = 0.5f * (row[x + 1] - row[x - 1]);
     gx[0] = width > 1 ? 0.5f * (row[1] - row[0]) : 0.0f;
     if (width > 1) gx[width - 1] = 0.5f * (row[width - 1] - row[width - 2]);
@@ -105,7 +105,7 @@ IMTORQUE_INLINE void magnitude_row_impl(const float* above, const float* row, co
                                         float* largest) {
     gradient_row_impl(above, row, below, width, gx, gy);
     int32_t top = 0;  // as bits: non-negative floats have the order of their bits, and integer maxima vectorise
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) {
         const float m = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
         const float kept = m < kNoise ? 0.0f : m;
@@ -136,7 +136,7 @@ struct Rows {  // a row of an image and its neighbours, repeating at the border
 IMTORQUE_INLINE void thin_row_impl(const float* above, const float* row, const float* below, const float* gx,
                                    const float* gy, int width, float threshold, float* __restrict thinned) {
     thinned[0] = thinned[width - 1] = 0;
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 1; x < width - 1; ++x) {
         const float length = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
         const float across = std::fabs(gx[x]) / length, down = std::fabs(gy[x]) / length;
@@ -227,26 +227,49 @@ Thresholds resolve(const Thresholds& t, const float* magnitude, long long count,
     return {low, quantile(values, t.high), false, false};
 }
 
-// Weak edges survive where they touch, over any chain of weak ones, a strong one. Survivors are marked by a negative
-// strength, and listed.
-std::vector<size_t> keep_connected(float* thinned, int height, int width, float high) {
-    std::vector<size_t> edges;
-    const size_t count = static_cast<size_t>(height) * width;
-    for (size_t i = 0; i < count; ++i) {
-        if (!(thinned[i] > high)) continue;
-        thinned[i] = -thinned[i];
-        edges.push_back(i);
-        for (size_t next = edges.size() - 1; next < edges.size(); ++next)
-            // Thinned maps are zero on the outermost rows and columns, so every neighbour exists.
-            for (int dy = -1; dy <= 1; ++dy)
-                for (int dx = -1; dx <= 1; ++dx) {
-                    const size_t j = edges[next] + static_cast<size_t>(static_cast<ptrdiff_t>(dy) * width + dx);
-                    if (thinned[j] > 0) {
-                        thinned[j] = -thinned[j];
-                        edges.push_back(j);
-                    }
+// Mark all edges connected to those listed from `next` on, within the pixels [from, to); what lies outside goes to
+// `beyond`. Marked edges have a negative strength.
+void flood(float* thinned, int width, size_t from, size_t to, size_t next, std::vector<size_t>& edges,
+           std::vector<size_t>& beyond) {
+    for (; next < edges.size(); ++next)
+        // Thinned maps are zero on the outermost rows and columns, so every neighbour exists.
+        for (int dy = -1; dy <= 1; ++dy)
+            for (int dx = -1; dx <= 1; ++dx) {
+                const size_t j = edges[next] + static_cast<size_t>(static_cast<ptrdiff_t>(dy) * width + dx);
+                if (j < from || j >= to) {
+                    beyond.push_back(j);
+                } else if (thinned[j] > 0) {
+                    thinned[j] = -thinned[j];
+                    edges.push_back(j);
                 }
-    }
+            }
+}
+
+// Weak edges survive where they touch, over any chain of weak ones, a strong one. Bands of rows flood on their own;
+// where an edge leaves its band, one flood over the whole image goes on. Survivors are marked, and listed by band.
+std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int width, float high) {
+    constexpr int kRows = 128;
+    const int count = (height + kRows - 1) / kRows;
+    const size_t pixels = static_cast<size_t>(height) * width;
+    std::vector<std::vector<size_t>> edges(count + 1), beyond(count);
+    parallel_for(count, [&](int band) {
+        const size_t from = static_cast<size_t>(band) * kRows * width;
+        const size_t to = std::min(pixels, from + static_cast<size_t>(kRows) * width);
+        for (size_t i = from; i < to; ++i) {
+            if (!(thinned[i] > high)) continue;
+            thinned[i] = -thinned[i];
+            edges[band].push_back(i);
+            flood(thinned, width, from, to, edges[band].size() - 1, edges[band], beyond[band]);
+        }
+    });
+    std::vector<size_t> none;
+    for (const std::vector<size_t>& seeds : beyond)
+        for (const size_t j : seeds) {
+            if (!(thinned[j] > 0)) continue;
+            thinned[j] = -thinned[j];
+            edges[count].push_back(j);
+            flood(thinned, width, 0, pixels, edges[count].size() - 1, edges[count], none);
+        }
     return edges;
 }
 
@@ -265,33 +288,46 @@ bool is_spare_corner(const float* edges, size_t i, int width) {
 
 // Make stairs one pixel wide: of adjacent spare corners the weakest goes first, until none is left. Which goes depends
 // on strength, not on the order of the pixels, so the result turns and mirrors with the image.
-void remove_spare_corners(float* edges, const std::vector<size_t>& listed, int width) {
+void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& listed, int height, int width) {
+    std::vector<uint8_t> spare(static_cast<size_t>(height) * width, 0);  // of every pixel, kept up to date
+    std::vector<std::vector<size_t>> found(listed.size());
+    parallel_for(static_cast<int>(listed.size()), [&](int band) {
+        for (const size_t i : listed[band])
+            if (is_spare_corner(edges, i, width)) {
+                spare[i] = 1;
+                found[band].push_back(i);
+            }
+    });
     std::vector<size_t> corners, going;
-    for (const size_t i : listed)
-        if (is_spare_corner(edges, i, width)) corners.push_back(i);
-    const ptrdiff_t beside[4] = {1, -1, width, -static_cast<ptrdiff_t>(width)};
+    for (const std::vector<size_t>& part : found) corners.insert(corners.end(), part.begin(), part.end());
+    const ptrdiff_t w = width;
+    const ptrdiff_t beside[4] = {1, -1, w, -w};
+    const ptrdiff_t around[8] = {1, -1, w, -w, w + 1, w - 1, 1 - w, -1 - w};
     while (!corners.empty()) {
         going.clear();
         for (const size_t i : corners) {
             bool weakest = true;
             for (const ptrdiff_t step : beside) {
                 const size_t j = i + static_cast<size_t>(step);
-                if (edges[j] >= 0 || !is_spare_corner(edges, j, width)) continue;
                 // Strengths are negative here: the weaker is the larger.
-                weakest &= edges[i] > edges[j] || (edges[i] == edges[j] && i < j);
+                if (spare[j]) weakest &= edges[i] > edges[j] || (edges[i] == edges[j] && i < j);
             }
             if (weakest) going.push_back(i);
         }
-        for (const size_t i : going) edges[i] = 0;
+        for (const size_t i : going) {
+            edges[i] = 0;
+            spare[i] = 0;
+        }
         // A removal can make its neighbours spare, or keep them.
         for (const size_t i : going)
-            for (int dy = -1; dy <= 1; ++dy)
-                for (int dx = -1; dx <= 1; ++dx)
-                    corners.push_back(i + static_cast<size_t>(static_cast<ptrdiff_t>(dy) * width + dx));
-        std::sort(corners.begin(), corners.end());
-        corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
-        const auto settled = [&](size_t i) { return edges[i] >= 0 || !is_spare_corner(edges, i, width); };
-        corners.erase(std::remove_if(corners.begin(), corners.end(), settled), corners.end());
+            for (const ptrdiff_t step : around) {
+                const size_t j = i + static_cast<size_t>(step);
+                if (edges[j] >= 0) continue;
+                const bool was = spare[j];
+                spare[j] = is_spare_corner(edges, j, width);
+                if (spare[j] && !was) corners.push_back(j);
+            }
+        corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }), corners.end());
     }
 }
 
@@ -347,7 +383,8 @@ void canny(const float* image, int height, int width, double sigma, const Thresh
 
     float* thinned = smoothed.get();
     suppress_non_maxima(magnitude.get(), fx, fy, height, width, static_cast<float>(t.low), thinned);
-    remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), width);
+    remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), height,
+                         width);
     parallel_for(bands(height), [&](int band) {
         const size_t from = static_cast<size_t>(band) * kBandRows * width;
         const size_t to = std::min(count, from + static_cast<size_t>(kBandRows) * width);

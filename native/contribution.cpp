@@ -32,15 +32,6 @@ struct Table {
     Cell* row(long long y) { return cells.get() + static_cast<size_t>(y) * (static_cast<size_t>(width) + 1); }
 };
 
-int half_width(Shape shape, long long dy, long long rx) {
-    if (shape == Shape::box) return static_cast<int>(rx);
-    const double exact = std::sqrt(static_cast<double>(rx * rx - dy * dy));
-    auto w = static_cast<long long>(exact);
-    while (w * w > rx * rx - dy * dy) --w;
-    while ((w + 1) * (w + 1) <= rx * rx - dy * dy) ++w;
-    return static_cast<int>(w);
-}
-
 struct Span {
     long long from, to;  // half-open
 };
@@ -67,7 +58,7 @@ void add_contributions(const Field& field, const Votes& votes, Shape shape, doub
             continue;
         }
         for (long long v = rows.from; v < rows.to; ++v) {
-            const Span columns = clip(votes.x[k], half_width(shape, v - votes.y[k], rx), field.width);
+            const Span columns = clip(votes.x[k], disk_half_width(rx, v - votes.y[k]), field.width);
             if (columns.from >= columns.to) continue;
             add(table.row(v)[columns.from], w, x, y);
             add(table.row(v)[columns.to], -w, x, y);
@@ -103,7 +94,8 @@ void add_absolute_contributions(const Field& field, const Votes& votes, Shape sh
             const long long ry = votes.height[k] / 2, rx = votes.width[k] / 2;
             const long long from = std::max(top, votes.y[k] - ry), to = std::min(bottom, votes.y[k] + ry + 1);
             for (long long v = from; v < to; ++v) {
-                const Span columns = clip(votes.x[k], half_width(shape, v - votes.y[k], rx), field.width);
+                const long long half = shape == Shape::disk ? disk_half_width(rx, v - votes.y[k]) : rx;
+                const Span columns = clip(votes.x[k], half, field.width);
                 const size_t at = static_cast<size_t>(v) * field.width;
                 const double dy = static_cast<double>(v - votes.y[k]), w = votes.weight[k];
                 for (long long u = columns.from; u < columns.to; ++u) {

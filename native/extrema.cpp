@@ -57,7 +57,7 @@ bool worth_searching(const Search& s, const Cell& cell) {
 IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float threshold, float want_max, float want_min,
                                      float* highest, float* lowest, int32_t* flags, int32_t* any) {
     for (int i = 0; i < (rows + 2) * kStride; i += kStride) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
         for (int x = 1; x < kStride - 1; ++x) {
             const float a = slice[i + x - 1], b = slice[i + x], c = slice[i + x + 1];
             const float ac = a > c ? a : c, ca = a < c ? a : c;
@@ -68,7 +68,7 @@ IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float thresho
     for (int y = 1; y <= rows; ++y) {
         const int i = y * kStride;
         int32_t found = 0;
-#pragma GCC ivdep
+IMTORQUE_IVDEP
         for (int x = 1; x < kStride - 1; ++x) {
             const float v = slice[i + x];
             const float up = highest[i - kStride + x], down = highest[i + kStride + x];
@@ -297,7 +297,7 @@ std::vector<Extremum> strongest(std::vector<Found>& found, const Request& reques
 // Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
 IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
                                      int32_t* __restrict flags) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) {
         const float v = row[x + 1];
         const bool rows = (v > above[x]) & (v > above[x + 1]) & (v > above[x + 2]) & (v > below[x]) &

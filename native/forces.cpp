@@ -132,7 +132,10 @@ Survey survey(const float* fx, const float* fy, int height, int width) {
         for (int bx = 1; bx < cols; ++bx) row[bx] += row[bx - 1];
         for (int bx = 1; bx < cols; ++bx) row[bx] += row[bx - cols];
     }
-    return {choose_steps(fx, fy, height, width, all), std::move(blocks)};
+    float largest;
+    std::memcpy(&largest, &all.largest, sizeof largest);
+    if (!std::isfinite(largest)) return {std::numeric_limits<double>::infinity(), 1, std::move(blocks)};
+    return {largest, choose_steps(fx, fy, height, width, all), std::move(blocks)};
 }
 
 // |dx Fy - dy Fx| <= max(|dx|, |dy|) (|Fx| + |Fy|): the longest lever times the largest mass in any such patch, counted

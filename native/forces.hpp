@@ -22,16 +22,15 @@ struct Field {
 
 // What a field's rounding and the bounds of its sums rest on, from one pass over it.
 struct Survey {
+    double largest;  // force component; infinite where one is infinite or not a number
     double steps;
     std::vector<double> blocks;  // block_rows(height) x block_rows(width)
 };
 Survey survey(const float* fx, const float* fy, int height, int width);
 int block_rows(int length);  // of the table: one more than there are blocks
 
-// Every |F * steps| stays below this, so that the rounding below is valid.
-constexpr float kMaxRounded = 1 << 22;
-
-// Round to nearest, ties to even, in any vector width: adding 1.5 * 2^23 leaves the integer in the mantissa.
+// Round to nearest, ties to even, in any vector width: adding 1.5 * 2^23 leaves the integer in the mantissa. Valid below
+// 2^22, and |F * steps| stays within 2^21.
 IMTORQUE_INLINE int32_t round_force(float force, float steps) {
     const float shifted = force * steps + 12582912.0f;
     int32_t bits;

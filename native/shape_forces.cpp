@@ -51,7 +51,7 @@ namespace {
 
 // Unit vectors, or vectors over `scale`, with nothing else to do: no branches, so that the loop vectorises.
 IMTORQUE_INLINE void scale_forces_impl(float* __restrict fx, float* __restrict fy, int count, bool unit, float scale) {
-#pragma GCC ivdep
+IMTORQUE_IVDEP
     for (int i = 0; i < count; ++i) {
         const float square = fx[i] * fx[i] + fy[i] * fy[i];
         const float length = unit ? std::sqrt(square) : scale;

@@ -7,6 +7,13 @@
 
 #define IMTORQUE_INLINE inline __attribute__((always_inline))
 
+// Before a loop: its iterations do not depend on each other.
+#if defined(__clang__)
+#define IMTORQUE_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IMTORQUE_IVDEP _Pragma("GCC ivdep")
+#endif
+
 #if defined(__x86_64__) || defined(__i386__)
 #define IMTORQUE_AVX2 __attribute__((target("avx2")))
 #else

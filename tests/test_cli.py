@@ -30,6 +30,7 @@ VERBS = ["demo", "maps", "blobs", "edges", "saliency"]
 def _elsewhere(tmp_path, monkeypatch):
     """Every command runs in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
 
 
 @pytest.fixture
@@ -152,6 +153,14 @@ def test_maps_as_pictures_and_numbers(shapes):
         assert_array_equal(read(f"imtorque-out/shapes.png.maps.scale{suffix}"), scale)
         assert_array_equal(read(f"imtorque-out/shapes.png.maps.size21{suffix}"), imtorque.torque_map(edges, 21))
     assert read_image("imtorque-out/shapes.png.maps.value.png").shape == (81, 121, 3)
+    strongest = json.loads(Path("imtorque-out/shapes.png.maps.json").read_text())["result"]["strongest"]
+    assert abs(strongest["torque"]) == np.abs(value).max()
+
+
+def test_a_picture_without_edges_has_maps_and_no_torque():
+    write_picture("flat.png", np.full((20, 30), 9, np.uint8))
+    assert run("maps flat.png").stdout == "flat.png: no torque anywhere\n"
+    assert run("blobs flat.png").stdout == "flat.png: 0 blobs (0 bright, 0 dark)\n"
 
 
 @pytest.mark.usefixtures("shapes")
@@ -190,8 +199,20 @@ def test_json_is_one_object_and_nothing_else():
     assert done.returncode == 1
     assert report["failed"] == 1
     assert [picture["status"] for picture in report["pictures"]] == ["done", "failed"]
-    assert report["parameters"]["threshold"] == 0.3
+    assert report["parameters"]["threshold"] == 0.4
     assert report["pictures"][0]["result"]["blobs"][0]["number"] == 1
+
+
+def test_json_is_whole_when_all_files_are_bad_or_the_batch_is_stopped(monkeypatch):
+    assert run_json("blobs missing.png", 1)["failed"] == 1
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("imtorque.cli_batch.process", stop)
+    report = run_json("blobs sample:disc", 130)
+    assert report["stopped"]
+    assert report["pictures"] == []
 
 
 def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
@@ -199,7 +220,7 @@ def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
     Path("cut.png").write_bytes(shapes.read_bytes()[:300])
     Path("empty").mkdir()
     result = run("blobs text.png cut.png empty missing.png 'no*.jpg' sample:nobody shapes.png", 1)
-    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    errors = [line for line in result.stderr.splitlines() if line.startswith("imtorque: ")]
     assert len(errors) == 6
     for name in ("text.png", "cut.png", "empty", "missing.png", "no*.jpg", "nobody"):
         assert sum(name in error for error in errors) == 1, name
@@ -233,14 +254,14 @@ def test_wrong_options_are_usage_errors_with_status_2(line, reason):
 @pytest.mark.usefixtures("shapes")
 def test_values_the_library_refuses_are_one_line_errors(line):
     errors = run(line, 1).stderr.splitlines()
-    assert errors[0].startswith("error: shapes.png: ")
+    assert errors[0].startswith("imtorque: shapes.png: ")
     assert "must" in errors[0]
 
 
 @pytest.mark.usefixtures("shapes")
 def test_an_output_folder_that_is_a_file_is_a_one_line_error():
     for line in ("blobs shapes.png", "blobs sample:disc", "demo"):
-        assert run(f"{line} --out shapes.png", 1).stderr == "error: shapes.png: File exists\n"
+        assert run(f"{line} --out shapes.png", 1).stderr == "imtorque: shapes.png: File exists\n"
 
 
 def test_unusual_pictures_go_through_every_verb(shapes):
@@ -322,27 +343,28 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     Path("in").mkdir()
     for k in range(20):
         write_picture(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (241, 321), np.uint8))
-    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--jobs", jobs]
+    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--count", "50", "--jobs", jobs]
     # A session of its own stands for the terminal: Ctrl-C reaches every process in it.
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while not list(Path(".").glob("out/*.json")):
         assert first.poll() is None
         time.sleep(0.02)
     os.killpg(first.pid, signal.SIGINT)
-    _, errors = first.communicate(timeout=60)
+    lines, errors = first.communicate(timeout=60)
     assert first.returncode == 130
     assert errors.splitlines()[-1].startswith("stopped after ")
     assert "Traceback" not in errors
     assert not list(Path("out").glob(".*"))
     complete = {path.name: path.stat().st_mtime_ns for path in Path("out").glob("*.json")}
     assert 0 < len(complete) < 20
+    assert len(lines.splitlines()) <= len(complete)
 
     report = json.loads(program(*command[3:], "--json").stdout)
     assert [picture["status"] for picture in report["pictures"]].count("complete") == len(complete)
     assert [Path(picture["input"]).name for picture in report["pictures"]] == [f"{k:02}.png" for k in range(20)]
     assert all(Path("out", name).stat().st_mtime_ns == written for name, written in complete.items())
 
-    straight = run_json(f"blobs in --out straight --jobs {jobs}")
+    straight = run_json(f"blobs in --out straight --count 50 --jobs {jobs}")
     assert names("out") == names("straight")
     for name in names("out"):
         if not name.endswith(".json"):

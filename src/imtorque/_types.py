@@ -10,8 +10,7 @@ import csv
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,10 +40,16 @@ class Edges:
     ----------
     fx, fy
         Components of the force, shape (H, W), finite. Stored as read-only float32.
+
+    Attributes
+    ----------
+    rounded
+        The field with its fixed-point rounding, as the kernels take it (see `imtorque.torque`).
     """
 
     fx: Float32Array
     fy: Float32Array
+    rounded: tuple[Float32Array, Float32Array, float, FloatArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the fields and store them as read-only float32."""
@@ -52,16 +57,15 @@ class Edges:
             object.__setattr__(self, name, _plane(name, getattr(self, name)))
         if self.fx.shape != self.fy.shape:
             raise ValueError(f"fx and fy must have one shape, got {self.fx.shape} and {self.fy.shape}")
+        largest, steps, blocks = _native.survey(self.fx, self.fy)
+        if largest > LARGEST_FORCE:
+            raise ValueError(f"fx and fy must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
+        object.__setattr__(self, "rounded", (self.fx, self.fy, steps, blocks))
 
     @property
     def shape(self) -> tuple[int, int]:
         """Height and width of the image."""
         return self.fx.shape[0], self.fx.shape[1]
-
-    @cached_property
-    def rounded(self) -> tuple[Float32Array, Float32Array, float, FloatArray]:
-        """The field with its fixed-point rounding, as the kernels take it (see `imtorque.torque`)."""
-        return (self.fx, self.fy, *_native.survey(self.fx, self.fy))
 
     @property
     def mask(self) -> BoolArray:
@@ -159,8 +163,8 @@ class Extrema:
         if not np.all(np.isfinite(value)):
             raise ValueError("value must be finite, got NaN or infinity")
         order = np.argsort(-np.abs(value), kind="stable")
-        for name, field in fields.items():
-            object.__setattr__(self, name, field[order])
+        for name, array in fields.items():
+            object.__setattr__(self, name, array[order])
 
     @property
     def radius(self) -> FloatArray:
@@ -237,8 +241,7 @@ def _plane(name: str, array: ArrayLike) -> Float32Array:
         raise TypeError(f"{name} must be real numbers, got dtype {given.dtype}")
     if given.ndim != 2 or given.size == 0:
         raise ValueError(f"{name} must have shape (H, W) and not be empty, got {given.shape}")
-    if not (np.all(np.isfinite(given)) and np.abs(given).max() <= LARGEST_FORCE):
-        raise ValueError(f"{name} must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
-    plane = np.ascontiguousarray(given, dtype=np.float32).view()
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as that
+        plane = np.ascontiguousarray(given, dtype=np.float32).view()
     plane.flags.writeable = False
     return plane

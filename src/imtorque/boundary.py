@@ -1,4 +1,4 @@
-"""From torque back to the edges: which edge pixels made it (Sec. 4.1 of the paper).
+"""From torque back to the edges: which edge pixels made it (Sec. 4.2 of the paper).
 
 Two forms: `contribution_map` counts the patches of extrema (the paper's), `dense_contribution` all patches, each by how
 coherently its edges turn. The second tells object boundaries from texture much better.

@@ -55,26 +55,63 @@ def run_task(
     describe
         Puts the result for a picture into a few words.
     """
-    outcomes: list[Outcome] = []
+    report = _JsonReport(task, out) if as_json else _Lines(out, describe)
+    stopped = False
     try:
         with one_line_errors():
             paths, bad = _find(images, out)
             done = process(task, paths, out, jobs=jobs)
             for outcome in chain(bad, _with_progress(done, len(paths), task.verb)):
-                outcomes.append(outcome)
-                _tell(outcome, as_json, describe)
+                if outcome.error is not None:
+                    typer.echo(f"imtorque: {outcome.error}", err=True)
+                report.add(outcome)
     except KeyboardInterrupt:
-        typer.echo(f"stopped after {len(outcomes)} pictures; the same command goes on from there", err=True)
-        raise typer.Exit(130) from None
-    failed = sum(outcome.status == "failed" for outcome in outcomes)
-    if as_json:
-        shown = [{key: value for key, value in asdict(outcome).items() if value is not None} for outcome in outcomes]
-        report = {"verb": task.verb, "version": __version__, "parameters": asdict(task), "out": str(out)}
-        typer.echo(json.dumps({**report, "failed": failed, "pictures": shown}, indent=1))
-    else:
-        typer.echo(f"{len(outcomes) - failed} of {len(outcomes)} pictures written to {out}", err=True)
-    if failed:
+        stopped = True
+    report.end(stopped)
+    if stopped:
+        typer.echo(f"stopped after {report.total} pictures; the same command goes on from there", err=True)
+        raise typer.Exit(130)
+    if report.failed:
         raise typer.Exit(1)
+
+
+class _Lines:
+    """A line for each picture, and at the end how many there were. Keeps none of them: a batch may be long."""
+
+    def __init__(self, out: Path, describe: Callable[[dict[str, Any]], str]) -> None:
+        self.out, self.describe = out, describe
+        self.total = self.failed = 0
+
+    def add(self, outcome: Outcome) -> None:
+        self.total += 1
+        self.failed += outcome.status == "failed"
+        if outcome.status != "failed":
+            before = " (as before)" if outcome.status == "complete" else ""
+            typer.echo(f"{outcome.input}: {self.describe(outcome.result)}{before}")
+
+    def end(self, stopped: bool) -> None:
+        if not stopped:
+            typer.echo(f"{self.total - self.failed} of {self.total} pictures written to {self.out}", err=True)
+
+
+class _JsonReport:
+    """One JSON object, printed piece by piece as pictures are done, and closed however the batch ends."""
+
+    def __init__(self, task: Task, out: Path) -> None:
+        head = {"verb": task.verb, "version": __version__, "parameters": asdict(task), "out": str(out)}
+        self.opening = json.dumps(head)[:-1] + ', "pictures": ['
+        self.total = self.failed = 0
+
+    def add(self, outcome: Outcome) -> None:
+        shown = {key: value for key, value in asdict(outcome).items() if value is not None}
+        typer.echo(f"{self.opening if self.total == 0 else ','}\n{json.dumps(shown)}", nl=False)
+        self.total += 1
+        self.failed += outcome.status == "failed"
+
+    def end(self, stopped: bool) -> None:
+        start = self.opening if self.total == 0 else ""
+        ending = json.dumps({"failed": self.failed, "stopped": stopped})[1:]
+        typer.echo(f"{start}\n], {ending}")
 
 
 @contextmanager
@@ -82,17 +119,9 @@ def one_line_errors() -> Iterator[None]:
     """End with one line and status 1 where the files or the values given do not allow to go on."""
     try:
         yield
-    except (OSError, ValueError) as error:
-        typer.echo(f"error: {describe_error(error)}", err=True)
+    except (OSError, TypeError, ValueError) as error:
+        typer.echo(f"imtorque: {describe_error(error)}", err=True)
         raise typer.Exit(1) from None
-
-
-def _tell(outcome: Outcome, as_json: bool, describe: Callable[[dict[str, Any]], str]) -> None:
-    if outcome.error is not None:
-        typer.echo(f"error: {outcome.error}", err=True)
-    elif not as_json:
-        before = " (as before)" if outcome.status == "complete" else ""
-        typer.echo(f"{outcome.input}: {describe(outcome.result)}{before}")
 
 
 def _find(images: list[str], out: Path) -> tuple[list[Path], list[Outcome]]:
@@ -103,7 +132,8 @@ def _find(images: list[str], out: Path) -> tuple[list[Path], list[Outcome]]:
         try:
             named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_pictures([image])
         except ValueError as error:
-            bad.append(Outcome(image, "failed", error=str(error)))
+            text = str(error)
+            bad.append(Outcome(image, "failed", error=text if image in text else f"{image}: {text}"))
     return files.find_pictures(named), bad
 
 

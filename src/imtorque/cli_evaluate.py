@@ -4,8 +4,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from imtorque import datasets, evaluate_folders
+from imtorque._atomic import replacing
+from imtorque.cli_batch import one_line_errors
 from imtorque.evaluate_folders import BoundaryOptions, Result
 from imtorque.evaluation.matching import Matching
 
@@ -49,6 +50,8 @@ def boundaries(
     """Score boundaries as the Berkeley benchmark does: ODS, OIS, AP, R50.
 
     Ground truth: BSDS .mat files, one folder of PNGs per annotator (or PNGs of one), or Caltech outlines.
+
+    Example: [bold]imtorque evaluate boundaries --predictions maps/ --truth groundTruth/test/ --out scores[/bold]
     """
     with one_line_errors():
         options = BoundaryOptions(thresholds, max_distance, _matching(matching), thin)
@@ -77,6 +80,8 @@ def regions(
 
     Predictions: .mat (segs, ucm2), label maps as .png or .npy, stacks of them as .npy, or double-size contour maps.
     Ground truth: BSDS .mat files, or label maps as PNG, one folder per annotator.
+
+    Example: [bold]imtorque evaluate regions --predictions segs/ --truth groundTruth/test/[/bold]
     """
     with one_line_errors():
         score = partial(evaluate_folders.score_regions, thresholds=thresholds)
@@ -107,6 +112,8 @@ def masks(
     """Score figure-ground masks: intersection over union, and F of the outline.
 
     Ground truth: PNG masks, 0 ground, 255 figure; pixels of any other value are left out.
+
+    Example: [bold]imtorque evaluate masks --predictions masks/ --truth truth/[/bold]
     """
     with one_line_errors():
         score = partial(evaluate_folders.score_mask, max_distance=max_distance)
@@ -128,6 +135,8 @@ def saliency(
     """Score saliency maps: F, AUC-Judd, AUC-Borji, shuffled AUC, NSS, CC, SIM, KL, information gain.
 
     The centre prior, which looks at no image, is always scored beside them.
+
+    Example: [bold]imtorque evaluate saliency --predictions maps/ --truth osie/[/bold]
     """
     from imtorque import evaluate_saliency
 
@@ -146,7 +155,10 @@ def data(
     ] = None,
     json_output: Json = False,
 ) -> None:
-    """List the data sets, where to get each, its licence, and whether the given root holds it whole."""
+    """List the data sets, where to get each, its licence, and whether the given root holds it whole.
+
+    Example: [bold]imtorque data --root ~/data[/bold]
+    """
     with one_line_errors():
         held = {h.data_set.name: h for h in datasets.holdings(root)} if root is not None else {}
         rows = [_data_row(data_set, held.get(data_set.name)) for data_set in datasets.CATALOGUE]
@@ -170,16 +182,6 @@ def _data_row(data_set: datasets.DataSet, holding: datasets.Holding | None) -> d
     return {**row, "found": holding.found, "state": holding.problem or state}
 
 
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Turn an error that says what must hold into one line on standard error and exit status 1."""
-    try:
-        yield
-    except (ValueError, TypeError, OSError) as error:
-        typer.echo(f"imtorque: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(1) from error
-
-
 def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Write rows of one set of keys as a Markdown table."""
     header = list(rows[0])
@@ -188,14 +190,10 @@ def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: under a temporary name, then renamed."""
+    """Write a file, complete or not at all, in a folder that is made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content)
 
 
 def _run(

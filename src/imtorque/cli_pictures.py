@@ -140,7 +140,7 @@ def blobs(
     sign: Annotated[Sign, typer.Option(help="Which blobs to look for.")] = Sign.both,
     threshold: Annotated[
         float, typer.Option(min=0, help="Smallest |torque|; 1 is a closed contour that fills its patch.")
-    ] = 0.3,
+    ] = 0.4,
     overlap: Annotated[
         float, typer.Option(min=0, help="Largest part of its patch a blob may share with a stronger one.")
     ] = 0.5,
@@ -226,17 +226,21 @@ def _parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
         return None
     first, dash, last = text.partition("-")
     try:
-        chosen = range(int(first), int(last) + 1, 2) if dash else [int(part) for part in text.split(",")]
+        chosen = list(range(int(first), int(last) + 1, 2)) if dash else [int(part) for part in text.split(",")]
+    except ValueError:
+        chosen = []
+    if not chosen:
+        raise typer.BadParameter(f"sizes must be like 3-91 or 5,21,45, got {text!r}", param_hint=option)
+    try:
         return tuple(check_sizes(chosen).tolist())
     except ValueError as error:
-        reason = error if "sizes" in str(error) else f"must be like 3-91 or 5,21,45, got {text!r}"
-        raise typer.BadParameter(str(reason), param_hint=option) from None
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def _describe_maps(result: dict[str, Any]) -> str:
-    if not result["strongest"]:
+    best = result["strongest"]
+    if best["torque"] == 0:
         return "no torque anywhere"
-    best = result["strongest"][0]
     return f"strongest torque {best['torque']:+.2f} at y {best['y']}, x {best['x']}, size {best['size']}"
 
 
@@ -260,7 +264,7 @@ def _write_demo(name: str, out: Path) -> dict[str, Any]:
     from imtorque.plotting import overview  # brings matplotlib
 
     image = datasets.sample(name)
-    if name in datasets.PHOTOGRAPHS:  # halved, as the paper's photographs are
+    if image.ndim == 3:  # the photograph: halved, as the paper's are
         image = np.asarray(PillowImage.fromarray(image).reduce(2))
     found = imtorque.find_blobs(image, count=12)
     page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"

@@ -77,7 +77,7 @@ def find_blobs(
     *,
     sizes: Sizes | None = None,
     sign: int | None = None,
-    threshold: float = 0.3,
+    threshold: float = 0.4,
     overlap: float = 0.5,
     count: int | None = None,
 ) -> Extrema:
@@ -92,7 +92,8 @@ def find_blobs(
     sign
         +1 for bright blobs, -1 for dark ones, None for both.
     threshold
-        Smallest |torque|. A closed contour that fills its patch has about 0.7 to 1, random texture stays below 0.4.
+        Smallest |torque|. A closed contour that fills its patch has about 0.5 to 1, random texture stays below 0.4
+        (Sec. 3.2).
     overlap
         A blob goes when it shares more than this part of the smaller patch's area with a stronger one of the same
         sign.

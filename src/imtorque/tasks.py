@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from imtorque._types import Edges, Extrema, Image, IntArray
 from imtorque.boundary import LOWEST_GRADIENT, dense_contribution
 from imtorque.edges import detect_edges, grey_image
-from imtorque.extrema import find_blobs, find_extrema
+from imtorque.extrema import find_blobs
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
 from imtorque.heat_pictures import heat_overlay
 from imtorque.pictures import blob_picture, edge_picture, label_picture, scale_picture, value_picture
@@ -124,8 +124,9 @@ class DrawMaps:
             torque = torque_map(edges, size, patch=self.patch, alpha=self.alpha)
             outputs.append(write_picture(f"{stem}.size{size}.png", value_picture(torque, limit)))
             outputs += self._write_arrays(f"{stem}.size{size}", torque)
-        strongest = find_extrema(edges, sizes=sizes, count=1, patch=self.patch, alpha=self.alpha)
-        result = {"full_colour_at": limit, "sizes": sizes.tolist(), "strongest": extrema_rows(strongest)}
+        y, x = (int(i) for i in np.unravel_index(np.argmax(np.abs(value)), value.shape))
+        strongest = {"y": y, "x": x, "size": abs(int(scale[y, x])), "torque": float(value[y, x])}
+        result = {"full_colour_at": limit, "sizes": sizes.tolist(), "strongest": strongest}
         return outputs, {**_extent(edges), **result}
 
     def _write_arrays(self, stem: str, array: NDArray[Any]) -> list[Path]:

@@ -98,7 +98,7 @@ def value_and_scale_maps(
 ) -> tuple[Float32Array, NDArray[np.int32]]:
     """Return the strongest torque at each pixel, and the patch size it was found at.
 
-    V(p) = tau(p, s*) with s* = argmax over s of |tau(p, s)|, and S(p) = sgn(V) s* (eqs. 8 and 9).
+    V(p) = tau(p, s*) with s* = argmax over s of |tau(p, s)|, and S(p) = sgn(V) s* (eqs. 5 to 7).
 
     Parameters
     ----------
@@ -227,17 +227,17 @@ def smooth_volume(volume: TorqueVolume, sigma_space: float, sigma_scale: float) 
     return TorqueVolume(ndimage.gaussian_filter(volume.tau, sigmas, mode="nearest"), volume.sizes)
 
 
-def default_sizes(shape: tuple[int, ...], *, smallest: int = 5, growth: float = 1.12) -> IntArray:
-    """Return odd sizes for an image of this shape: about 12 % apart, up to a patch of 21 % of its area.
+def default_sizes(shape: tuple[int, ...], *, smallest: int = 5, growth: float = 1.06) -> IntArray:
+    """Return odd sizes for an image of this shape: at least 2 and about 6 % apart, up to a patch of 21 % of its area.
 
     The paper goes to that largest size in steps of 2 (Sec. 3.3); steps in proportion to the size find the same objects
-    with a third of the work.
+    with less work on larger pictures.
 
     Examples
     --------
     >>> default_sizes((161, 241))
-    array([ 5,  7,  9, 11, 13, 15, 17, 19, 21, 23, 25, 29, 33, 37, 41, 45, 51,
-           57, 63, 71, 79, 89])
+    array([ 5,  7,  9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37,
+           39, 41, 43, 45, 47, 49, 51, 55, 59, 63, 67, 71, 75, 79, 83, 87])
     """
     largest = max(smallest, 0.46 * math.sqrt(shape[0] * shape[1]))
     sizes = [smallest]

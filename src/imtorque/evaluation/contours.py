@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import ndimage
 
 from imtorque.evaluation.strengths import as_strength
 
@@ -39,6 +38,8 @@ def contours_from_ucm(ucm: ArrayLike) -> NDArray[np.float64]:
 
 def regions_from_ucm(ucm: ArrayLike, threshold: float) -> NDArray[np.int32]:
     """Return the (H, W) regions, labelled from 1, that contours above `threshold` separate."""
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
     labels, _ = ndimage.label(_as_ucm(ucm) <= threshold, structure=np.ones((3, 3)), output=np.int32)
     return np.ascontiguousarray(labels[1::2, 1::2])
 

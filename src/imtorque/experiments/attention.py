@@ -1,4 +1,4 @@
-"""Where people look (Sec. 4.2 of the paper): Itti, GBVS, torque, their blends, and the controls they must beat."""
+"""Where people look (Sec. 4.1 of the paper): Itti, GBVS, torque, their blends, and the controls they must beat."""
 
 from __future__ import annotations
 

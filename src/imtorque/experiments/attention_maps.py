@@ -15,7 +15,7 @@ from imtorque.saliency.maps import Map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, splatted
 
 PAPER_COUNT = 500
-PAPER_SHARE = 0.3  # of torque in the paper's blend (Sec. 4.2)
+PAPER_SHARE = 0.3  # of torque in the paper's blend (Sec. 4.1)
 INSIDE = {"alpha": 1.5, "count": 1500}
 FINE = {"count": 4000, "sigma": 8.0, "edge_sigma": 10.0, "share": 0.5}
 GBVS_BLUR = 15.0

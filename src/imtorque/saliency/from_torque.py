@@ -1,4 +1,4 @@
-"""Torque saliency: people look at what edges circle (Sec. 4.2 of the paper)."""
+"""Torque saliency: people look at what edges circle (Sec. 4.1 of the paper)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def torque_saliency(
     alpha: float | None = None,
     inside: bool = False,
 ) -> Map:
-    """Predict where people look from the extrema of the torque: each becomes a Gaussian (Sec. 4.2).
+    """Predict where people look from the extrema of the torque: each becomes a Gaussian (Sec. 4.1).
 
         S(q) = sum over extrema k of  w_k exp(-|q - p_k|^2 / (2 sigma^2)),  scaled to [0, 1]
 

@@ -16,7 +16,7 @@ CONSTANT = 1e-9
 def blend_saliency(maps: Sequence[ArrayLike], weights: Sequence[float]) -> Map:
     """Blend saliency maps: each scaled to [0, 1], their weighted sum, scaled to [0, 1] again.
 
-    The paper's blend is `blend_saliency([gbvs, torque], [0.7, 0.3])` (Sec. 4.2, where the weight is called alpha).
+    The paper's blend is `blend_saliency([gbvs, torque], [0.7, 0.3])` (Sec. 4.1, where the weight is called alpha).
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from imtorque._types import FloatArray, IntArray
 from imtorque.saliency.colour import Planes
 from imtorque.saliency.maps import Map, resize_map
 
-SHORTER_SIDE = 150  # pixels, to which the paper resizes pictures (Sec. 4.2)
+SHORTER_SIDE = 150  # pixels, to which the paper resizes pictures (Sec. 4.1)
 LONGEST_SIDE = 3000  # pixels, which bounds the work on a narrow strip
 DEFAULT_SIGMA = 25.0  # pixels of such a picture
 

@@ -1,7 +1,4 @@
-"""Figures: maps, extrema and what made them. The only module that imports matplotlib.
-
-Every function draws into `ax`, or into a new figure where none is given, and returns the Axes. None shows or saves it.
-"""
+"""Figures of torque: maps, extrema and what made them."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
-from numpy.typing import ArrayLike
 
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Sizes, check_sizes
 from imtorque.boundary import contribution_map
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_blobs
 from imtorque.pictures import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, display_image
+from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.torque import default_sizes, torque_spectrum, value_and_scale_maps
 
 VALUE_MAP = LinearSegmentedColormap.from_list("imtorque_value", VALUE_COLOURS)
@@ -38,7 +35,7 @@ def show_value_map(value: FloatArray, *, limit: float | None = None, ax: Axes | 
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     top = limit if limit is not None else float(np.abs(value).max()) or 1.0
     drawn = axes.imshow(value, cmap=VALUE_MAP, vmin=-top, vmax=top)
     figure_of(axes).colorbar(drawn, ax=axes, label="torque (− dark, + bright)", fraction=0.04, pad=0.02)
@@ -57,7 +54,7 @@ def show_scale_map(scale: IntArray, *, limit: float | None = None, ax: Axes | No
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     top = limit if limit is not None else float(np.abs(scale).max()) or 1.0
     drawn = axes.imshow(scale, cmap=SCALE_MAP, vmin=-top, vmax=top, interpolation="nearest")
     label = "patch size (sign: torque's)"
@@ -79,7 +76,7 @@ def show_extrema(image: Image, extrema: Extrema, *, numbered: bool = False, ax: 
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     axes.imshow(display_image(image))
     kinds = (
         ("bright: maximum", 1, MAXIMUM_COLOUR, "-", "^"),
@@ -126,7 +123,7 @@ def show_torque_spectrum(
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     sides = check_sizes(sizes)
     if sides.ndim == 2:
         raise ValueError("sizes must be those of squares or disks, got (height, width) pairs")
@@ -164,7 +161,7 @@ def show_evidence(
     ax
         Where to draw.
     """
-    axes = _axes(ax)
+    axes = given_or_new_axes(ax)
     if image is not None:
         grey = display_image(image).mean(axis=2)
         axes.imshow(grey, cmap="gray", vmin=-700, vmax=255)  # faint
@@ -239,73 +236,6 @@ def _number(axes: Axes, extrema: Extrema) -> None:
         text.set_path_effects(OUTLINED)
 
 
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot  # only here: figures drawn into given Axes need no window system
-
-    return pyplot.subplots(layout="constrained")[1]
-
-
-def new_axes(size: tuple[float, float]) -> Axes:
-    """Return Axes in a figure of their own, of this width and height in inches, that no window system knows of."""
-    return Figure(figsize=size, layout="constrained").add_subplot()
-
-
-def figure_of(axes: Axes) -> Figure:
-    """Return the figure that Axes belong to."""
-    figure = axes.get_figure(root=True)
-    if figure is None:
-        raise ValueError("ax must belong to a figure")
-    return figure
-
-
 def _bare(axes: Axes) -> Axes:
     axes.set(xticks=[], yticks=[])
     return axes
-
-
-def show_precision_recall(
-    recall: ArrayLike,
-    precision: ArrayLike,
-    *,
-    best: tuple[float, float] | None = None,
-    label: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a precision-recall curve over lines of equal F.
-
-    Call it again with the returned Axes to draw further methods into the same picture.
-
-    Parameters
-    ----------
-    recall, precision
-        The curve, (n,) each; places where nothing was predicted (both 0) are left out.
-    best
-        Recall and precision of the point to mark, usually the optimal data-set scale.
-    label
-        The method's name, for the legend.
-    ax
-        Where to draw; a new figure by default.
-    """
-    axes = _axes(ax)
-    if not axes.lines:
-        _draw_equal_f_lines(axes)
-    r, p = np.asarray(recall, dtype=float), np.asarray(precision, dtype=float)
-    drawn = (r > 0) | (p > 0)
-    (curve,) = axes.plot(r[drawn], p[drawn], linewidth=2, label=label)
-    if best is not None:
-        axes.plot(*best, marker="o", markersize=7, color=curve.get_color(), markeredgecolor="white")
-    if label is not None:
-        axes.legend(loc="lower left", frameon=True)
-    return axes
-
-
-def _draw_equal_f_lines(axes: Axes) -> None:
-    for f in np.arange(1, 10) / 10:
-        # F = 2 P R / (P + R), solved for P; it reaches P = 1 at R = F / (2 - F).
-        recall = np.linspace(f / (2 - f), 1, 100)
-        axes.plot(recall, f * recall / (2 * recall - f), color="0.8", linewidth=0.8, zorder=0)
-        axes.annotate(f"{f:.1f}", (1, f / (2 - f)), xytext=(3, 0), textcoords="offset points", va="center", color="0.5")
-    axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.005), aspect="equal")
-    axes.annotate("F", (1, 1), xytext=(3, 0), textcoords="offset points", va="center", color="0.5")

@@ -1,0 +1,26 @@
+"""The benchmarks run: once each, at toy size, so that none rots."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
+    pytest.importorskip("cv2")
+    out = tmp_path / "operator.json"
+    command = [sys.executable, str(BENCHMARKS / "run.py"), "--toy", "--repeats", "1", "--out", str(out)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "cv2 SIFT" in result.stdout
+    runs = json.loads(out.read_text())["runs"]
+    assert [(run["regime"], run["threads"]) for run in runs] == [
+        ("default", 1),
+        ("default", 2),
+        ("warm", 1),
+        ("warm", 2),
+    ]
+    assert runs[2]["largest_error"] < 1e-4
