@@ -90,9 +90,8 @@ def example_sheet(examples: Sequence[tuple[Observed, Mapping[str, Map]]], f: Seq
                 *((f"{name.removeprefix('control:')} {scores[name]:.3f}", heat_picture(maps[name])) for name in SHOWN),
             ]
         )
-    sheet = PillowImage.fromarray(labelled_sheet(rows)).quantize(128)  # colours enough for maps, and a small file
     buffer = io.BytesIO()
-    sheet.save(buffer, "PNG", optimize=True)
+    PillowImage.fromarray(labelled_sheet(rows)).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
