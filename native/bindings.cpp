@@ -280,9 +280,9 @@ NB_MODULE(_native, m) {
                                nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> tau) {
         require_same_shape(fx, fy);
         if (tau.shape(0) != fx.shape(0) || tau.shape(1) != fx.shape(1)) throw std::invalid_argument("tau differs in shape");
+        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), steps, nullptr};
         nb::gil_scoped_release release;
-        divide_by_mass({fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1))}, steps, half,
-                       tau.data());
+        divide_by_mass(field, half, tau.data());
     });
     m.def("add_coherent_votes", [](Plane fx, Plane fy, Plane coherence, int half,
                                    nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> total) {
@@ -290,9 +290,9 @@ NB_MODULE(_native, m) {
         require_same_shape(fx, coherence);
         if (total.shape(0) != fx.shape(0) || total.shape(1) != fx.shape(1))
             throw std::invalid_argument("total differs in shape");
+        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
         nb::gil_scoped_release release;
-        add_coherent_votes({fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1))},
-                           coherence.data(), half, total.data());
+        add_coherent_votes(field, coherence.data(), half, total.data());
     });
 
     m.def("thin", [](In<uint8_t, 2> picture) {

@@ -70,9 +70,9 @@ double as_number(Sum sum) { return static_cast<double>(static_cast<int64_t>(sum)
 
 }  // namespace
 
-void divide_by_mass(const Plane2& field, double steps, int half, float* tau) {
+void divide_by_mass(const Field& field, int half, float* tau) {
     const size_t count = static_cast<size_t>(field.height) * field.width;
-    const double unit = steps * kMassSteps, side = 2.0 * half + 1;
+    const double unit = field.steps * kMassSteps, side = 2.0 * half + 1;
     std::vector<int64_t> mass(count);
     parallel_for(field.height, [&](int y) {
         for (size_t i = static_cast<size_t>(y) * field.width; i < static_cast<size_t>(y + 1) * field.width; ++i) {
@@ -94,7 +94,7 @@ void divide_by_mass(const Plane2& field, double steps, int half, float* tau) {
     });
 }
 
-void add_coherent_votes(const Plane2& field, const float* coherence, int half, double* total) {
+void add_coherent_votes(const Field& field, const float* coherence, int half, double* total) {
     const size_t count = static_cast<size_t>(field.height) * field.width;
     std::vector<int64_t> votes(count);
     parallel_for(field.height, [&](int y) {

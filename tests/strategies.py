@@ -57,7 +57,7 @@ STEPS = {"E": (0, 1), "W": (0, -1), "S": (1, 0), "N": (-1, 0)}
 
 def as_edges(walk):
     """One unit force per step, at the pixel it starts from; steps that share a pixel add up."""
-    reach = len(walk) // 2 + 1
+    reach = len(walk)  # also of a walk that does not come back
     fx, fy = np.zeros((2 * reach + 1,) * 2), np.zeros((2 * reach + 1,) * 2)
     y = x = reach
     for step in walk:

@@ -24,3 +24,10 @@ def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
         ("warm", 2),
     ]
     assert runs[2]["largest_error"] < 1e-4
+
+
+def test_the_benchmark_of_boundary_edges_runs(tmp_path):
+    out = tmp_path / "edges.json"
+    command = [sys.executable, str(BENCHMARKS / "boundary_edges.py"), "--repeats", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    assert set(json.loads(out.read_text())["milliseconds"]) == {"edges", "dense contribution, 6 sizes", "both"}

@@ -27,6 +27,12 @@ def test_the_tutorials_code_runs_from_top_to_bottom(capsys):
     assert capsys.readouterr().out.startswith("y,x,size,torque\n")
 
 
+def test_the_boundary_pages_code_runs():
+    names = {}
+    exec(compile("\n".join(blocks("boundary.md", "python")), "boundary.md", "exec"), names)
+    assert 0.5 < names["boundary"].max() <= 1
+
+
 def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = [line for block in blocks("tutorial.md", "sh") for line in block.splitlines() if "sample:" in line]
@@ -36,7 +42,7 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
         assert CliRunner().invoke(app, command[1:]).exit_code == 0
 
 
-@pytest.mark.parametrize("page", ["paper_map.md", "conventions.md", "how_it_works.md", "tutorial.md"])
+@pytest.mark.parametrize("page", ["paper_map.md", "boundary.md", "conventions.md", "how_it_works.md", "tutorial.md"])
 def test_the_files_and_functions_named_exist(page):
     text = (DOCS / page).read_text()
     names = set(re.findall(r"`(\w+)(?:\(.*?\))?`", text))

@@ -18,8 +18,8 @@ Samples = tuple[FloatArray, FloatArray]
 # c0, c1, c2 of the logistic rule: whether the strength enters by its logarithm, and the coefficients.
 COEFFICIENTS = {
     "paper": (False, (-2.54, 1.86, 2.69)),  # Sec. 4.2
-    "learned": (True, (-1.62, 0.98, 3.12)),  # for Canny of sigma sqrt(2), scale 0.13, and `dense_contribution`
-    "learned-sigma-2": (True, (-1.71, 1.08, 3.25)),  # for sigma 2, scale 0.105
+    "learned": (True, (-1.722, 0.942, 3.282)),  # for Canny of sigma sqrt(2), scale 0.13, and `dense_contribution`
+    "learned-sigma-2": (True, (-1.852, 1.020, 3.444)),  # for sigma 2, scale 0.105
 }
 
 

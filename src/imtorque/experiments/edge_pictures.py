@@ -25,7 +25,8 @@ def curves_picture(summaries: Mapping[str, BoundarySummary]) -> bytes:
         best = (summary.ods.recall, summary.ods.precision)
         label = f"{name}, F = {summary.ods.f:.3f}"
         plotting.show_precision_recall(summary.recall, summary.precision, best=best, label=label, ax=axes)
-    return _png(axes)
+    axes.legend(loc="upper right", fontsize="small")
+    return _png(axes, 128)
 
 
 def lines_picture(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str) -> bytes:
@@ -37,7 +38,7 @@ def lines_picture(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
         axes.plot(x, y, marker="o", label=name)
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.legend(fontsize="small")
-    return _png(axes)
+    return _png(axes, 128)
 
 
 def maps_picture(rows: Sequence[Sequence[FloatArray]], titles: Sequence[str], width: int = 240) -> bytes:
@@ -53,7 +54,7 @@ def maps_picture(rows: Sequence[Sequence[FloatArray]], titles: Sequence[str], wi
         for j, found in enumerate(row):
             axes[k, j].imshow(_ink(found), cmap="gray_r", vmin=0, vmax=1, interpolation="antialiased")
             axes[k, j].set(xticks=[], yticks=[], title=titles[j] if k == 0 else "")
-    return _png(axes[0, 0])
+    return _png(axes[0, 0], 16)
 
 
 def _ink(found: FloatArray) -> FloatArray:
@@ -61,11 +62,11 @@ def _ink(found: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(found / top, 1))
 
 
-def _png(axes: Axes) -> bytes:
-    """Return the figure as a PNG of at most 16 colours, which keeps it small."""
+def _png(axes: Axes, colours: int) -> bytes:
+    """Return the figure as a PNG of so many colours, which keeps it small."""
     from imtorque import plotting
 
     drawn, small = io.BytesIO(), io.BytesIO()
     plotting.figure_of(axes).savefig(drawn, format="png", dpi=100)
-    PillowImage.open(drawn).convert("RGB").quantize(16).save(small, "PNG", optimize=True)
+    PillowImage.open(drawn).convert("RGB").quantize(colours).save(small, "PNG", optimize=True)
     return small.getvalue()
