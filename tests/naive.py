@@ -383,3 +383,194 @@ def dense_contribution(fx, fy, sizes):
                     turn = ((u - x) * fy[v, u] - (v - y) * fx[v, u]) / force
                     result[v, u] += coherence[y, x] * turn / size**3
     return result
+
+
+def resized(values, shape):
+    """Cubic interpolation, pixel by pixel; kernels that leave the map are scaled up to sum 1."""
+
+    def weights(old, new, i):
+        stretch = max(old / new, 1)
+        centre = (i + 0.5) * old / new - 0.5
+        line = []
+        for j in range(old):
+            t = abs(j - centre) / stretch
+            line.append(1.5 * t**3 - 2.5 * t**2 + 1 if t <= 1 else max(2 - t, 0) and -0.5 * (t - 1) * (t - 2) ** 2)
+        return np.array(line) / sum(line)
+
+    rows = [weights(values.shape[0], shape[0], i) for i in range(shape[0])]
+    columns = [weights(values.shape[1], shape[1], j) for j in range(shape[1])]
+    return np.array([[row @ values @ column for column in columns] for row in rows])
+
+
+def halved(plane):
+    """Binomial low-pass and every second pixel, from the six pixels around each pair along both axes."""
+    taps = [1, 5, 10, 10, 5, 1]
+    height, width = plane.shape
+    result = np.zeros((height // 2, width // 2))
+    for i in range(height // 2):
+        for j in range(width // 2):
+            for a, down in enumerate(taps):
+                for b, across in enumerate(taps):
+                    y, x = min(max(2 * i - 2 + a, 0), height - 1), min(max(2 * j - 2 + b, 0), width - 1)
+                    result[i, j] += down * across / 1024 * plane[y, x]
+    return result
+
+
+def to_unit(values):
+    spread = values.max() - values.min()
+    return (values - values.min()) / spread if spread > 1e-9 * abs(values).max() else np.zeros(values.shape)
+
+
+def fading(values, width):
+    """Border attenuation: pixel k from a border keeps (k + 1) / (w + 1), w at most half the side."""
+    result = values.copy()
+    for axis, side in enumerate(values.shape):
+        w = min(width, side // 2)
+        for k in range(w):
+            for place in (k, side - 1 - k):
+                result[(slice(None),) * axis + (place,)] *= (k + 1) / (w + 1)
+    return result
+
+
+def gabor_energy(plane, degrees):
+    """|even| + |odd| of a Gabor filter of period pi, sigma 2 across and 4 along its bars, at every pixel."""
+    reach, turn = 13, math.radians(degrees)
+    padded = np.pad(plane, reach, mode="edge")
+    energy = np.zeros(plane.shape)
+    for phase in (0, math.pi / 2):
+        kernel = np.zeros((2 * reach + 1, 2 * reach + 1))
+        for y in range(-reach, reach + 1):
+            for x in range(-reach, reach + 1):
+                u, v = x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)
+                kernel[y + reach, x + reach] = math.cos(2 * u + phase) * math.exp(-(u * u) / 8 - v * v / 32)
+        kernel -= kernel.mean()
+        kernel /= math.sqrt((kernel**2).sum())
+        for y in range(plane.shape[0]):
+            for x in range(plane.shape[1]):
+                energy[y, x] += abs((padded[y : y + 2 * reach + 1, x : x + 2 * reach + 1] * kernel).sum())
+    return fading(np.where(energy < 1e-10, 0, energy), reach)
+
+
+def dkl_pixel(red, green, blue):
+    """Luminance, red-green and blue-yellow contrast of one pixel."""
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue))
+    long0, medium0, short0 = 34.918539, 19.314797, 0.585611
+    long = 18.32535 * r + 44.60077 * g + 7.46216 * b - long0
+    medium = 4.09544 * r + 28.20135 * g + 6.66066 * b - medium0
+    short = 0.02114 * r + 0.10325 * g + 1.05258 * b - short0
+    grey = long0 + medium0
+    return (
+        0.5774 * math.sqrt(3) / grey * (long + medium),
+        2.7525 * math.sqrt(long0**2 + medium0**2) / grey * (long / long0 - medium / medium0),
+        0.4526 / grey * (grey / short0 * short - long - medium),
+    )
+
+
+def walk(activity):
+    """Where a random walk with weights |A_i - A_j| exp(-d^2 / 2 sigma^2) ends up, by taking its steps."""
+    height, width = activity.shape
+    sigma = 0.15 * (height + width) / 2
+    places = [(y, x) for y in range(height) for x in range(width)]
+    weight = np.array(
+        [
+            [
+                abs(activity[a] - activity[b]) * math.exp(-((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) / (2 * sigma**2))
+                for a in places
+            ]
+            for b in places
+        ]
+    )
+    share = np.full(len(places), 1 / len(places))
+    if weight.max() == 0:
+        return share.reshape(height, width)
+    # Resting every second time on average leads to the same end, surely; squared forty times, 2^40 steps.
+    steps = (weight / weight.sum(axis=0) + np.eye(len(places))) / 2
+    for _ in range(40):
+        before, steps = steps, steps @ steps
+        steps /= steps.sum(axis=0)
+        if np.abs(steps - before).max() < 1e-14:
+            break
+    return (steps @ share).reshape(height, width)
+
+
+def levels_of(rgb, count, smallest):
+    built, level = [], rgb
+    while len(built) < count and (not built or min(level.shape[1:]) > smallest):
+        level = np.array([halved(plane) for plane in level])
+        built.append(level)
+    return built
+
+
+def gbvs(rgb):
+    """GBVS, step by step, of a picture (3, H, W) in [0, 1]."""
+    height, width = rgb.shape[1:]
+    grid = round(height * 32 / max(height, width)), round(width * 32 / max(height, width))
+    total = np.zeros(grid)
+    for level in levels_of(rgb, 4, 10)[1:]:
+        contrasts = np.array(
+            [[dkl_pixel(*level[:, y, x]) for x in range(level.shape[2])] for y in range(level.shape[1])]
+        )
+        brightest = level.max(axis=0)
+        energies = [gabor_energy(brightest, angle) for angle in (0, 45, 90, 135)]
+        for feature in [*np.moveaxis(contrasts, 2, 0), brightest, *energies]:
+            total += walk(to_unit(resized(feature, grid))) ** 1.5
+    faded = to_unit(fading(total, 4))
+    sigma = 0.02 * max(grid)
+    reach = int(2 * sigma + 0.5)
+    kernel = np.array([math.exp(-(k * k) / (2 * sigma**2)) for k in range(-reach, reach + 1)])
+    kernel = np.outer(kernel, kernel) / kernel.sum() ** 2
+    padded = np.pad(faded, reach, mode="edge")
+    soft = np.array(
+        [
+            [(padded[y : y + 2 * reach + 1, x : x + 2 * reach + 1] * kernel).sum() for x in range(grid[1])]
+            for y in range(grid[0])
+        ]
+    )
+    return to_unit(resized(to_unit(soft), (height, width)))
+
+
+def lone_peaks(values):
+    """The normalisation N of Itti's model, as released: by the mean of the local maxima."""
+    scaled = 10 * to_unit(values)
+    peaks = []
+    for y in range(1, scaled.shape[0] - 1):
+        for x in range(1, scaled.shape[1] - 1):
+            v = scaled[y, x]
+            around = (scaled[y - 1, x], scaled[y + 1, x], scaled[y, x - 1], scaled[y, x + 1])
+            if v >= 1 and all(v >= other for other in around):
+                peaks.append(v)
+    if not peaks:
+        return scaled
+    return scaled * (100 if len(peaks) == 1 else (10 - sum(peaks) / len(peaks)) ** 2)
+
+
+def itti(rgb):
+    """Itti's saliency map, step by step, of a picture (3, H, W) in [0, 1]; centres 2 and 3, surrounds 2 coarser."""
+    height, width = rgb.shape[1:]
+    grid = round(height / 8), round(width / 8)
+    built = levels_of(rgb, 5, 4)
+    total = np.zeros(grid)
+    features = []
+    for red, green, blue in built:
+        bright = np.maximum(np.maximum(red, green), blue)
+        safe = np.where(bright > 0, bright, 1)
+        colour = [abs(blue - np.minimum(red, green)) / safe * (bright > 0), abs(red - green) / safe * (bright > 0)]
+        features.append((colour, [bright], [gabor_energy(bright, angle) for angle in (0, 45, 90, 135)]))
+    for channel in range(3):
+        summed = np.zeros(grid)
+        for centre in (2, 3):
+            if centre + 2 <= len(built):
+                for fine, coarse in zip(features[centre - 1][channel], features[centre + 1][channel], strict=True):
+                    summed += lone_peaks(resized((fine - resized(coarse, fine.shape)) ** 2, grid))
+        total += lone_peaks(summed)
+    return to_unit(resized(to_unit(fading(total, 4)), (height, width)))
+
+
+def torque_saliency(y, x, weight, shape, sigma):
+    """Sum of Gaussians around points, pixel by pixel."""
+    total = np.zeros(shape)
+    for v in range(shape[0]):
+        for u in range(shape[1]):
+            for a, b, w in zip(y, x, weight, strict=True):
+                total[v, u] += w * math.exp(-((v - a) ** 2 + (u - b) ** 2) / (2 * sigma**2))
+    return to_unit(total)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -23,7 +23,7 @@ from imtorque import synthetic
 from imtorque.cli import app
 from imtorque.files import read_image, write_picture
 
-VERBS = ["demo", "maps", "blobs", "edges"]
+VERBS = ["demo", "maps", "blobs", "edges", "saliency"]
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_version():
 @pytest.mark.parametrize("verb", ["", *VERBS])
 def test_every_help_shows_an_example_that_works_as_typed(verb):
     text = run(f"{verb} --help").stdout
-    examples = re.findall(r"imtorque (?:demo|(?:maps|blobs|edges) sample:\S+[^\n│]*)", text)
+    examples = re.findall(r"imtorque (?:demo|(?:maps|blobs|edges|saliency) sample:\S+[^\n│]*)", text)
     assert examples
     for example in examples:
         run(example.removeprefix("imtorque ").strip())
@@ -272,7 +272,7 @@ def test_unusual_pictures_go_through_every_verb(shapes):
     Image.fromarray(grey).convert("RGBA").save("alpha.png")
     Image.fromarray(grey).save("photo.jpg")
     Path("in").mkdir()
-    for verb in VERBS[1:]:
+    for verb in (*VERBS[1:-1], "saliency --method torque"):
         pictures = run_json(f"{verb} pixel.png deep.tiff palette.png alpha.png photo.jpg --jobs 1")["pictures"]
         assert [picture["status"] for picture in pictures] == ["done"] * 5
 
@@ -390,3 +390,40 @@ def test_workers_end_when_the_program_is_killed():
             return
         time.sleep(0.02)
     pytest.fail("processes of the killed program are still there")
+
+
+@pytest.mark.usefixtures("shapes")
+def test_saliency_writes_an_overlay_a_map_an_array_and_fixations_in_order():
+    for method in ("blend", "torque", "gbvs", "itti"):
+        report = run_json(f"saliency shapes.png --method {method} --fixations 4 --out {method}")
+        result = report["pictures"][0]["result"]
+        stems = [f"shapes.png.saliency{end}" for end in (".csv", ".json", ".map.png", ".npy", ".png")]
+        assert names(method) == stems
+        saliency = np.load(f"{method}/shapes.png.saliency.npy")
+        assert saliency.shape == (81, 121)
+        assert_allclose(read_image(f"{method}/shapes.png.saliency.map.png"), 255 * saliency, atol=0.501)
+        assert [row["order"] for row in result["fixations"]] == [1, 2, 3, 4]
+        first = result["fixations"][0]
+        assert saliency[first["y"], first["x"]] == 1
+        rows = list(csv.DictReader(io.StringIO(Path(method, "shapes.png.saliency.csv").read_text())))
+        assert [int(row["x"]) for row in rows] == [row["x"] for row in result["fixations"]]
+    assert "(as before)" in run("saliency shapes.png --method itti --fixations 4 --out itti").stdout
+
+
+def test_saliency_of_a_constant_picture_says_that_nothing_is_salient():
+    write_picture("grey.png", np.full((60, 80), 99, np.uint8))
+    assert "nothing is salient" in run("saliency grey.png").stdout
+    assert not np.load("imtorque-out/grey.png.saliency.npy").any()
+
+
+def test_saliency_of_a_picture_too_small_is_refused_in_one_line():
+    write_picture("small.png", np.zeros((10, 10), np.uint8))
+    error = run("saliency small.png --method gbvs", status=1).stderr
+    assert "small.png: image must have sides of at least 22 pixels for GBVS, got 10 x 10" in error
+
+
+@pytest.mark.usefixtures("shapes")
+def test_saliency_refuses_options_out_of_range():
+    assert "--share" in run("saliency shapes.png --share 1.5", status=2).stderr
+    assert "--method" in run("saliency shapes.png --method eyes", status=2).stderr
+    assert "--fixations" in run("saliency shapes.png --fixations -1", status=2).stderr

@@ -1,6 +1,6 @@
 """The image torque operator: how strongly the edges around each pixel circle it.
 
-image -> Edges -> TorqueVolume, value and scale maps -> Extrema -> what made them.
+image -> Edges -> TorqueVolume, value and scale maps -> Extrema -> what made them, where people look.
 """
 
 from importlib import import_module as _import_module
@@ -11,6 +11,7 @@ from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
+from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
@@ -31,6 +32,7 @@ __all__ = [
     "Edges",
     "Extrema",
     "TorqueVolume",
+    "blend_saliency",
     "contribution_map",
     "default_sizes",
     "dense_contribution",
@@ -38,22 +40,26 @@ __all__ = [
     "edges_from_map",
     "find_blobs",
     "find_extrema",
+    "gbvs_saliency",
     "get_num_threads",
     "gradient_edges",
     "gradient_torque",
+    "itti_saliency",
+    "scan_path",
     "set_num_threads",
     "smooth_volume",
     "strengthen_edges",
     "suppress_overlaps",
     "torque_coherence",
     "torque_map",
+    "torque_saliency",
     "torque_spectrum",
     "torque_volume",
     "value_and_scale_maps",
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "synthetic")
+_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "saliency", "synthetic")
 
 
 def __getattr__(name: str) -> _ModuleType:

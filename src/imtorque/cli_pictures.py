@@ -54,6 +54,15 @@ class Sign(StrEnum):
     dark = "dark"
 
 
+class Method(StrEnum):
+    """How saliency is computed."""
+
+    blend = "blend"
+    torque = "torque"
+    gbvs = "gbvs"
+    itti = "itti"
+
+
 Sizes = Annotated[
     str | None,
     typer.Option(
@@ -192,6 +201,25 @@ def edges(
     run_task(task, images, out, jobs, as_json, lambda result: f"{result['edge_pixels']} edge pixels")
 
 
+def saliency(
+    images: Images,
+    out: Out = DEFAULT_OUT,
+    method: Annotated[Method, typer.Option(help="blend is GBVS and torque together.")] = Method.blend,
+    share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.4,
+    fixations: Annotated[
+        int, typer.Option(min=0, max=1000, metavar="N", help="Places to predict, in the order of looking.")
+    ] = 10,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Predict where people look: a heat map over the picture, the map in grey and as an array, a table of fixations.
+
+    Example: [bold]imtorque saliency sample:hopper --fixations 5[/bold]
+    """
+    task = tasks.PredictFixations(str(method), share, fixations)
+    run_task(task, images, out, jobs, as_json, _describe_saliency)
+
+
 def _parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
     """Read sizes such as 3-91 or 5,21,45."""
     if text is None:
@@ -214,6 +242,13 @@ def _describe_maps(result: dict[str, Any]) -> str:
     if best["torque"] == 0:
         return "no torque anywhere"
     return f"strongest torque {best['torque']:+.2f} at y {best['y']}, x {best['x']}, size {best['size']}"
+
+
+def _describe_saliency(result: dict[str, Any]) -> str:
+    if not result["fixations"]:
+        return "no fixations" if result["salient"] else "nothing is salient"
+    first = result["fixations"][0]
+    return f"{len(result['fixations'])} fixations, the first at y {first['y']}, x {first['x']}"
 
 
 def _describe_strengthened(result: dict[str, Any]) -> str:

@@ -63,7 +63,7 @@ def score_saliency(path: Path, observed: Observed, sigma: float) -> tuple[Salien
     saliency, shape = read_map(path), observed.image.shape
     if saliency.shape != shape:
         raise ValueError(f"the map must have the image's shape {shape}, got {saliency.shape}")
-    return _score(saliency, observed, sigma), _score(evaluation.centre_prior(shape), observed, sigma)
+    return score_map(saliency, observed, sigma), score_map(evaluation.centre_prior(shape), observed, sigma)
 
 
 def summarise_saliency_files(names: Sequence[str], scores: Sequence[tuple[SaliencyScores, SaliencyScores]]) -> Result:
@@ -83,7 +83,8 @@ def summarise_saliency_files(names: Sequence[str], scores: Sequence[tuple[Salien
     }
 
 
-def _score(saliency: NDArray[Any], observed: Observed, sigma: float) -> SaliencyScores:
+def score_map(saliency: NDArray[Any], observed: Observed, sigma: float) -> SaliencyScores:
+    """Score one saliency map, of its image's shape, on one image."""
     shape = observed.image.shape
     fixations, (other_y, other_x) = observed.image.fixations(), observed.other_places()
     y, x = fixations.y, fixations.x

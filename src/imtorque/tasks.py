@@ -16,7 +16,9 @@ from imtorque.boundary import LOWEST_GRADIENT, dense_contribution
 from imtorque.edges import detect_edges, grey_image
 from imtorque.extrema import find_blobs
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
+from imtorque.heat_pictures import heat_overlay
 from imtorque.pictures import blob_picture, edge_picture, label_picture, scale_picture, value_picture
+from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.strengthen import strengthen_edges
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
@@ -192,6 +194,48 @@ class FindBlobs:
         return found
 
 
+@dataclass(frozen=True)
+class PredictFixations:
+    """Saliency: the map laid over the picture, the map in grey and as an array, and a table of fixations in order."""
+
+    verb: ClassVar[str] = "saliency"
+    method: str
+    share: float
+    fixations: int
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the saliency of one picture."""
+        image = read_image(source)
+        saliency = self.compute(image)
+        y, x = scan_path(saliency, self.fixations)
+        rows = [
+            {"order": k, "y": int(row), "x": int(column), "saliency": float(f"{saliency[row, column]:.6g}")}
+            for k, (row, column) in enumerate(zip(y, x, strict=True), start=1)
+        ]
+        outputs = [
+            write_picture(f"{stem}.png", heat_overlay(image, saliency, y, x)),
+            write_picture(f"{stem}.map.png", np.round(255 * saliency).astype(np.uint8)),
+            write_array(f"{stem}.npy", saliency.astype(np.float32)),
+            write_text(f"{stem}.csv", _table(["order", "y", "x", "saliency"], rows)),
+        ]
+        return outputs, {
+            "height": image.shape[0],
+            "width": image.shape[1],
+            "salient": bool(saliency.max() > 0),
+            "fixations": rows,
+        }
+
+    def compute(self, image: Image) -> NDArray[np.float64]:
+        """Return the saliency map of an image by this method."""
+        if self.method == "blend":
+            return blend_saliency([gbvs_saliency(image), torque_saliency(image)], [1 - self.share, self.share])
+        return {"torque": torque_saliency, "gbvs": gbvs_saliency, "itti": itti_saliency}[self.method](image)
+
+
 def _sizes(sizes: tuple[int, ...] | None, shape: tuple[int, int]) -> IntArray:
     return default_sizes(shape) if sizes is None else np.asarray(sizes, np.int64)
 
@@ -215,8 +259,12 @@ def extrema_rows(extrema: Extrema) -> list[dict[str, Any]]:
 
 def extrema_table(extrema: Extrema) -> str:
     """Return those rows as CSV."""
+    return _table(["number", "y", "x", "size", "torque"], extrema_rows(extrema))
+
+
+def _table(columns: list[str], rows: list[dict[str, Any]]) -> str:
     text = io.StringIO()
-    rows = csv.DictWriter(text, ["number", "y", "x", "size", "torque"], lineterminator="\n")
-    rows.writeheader()
-    rows.writerows(extrema_rows(extrema))
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return text.getvalue()

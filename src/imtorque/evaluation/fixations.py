@@ -81,8 +81,9 @@ def auc_shuffled(saliency: ArrayLike, y: ArrayLike, x: ArrayLike, *, other_y: Ar
     0.5
     """
     values = as_saliency(saliency)
-    others = values[fixation_indices(other_y, other_x, values.shape)]
-    return _probability_above(values[fixated_pixels(y, x, values.shape)], others)
+    row, column = fixation_indices(other_y, other_x, values.shape)
+    times = np.bincount(row * values.shape[1] + column, minlength=values.size)
+    return _probability_above(values[fixated_pixels(y, x, values.shape)], values.ravel(), times)
 
 
 def nss(saliency: ArrayLike, y: ArrayLike, x: ArrayLike) -> float:
@@ -237,11 +238,16 @@ def _share_at_least(ordered: Floats, levels: Floats) -> Floats:
     return share
 
 
-def _probability_above(positives: Floats, negatives: Floats) -> float:
-    """Return P(positive > negative) + P(equal) / 2, the Mann-Whitney form of the ROC area."""
-    ordered = np.sort(negatives)
-    below = np.searchsorted(ordered, positives, side="left") + np.searchsorted(ordered, positives, side="right")
-    return float(below.mean() / (2 * len(ordered)))
+def _probability_above(positives: Floats, negatives: Floats, times: NDArray[np.int64] | None = None) -> float:
+    """Return P(positive > negative) + P(equal) / 2, the Mann-Whitney form of the ROC area.
+
+    Each negative counts as often as `times` says, once by default.
+    """
+    order = np.argsort(negatives)
+    ordered = negatives[order]
+    counted = np.r_[0, np.cumsum(np.ones(len(order), np.int64) if times is None else times[order])]
+    below, upto = (counted[np.searchsorted(ordered, positives, side=side)] for side in ("left", "right"))
+    return float((below + upto).mean() / (2 * counted[-1]))
 
 
 def _same_shape(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:

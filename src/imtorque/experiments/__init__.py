@@ -5,6 +5,7 @@
 
 # To add an experiment, add its name and its module here.
 EXPERIMENTS = {
+    "attention": "imtorque.experiments.attention",
     "boundary": "imtorque.experiments.boundary",
     "car-side": "imtorque.experiments.car_side",
 }

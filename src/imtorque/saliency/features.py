@@ -1,0 +1,84 @@
+"""Feature maps of GBVS and of Itti, Koch and Niebur: a pyramid of halved pictures, and oriented energy.
+
+Described in J. Harel, C. Koch, P. Perona: Graph-based visual saliency. NIPS 2006, and L. Itti, C. Koch, E. Niebur: A
+model of saliency-based visual attention for rapid scene analysis. PAMI 20(11), 1998. The numbers are those of the
+authors' released programs.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from imtorque.saliency.colour import Planes
+from imtorque.saliency.maps import Map, attenuate_borders
+
+BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32
+SMALLEST_SIDE = 10  # no level is made from one with a side as small
+ANGLES = (0, 45, 90, 135)  # degrees
+GABOR_SIGMAS = (2.0, 4.0)  # across and along the bars, in pixels
+ROUNDING = 1e-10  # responses below it come from rounding alone
+GABOR_REACH = math.ceil(GABOR_SIGMAS[1] * math.sqrt(10))
+
+
+def pyramid(rgb: Planes, levels: int, smallest: int = SMALLEST_SIDE) -> list[Planes]:
+    """Return the picture halved once (level 1), twice, and so on, each (3, H / 2^k, W / 2^k).
+
+    It ends early at a level with a side of `smallest` pixels or less.
+    """
+    built = [_halved(rgb)]
+    while len(built) < levels and min(built[-1].shape[1:]) > smallest:
+        built.append(_halved(built[-1]))
+    return built
+
+
+def oriented_energies(intensity: Map) -> list[Map]:
+    """Return |even| + |odd| response of Gabor filters at 0, 45, 90 and 135 degrees, less towards the border."""
+    even, odd = np.abs(_responses(intensity)).reshape(2, len(ANGLES), *intensity.shape)
+    energies = even + odd
+    energies[energies < ROUNDING] = 0
+    return [attenuate_borders(energy, GABOR_REACH) for energy in energies]
+
+
+def _halved(planes: Planes) -> Planes:
+    """Low-pass with the binomial filter and keep every second pixel, along both axes; borders repeat."""
+    return _halved_rows(_halved_rows(planes).swapaxes(1, 2)).swapaxes(1, 2)
+
+
+def _halved_rows(planes: Planes) -> Planes:
+    count = planes.shape[1] // 2
+    padded = np.pad(planes, ((0, 0), (2, 3), (0, 0)), mode="edge")
+    halved: Planes = sum(tap * padded[:, k : k + 2 * count : 2] for k, tap in enumerate(BINOMIAL))
+    return halved
+
+
+def _responses(intensity: Map) -> Planes:
+    """Return the correlation with every Gabor filter, shape (8, H, W): the even ones first. Borders repeat."""
+    from scipy import fft  # here, because it takes longer to load than the rest of the library
+
+    padded = np.pad(intensity, GABOR_REACH, mode="edge")
+    shape = tuple(fft.next_fast_len(side, real=True) for side in padded.shape)
+    spectra = fft.rfft2(padded, shape) * np.conj(fft.rfft2(_gabor_filters(), shape))
+    height, width = intensity.shape
+    responses: Planes = fft.irfft2(spectra, shape)[:, :height, :width]
+    return responses
+
+
+@cache
+def _gabor_filters() -> Planes:
+    return np.stack([_gabor(angle, phase) for phase in (0, 90) for angle in ANGLES])
+
+
+def _gabor(angle: int, phase: int) -> Map:
+    """Return a Gabor filter of zero mean and unit norm, its bars `angle` degrees from the y axis."""
+    steps = np.arange(-GABOR_REACH, GABOR_REACH + 1)
+    y, x = steps[:, None], steps
+    turn = math.radians(angle)
+    across, along = x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)
+    envelope = np.exp(-(across**2) / (2 * GABOR_SIGMAS[0] ** 2) - along**2 / (2 * GABOR_SIGMAS[1] ** 2))
+    wave = np.cos(2 * across + math.radians(phase)) * envelope  # a period of pi pixels
+    wave -= wave.mean()
+    kernel: Map = wave / np.linalg.norm(wave)
+    return kernel

@@ -1,0 +1,54 @@
+"""From points to maps: Gaussians of one width around weighted points, as the paper turns extrema into saliency."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from imtorque._types import FloatArray, IntArray
+from imtorque.saliency.colour import Planes
+from imtorque.saliency.maps import Map, resize_map
+
+SHORTER_SIDE = 150  # pixels, to which the paper resizes pictures (Sec. 4.1)
+LONGEST_SIDE = 3000  # pixels, which bounds the work on a narrow strip
+DEFAULT_SIGMA = 25.0  # pixels of such a picture
+
+
+def splatted(y: IntArray, x: IntArray, weight: FloatArray, shape: tuple[int, int], sigma: float) -> Map:
+    """Return the sum of Gaussians around points."""
+    points = np.zeros(shape)
+    np.add.at(points, (y, x), weight)
+    return blurred(points, sigma)
+
+
+def blurred(values: Map, sigma: float) -> Map:
+    """Blur a map with a Gaussian, not truncated; nothing lies beyond the border."""
+    rows, columns = (_gaussians(side, sigma) for side in values.shape)
+    result: Map = rows @ values @ columns
+    return result
+
+
+def working_planes(planes: Planes) -> Planes:
+    """Shrink a picture, (C, H, W), so that its shorter side is 150 pixels; smaller ones stay as they are."""
+    height, width = planes.shape[1:]
+    scale = max(1.0, _scale((height, width)))
+    shape = max(1, round(height / scale)), max(1, round(width / scale))
+    return planes if shape == (height, width) else np.stack([resize_map(plane, shape) for plane in planes])
+
+
+def working_sigma(sigma: float, shape: tuple[int, ...]) -> float:
+    """Return a sigma meant for pictures whose shorter side is 150 in pixels of this working picture."""
+    if not (math.isfinite(sigma) and sigma > 0):
+        raise ValueError(f"sigma must be positive, got {sigma}")
+    return sigma * min(1.0, _scale(shape))
+
+
+def _scale(shape: tuple[int, ...]) -> float:
+    return max(min(shape) / SHORTER_SIDE, max(shape) / LONGEST_SIDE)
+
+
+def _gaussians(side: int, sigma: float) -> Map:
+    """Return a Gaussian around every pixel of a line, peak 1."""
+    steps = np.arange(side)
+    return np.exp(-0.5 * ((steps[:, None] - steps) / sigma) ** 2)
