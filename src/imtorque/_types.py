@@ -28,6 +28,7 @@ Image = NDArray[Any]
 Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range
 
 LARGEST_FORCE = 1e30  # keeps every torque inside a float32
+LARGEST_SIZE = 1_000_001
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,9 +230,6 @@ def check_sizes(sizes: Sizes) -> IntArray:
         if np.any(np.diff(array.prod(axis=1)) < 0):
             raise ValueError(f"rectangles must come in order of area, got {shown}")
     return array
-
-
-LARGEST_SIZE = 1_000_001
 
 
 def _plane(name: str, array: ArrayLike) -> Float32Array:
