@@ -574,3 +574,47 @@ def torque_saliency(y, x, weight, shape, sigma):
             for a, b, w in zip(y, x, weight, strict=True):
                 total[v, u] += w * math.exp(-((v - a) ** 2 + (u - b) ** 2) / (2 * sigma**2))
     return to_unit(total)
+
+
+def polar_edges(strength, dx, dy, fixation, threshold, columns):
+    """Every edge pixel as a Gaussian about its place, cell by cell: row i is i degrees, column j the distance j."""
+    polar = np.zeros((360, columns))
+    for y, x in np.argwhere(strength > threshold):
+        px, py = x - fixation[1], y - fixation[0]
+        d = math.hypot(px, py)
+        if d == 0 or d > columns - 1 - 5:
+            continue
+        ex, ey = float(dx[y, x]), float(dy[y, x])
+        length = math.hypot(ex, ey)
+        ex, ey = (ex / length, ey / length) if length else (-py / d, px / d)
+        reach = int(max(4, 90 / d**0.7))
+        row, column = round(math.degrees(math.atan2(-py, px))), round(d)
+        for i in range(row - reach, row + reach + 1):
+            sight = math.cos(math.radians(i)), -math.sin(math.radians(i))
+            sine = min(1.0, abs(sight[0] * ey - sight[1] * ex))
+            v = (1 + math.degrees(math.asin(sine))) / d ** (0.7 * sine)
+            for j in range(max(0, column - reach), min(columns, column + reach + 1)):
+                ox, oy = j * sight[0] - px, j * sight[1] - py
+                a, b = ox * ex + oy * ey, ox * ey - oy * ex
+                polar[i % 360, j] += float(strength[y, x]) * math.exp(-a * a / (2 * v * v) - b * b / 4)
+    return polar
+
+
+def seed_distances(cost, seeds):
+    """The cheapest way from each pixel to each of the seeds' labels: lower every distance until none can be."""
+    height, width = cost.shape
+    distances = {}
+    for label in sorted(set(seeds[seeds != 0].tolist())):
+        distance = np.where(seeds == label, 0.0, np.inf)
+        changed = True
+        while changed:
+            changed = False
+            for y, x in np.ndindex(height, width):
+                for v in range(max(0, y - 1), min(height, y + 2)):
+                    for u in range(max(0, x - 1), min(width, x + 2)):
+                        step = math.hypot(v - y, u - x) * (cost[y, x] + cost[v, u]) / 2
+                        if distance[v, u] + step < distance[y, x] - 1e-12:
+                            distance[y, x] = distance[v, u] + step
+                            changed = True
+        distances[label] = distance
+    return distances
