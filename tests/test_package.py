@@ -37,6 +37,7 @@ def test_the_public_names_are_these():
         "gbvs_saliency",
         "gradient_edges",
         "gradient_torque",
+        "grid_max_flow",
         "itti_saliency",
         "scan_path",
         "set_num_threads",

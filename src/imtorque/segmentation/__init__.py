@@ -1,0 +1,5 @@
+"""Cutting pictures up: graph cuts on pixel grids."""
+
+from imtorque.segmentation.graph_cut import grid_max_flow
+
+__all__ = ["grid_max_flow"]
