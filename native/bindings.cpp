@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "alpha_expansion.hpp"
 #include "boundary_matching.hpp"
 #include "canny.hpp"
 #include "coherence.hpp"
@@ -327,6 +328,25 @@ NB_MODULE(_native, m) {
             flow = max_flow(links, source.data(), sink.data(), mask.data());
         }
         return nb::make_tuple(mask, flow);
+    });
+    m.def("alpha_expansion", [](In<double, 3> unary, In<double, 2> right, In<double, 2> down, In<double, 2> down_right,
+                                In<double, 2> down_left, bool diagonal, bool wrap_rows, In<double, 2> metric, int cycles,
+                                In<int32_t, 2> start) {
+        const size_t count = unary.shape(0), height = unary.shape(1), width = unary.shape(2);
+        if (metric.shape(0) != count || metric.shape(1) != count) throw std::invalid_argument("metric is not of the labels");
+        if (start.shape(0) != height || start.shape(1) != width) throw std::invalid_argument("start differs in shape");
+        for (size_t i = 0; i < start.size(); ++i)
+            if (start.data()[i] < 0 || static_cast<size_t>(start.data()[i]) >= count)
+                throw std::invalid_argument("start holds an unknown label");
+        const GridLinks links = links_of(height, width, right, down, down_right, down_left, diagonal, wrap_rows);
+        auto labels = make<int32_t, 2>({height, width});
+        double energy;
+        {
+            nb::gil_scoped_release release;
+            std::copy_n(start.data(), start.size(), labels.data());
+            energy = alpha_expansion(links, unary.data(), metric.data(), static_cast<int>(count), cycles, labels.data());
+        }
+        return nb::make_tuple(labels, energy);
     });
     m.def("match_min_cost", [](In<int32_t, 1> pixels, In<int64_t, 1> starts, In<uint8_t, 3> truths, double radius,
                                double outlier_cost) {

@@ -12,21 +12,32 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 namespace imtorque {
 
 // Directions: right, left, down, up, and for eight neighbours down-right, up-left, down-left, up-right.
-template <class Capacity, int kDirections, bool kWrap>
+template <int kDirections, bool kWrap>
 class GridFlow {
    public:
+    using Capacity = std::int64_t;
+
     GridFlow(int height, int width) : stride_(width + 1) {
         count_ = (kWrap ? height : height + 2) * stride_;
         const std::int64_t offsets[8] = {1, -1, stride_, -stride_, stride_ + 1, -stride_ - 1, stride_ - 1, 1 - stride_};
         std::copy_n(offsets, kDirections, offsets_);
+        clear();
+    }
+
+    // Take away all arcs.
+    void clear() {
         residual_.assign((count_ + 1) * kDirections, 0);
         terminal_.assign(count_ + 1, 0);
+        source_.start();
+        sink_.start();
+        flow_ = 0;
     }
 
     std::int64_t node(int y, int x) const { return (y + (kWrap ? 0 : 1)) * stride_ + x + 1; }
@@ -36,16 +47,14 @@ class GridFlow {
         residual_[node * kDirections + direction] = forth;
         residual_[neighbour(node, direction) * kDirections + (direction ^ 1)] = back;
     }
-    // What the source gives to the node, less what the sink takes from it.
-    void set_terminal(std::int64_t node, Capacity excess) { terminal_[node] = excess; }
-    // The sum of the capacities of all arcs that leave the node or reach it, whichever is more.
-    Capacity throughput(std::int64_t node) const {
-        Capacity out = 0, in = 0;
-        for (int k = 0; k < kDirections; ++k) {
-            out += residual_[node * kDirections + k];
-            in += residual_[neighbour(node, k) * kDirections + (k ^ 1)];
-        }
-        return std::max(out, in);
+    // What the source gives to the node less what the sink takes from it, in steps; may be infinite. Comes after the
+    // node's arcs: what is more than these can carry makes no difference, and is cut to one step more.
+    void set_terminal(std::int64_t node, double excess) {
+        const auto most = static_cast<double>(throughput(node));
+        if (most == 0)
+            terminal_[node] = (excess > 0) - (excess < 0);
+        else
+            terminal_[node] = static_cast<Capacity>(std::floor(std::clamp(excess, -most - 1, most + 1) + 0.5));
     }
 
     // Push as much as possible; returns the flow through the arcs of the grid, in steps.
@@ -65,16 +74,35 @@ class GridFlow {
     bool on_source_side(std::int64_t node) const { return label_[node] > 0; }
 
    private:
+    // The sum of the capacities of all arcs that leave the node or reach it, whichever is more.
+    Capacity throughput(std::int64_t node) const {
+        Capacity out = 0, in = 0;
+        for (int k = 0; k < kDirections; ++k) {
+            out += residual_[node * kDirections + k];
+            in += residual_[neighbour(node, k) * kDirections + (k ^ 1)];
+        }
+        return std::max(out, in);
+    }
+
     static constexpr std::uint8_t kRoot = 8, kNone = 9;
 
     // One of the two trees. All its nodes nearer than `depth` have been scanned: no residual arc joins them to a node
     // outside the tree. `active` holds the nodes at `depth`, `next` those one further (some out of date: the label tells).
     struct Tree {
-        int depth = 1;
+        int depth;
         std::vector<std::int32_t> active, next;
         std::vector<std::vector<std::int32_t>> orphans;  // by distance
-        int nearest_orphan = 0;                          // no orphan is nearer
-        std::int64_t work = 0;  // nodes looked at so far: the tree that was cheaper to keep may grow
+        int nearest_orphan;                              // no orphan is nearer; 0: there are none
+        std::int64_t work;                               // nodes looked at so far: the tree cheaper to keep may grow
+
+        void start() {
+            depth = 1;
+            active.clear();
+            next.clear();
+            orphans.resize(4);
+            nearest_orphan = 0;
+            work = 0;
+        }
     };
 
     std::int64_t neighbour(std::int64_t node, int direction) const {
@@ -106,8 +134,6 @@ class GridFlow {
             parent_[i] = kRoot;
             (terminal_[i] > 0 ? source_ : sink_).active.push_back(static_cast<std::int32_t>(i));
         }
-        source_.orphans.resize(4);
-        sink_.orphans.resize(4);
     }
 
     // Scan all nodes at the tree's depth; those it gains lie one further.
@@ -300,7 +326,7 @@ class GridFlow {
     std::vector<std::int32_t> loose_;
     Tree source_, sink_;
     int growing_ = 0;
-    double flow_ = 0;
+    double flow_;
 };
 
 }  // namespace imtorque

@@ -638,3 +638,38 @@ def minimum_cut(source, sink, links):
             residual[a][b] -= amount
             residual[b][a] = residual[b].get(a, 0) + amount
         flow += amount
+
+
+def labelling_energy(labels, unary, links, metric):
+    """What a labelling costs, from the definition."""
+    total = 0.0
+    for y in range(labels.shape[0]):
+        for x in range(labels.shape[1]):
+            total += unary[labels[y, x]][y][x]
+    return total + sum(weight * metric[labels[p]][labels[q]] for p, q, weight in links)
+
+
+def expansion_move(labels, alpha, unary, links, metric):
+    """The cheapest of all labellings in which some pixels changed to alpha; of equals, one that changes fewest."""
+    others = [(y, x) for y in range(labels.shape[0]) for x in range(labels.shape[1]) if labels[y, x] != alpha]
+    best, cost = labels, (labelling_energy(labels, unary, links, metric), 0)
+    for chosen in range(2 ** len(others)):
+        moved = labels.copy()
+        for bit, pixel in enumerate(others):
+            if chosen >> bit & 1:
+                moved[pixel] = alpha
+        candidate = labelling_energy(moved, unary, links, metric), bin(chosen).count("1")
+        if candidate < cost:
+            best, cost = moved, candidate
+    return best
+
+
+def alpha_expansion(unary, links, metric):
+    """Expansion moves from the cheapest label at each pixel, until no label gains."""
+    labels = np.argmin(unary, axis=0)
+    while True:
+        before = labels
+        for alpha in range(len(unary)):
+            labels = expansion_move(labels, alpha, unary, links, metric)
+        if (labels == before).all():
+            return labels

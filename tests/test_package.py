@@ -27,6 +27,7 @@ def test_the_public_names_are_these():
         "Edges",
         "Extrema",
         "TorqueVolume",
+        "alpha_expansion",
         "blend_saliency",
         "contribution_map",
         "dense_contribution",

@@ -12,7 +12,7 @@ from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
-from imtorque.segmentation import grid_max_flow
+from imtorque.segmentation import alpha_expansion, grid_max_flow
 from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
@@ -33,6 +33,7 @@ __all__ = [
     "Edges",
     "Extrema",
     "TorqueVolume",
+    "alpha_expansion",
     "blend_saliency",
     "contribution_map",
     "default_sizes",
