@@ -32,10 +32,9 @@ def cut_cartesian(strength: FloatArray, fixation: tuple[int, int], eta: float, k
         ground[:, -1] = True
     if not ground.any():
         return np.ones(strength.shape, bool)
-    hard = 1 + 8 * k  # the links of one pixel cost less
     figure = np.zeros(strength.shape)
-    figure[fixation] = hard
-    mask, _ = grid_max_flow(figure, np.where(ground & (figure == 0), hard, 0.0), right, down)
+    figure[fixation] = np.inf
+    mask, _ = grid_max_flow(figure, np.where(ground & (figure == 0), np.inf, 0.0), right, down)
     return mask
 
 

@@ -13,7 +13,7 @@ from imtorque.segmentation.graph_cut import grid_max_flow
 
 FAINT = 5 / 255  # edges up to this are none
 BORDER = 20 / 255  # strength that the image's border is given
-OUTER_COLUMNS = 9  # that are ground
+OUTER_COLUMNS = 9  # that are ground, or a quarter of all if that is less
 INNER_COLUMNS = 3  # that are figure where a size is expected
 SPREAD = 0.5  # of the logarithm of the radius about the expected one
 LARGEST_PENALTY = 3.0
@@ -44,6 +44,8 @@ def cut_polar(polar: FloatArray, eta: float, k: float, radius: float | None = No
     a circle. Where a radius is expected, links along a row cost the more the further they are from it.
     """
     columns = polar.shape[1]
+    if columns == 1:
+        return np.ones(polar.shape, bool)
     across = link_costs((polar[:, 1:] + polar[:, :-1]) / 2, eta, k)
     along = link_costs((polar + np.roll(polar, -1, axis=0)) / 2, eta, k)
     inner = 1
@@ -51,10 +53,9 @@ def cut_polar(polar: FloatArray, eta: float, k: float, radius: float | None = No
         off = np.log((np.arange(columns - 1) + 0.5) / radius) / SPREAD
         across = across * np.exp(np.minimum(off**2 / 2, LARGEST_PENALTY))
         inner = min(INNER_COLUMNS, columns - 1)
-    hard = 1 + float(across.sum(axis=0).min())  # no cut costs more than this
     figure, ground = np.zeros(polar.shape), np.zeros(polar.shape)
-    figure[:, :inner] = hard
-    ground[:, max(inner, columns - OUTER_COLUMNS) :] = hard
+    figure[:, :inner] = np.inf
+    ground[:, max(inner, columns - max(1, min(OUTER_COLUMNS, columns // 4))) :] = np.inf
     mask, _ = grid_max_flow(figure, ground, across, along, wrap=0)
     return mask
 
