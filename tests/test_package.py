@@ -41,6 +41,7 @@ def test_the_public_names_are_these():
         "grid_max_flow",
         "itti_saliency",
         "scan_path",
+        "segment_regions",
         "set_num_threads",
         "smooth_volume",
         "strengthen_edges",

@@ -12,7 +12,7 @@ from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
-from imtorque.segmentation import alpha_expansion, grid_max_flow
+from imtorque.segmentation import alpha_expansion, grid_max_flow, segment_regions
 from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
@@ -49,6 +49,7 @@ __all__ = [
     "grid_max_flow",
     "itti_saliency",
     "scan_path",
+    "segment_regions",
     "set_num_threads",
     "smooth_volume",
     "strengthen_edges",
@@ -62,7 +63,7 @@ __all__ = [
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "saliency", "synthetic")
+_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "saliency", "segmentation", "synthetic")
 
 
 def __getattr__(name: str) -> _ModuleType:
