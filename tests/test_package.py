@@ -45,6 +45,7 @@ def test_the_public_names_are_these():
         "scan_path",
         "segment_figure",
         "segment_objects",
+        "segment_regions",
         "set_num_threads",
         "smooth_volume",
         "strengthen_edges",
