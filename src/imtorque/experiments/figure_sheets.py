@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from PIL import Image as PillowImage
+from PIL import ImageDraw
 
 from imtorque._types import BoolArray
 from imtorque.experiments.figure_cases import Scene, Source, read_scene
 from imtorque.experiments.figure_rows import Cutter, Way
 from imtorque.heat_pictures import labelled_sheet
-from imtorque.mask_pictures import figure_overlay
+from imtorque.mask_pictures import ADDED, figure_overlay
 from imtorque.pictures import Bytes
 
 SHOWN = (
@@ -46,6 +47,12 @@ def _row(scene: Scene, ways: Mapping[str, Way], shown: Sequence[str]) -> list[tu
 
 
 def _small(scene: Scene, mask: BoolArray) -> Bytes:
-    drawn = PillowImage.fromarray(figure_overlay(scene.image, [mask], [scene.fixation]))
+    drawn = PillowImage.fromarray(figure_overlay(scene.image, [mask]))
     height = max(1, round(drawn.height * WIDTH / drawn.width))
-    return np.asarray(drawn.resize((WIDTH, height), PillowImage.Resampling.LANCZOS))
+    drawn = drawn.resize((WIDTH, height), PillowImage.Resampling.LANCZOS)
+    scale = WIDTH / scene.image.shape[1]
+    place = ((scene.fixation[1] + 0.5) * scale, (scene.fixation[0] + 0.5) * scale)
+    draw = ImageDraw.Draw(drawn)
+    draw.circle(place, 4, fill="black")
+    draw.circle(place, 3, fill=ADDED)
+    return np.asarray(drawn)
