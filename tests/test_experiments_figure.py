@@ -228,7 +228,7 @@ def test_controls_are_what_they_say():
     assert figure_controls.centred_box((100, 200), 0.8) == pytest.approx((10, 20, 90, 180))
     assert figure_controls.fixated_box((100, 100), (50, 60), 0.4) == pytest.approx((30, 40, 70, 80))
     image = np.where(disc(), 220, 40).astype(np.uint8)
-    box = figure_controls.torque_box(image, (28, 42), "side")
+    box = figure_controls.torque_box(image, (28, 42), "both")
     cut = figure_controls.grab_cut(image, box, (28, 42))
     assert (cut & disc()).sum() / (cut | disc()).sum() > 0.9
     everywhere = figure_controls.grab_cut(image, (0, 0, *SHAPE), (28, 42))

@@ -28,7 +28,7 @@ from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.experiments.workers import each
 
 SETS = ("caltech", "horses")
-TUNING = 72  # scenes of a set, spread over it, that settings for the other are chosen on
+TUNING = 40  # scenes of a set, spread over it, that settings for the other are chosen on
 BINARY_TORQUE = ("cue:contribution", "cue:torque")
 MAGNITUDE_TORQUE = ("cue:product", "cue:blend", "cue:strengthened")
 PRIORS = ("0.5", "0.75", "1.0")  # expected size, of the square root of the picture's area
@@ -37,7 +37,7 @@ FIXED: dict[str, Way] = {
     "control:ellipse": ("ellipse", ""),
     "control:chan-vese": ("chan-vese", ""),
     "canny-magnitude+torque-size": ("prior:magnitude", "torque"),
-    "grabcut+torque-box": ("grabcut:torque", "side"),
+    "grabcut+torque-box": ("grabcut:torque", "both"),
 }
 # What was chosen on both sets, for scenes of other ones.
 CHOSEN: dict[str, Way] = {
