@@ -21,7 +21,8 @@ def outline_picture(image: Image, labels: IntArray) -> Bytes:
     """
     ground = display_image(image)
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
-    large, numbers = (array.repeat(zoom, axis=0).repeat(zoom, axis=1) for array in (ground, np.asarray(labels)))
+    large = ground.repeat(zoom, axis=0).repeat(zoom, axis=1)
+    numbers = np.asarray(labels).repeat(zoom, axis=0).repeat(zoom, axis=1)
     width = max(1, round(max(large.shape[:2]) / 640))
     line = _borders(numbers)
     for _ in range(width):

@@ -11,13 +11,14 @@ the same every time.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import FloatArray, IntArray
+from imtorque._types import FloatArray
 from imtorque.colour import Planes
 
 ITERATIONS = 30
@@ -74,12 +75,14 @@ class NormalisedCut:
         ]
 
 
-def divide(vectors: FloatArray, count: int) -> IntArray:
+def divide(vectors: FloatArray, count: int) -> NDArray[np.int64]:
     """Return the cluster of each pixel, from its place in the first `count` eigenvectors."""
     from scipy.cluster.vq import kmeans2
 
     points = vectors[:, :count] / (np.linalg.norm(vectors[:, :count], axis=1, keepdims=True) + 1e-12)
-    _, clusters = kmeans2(points, _spread(points, count), iter=ITERATIONS, minit="matrix", missing="warn")
+    with warnings.catch_warnings():  # a cluster may stay empty: there are then fewer
+        warnings.simplefilter("ignore", UserWarning)
+        _, clusters = kmeans2(points, _spread(points, count), iter=ITERATIONS, minit="matrix", missing="warn")
     return np.asarray(clusters, np.int64)
 
 

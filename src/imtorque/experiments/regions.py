@@ -25,7 +25,7 @@ from imtorque.heat_pictures import labelled_sheet
 from imtorque.region_pictures import mean_colour_picture
 
 TRAIN, SPLIT = "train", "val"
-EVERY = 4  # of the training images serve to choose parameters
+EVERY = 5  # of the training images serve to choose parameters
 PAPER = {"torque-paper": 0.429, "ncut": 0.390}
 PAIRS = (
     ("torque", "ncut"),
