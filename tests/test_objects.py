@@ -58,6 +58,13 @@ def test_boxes_lie_in_the_image_are_sorted_and_do_not_overlap_too_much():
     assert max(overlap(a, b) for i, a in enumerate(listed) for b in listed[:i]) <= 0.4
 
 
+def test_smaller_boxes_find_smaller_objects():
+    small = (40, 40, 48, 48)
+    for smallest, found in ((0.14, False), (0.05, True)):
+        boxes = propose_objects(objects(small), 10, smallest=smallest).as_array().tolist()
+        assert (max(overlap(box, small) for box in boxes) > 0.5) == found
+
+
 def test_boxes_can_be_selected_and_written(tmp_path):
     boxes = Boxes(*np.arange(12).reshape(4, 3), np.array([0.5, 0.25, 0.125]))
     assert len(boxes[:2]) == 2
@@ -107,6 +114,7 @@ def test_none_asked_for_is_none():
         ({"score": "edges"}, 'score must be "side" or "torque"'),
         ({"overlap": 1.5}, r"overlap must lie in \[0, 1\]"),
         ({"overlap": np.nan}, r"overlap must lie in \[0, 1\]"),
+        ({"smallest": 0}, r"smallest must lie in \[0.001, 1\]"),
     ],
 )
 def test_wrong_settings_are_refused(settings, message):

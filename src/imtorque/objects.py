@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import BoolArray, Image
 from imtorque.saliency import scan_path, torque_saliency
-from imtorque.segmentation.boxes import SIZE_POWER, Boxes, best_boxes, candidate_boxes, smooth_lab
+from imtorque.segmentation.boxes import SCORES, SMALLEST, Boxes, best_boxes, candidate_boxes, smooth_lab
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.figure import DEFAULT_CUE, segment_figure
+from imtorque.segmentation.working_size import enlarge, moved, shrink, unit_grey
 
 FIXATIONS_PER_OBJECT = 4  # that are tried at most
 SHARED = 0.5  # of the smaller of two cuts, beyond which they are one object
 
 
-def propose_objects(image: Image, count: int = 100, *, score: str = "side", overlap: float = 0.5) -> Boxes:
+def propose_objects(
+    image: Image, count: int = 100, *, score: str = "side", overlap: float = 0.4, smallest: float = SMALLEST
+) -> Boxes:
     """Propose boxes that may hold an object, best first, of any size.
 
     Boxes of many sizes and shapes are scored by the gradient of the colours L, a and b, and of those that overlap only
@@ -35,6 +39,8 @@ def propose_objects(image: Image, count: int = 100, *, score: str = "side", over
         the gradient torque of the box (Appendix A), which one strong side can raise.
     overlap
         How much a box may overlap a better one, as the area of their intersection over that of their union.
+    smallest
+        Side of the smallest boxes, as a part of the square root of the picture's area. The largest fill the picture.
 
     Returns
     -------
@@ -49,14 +55,16 @@ def propose_objects(image: Image, count: int = 100, *, score: str = "side", over
     >>> bool(abs(best.y0[0] - 20) < 4 and abs(best.x1[0] - 60) < 4)
     True
     """
-    if score not in SIZE_POWER:
+    if score not in SCORES:
         raise ValueError(f'score must be "side" or "torque", got {score!r}')
     if operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
     if not 0 <= overlap <= 1:
         raise ValueError(f"overlap must lie in [0, 1], got {overlap}")
+    if not 0.001 <= smallest <= 1:
+        raise ValueError(f"smallest must lie in [0.001, 1], got {smallest}")
     planes = smooth_lab(image)
-    return best_boxes(planes, candidate_boxes((planes.shape[1], planes.shape[2])), count, score, overlap)
+    return best_boxes(planes, candidate_boxes((planes.shape[1], planes.shape[2]), smallest), count, score, overlap)
 
 
 def segment_objects(image: Image, count: int = 5) -> NDArray[np.bool_]:
@@ -89,21 +97,34 @@ def segment_objects(image: Image, count: int = 5) -> NDArray[np.bool_]:
     """
     if operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
-    edges = edge_cue(image, DEFAULT_CUE)
+    whole = unit_grey(image)
+    grey, shape = shrink(whole), (whole.shape[0], whole.shape[1])
+    edges = edge_cue(grey, DEFAULT_CUE)
     found: list[BoolArray] = []
     taken = np.zeros(edges.shape, bool)
     y, x = scan_path(torque_saliency(image), FIXATIONS_PER_OBJECT * count)
-    for fixation in zip(y.tolist(), x.tolist(), strict=True):
+    for place in zip(y.tolist(), x.tolist(), strict=True):
+        fixation = moved(place, shape, (grey.shape[0], grey.shape[1]))
         if len(found) == count:
             break
         if taken[fixation]:
             continue
-        cut = segment_figure(image, fixation, edge_map=edges)
+        cut = segment_figure(grey, fixation, edge_map=edges)
         if _is_ground(cut) or any(_are_one(cut, other) for other in found):
             continue
         found.append(cut & ~taken)
         taken |= cut
-    return np.stack(found) if found else np.zeros((0, *edges.shape), bool)
+    return _disjoint([enlarge(cut, shape) for cut in found], shape)
+
+
+def _disjoint(masks: Sequence[BoolArray], shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Return masks with each pixel in the first of those that hold it."""
+    found = np.zeros((len(masks), *shape), bool)
+    taken = np.zeros(shape, bool)
+    for own, mask in zip(found, masks, strict=True):
+        own[:] = mask & ~taken
+        taken |= mask
+    return found
 
 
 def _is_ground(cut: BoolArray) -> bool:

@@ -17,13 +17,14 @@ from imtorque._types import FloatArray, Image, IntArray
 from imtorque.colour import Planes, lab, rgb_image
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
-SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area; the largest fill the picture
-SIZES = 14
-ASPECTS = (0.5, 1.0, 2.0)  # height over width
+SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area: 2 % of it
+SIZES = 13  # from the smallest by default to the side of a square picture
+ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width
 STEPS = 8  # places per box side
 THINNEST = 5  # pixels
-STRIP = (0.75, 1.15)  # where the contrast across a side is taken, as parts of half the box
-SIZE_POWER = {"torque": 0.5, "side": 0.25}  # of the size, that scores are multiplied by; for torque alpha = 1.5
+STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
+SCORES = ("side", "torque")
+SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
 MOST_COMPARED = 20_000  # boxes, best first, that are looked through for distinct ones
 
 
@@ -87,15 +88,20 @@ def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[
     """
     torque, sides = _native.box_scores(planes, boxes, *STRIP)
     size = np.sqrt((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))
-    found: NDArray[np.float64] = (torque if score == "torque" else sides.min(axis=1)) * size ** SIZE_POWER[score]
+    found: NDArray[np.float64] = (torque if score == "torque" else sides.min(axis=1)) * size**SIZE_POWER
     return found
 
 
-def candidate_boxes(shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the picture."""
-    smallest, largest = SMALLEST * math.sqrt(shape[0] * shape[1]), max(shape)
+def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArray[np.int64]:
+    """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the picture.
+
+    `smallest` is the side of the smallest, as a part of the square root of the picture's area.
+    """
+    least, largest = smallest * math.sqrt(shape[0] * shape[1]), max(shape)
+    growth = (1 / SMALLEST) ** (1 / SIZES)
+    steps = max(2, round(math.log(largest / least) / math.log(growth)) + 1) if largest > least else 1
     found = [np.array([[0, 0, *shape]])]
-    for size in np.geomspace(smallest, largest, SIZES):
+    for size in np.geomspace(least, largest, steps):
         for aspect in ASPECTS:
             height, width = round(size * math.sqrt(aspect)), round(size / math.sqrt(aspect))
             if THINNEST <= height <= shape[0] and THINNEST <= width <= shape[1]:
