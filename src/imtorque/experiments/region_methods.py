@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,42 +25,63 @@ Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
 
 THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
-MODEL_COUNTS = (3, 4, 6, 8, 12, 20, 30)
-GRIDS = {3: (1, 3), 4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 30: (5, 6), 40: (5, 8)}
+MODEL_COUNTS = (4, 6, 8, 12, 20)
+GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}
 PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
-CUT_COUNTS = (2, 3, 4, 5, 6, 7, 8, 10, 12)
-FELZENSZWALB_SCALES = (100, 200, 300, 500, 800)
+CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
+FELZENSZWALB_SCALES = (200, 400, 800)
 CLEAN = 0.005  # smallest region of the normalised cut, as a part of the picture
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture and what several methods need of it, found once."""
+
+    image: Image
+
+    @cached_property
+    def strengthened(self) -> Evidence:
+        """Colours, and edges strengthened by torque."""
+        return gather_evidence(self.image)
+
+    @cached_property
+    def plain(self) -> Evidence:
+        """Colours, and edges as the gradient has them."""
+        return gather_evidence(self.image, torque=False)
+
+    def large(self, labels: Labels) -> Labels:
+        """Return labels of the working size at the picture's size."""
+        shape = np.shape(self.image)[:2]
+        return enlarged(labels, shrinking(shape), shape)
 
 
 @dataclass(frozen=True)
 class Method:
     """A method in one variant: what segments a picture, and the values of the parameter that it is swept over."""
 
-    segment: Callable[[Image], Segmentations]
+    segment: Callable[[Picture], Segmentations]
     parameter: str
     values: tuple[float, ...]
 
 
-def merged_tree(image: Image, *, grid: bool = False, torque: bool = True) -> Segmentations:
+def merged_tree(picture: Picture, *, grid: bool = False, torque: bool = True) -> Segmentations:
     """Cut by colour models of patches, then merge: `segment_regions`, or it with a blind grid or with plain edges."""
-    evidence = gather_evidence(image, torque=torque)
+    evidence = picture.strengthened if torque else picture.plain
     patches = grid_patches(evidence, MODELS) if grid else torque_patches(evidence, MODELS)
     tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
-    return [_large(tree.cut(threshold), image) for threshold in THRESHOLDS]
+    return [picture.large(tree.cut(threshold)) for threshold in THRESHOLDS]
 
 
-def paper_form(image: Image, *, smoothness: float, grid: bool = False) -> Segmentations:
+def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Segmentations:
     """Cut by colour models of the K strongest extrema and call the connected parts regions (Sec. 4.3)."""
-    evidence = gather_evidence(image, torque=False)
-    plain = replace(evidence, strength=np.zeros(evidence.shape))  # links by colour alone
+    plain = replace(picture.plain, strength=np.zeros(picture.plain.shape))  # links by colour alone
     bins = colour_bins(plain.lab)
     found = []
     for count in MODEL_COUNTS:
         patches = grid_patches(plain, count) if grid else strongest_extrema(plain, count)
         costs = model_costs(patch_models(bins, patches), bins)
         labels, _ = alpha_expansion(costs, **contrast_links(plain, smoothness))
-        found.append(_large(connected_regions(labels, round(PAPER_SMALLEST * labels.size)), image))
+        found.append(picture.large(connected_regions(labels, round(PAPER_SMALLEST * labels.size))))
     return found
 
 
@@ -80,23 +101,23 @@ def grid_patches(evidence: Evidence, count: int) -> Extrema:
     return Extrema(y, x, np.full(len(y), size), np.ones(len(y), np.float32))
 
 
-def normalised_cuts(image: Image, *, colour: float) -> Segmentations:
+def normalised_cuts(picture: Picture, *, colour: float) -> Segmentations:
     """Divide by normalised cuts at half the working size, small regions joining neighbours as ours do."""
-    evidence = gather_evidence(image, torque=False)
-    lab = shrunk(evidence.lab, 2, np.mean)
+    lab = shrunk(picture.plain.lab, 2, np.mean)
     vectors = NormalisedCut(colour).vectors(lab, max(CUT_COUNTS))
     found = []
     for count in CUT_COUNTS:
-        labels = enlarged(divide(vectors, count).reshape(lab.shape[1], lab.shape[2]), 2, evidence.shape)
-        found.append(_large(connected_regions(labels, round(CLEAN * labels.size)), image))
+        labels = enlarged(divide(vectors, count).reshape(lab.shape[1], lab.shape[2]), 2, picture.plain.shape)
+        found.append(picture.large(connected_regions(labels, round(CLEAN * labels.size))))
     return found
 
 
-def felzenszwalb(image: Image, *, smallest: int) -> Segmentations:
+def felzenszwalb(picture: Picture, *, smallest: int) -> Segmentations:
     """Felzenszwalb & Huttenlocher's graph-based segmentation (scikit-image)."""
     from skimage.segmentation import felzenszwalb as segment
 
-    return [segment(image, scale=scale, sigma=0.8, min_size=smallest).astype(np.int64) for scale in FELZENSZWALB_SCALES]
+    found = (segment(picture.image, scale=scale, sigma=0.8, min_size=smallest) for scale in FELZENSZWALB_SCALES)
+    return [labels.astype(np.int64) for labels in found]
 
 
 def _merged(**options: Any) -> Method:
@@ -124,8 +145,3 @@ METHODS: dict[str, dict[str, Method]] = {
         for s in (5.0, 20.0)
     },
 }
-
-
-def _large(labels: Labels, image: Image) -> Labels:
-    shape = np.shape(image)[:2]
-    return enlarged(labels, shrinking(shape), shape)

@@ -18,14 +18,14 @@ from PIL import Image as PillowImage
 from imtorque import datasets, evaluation
 from imtorque._types import FloatArray
 from imtorque.evaluation import RegionScores
-from imtorque.experiments.region_methods import METHODS
+from imtorque.experiments.region_methods import METHODS, Picture
 from imtorque.experiments.report import Report, Request, Row, checksum, difference
 from imtorque.experiments.workers import each
 from imtorque.heat_pictures import labelled_sheet
 from imtorque.region_pictures import mean_colour_picture
 
 TRAIN, SPLIT = "train", "val"
-EVERY = 5  # of the training images serve to choose parameters
+EVERY = 8  # of the training images serve to choose parameters
 PAPER = {"torque-paper": 0.429, "ncut": 0.390}
 PAIRS = (
     ("torque", "ncut"),
@@ -95,11 +95,11 @@ def _gather(
 
 
 def _score(record: datasets.BerkeleyImage, variants: Sequence[tuple[str, str]]) -> dict[tuple[str, str], RegionScores]:
-    image, truths = record.image(), [person.segmentation for person in record.annotations()]
+    picture, truths = Picture(record.image()), [person.segmentation for person in record.annotations()]
     scores = {}
     for name, variant in variants:
         method = METHODS[name][variant]
-        scores[name, variant] = evaluation.region_scores(method.segment(image), truths, thresholds=method.values)
+        scores[name, variant] = evaluation.region_scores(method.segment(picture), truths, thresholds=method.values)
     return scores
 
 
@@ -182,12 +182,13 @@ def _examples(records: Sequence[datasets.BerkeleyImage], chosen: Mapping[str, Ch
     rows = []
     for record in records:
         image = record.image()
+        picture = Picture(image)
         people = record.annotations()
         human = max(people, key=lambda person: sum(_agreement(person, other) for other in people))
         cells = [("people", _painted(image, human.segmentation.astype(np.int64)))]
         for name in SHOWN:
             choice = chosen[name]
-            labels = METHODS[name][choice.variant].segment(image)[choice.place]
+            labels = METHODS[name][choice.variant].segment(picture)[choice.place]
             score = evaluation.region_scores([labels], [person.segmentation for person in people])
             cells.append((f"{name}  {score.covered[0] / score.area:.2f}", _painted(image, labels)))
         rows.append(cells)
