@@ -187,7 +187,7 @@ def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path)
     pytest.importorskip("skimage")
     write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
     run("reproduce", "regions", "--data", tmp_path, "--out", tmp_path / "out", *QUICK, "--set", "every=1")
-    found = check_form(tmp_path / "out", "regions", "covering")
+    found, _ = check_form(tmp_path / "out", "regions", "covering")
     rows = {row["method"]: row for row in found["rows"]}
     assert set(rows) >= {"torque", "torque-paper", "ncut", "felzenszwalb", "control:grid", "control:grid+gradient"}
     for row in rows.values():
