@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import evaluate, figures, pictures, reproduce
+from imtorque.cli import evaluate, figures, pictures, regions, reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,6 +21,7 @@ app.command()(pictures.blobs)
 app.command()(pictures.edges)
 app.command()(pictures.saliency)
 app.command()(figures.fixate)
+app.command()(regions.segment)
 app.add_typer(evaluate.evaluate_app, name="evaluate")
 app.command()(evaluate.data)
 app.command()(reproduce.reproduce)
