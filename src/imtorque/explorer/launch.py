@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable
 
@@ -47,7 +48,7 @@ def serve(
     def ready() -> None:
         announce(address)
         if browser:
-            webbrowser.open(address)
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some block until closed
 
     server.ready = ready
     with listening:
@@ -72,7 +73,8 @@ def listen(host: str, port: int | None) -> socket.socket:
         raise ValueError(f"host must be an address of this machine, got {host!r} ({error.strerror})") from None
     wanted = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
     for number in wanted:
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        # The protocol must be named, or asyncio leaves out TCP_NODELAY and every answer waits for 40 ms.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, number))
