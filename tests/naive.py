@@ -574,3 +574,144 @@ def torque_saliency(y, x, weight, shape, sigma):
             for a, b, w in zip(y, x, weight, strict=True):
                 total[v, u] += w * math.exp(-((v - a) ** 2 + (u - b) ** 2) / (2 * sigma**2))
     return to_unit(total)
+
+
+def polar_edges(strength, dx, dy, fixation, threshold, columns):
+    """Every edge pixel as a Gaussian about its place, cell by cell: row i is i degrees, column j the distance j."""
+    polar = np.zeros((360, columns))
+    for y, x in np.argwhere(strength > threshold):
+        px, py = x - fixation[1], y - fixation[0]
+        d = math.hypot(px, py)
+        if d == 0 or d > columns - 1 - 5:
+            continue
+        ex, ey = float(dx[y, x]), float(dy[y, x])
+        length = math.hypot(ex, ey)
+        ex, ey = (ex / length, ey / length) if length else (-py / d, px / d)
+        reach = int(max(4, 90 / d**0.7))
+        row, column = round(math.degrees(math.atan2(-py, px))), round(d)
+        for i in range(row - reach, row + reach + 1):
+            sight = math.cos(math.radians(i)), -math.sin(math.radians(i))
+            sine = min(1.0, abs(sight[0] * ey - sight[1] * ex))
+            v = (1 + math.degrees(math.asin(sine))) / d ** (0.7 * sine)
+            for j in range(max(0, column - reach), min(columns, column + reach + 1)):
+                ox, oy = j * sight[0] - px, j * sight[1] - py
+                a, b = ox * ex + oy * ey, ox * ey - oy * ex
+                polar[i % 360, j] += float(strength[y, x]) * math.exp(-a * a / (2 * v * v) - b * b / 4)
+    return polar
+
+
+def seed_distances(cost, seeds):
+    """The cheapest way from each pixel to each of the seeds' labels: lower every distance until none can be."""
+    height, width = cost.shape
+    distances = {}
+    for label in sorted(set(seeds[seeds != 0].tolist())):
+        distance = np.where(seeds == label, 0.0, np.inf)
+        changed = True
+        while changed:
+            changed = False
+            for y, x in np.ndindex(height, width):
+                for v in range(max(0, y - 1), min(height, y + 2)):
+                    for u in range(max(0, x - 1), min(width, x + 2)):
+                        step = math.hypot(v - y, u - x) * (cost[y, x] + cost[v, u]) / 2
+                        if distance[v, u] + step < distance[y, x] - 1e-12:
+                            distance[y, x] = distance[v, u] + step
+                            changed = True
+        distances[label] = distance
+    return distances
+def grid_links(shape, right, down, down_right=None, down_left=None, wrap=None):
+    """The links of a grid as a list of ((y, x), (v, u), capacity)."""
+    height, width = shape
+    links = []
+    families = (
+        (right, (0, 0), (0, 1)),
+        (down, (0, 0), (1, 0)),
+        (down_right, (0, 0), (1, 1)),
+        (down_left, (0, 1), (1, 0)),
+    )
+    for plane, (a, b), (c, d) in families:
+        if plane is not None:
+            for y in range(len(plane)):
+                for x in range(len(plane[y])):
+                    p, q = ((y + a) % height, (x + b) % width), ((y + c) % height, (x + d) % width)
+                    assert wrap == 0 or y + max(a, c) < height
+                    assert wrap == 1 or x + max(b, d) < width
+                    if p != q:
+                        links.append((p, q, plane[y][x]))
+    return links
+
+
+def cut_cost(mask, source, sink, links):
+    """What a cut costs, from the definition."""
+    total = 0.0
+    for y in range(len(source)):
+        for x in range(len(source[0])):
+            total += sink[y][x] if mask[y][x] else source[y][x]
+    return total + sum(capacity for p, q, capacity in links if mask[p[0]][p[1]] != mask[q[0]][q[1]])
+
+
+def minimum_cut(source, sink, links):
+    """Ford & Fulkerson with shortest paths: the smallest source side of the minimum cuts, and the flow."""
+    residual = {}
+    for y in range(len(source)):
+        for x in range(len(source[0])):
+            residual.setdefault("source", {})[y, x] = source[y][x]
+            residual.setdefault((y, x), {}).update({"sink": sink[y][x], "source": 0})
+            residual.setdefault("sink", {})[y, x] = 0
+    for p, q, capacity in links:
+        residual[p][q] = residual[p].get(q, 0) + capacity
+        residual[q][p] = residual[q].get(p, 0) + capacity
+    flow = 0
+    while True:
+        came_from, queue = {"source": None}, ["source"]
+        for node in queue:
+            for other, capacity in residual[node].items():
+                if capacity > 0 and other not in came_from:
+                    came_from[other] = node
+                    queue.append(other)
+        if "sink" not in came_from:
+            return np.array([[(y, x) in came_from for x in range(len(source[0]))] for y in range(len(source))]), flow
+        path = ["sink"]
+        while came_from[path[-1]] is not None:
+            path.append(came_from[path[-1]])
+        path.reverse()
+        steps = [(path[i], path[i + 1]) for i in range(len(path) - 1)]
+        amount = min(residual[a][b] for a, b in steps)
+        for a, b in steps:
+            residual[a][b] -= amount
+            residual[b][a] = residual[b].get(a, 0) + amount
+        flow += amount
+
+
+def labelling_energy(labels, unary, links, metric):
+    """What a labelling costs, from the definition."""
+    total = 0.0
+    for y in range(labels.shape[0]):
+        for x in range(labels.shape[1]):
+            total += unary[labels[y, x]][y][x]
+    return total + sum(weight * metric[labels[p]][labels[q]] for p, q, weight in links)
+
+
+def expansion_move(labels, alpha, unary, links, metric):
+    """The cheapest of all labellings in which some pixels changed to alpha; of equals, one that changes fewest."""
+    others = [(y, x) for y in range(labels.shape[0]) for x in range(labels.shape[1]) if labels[y, x] != alpha]
+    best, cost = labels, (labelling_energy(labels, unary, links, metric), 0)
+    for chosen in range(2 ** len(others)):
+        moved = labels.copy()
+        for bit, pixel in enumerate(others):
+            if chosen >> bit & 1:
+                moved[pixel] = alpha
+        candidate = labelling_energy(moved, unary, links, metric), bin(chosen).count("1")
+        if candidate < cost:
+            best, cost = moved, candidate
+    return best
+
+
+def alpha_expansion(unary, links, metric):
+    """Expansion moves from the cheapest label at each pixel, until no label gains."""
+    labels = np.argmin(unary, axis=0)
+    while True:
+        before = labels
+        for alpha in range(len(unary)):
+            labels = expansion_move(labels, alpha, unary, links, metric)
+        if (labels == before).all():
+            return labels

@@ -12,6 +12,7 @@ from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
+from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure
 from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
@@ -32,11 +33,13 @@ __all__ = [
     "Edges",
     "Extrema",
     "TorqueVolume",
+    "alpha_expansion",
     "blend_saliency",
     "contribution_map",
     "default_sizes",
     "dense_contribution",
     "detect_edges",
+    "edge_cue",
     "edges_from_map",
     "find_blobs",
     "find_extrema",
@@ -44,8 +47,10 @@ __all__ = [
     "get_num_threads",
     "gradient_edges",
     "gradient_torque",
+    "grid_max_flow",
     "itti_saliency",
     "scan_path",
+    "segment_figure",
     "set_num_threads",
     "smooth_volume",
     "strengthen_edges",

@@ -99,6 +99,14 @@ def add_coherent_votes(
     half: int,
     total: NDArray[np.float64],
 ) -> None: ...
+def polar_edges(
+    strength: Float32Array, dx: Float32Array, dy: Float32Array, y: int, x: int, threshold: float, columns: int
+) -> NDArray[np.float64]: ...
+def nearest_seeds(cost: NDArray[np.float64], seeds: NDArray[np.int32]) -> NDArray[np.int32]: ...
+def box_scores(
+    planes: NDArray[np.float64], boxes: NDArray[np.int64], inside: float, outside: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def distinct_boxes(boxes: NDArray[np.int64], overlap: float, most: int) -> NDArray[np.int64]: ...
 def thin(picture: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
 def match_min_cost(
     pixels: NDArray[np.int32],
@@ -110,3 +118,25 @@ def match_min_cost(
 def match_cardinality(
     pixels: NDArray[np.int32], starts: NDArray[np.int64], truths: NDArray[np.uint8], radius: float
 ) -> NDArray[np.int32]: ...
+def max_flow(
+    source: NDArray[np.float64],
+    sink: NDArray[np.float64],
+    right: NDArray[np.float64],
+    down: NDArray[np.float64],
+    down_right: NDArray[np.float64],
+    down_left: NDArray[np.float64],
+    diagonal: bool,
+    wrap_rows: bool,
+) -> tuple[NDArray[np.uint8], float]: ...
+def alpha_expansion(
+    unary: NDArray[np.float64],
+    right: NDArray[np.float64],
+    down: NDArray[np.float64],
+    down_right: NDArray[np.float64],
+    down_left: NDArray[np.float64],
+    diagonal: bool,
+    wrap_rows: bool,
+    metric: NDArray[np.float64],
+    cycles: int,
+    start: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], float]: ...

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+
+import naive
+from imtorque import _native
+from strategies import shapes
+
+
+def planes(draw, elements):
+    shape = draw(shapes)
+    return [draw(hnp.arrays(np.float32, shape, elements=part, fill=st.just(0.0))) for part in elements]
+
+
+@st.composite
+def directed_edges(draw):
+    component = st.floats(-1, 1, width=32).filter(lambda value: value == 0 or abs(value) > 1e-3)
+    strength, dx, dy = planes(draw, (st.floats(0, 1, width=32), component, component))
+    y, x = (draw(st.integers(0, side - 1)) for side in strength.shape)
+    return strength, dx, dy, (y, x), draw(st.integers(1, 30))
+
+
+@given(directed_edges())
+def test_polar_edges_are_their_definition(edges):
+    strength, dx, dy, (y, x), columns = edges
+    found = _native.polar_edges(strength, dx, dy, y, x, 5 / 255, columns)
+    assert found.shape == (360, columns)
+    assert_allclose(found, naive.polar_edges(strength, dx, dy, (y, x), 5 / 255, columns), atol=1e-9)
+
+
+def test_a_circle_of_edges_is_a_straight_line_in_polar_coordinates():
+    y, x = np.mgrid[-60:61, -60:61]
+    ring = (np.abs(np.hypot(y, x) - 50) < 0.5).astype(np.float32)
+    dx, dy = (-y).astype(np.float32), x.astype(np.float32)
+    polar = _native.polar_edges(ring, dx, dy, 60, 60, 0.1, 86)
+    assert np.all(np.abs(polar.argmax(axis=1) - 50) <= 1)
+    assert polar[:, 50].min() > 0.5 * polar.max()  # no gaps, and everywhere about as strong
+
+
+@st.composite
+def seeded_costs(draw):
+    shape = draw(st.tuples(st.integers(1, 7), st.integers(1, 7)))
+    cost = draw(hnp.arrays(np.float64, shape, elements=st.integers(1, 9).map(float)))
+    return cost, draw(hnp.arrays(np.int32, shape, elements=st.integers(0, 3)))
+
+
+@given(seeded_costs())
+def test_every_pixel_belongs_to_a_seed_that_none_is_cheaper_to_reach_than(problem):
+    cost, seeds = problem
+    labels = _native.nearest_seeds(cost, seeds)
+    if not seeds.any():
+        assert not labels.any()
+        return
+    distances = naive.seed_distances(cost, seeds)
+    best = np.min(list(distances.values()), axis=0)
+    for at in np.ndindex(cost.shape):
+        assert distances[int(labels[at])][at] <= best[at] + 1e-9
+    assert_array_equal(labels[seeds != 0], seeds[seeds != 0])
+
+
+def test_planes_of_other_shapes_are_refused():
+    plane, other = np.zeros((3, 4), np.float32), np.zeros((4, 3), np.float32)
+    with pytest.raises(ValueError, match="differ"):
+        _native.polar_edges(plane, other, plane, 0, 0, 0.1, 5)
+    with pytest.raises(ValueError, match="columns"):
+        _native.polar_edges(plane, plane, plane, 0, 0, 0.1, 0)
+    with pytest.raises(ValueError, match="differ"):
+        _native.nearest_seeds(np.ones((3, 4)), np.zeros((4, 3), np.int32))
