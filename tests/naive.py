@@ -618,6 +618,8 @@ def seed_distances(cost, seeds):
                             changed = True
         distances[label] = distance
     return distances
+
+
 def grid_links(shape, right, down, down_right=None, down_left=None, wrap=None):
     """The links of a grid as a list of ((y, x), (v, u), capacity)."""
     height, width = shape

@@ -10,18 +10,28 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from explorer_client import client, file_bytes, unpack
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 import imtorque
+from explorer_client import client, file_bytes, unpack
 from imtorque.explorer import guard, held
 from imtorque.explorer.held import HeldPicture, PictureStore, picture_of_array, picture_of_sample
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.settings import LAYERS, read_settings
 
 LAYER_FILES = [f"{layer}.{kind}" for layer in LAYERS for kind in ("png", "npy")]
-ABOUT_A_PICTURE = ["", "view", "contribution", "figure", "figure.png", "extrema.csv", "code", "picture.png", *LAYER_FILES]
+ABOUT_A_PICTURE = [
+    "",
+    "view",
+    "contribution",
+    "figure",
+    "figure.png",
+    "extrema.csv",
+    "code",
+    "picture.png",
+    *LAYER_FILES,
+]
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +184,17 @@ def test_the_contribution_is_that_of_the_chosen_extremum(server, disc):
     assert_allclose(expected.sum() / (2 * extrema.size[0] ** 2), abs(extrema.value[0]), rtol=1e-3)
 
 
+def test_the_figure_is_the_librarys(server, disc):
+    image = imtorque.datasets.sample("disc")
+    expected = imtorque.segment_figure(image, (80, 120), add=[(70, 110)], remove=[(5, 5)])
+    query = {"clicks": "80,120 +70,110 -5,5"}
+    head, arrays = unpack(ask(server, disc, "figure", **query).content)
+    assert_array_equal(arrays["mask"], expected)
+    assert head["pixels"] == expected.sum()
+    saved = np.asarray(Image.open(io.BytesIO(ask(server, disc, "figure.png", **query).content)))
+    assert_array_equal(saved, expected * np.uint8(255))
+
+
 def test_layers_come_as_pictures_to_lay_over_and_as_files(server, disc):
     _, arrays = unpack(ask(server, disc, "view", layers=",".join(LAYERS)).content)
     value = np.load(io.BytesIO(ask(server, disc, "value.npy").content))
@@ -221,6 +242,7 @@ def test_a_picture_without_edges_is_fine(server):
     key = server.post("/api/pictures?name=a.png", content=file_bytes(np.full((5, 7), 9, np.uint8))).json()["key"]
     head, arrays = unpack(ask(server, key, "view", layers=",".join(LAYERS)).content)
     assert (head["extrema"], head["limit"], len(arrays["place"])) == ([], 0.0, 0)
+    assert "strengthened" not in ask(server, key, "code", layers="strengthened").text  # there is nothing to strengthen
     one = server.post("/api/pictures?name=a.png", content=file_bytes(np.zeros((1, 1), np.uint8))).json()["key"]
     assert unpack(ask(server, one, "view", layers=",".join(LAYERS)).content)[0]["width"] == 1
 
@@ -254,16 +276,14 @@ def test_a_large_picture_is_shrunk_and_the_code_says_so(server, tmp_path, monkey
 def test_the_code_runs_and_makes_what_is_shown(server, query, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     content = file_bytes(noise())
-    (tmp_path / "it's \"mine\".png").write_bytes(content)
-    response = server.post("/api/pictures", params={"name": "it's \"mine\".png"}, content=content)
+    (tmp_path / 'it\'s "mine".png').write_bytes(content)
+    response = server.post("/api/pictures", params={"name": 'it\'s "mine".png'}, content=content)
     key = response.json()["key"]
     code = ask(server, key, "code", **query).text
     names = {}
     exec(compile(code, "copied.py", "exec"), names)
     printed = capsys.readouterr().out
-    head, arrays = unpack(ask(server, key, "view", **query).content)
     if query.get("count") != "0":
-        assert printed.splitlines()[-1 - len(head["extrema"]) : -1] or printed.endswith("\n")
         assert ask(server, key, "extrema.csv", **query).text in printed
     if "size" in query:
         assert f"torque {names['torque']:+.4f}" in printed
@@ -310,8 +330,9 @@ def test_a_name_cannot_break_out_of_the_code():
         ({"layers": "value,depth"}, "layers must be one of value, scale, edges, saliency, strengthened, got 'depth'"),
         ({"number": "0"}, "number must be whole, from 1 to 200, got '0'"),
         ({"y": "3"}, "y, x and size must be given together"),
-        ({"clicks": "3"}, 'clicks must be like "80,120 +40,60 -10,20" (y,x), got \'3\''),
-        ({"clicks": "+3,4"}, "clicks must start with a plain click, got '+3,4'"),
+        ({"clicks": "3"}, "clicks must be like \"80,120 +40,60 -10,20\" (y,x), got '3'"),
+        ({"clicks": "+3,4"}, "clicks must be a plain one first and then added or removed ones, got '+3,4'"),
+        ({"clicks": "3,4 5,6"}, "clicks must be a plain one first"),
         ({"clicks": "3,x"}, "clicks must be whole"),
         ({"clicks": "1,1 " * 51}, "clicks must be at most 50, got 51"),
         ({"path": "/etc/passwd"}, "parameters must be among sigma, low,"),
@@ -327,9 +348,11 @@ def test_numbers_and_places_outside_the_picture_are_refused(server, disc):
     assert "number must be of one of the 3 extrema, got 4" in refusal(
         server.get(f"{path}/contribution?number=4&count=3"), 400
     )
-    assert "clicks must lie in the picture of 161 x 241, got y 161, x 0" in refusal(
-        server.get(f"{path}/figure?clicks=161,0"), 400
-    )
+    outside = "fixation must lie in the image of 161 x 241, got (y, x) = (161, 0)"
+    assert outside in refusal(server.get(f"{path}/figure?clicks=161,0"), 400)
+    assert "clicks must be given, got none" in refusal(server.get(f"{path}/figure.png"), 400)
+    both = refusal(server.get(f"{path}/figure", params={"clicks": "80,120 +9,9 -9,9"}), 400)
+    assert "a point must be added or removed, not both" in both
 
 
 def test_a_picture_that_is_not_held_is_gone(server):
@@ -404,13 +427,15 @@ def test_other_methods_are_refused(server, disc):
 
 def test_a_name_is_no_more_than_a_name(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    facts = server.post("/api/pictures", params={"name": "../../x\r\n\"é.png"}, content=file_bytes(noise())).json()
+    facts = server.post("/api/pictures", params={"name": '../../x\r\n"é.png'}, content=file_bytes(noise())).json()
     disposition = ask(server, facts["key"], "value.png").headers["content-disposition"]
     assert disposition == 'attachment; filename=".._.._x____.png.value.png"'
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failure_of_our_own_is_no_traceback(server, disc, monkeypatch):
+def test_a_failure_of_our_own_is_no_traceback(server, monkeypatch):
+    disc = server.post("/api/pictures?sample=disc").json()["key"]
+
     def fail(*_):
         raise RuntimeError("secret")
 

@@ -90,7 +90,10 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
     if not categories:
         raise ValueError(f"{Path(root) / 'caltech101'} must hold Annotations/, got no outline")
     rng = np.random.default_rng([seed, parity])
-    pools = [rng.permuted([i for i, image in enumerate(outlined) if image.category == name][parity::2]) for name in categories]
+    pools = [
+        rng.permuted([i for i, image in enumerate(outlined) if image.category == name][parity::2])
+        for name in categories
+    ]
     if not all(pool.size for pool in pools):
         raise ValueError(f"{Path(root) / 'caltech101'} must hold at least two outlines of each category")
     grounds = bsds300(Path(root) / "bsds500", split)
@@ -105,9 +108,7 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
     return pasted
 
 
-def _paste(
-    ground: Image.Image, picture: Image.Image, mask: Image.Image, rng: np.random.Generator
-) -> Composite:
+def _paste(ground: Image.Image, picture: Image.Image, mask: Image.Image, rng: np.random.Generator) -> Composite:
     share = np.exp(rng.uniform(*np.log(SHARES)))
     room = [side - 2 * MARGIN for side in ground.size]
     scale = np.sqrt(share * ground.width * ground.height / (mask.width * mask.height))

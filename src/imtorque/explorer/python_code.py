@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from imtorque.explorer.held import HeldPicture
-from imtorque.explorer.results import strengthener
-from imtorque.explorer.settings import Click, Settings
+from imtorque.explorer.results import figure_arguments, strengthened_of, strengthener
+from imtorque.explorer.settings import Settings
 
 
 def python_code(picture: HeldPicture, settings: Settings) -> str:
@@ -28,11 +28,13 @@ def python_code(picture: HeldPicture, settings: Settings) -> str:
         lines += _extrema(settings)
     if "saliency" in settings.layers:
         lines += ["", "saliency = imtorque.torque_saliency(image)"]
-    if "strengthened" in settings.layers:
+    if "strengthened" in settings.layers and strengthened_of(picture, settings).any():
         lines += ["", *_strengthened(settings)]
         lines.insert(1, "import numpy as np")
     if settings.clicks:
-        lines += ["", "# The figure that was cut out.", *(_figure(click) for click in settings.clicks)]
+        fixation, others = figure_arguments(settings)
+        cut = f"mask = imtorque.segment_figure(image, {fixation}{_given(others)})"
+        lines += ["", "# The figure that was cut out.", cut]
     return "\n".join(lines) + "\n"
 
 
@@ -61,11 +63,6 @@ def _strengthened(settings: Settings) -> list[str]:
         "contributed = imtorque.dense_contribution(weak)",
         f"strengthened = imtorque.strengthen_edges(np.minimum(weak.strength, 1), contributed{chosen})",
     ]
-
-
-def _figure(click: Click) -> str:
-    cut = f"imtorque.segment_figure(image, ({click.y}, {click.x}))"
-    return {"new": f"mask = {cut}", "add": f"mask |= {cut}", "remove": f"mask &= ~{cut}"}[click.operation]
 
 
 def _given(arguments: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.heat_pictures import heat_picture
 from imtorque.pictures import Bytes, edge_picture, scale_picture, value_picture
 from imtorque.saliency import torque_saliency
+from imtorque.segmentation import edge_cue, segment_figure
 from imtorque.strengthen import strengthen_edges
 from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 
@@ -80,27 +81,32 @@ def strengthened_of(picture: HeldPicture, settings: Settings) -> FloatArray:
     def compute() -> FloatArray:
         edges = detect_edges(picture.image, **given)
         strength = np.minimum(edges.strength, 1)
+        if not strength.any():  # which `strengthen_edges` refuses
+            return np.zeros(picture.shape)
         return strengthen_edges(strength, dense_contribution(edges), coefficients=preset)
 
     return picture.recall(("strengthened", *given.items()), compute)
 
 
+def figure_arguments(settings: Settings) -> tuple[tuple[int, int], dict[str, list[tuple[int, int]]]]:
+    """Return the fixation, and the points to add and to remove where there are any."""
+    points = [(click.y, click.x) for click in settings.clicks]
+    chosen = {
+        operation: [point for point, click in zip(points, settings.clicks, strict=True) if click.operation == operation]
+        for operation in ("add", "remove")
+    }
+    return points[0], {operation: given for operation, given in chosen.items() if given}
+
+
 def figure_of(picture: HeldPicture, settings: Settings) -> BoolArray:
     """Return the figure that the clicks cut out."""
-    height, width = picture.shape
-    from imtorque import segment_figure
-
-    figure = np.zeros(picture.shape, bool)
-    for click in settings.clicks:
-        if click.y >= height or click.x >= width:
-            raise ValueError(f"clicks must lie in the picture of {height} x {width}, got y {click.y}, x {click.x}")
-        place = (click.y, click.x)
-        part = picture.recall(("figure", place), lambda place=place: segment_figure(picture.image, place))  # type: ignore[misc]
-        if click.operation == "remove":
-            figure &= ~part
-        else:
-            figure = figure | part if click.operation == "add" else part.copy()
-    return figure
+    if not settings.clicks:
+        raise ValueError("clicks must be given, got none")
+    fixation, others = figure_arguments(settings)
+    cue = picture.recall("cue", lambda: edge_cue(picture.image))  # the same for every click
+    return picture.recall(
+        ("figure", settings.clicks), lambda: segment_figure(picture.image, fixation, edge_map=cue, **others)
+    )
 
 
 def layer_array(picture: HeldPicture, settings: Settings, layer: str) -> NDArray[Any]:

@@ -17,7 +17,7 @@ LARGEST_SIZE = 4095  # a patch that covers any picture the explorer works on, wh
 
 @dataclass(frozen=True)
 class Click:
-    """One click of the cut-out: where, and whether the figure there starts anew, is added or taken away."""
+    """One click of the cut-out: where, and whether the figure there is the first one, added or removed."""
 
     operation: str
     y: int
@@ -138,8 +138,8 @@ def _clicks(name: str, text: str) -> tuple[Click, ...]:
         if len(pair) != 2:
             raise ValueError(f'{name} must be like "80,120 +40,60 -10,20" (y,x), got {part[:40]!r}')
         clicks.append(Click(operation, *(coordinate(name, number) for number in pair)))
-    if clicks and clicks[0].operation != "new":
-        raise ValueError(f"{name} must start with a plain click, got {parts[0]!r}")
+    if any((click.operation == "new") != (k == 0) for k, click in enumerate(clicks)):
+        raise ValueError(f"{name} must be a plain one first and then added or removed ones, got {text[:40]!r}")
     return tuple(clicks)
 
 

@@ -55,7 +55,8 @@ function readClicks(text) {
     const operation = { p: "add", s: "remove", "": "new" }[match?.[1]];
     if (match) clicks.push({ operation, y: Number(match[2]), x: Number(match[3]) });
   }
-  return clicks.length && clicks[0].operation === "new" ? clicks.slice(0, 50) : [];
+  const good = clicks.every(({ operation }, k) => (operation === "new") === (k === 0));
+  return good ? clicks.slice(0, 50) : [];
 }
 
 function write(key, value) {
