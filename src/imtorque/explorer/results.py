@@ -22,7 +22,7 @@ from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 
 MOST_VOLUME_BYTES = 2**26  # of disks' torque, which is computed once for maps and extrema where it is no more
 
-LINE_COLOURS = {"edges": (20, 184, 166), "strengthened": (245, 158, 11)}  # teal and amber: neither is a sign
+LINE_COLOURS = {"edges": (20, 184, 166), "strengthened": (251, 191, 36)}  # teal and amber: neither is a sign
 
 # Canny's sigma below which the first coefficients of `strengthen_edges` serve best, and the scale learned with each.
 STRENGTHENERS = ((1.7, "learned", 0.13), (float("inf"), "learned-sigma-2", 0.105))
@@ -88,7 +88,7 @@ def strengthened_of(picture: HeldPicture, settings: Settings) -> FloatArray:
     return picture.recall(("strengthened", *given.items()), compute)
 
 
-def figure_arguments(settings: Settings) -> tuple[tuple[int, int], dict[str, list[tuple[int, int]]]]:
+def figure_arguments(settings: Settings) -> tuple[tuple[int, int], dict[str, Any]]:
     """Return the fixation, and the points to add and to remove where there are any."""
     points = [(click.y, click.x) for click in settings.clicks]
     chosen = {

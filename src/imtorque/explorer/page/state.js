@@ -85,7 +85,7 @@ export function writeAddress(values) {
   for (const key of Object.keys(DEFAULTS)) {
     const text = values[key] === null ? "" : write(key, values[key]);
     const usual = DEFAULTS[key] === null ? "" : write(key, DEFAULTS[key]);
-    if (text !== usual) parts.push(`${key}=${encodeURIComponent(text).replaceAll("%2C", ",").replaceAll("%3A", ":")}`);
+    if (text !== usual) parts.push(`${key}=${encodeURIComponent(text).replace(/%(2C|3A|3B)/g, decodeURIComponent)}`);
   }
   return `#${parts.join("&")}`;
 }
