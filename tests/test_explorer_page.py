@@ -453,7 +453,8 @@ def test_the_copied_code_runs_and_prints_what_is_shown(tab):
 
 
 def test_maps_and_the_table_are_downloaded(tab):
-    tab.open("#picture=sample:hole&tab=save&sigma=2")
+    tab.open("#picture=sample:hole&tab=save&sigma=2&y=80&x=120&size=51")
+    assert "torque_spectrum(edges, (80, 120), [51])" in tab.page.inner_text("#code")
     edges = imtorque.detect_edges(imtorque.datasets.sample("hole"), sigma=2)
     value, _ = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     downloaded = {}

@@ -57,7 +57,7 @@ def read_image(path: str | os.PathLike[str]) -> Image:
             return _pixels(ImageOps.exif_transpose(picture))
 
 
-def decode_image(data: bytes, *, name: str, most_pixels: int = LARGEST_PICTURE) -> Image:
+def decode_image(data: bytes, *, name: str, most_pixels: int | None = None) -> Image:
     """Read a picture from the bytes of a file, in memory, as `read_image` does.
 
     Parameters
@@ -67,7 +67,7 @@ def decode_image(data: bytes, *, name: str, most_pixels: int = LARGEST_PICTURE) 
     name
         What errors call it.
     most_pixels
-        A picture that says it has more is refused before any of them is decoded.
+        A picture that says it has more is refused before any of them is decoded; 2^30 by default.
     """
     with _reading(name):
         picture = _open(io.BytesIO(data), FORMATS)
@@ -227,10 +227,11 @@ def _open(source: str | os.PathLike[str] | io.BytesIO, formats: tuple[str, ...] 
             PillowImage.MAX_IMAGE_PIXELS = limit
 
 
-def _check_extent(path: str | os.PathLike[str], picture: PillowImage.Image, most_pixels: int = LARGEST_PICTURE) -> None:
+def _check_extent(path: str | os.PathLike[str], picture: PillowImage.Image, most_pixels: int | None = None) -> None:
     width, height = picture.size
-    if width * height > most_pixels:
-        raise ValueError(f"{path}: must have at most {most_pixels} pixels, got {width} x {height}")
+    most = LARGEST_PICTURE if most_pixels is None else most_pixels
+    if width * height > most:
+        raise ValueError(f"{path}: must have at most {most} pixels, got {width} x {height}")
     pages = getattr(picture, "n_frames", 1)
     if picture.format == "TIFF" and pages > 1:
         raise ValueError(f"{path}: must hold one picture, got a TIFF of {pages} pages")

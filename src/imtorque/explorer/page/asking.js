@@ -6,7 +6,7 @@ import { clicksText, settingsQuery, shownLayers } from "./state.js";
 import { EdgeField } from "./torque.js";
 import { figureOf } from "./stage.js";
 import { placed } from "./gestures.js";
-import { choose, home, refresh } from "./showing.js";
+import { choose, home, refresh, showDownloads } from "./showing.js";
 
 const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(400), code: new Newest() };
 const working = new Set(); // what else is under way: "opening", "sketching"
@@ -60,6 +60,8 @@ export function askView() {
     panel.setView(head, page.view.field.length);
     panel.setExtrema(head.extrema);
     askContribution();
+    askCode();
+    showDownloads();
     refresh();
   });
 }
@@ -93,7 +95,8 @@ export function askFigure() {
     const { width, height } = page.picture;
     page.figure = figureOf(arrays.mask, width, height, clicks);
     const share = ((100 * head.pixels) / (width * height)).toFixed(1);
-    $("figure-facts").textContent = `${head.pixels.toLocaleString("en")} pixels, ${share} % of the picture, in ${Math.round(took)} ms.`;
+    $("figure-facts").textContent = `${head.pixels.toLocaleString("en")} pixels, ${share} % of the picture.`;
+    $("status").textContent = `${Math.round(took)} ms`;
     refresh();
   });
 }
