@@ -24,6 +24,7 @@ DESK, PHONE = (1280, 720), (390, 844)
 STATES = {
     "patch": ("#picture=sample:hole&y=80&x=120&size=117", DESK, "light"),
     "maps": ("#picture=sample:hopper&y=40&x=40&size=3&layers=value.90&tab=layers", DESK, "dark"),
+    "strengthened": ("#picture=sample:hopper&y=5&x=5&size=3&layers=strengthened.100&tab=layers", DESK, "light"),
     "extrema": ("#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4", DESK, "light"),
     "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=110,130", DESK, "dark"),
     "sketch": ("#picture=sketch", DESK, "light"),

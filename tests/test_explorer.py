@@ -260,6 +260,12 @@ def test_a_large_picture_is_shrunk_and_the_code_says_so(server, tmp_path, monkey
     assert_array_equal(names["value"], value)
 
 
+def test_a_long_picture_is_shrunk_to_what_the_page_can_show(server):
+    facts = server.post("/api/pictures?name=a.png", content=file_bytes(np.zeros((9, 5001), np.uint8))).json()
+    assert (facts["height"], facts["width"]) == (4, 2500)
+    assert ask(server, facts["key"], "view", layers=",".join(LAYERS), patch="disk")
+
+
 # ---- the code ------------------------------------------------------------------------------------------------------
 
 
@@ -387,6 +393,7 @@ def pages():
         (file_bytes(noise(), "JPEG")[:500], "must be a picture that can be read"),
         (bomb(60_000, 60_000), "must have at most 50000000 pixels, got 60000 x 60000"),
         (bomb(2_000_000_000, 2_000_000_000), "must have at most 50000000 pixels"),
+        (file_bytes(np.zeros((1, 5000), np.uint8)), "must be less narrow to be shown, got 1 x 5000 pixels"),
         (pages(), "must hold one picture, got a TIFF of 2 pages"),
         (file_bytes(np.full((4, 4), np.nan, np.float32), "TIFF"), "image must be finite"),
     ],

@@ -20,6 +20,7 @@ from imtorque.files import decode_image, shrink_image
 
 MOST_PIXELS = 50_000_000  # of a picture that is sent
 WORKING_PIXELS = 400_000  # larger ones are shrunk by a whole factor until an answer takes no longer than a blink
+LONGEST_SIDE = 4000  # of a picture that is worked on
 RESULTS_KEPT = 8  # for each picture
 IDLE_SECONDS = 15 * 60  # then a picture goes; the page sends it again where it is still open
 CLOSING_SECONDS = 20  # between a tab's farewell and the end of its picture: a reload says farewell too
@@ -90,9 +91,13 @@ def read_as(path: str) -> str:
 def _worked_on(name: str, image: Image, source: str, factor: int = 1) -> HeldPicture:
     """Shrink a large picture, bring floats to [0, 1], and note how."""
     recipe = [f"image = {source}"]
-    factor = max(factor, math.ceil(math.sqrt(image.shape[0] * image.shape[1] / WORKING_PIXELS)))
+    height, width = image.shape[:2]
+    factor = max(
+        factor, math.ceil(math.sqrt(height * width / WORKING_PIXELS)), math.ceil(max(height, width) / LONGEST_SIDE)
+    )
+    if factor > min(height, width):
+        raise ValueError(f"{name}: must be less narrow to be shown, got {height} x {width} pixels")
     if factor > 1:
-        factor = min(factor, *image.shape[:2])
         image = shrink_image(image, factor)
         recipe.append(f"image = imtorque.files.shrink_image(image, {factor})")
     grey_image(image)  # refuses what no function takes

@@ -22,7 +22,7 @@ from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 
 MOST_VOLUME_BYTES = 2**26  # of disks' torque, which is computed once for maps and extrema where it is no more
 
-LINE_COLOURS = {"edges": (20, 184, 166), "strengthened": (251, 191, 36)}  # teal and amber: neither is a sign
+LINE_COLOURS = {"edges": (94, 234, 212), "strengthened": (251, 191, 36)}  # teal and amber: neither is a sign
 
 # Canny's sigma below which the first coefficients of `strengthen_edges` serve best, and the scale learned with each.
 STRENGTHENERS = ((1.7, "learned", 0.13), (float("inf"), "learned-sigma-2", 0.105))
@@ -147,7 +147,7 @@ def layer_overlay(picture: HeldPicture, settings: Settings, layer: str) -> Bytes
     if layer == "saliency":
         return _with_cover(shown, saliency_of(picture))
     line = np.broadcast_to(np.array(LINE_COLOURS[layer], np.uint8), (*shown.shape, 3))
-    return _with_cover(line, shown / max(float(shown.max()), 1.0))
+    return _with_cover(line, (shown / max(float(shown.max()), 1.0)) ** 0.7)
 
 
 def _with_cover(shown: Bytes, cover: NDArray[Any]) -> Bytes:

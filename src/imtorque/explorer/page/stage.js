@@ -5,6 +5,7 @@ export const MINUS = "#3f9dff";
 const MAXIMUM = "#ffd92f"; // the library's colours of extrema
 const MINIMUM = "#33e08a";
 const COLOURED = ["value", "scale", "saliency"]; // layers whose colours say something
+const LINES = ["edges", "strengthened"];
 const DARK = "rgba(8, 12, 18, .75)";
 
 export class Stage {
@@ -87,11 +88,15 @@ export class Stage {
     const height = this.scale * ground.height;
     c.imageSmoothingEnabled = this.scale < 2;
     c.imageSmoothingQuality = "high";
-    const coloured = COLOURED.some((name) => scene.layers[name] && this.layers[name]);
+    const coloured = [...COLOURED, ...LINES].some((name) => scene.layers[name] && this.layers[name]);
     c.drawImage(coloured ? this.greyGround() : ground, this.left, this.top, width, height);
+    const lines = Math.max(...LINES.map((name) => (this.layers[name] ? scene.layers[name] : 0)));
+    c.fillStyle = `rgba(10, 14, 20, ${0.005 * lines})`; // so that lines one pixel wide are seen
+    c.fillRect(this.left, this.top, width, height);
     for (const [name, opacity] of Object.entries(scene.layers)) {
       if (!opacity || !this.layers[name]) continue;
       c.globalAlpha = opacity / 100;
+      c.imageSmoothingEnabled = this.scale < 2 && !LINES.includes(name);
       c.drawImage(this.layers[name], this.left, this.top, width, height);
       c.globalAlpha = 1;
     }

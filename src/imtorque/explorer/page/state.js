@@ -5,7 +5,7 @@ const SQRT2 = Math.SQRT2;
 export const DEFAULTS = {
   picture: null, y: null, x: null, size: null,
   sigma: SQRT2, low: null, high: null, force: "unit", alpha: 2, patch: "square", smallest: 5, largest: null,
-  layers: { value: 0, scale: 0, edges: 0, saliency: 0, strengthened: 0 }, // opacity in per cent; 0 is off
+  layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, apart: true, number: null,
   tab: "layers", tool: "patch", clicks: [],
 };
