@@ -364,7 +364,7 @@ def test_numbers_and_places_outside_the_picture_are_refused(server, disc):
 def test_a_picture_that_is_not_held_is_gone(server):
     for what in ABOUT_A_PICTURE:
         message = refusal(server.get(f"/api/pictures/no-such/{what}".rstrip("/")), 410)
-        assert message == "this picture is no longer held, send it again"
+        assert message == "this picture is no longer held: open it again"
 
 
 def bomb(width, height):

@@ -496,6 +496,21 @@ def test_a_picture_the_server_let_go_is_sent_again(tab, store):
     tab.complaints.clear()
 
 
+def test_a_picture_that_is_gone_and_a_server_that_is_gone_are_said(tab):
+    tab.open("#picture=held:nothing")
+    assert tab.page.inner_text("#toast") == "this picture is no longer held: open it again"
+    assert tab.torque == library_torque(imtorque.datasets.sample("shapes"), tab.place)
+    tab.page.route("**/view?*", lambda route: route.abort())
+    tab.page.click("#tab-settings")
+    tab.slide("sigma", 2)
+    assert "The explorer's server does not answer" in tab.page.inner_text("#toast")
+    tab.page.unroute("**/view?*")
+    tab.slide("sigma", 3)
+    assert tab.torque == library_torque(imtorque.datasets.sample("shapes"), tab.place, sigma=3.0)
+    assert all("410" in text or "ERR_FAILED" in text for text in tab.complaints)
+    tab.complaints.clear()
+
+
 def test_a_closed_tab_frees_its_picture(browser, store, address, monkeypatch):
     for key in list(store._pictures):
         store.remove(key)

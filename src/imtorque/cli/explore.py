@@ -17,7 +17,8 @@ MISSING = "imtorque explore needs starlette and uvicorn: pip install 'imtorque[e
 
 def explore(
     image: Annotated[
-        str | None, typer.Argument(help="A picture to open with, or sample:NAME; a drawn scene by default.")
+        str | None,
+        typer.Argument(metavar="IMAGE", help="A picture to open with, or sample:NAME; a drawn scene by default."),
     ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at. Others than 127.0.0.1 let other machines in.")

@@ -158,7 +158,7 @@ class Explorer:
             try:
                 picture = self._store.get(request.path_params["key"])
             except KeyError:
-                raise HTTPException(410, "this picture is no longer held, send it again") from None
+                raise HTTPException(410, "this picture is no longer held: open it again") from None
             return await self._work(lambda: answer(picture, settings))
 
         return respond

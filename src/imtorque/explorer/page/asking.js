@@ -4,7 +4,7 @@ import { $, page, state, store, toast } from "./page.js";
 import { Newest } from "./server.js";
 import { clicksText, settingsQuery, shownLayers } from "./state.js";
 import { EdgeField } from "./torque.js";
-import { figureOf } from "./stage.js";
+import { figureOf } from "./marks.js";
 import { placed } from "./gestures.js";
 import { choose, home, refresh, showDownloads } from "./showing.js";
 

@@ -133,6 +133,7 @@ export class Panel {
     for (const pane of document.querySelectorAll(".pane")) pane.hidden = pane.dataset.pane !== values.tab;
     for (const radio of document.querySelectorAll("[name=tool]")) radio.checked = radio.value === values.tool;
     $("size-tool").hidden = values.tool === "cut" || values.tool === "draw";
+    $("hint").textContent = values.tool === "extrema" ? "click a mark" : "drag to move · scroll to resize";
     $("cut-tool").hidden = values.tool !== "cut";
     $("sketch-tool").hidden = values.tool !== "draw";
   }

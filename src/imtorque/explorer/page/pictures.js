@@ -65,7 +65,7 @@ async function openSketch() {
 
 // The sketch goes to the server as it is drawn, one at a time, and the last one always.
 async function sendSketch() {
-  page.stage.ground = sketch.canvas;
+  page.stage.redraw(sketch.canvas);
   refresh();
   sendAgain = sending;
   if (sending) return;
