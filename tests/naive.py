@@ -717,3 +717,42 @@ def alpha_expansion(unary, links, metric):
             labels = expansion_move(labels, alpha, unary, links, metric)
         if (labels == before).all():
             return labels
+
+
+def line_mean(plane, at, start, end, axis):
+    """Mean of plane[at, start:end], or of plane[start:end, at] along axis 0; beyond the border the border repeats."""
+    lines = plane if axis == 1 else plane.T
+    return float(np.mean(lines[min(max(at, 0), lines.shape[0] - 1), start:end]))
+
+
+def half_up(value):
+    """The nearest integer, halves away from zero."""
+    return int(math.copysign(math.floor(abs(value) + 0.5), value))
+
+
+def box_scores(planes, box, inside, outside):
+    """|gradient torque| of a box, and the contrast across its top, bottom, left and right side, summed over planes."""
+    y0, x0, y1, x1 = box
+    torque, sides = 0.0, np.zeros(4)
+    cy, cx, hy, hx = (y0 + y1 - 1) / 2, (x0 + x1 - 1) / 2, (y1 - y0) / 2, (x1 - x0) / 2
+    for plane in planes:
+        rows = [line_mean(plane, y, x0, x1, 1) for y in (y0 - 1, y1)]
+        columns = [line_mean(plane, x, y0, y1, 0) for x in (x0 - 1, x1)]
+        torque += abs(plane[y0:y1, x0:x1].mean() - sum(rows) / 4 - sum(columns) / 4)
+        for k, sign in enumerate((-1, 1)):
+            out, near = (line_mean(plane, half_up(cy + sign * part * hy), x0, x1, 1) for part in (outside, inside))
+            sides[k] += abs(out - near)
+            out, near = (line_mean(plane, half_up(cx + sign * part * hx), y0, y1, 0) for part in (outside, inside))
+            sides[2 + k] += abs(out - near)
+    return torque, sides
+
+
+def distinct_boxes(boxes, overlap, most):
+    """Places of the boxes that overlap none before them too much; overlaps counted pixel by pixel."""
+    kept = []
+    for i, box in enumerate(boxes):
+        pixels = {(y, x) for y in range(box[0], box[2]) for x in range(box[1], box[3])}
+        others = [{(y, x) for y in range(b[0], b[2]) for x in range(b[1], b[3])} for b in (boxes[k] for k in kept)]
+        if len(kept) < most and all(len(pixels & other) / len(pixels | other) <= overlap for other in others):
+            kept.append(i)
+    return kept

@@ -69,3 +69,37 @@ def test_planes_of_other_shapes_are_refused():
         _native.polar_edges(plane, plane, plane, 0, 0, 0.1, 0)
     with pytest.raises(ValueError, match="differ"):
         _native.nearest_seeds(np.ones((3, 4)), np.zeros((4, 3), np.int32))
+
+
+@st.composite
+def boxes_in_planes(draw):
+    height, width = draw(shapes)
+    planes = draw(hnp.arrays(np.float64, (draw(st.integers(1, 3)), height, width), elements=st.floats(-1, 1, width=32)))
+    rows, columns = (
+        st.tuples(st.integers(0, side - 1), st.integers(1, side)).map(sorted).filter(lambda pair: pair[0] < pair[1])
+        for side in (height, width)
+    )
+    pairs = draw(st.lists(st.tuples(rows, columns), min_size=1, max_size=6))
+    return planes, np.array([[y[0], x[0], y[1], x[1]] for y, x in pairs], np.int64)
+
+
+@given(boxes_in_planes(), st.sampled_from([(0.75, 1.15), (0.5, 1.5)]))
+def test_scores_of_boxes_are_their_definition(problem, strip):
+    planes, boxes = problem
+    torque, sides = _native.box_scores(planes, boxes, *strip)
+    for box, found, contrasts in zip(boxes, torque, sides, strict=True):
+        expected = naive.box_scores(planes, box, *strip)
+        assert_allclose(found, expected[0], atol=1e-9)
+        assert_allclose(contrasts, expected[1], atol=1e-9)
+
+
+@given(boxes_in_planes(), st.sampled_from([0.0, 0.3, 0.7, 1.0]), st.integers(0, 6))
+def test_distinct_boxes_are_their_definition(problem, overlap, most):
+    boxes = problem[1]
+    assert_array_equal(_native.distinct_boxes(boxes, overlap, most), naive.distinct_boxes(boxes, overlap, most))
+
+
+@pytest.mark.parametrize("box", [[0, 0, 4, 4], [-1, 0, 2, 2], [1, 1, 1, 2], [0, 2, 2, 1], [0, 0, 2, 5]])
+def test_boxes_outside_of_the_image_are_refused(box):
+    with pytest.raises(ValueError, match="boxes must lie in the image"):
+        _native.box_scores(np.zeros((1, 3, 4)), np.array([box], np.int64), 0.75, 1.15)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import evaluate, explore, pictures, reproduce
+from imtorque.cli import evaluate, explore, figures, pictures, reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +20,7 @@ app.command()(pictures.maps)
 app.command()(pictures.blobs)
 app.command()(pictures.edges)
 app.command()(pictures.saliency)
+app.command()(figures.fixate)
 app.command()(explore.explore)
 app.add_typer(evaluate.evaluate_app, name="evaluate")
 app.command()(evaluate.data)

@@ -20,6 +20,7 @@ SHARES = (0.02, 0.15)  # of the picture's area that the object's bounding box ta
 MARGIN = 6  # pixels between the object's bounding box and the picture's border
 FEATHER = 0.7  # sigma in pixels of the object's rim
 INSIDE = 3  # pixels that the fixation lies from the outline, where the object is thick enough
+BERKELEY = ("bsds500", "bsds300", "BSDS500", "BSDS300")
 # Backgrounds and objects of the two parts have nothing in common.
 PARTS = {"dev": ("train", 0), "test": ("test", 1)}
 
@@ -73,7 +74,7 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
     Parameters
     ----------
     root
-        Folder that holds `caltech101/` and `bsds500/`.
+        Folder that holds `caltech101/` and `bsds500/` or `bsds300/`.
     part
         "dev" to choose settings on (backgrounds from Berkeley's training images), "test" to report on (from its test
         images). Their objects are different ones, too.
@@ -96,7 +97,10 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
     ]
     if not all(pool.size for pool in pools):
         raise ValueError(f"{Path(root) / 'caltech101'} must hold at least two outlines of each category")
-    grounds = bsds300(Path(root) / "bsds500", split)
+    folder = next((path for path in (Path(root) / name for name in BERKELEY) if path.is_dir()), None)
+    if folder is None:
+        raise ValueError(f"{root} must hold one of the folders {', '.join(BERKELEY)}, got none")
+    grounds = bsds300(folder, split)
     order = rng.permutation(len(grounds))
     pasted = []
     for k in range(count):

@@ -15,7 +15,7 @@ def cut_cartesian(strength: FloatArray, fixation: tuple[int, int], eta: float, k
 
     A link of mean edge strength m costs exp(-eta m), or k where there is no edge, over its distance from the fixation:
     then a circle costs the same at every radius, as it does in polar coordinates (A. Ecins, C. Fermüller, Y. Aloimonos:
-    Shadow free segmentation in still images, ICCP 2014). Sides of the image that the fixation lies beside are no ground.
+    Shadow free segmentation in still images, ICCP 2014). Sides of the image beside the fixation are no ground.
     """
     height, width = strength.shape
     y, x = np.arange(height)[:, None] - fixation[0], np.arange(width) - fixation[1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from imtorque._types import Edges, FloatArray, Image
 from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
-from imtorque.edges import detect_edges
+from imtorque.edges import detect_edges, grey_image
 from imtorque.extrema import find_extrema
 from imtorque.strengthen import strengthen_edges
 
@@ -25,7 +25,7 @@ def edge_cue(image: Image, cue: str = "strengthened") -> FloatArray:
     Parameters
     ----------
     image
-        As for `detect_edges`.
+        Grey or colour; floats between 0 and 1 are taken as they are, others from their lowest to their highest value.
     cue
         Without torque: "canny" (1 on Canny's edges) or "magnitude" (the gradient there). With it, on the same edges:
         "torque-paper" (the contribution to the 5000 strongest extrema, unit forces), "torque" (the same with forces in
@@ -40,7 +40,16 @@ def edge_cue(image: Image, cue: str = "strengthened") -> FloatArray:
     """
     if cue not in CUES:
         raise ValueError(f"cue must be one of {', '.join(CUES)}, got {cue!r}")
-    return CUES[cue](image)
+    return CUES[cue](_unit_grey(image))
+
+
+def _unit_grey(image: Image) -> FloatArray:
+    """Return the luminance within [0, 1]: floats that exceed it are taken from their lowest to their highest value."""
+    grey, unit = grey_image(image)
+    pixels = np.asarray(image)
+    if pixels.dtype.kind != "f" or pixels.min() < 0 or pixels.max() > 1:
+        return grey
+    return np.asarray(grey * unit)
 
 
 def _canny(image: Image) -> FloatArray:
@@ -73,6 +82,8 @@ def _blend(image: Image) -> FloatArray:
 
 def _strengthened(image: Image) -> FloatArray:
     edges = _all_maxima(image)
+    if not edges.mask.any():
+        return np.zeros(edges.shape)
     return strengthen_edges(np.minimum(edges.strength, 1), dense_contribution(edges))
 
 
@@ -95,7 +106,7 @@ def _dense(image: Image) -> FloatArray:
 def _typical_is_one(values: FloatArray) -> FloatArray:
     present = values[values > 0]
     top = float(np.quantile(present, TYPICAL)) if present.size else 1.0
-    return np.clip(values / top, 0.0, 1.0)
+    return np.asarray(np.clip(values / top, 0.0, 1.0))
 
 
 CUES: dict[str, Callable[[Image], FloatArray]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ from imtorque._types import BoolArray, Float32Array, FloatArray, Image
 from imtorque.edges import SQRT2, detect_edges, grey_image
 from imtorque.segmentation.cartesian import cut_cartesian
 from imtorque.segmentation.cues import edge_cue
-from imtorque.segmentation.polar import cut_polar, from_polar, polar_edge_map
+from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
 from imtorque.torque import torque_spectrum
 
 Point = tuple[float, float]
@@ -31,8 +32,8 @@ def segment_figure(
     remove: Sequence[Point] = (),
     size: float | str | None = None,
     method: str = "polar",
-    eta: float = 5.0,
-    k: float = 20.0,
+    eta: float = 20.0,
+    k: float = 50.0,
 ) -> BoolArray:
     """Cut out the object under a click: the region around the fixation that the edges close off best.
 
@@ -100,7 +101,7 @@ def segment_figure(
 def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple[int, int]:
     """Return the pixel (y, x) that a point of the image lies in."""
     try:
-        y, x = (float(at) for at in point)
+        y, x = (float(operator.pos(at)) for at in point)  # pos: a digit of a text is no number
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be two numbers (y, x), got {point!r}") from error
     if not (math.isfinite(y) and math.isfinite(x) and 0 <= round(y) < shape[0] and 0 <= round(x) < shape[1]):
@@ -136,7 +137,7 @@ def _radius(image: Image, fixation: tuple[int, int], size: float | str | None) -
 
 
 def torque_size(image: Image, fixation: tuple[int, int]) -> int:
-    """Return the side of the square of strongest torque at the fixation, with alpha = 1: of whole objects, not parts."""
+    """Return the side of the square of strongest torque at the fixation, with alpha = 1: whole objects, not parts."""
     edges = detect_edges(image, force="strength")
     sizes = np.arange(3, max(4, math.ceil(math.sqrt(edges.shape[0] * edges.shape[1]))), 2)
     torque = np.abs(torque_spectrum(edges, fixation, sizes, alpha=1.0))
@@ -152,7 +153,8 @@ def _polar_figure(
     k: float,
 ) -> BoolArray:
     polar = polar_edge_map(strength, direction, fixation)
-    return from_polar(cut_polar(polar, eta, k, radius), strength.shape, fixation)
+    figure = cut_polar(polar, outside_image(strength.shape, fixation), eta, k, radius)
+    return from_polar(figure, strength.shape, fixation)
 
 
 def _together(

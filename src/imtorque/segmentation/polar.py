@@ -15,8 +15,10 @@ FAINT = 5 / 255  # edges up to this are none
 BORDER = 20 / 255  # strength that the image's border is given
 OUTER_COLUMNS = 9  # that are ground, or a quarter of all if that is less
 INNER_COLUMNS = 3  # that are figure where a size is expected
+BEYOND = 2  # pixels outside of the image that a cut may still follow
 SPREAD = 0.5  # of the logarithm of the radius about the expected one
 LARGEST_PENALTY = 3.0
+PRIOR_ETA = 5.0  # for which these two were set; a steeper cost of edges needs a steeper one of sizes
 
 
 def polar_edge_map(
@@ -37,11 +39,12 @@ def columns_for(shape: tuple[int, ...], fixation: tuple[int, int]) -> int:
     return math.ceil(math.hypot(y, x)) + 1
 
 
-def cut_polar(polar: FloatArray, eta: float, k: float, radius: float | None = None) -> BoolArray:
-    """Return the figure in polar coordinates: the minimum cut between the first column and the last ones.
+def cut_polar(polar: FloatArray, outside: BoolArray, eta: float, k: float, radius: float | None = None) -> BoolArray:
+    """Return the figure in polar coordinates: the minimum cut between the first column and what is ground.
 
     A link between two neighbours of mean edge strength m costs exp(-eta m), or k where m is next to nothing; rows are
-    a circle. Where a radius is expected, links along a row cost the more the further they are from it.
+    a circle. The last columns are ground, and cells outside of the image, which the cut would never gain by. Where a
+    radius is expected, links along a row cost the more the further they are from it.
     """
     columns = polar.shape[1]
     if columns == 1:
@@ -51,13 +54,23 @@ def cut_polar(polar: FloatArray, eta: float, k: float, radius: float | None = No
     inner = 1
     if radius is not None:
         off = np.log((np.arange(columns - 1) + 0.5) / radius) / SPREAD
-        across = across * np.exp(np.minimum(off**2 / 2, LARGEST_PENALTY))
+        across = across * np.exp(eta * np.minimum(off**2 / 2, LARGEST_PENALTY) / PRIOR_ETA)
         inner = min(INNER_COLUMNS, columns - 1)
-    figure, ground = np.zeros(polar.shape), np.zeros(polar.shape)
-    figure[:, :inner] = np.inf
+    figure, ground = np.zeros(polar.shape), np.where(outside, np.inf, 0.0)
     ground[:, max(inner, columns - max(1, min(OUTER_COLUMNS, columns // 4))) :] = np.inf
+    ground[:, :inner] = 0.0
+    figure[:, :inner] = np.inf
     mask, _ = grid_max_flow(figure, ground, across, along, wrap=0)
     return mask
+
+
+def outside_image(shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArray:
+    """Return which cells of the polar map lie outside of the image."""
+    angle = np.radians(np.arange(360))[:, None]
+    distance = np.arange(columns_for(shape, fixation))
+    y, x = fixation[0] - distance * np.sin(angle), fixation[1] + distance * np.cos(angle)
+    inside = (y >= -BEYOND) & (y <= shape[0] - 1 + BEYOND) & (x >= -BEYOND) & (x <= shape[1] - 1 + BEYOND)
+    return np.asarray(~inside)
 
 
 def link_costs(strength: FloatArray, eta: float, k: float) -> FloatArray:
