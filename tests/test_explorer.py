@@ -21,6 +21,7 @@ from imtorque.explorer.python_code import python_code
 from imtorque.explorer.settings import LAYERS, read_settings
 
 LAYER_FILES = [f"{layer}.{kind}" for layer in LAYERS for kind in ("png", "npy")]
+LAST = {"connection": "close"}  # where the server hangs up after its answer
 ABOUT_A_PICTURE = [
     "",
     "view",
@@ -213,7 +214,16 @@ def test_layers_come_as_pictures_to_lay_over_and_as_files(server, disc):
 def test_the_picture_shown_is_the_one_sent(server):
     image = noise()
     key = server.post("/api/pictures?name=a.png", content=file_bytes(image)).json()["key"]
-    assert_array_equal(np.asarray(Image.open(io.BytesIO(ask(server, key, "picture.png").content))), image)
+    answer = ask(server, key, "picture.png")
+    assert_array_equal(np.asarray(Image.open(io.BytesIO(answer.content))), image)
+    assert answer.headers["content-disposition"] == 'attachment; filename="a.png"'  # as the code reads it
+
+
+def test_a_picture_that_is_not_the_file_itself_is_saved_under_another_name(server, disc):
+    key = server.post("/api/pictures?sample=hopper").json()["key"]
+    for held_key, name in ((disc, "disc.picture.png"), (key, "hopper.picture.png")):
+        disposition = ask(server, held_key, "picture.png").headers["content-disposition"]
+        assert disposition == f'attachment; filename="{name}"'
 
 
 @pytest.mark.parametrize(
@@ -406,9 +416,11 @@ def test_a_file_of_too_many_bytes_is_refused_before_it_is_read(server, monkeypat
     monkeypatch.setattr(guard, "MOST_UPLOAD_BYTES", 2**20)
     monkeypatch.setattr("imtorque.explorer.server.MOST_UPLOAD_BYTES", 2**20)
     large = bytes(2**20 + 1)
-    assert "at most 1 MiB, got 1048577 bytes" in refusal(server.post("/api/pictures?name=a", content=large), 413)
+    message = refusal(server.post("/api/pictures?name=a", content=large, headers=LAST), 413)
+    assert message == "a picture must have at most 1 MiB, got 1048577 bytes"
     parts = iter([large[: 2**19]] * 3)  # sent without its length
-    assert "at most 1 MiB, got more" in refusal(server.post("/api/pictures?name=a", content=parts), 413)
+    message = refusal(server.post("/api/pictures?name=a", content=parts, headers=LAST), 413)
+    assert message == "a picture must have at most 1 MiB, got more"
 
 
 @pytest.mark.parametrize("query", ["", "sample=nothing", "sample=disc&name=a", "start=1", "path=a.png"])
@@ -447,7 +459,7 @@ def test_a_failure_of_our_own_is_no_traceback(server, monkeypatch):
         raise RuntimeError("secret")
 
     monkeypatch.setattr("imtorque.explorer.results.detect_edges", fail)
-    message = refusal(server.get(f"/api/pictures/{disc}/view"), 500)
+    message = refusal(server.get(f"/api/pictures/{disc}/view", headers=LAST), 500)
     assert message == "the explorer failed: RuntimeError"
 
 

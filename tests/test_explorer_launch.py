@@ -44,6 +44,7 @@ def test_it_starts_with_a_picture_says_where_and_ends_on_ctrl_c(tmp_path):
                 "version": imtorque.__version__,
                 "samples": list(imtorque.datasets.SAMPLES),
                 "start": "a.png",
+                "most_bytes": 64 * 2**20,
             }
     finally:
         process.send_signal(signal.SIGINT)

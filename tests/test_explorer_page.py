@@ -415,6 +415,14 @@ def test_a_broken_file_is_refused_and_the_picture_stays(tab):
     tab.complaints.clear()
 
 
+def test_a_file_that_is_too_large_is_not_even_sent(tab, monkeypatch):
+    monkeypatch.setattr("imtorque.explorer.server.MOST_UPLOAD_BYTES", 2**20)
+    tab.open("#picture=sample:disc")
+    tab.drop(bytes(2**21), "huge.png")
+    assert tab.page.inner_text("#toast") == "huge.png: a picture must have at most 1 MiB, got 2 MiB."
+    assert not any("huge.png" in url for url in tab.asked)
+
+
 def test_on_the_sketch_pad_closure_fades_as_a_gap_opens(tab):
     tab.open("#picture=sketch")
     closed = tab.torque

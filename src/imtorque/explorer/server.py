@@ -122,9 +122,10 @@ class Explorer:
         ]
 
     async def about(self, _: Request) -> Response:
-        """Say which pictures there are to begin with."""
+        """Say which pictures there are to begin with, and how large one may be."""
         start = None if self._start is None else self._start.name
-        return JSONResponse({"version": imtorque.__version__, "samples": list(SAMPLES), "start": start})
+        facts = {"version": imtorque.__version__, "samples": list(SAMPLES), "start": start}
+        return JSONResponse({**facts, "most_bytes": MOST_UPLOAD_BYTES})
 
     async def take(self, request: Request) -> Response:
         """Take a picture: a file in the body, or the name of a sample, or the one the server was started with."""
@@ -224,7 +225,9 @@ def _figure_png(picture: HeldPicture, settings: Settings) -> Response:
 
 
 def _picture(picture: HeldPicture, _: Settings) -> Response:
-    return _file(picture, "picture.png", encode_png(display_image(picture.image)))
+    """Answer the picture; one that was drawn or pasted under the name by which the code reads it."""
+    same = picture.name.endswith(".png") and len(picture.recipe) == 1
+    return _file(picture, "" if same else "picture.png", encode_png(display_image(picture.image)))
 
 
 def _facts(picture: HeldPicture, _: Settings) -> Response:
@@ -252,7 +255,7 @@ def _layer_npy(layer: str, picture: HeldPicture, settings: Settings) -> Response
 def _file(picture: HeldPicture, ending: str, content: bytes, media: str = "image/png") -> Response:
     """Answer a file to be saved under the picture's name."""
     stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in picture.name)[:80]
-    disposition = f'attachment; filename="{stem}.{ending}"'
+    disposition = f'attachment; filename="{stem}{"." if ending else ""}{ending}"'
     return Response(content, media_type=media, headers={"content-disposition": disposition})
 
 

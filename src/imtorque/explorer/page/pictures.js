@@ -9,7 +9,7 @@ import { AROUND_RING, Sketch } from "./sketch.js";
 const SKETCH = "sketch.png";
 export const sketch = new Sketch(sendSketch);
 
-let known = { samples: [], start: null };
+let known = { samples: [], start: null, most_bytes: Infinity };
 let turn = 0;
 let sending = false;
 let sendAgain = false;
@@ -53,7 +53,11 @@ export function openNamed(name, options = {}) {
 }
 
 export function openFile(file) {
-  return file ? open({ file, name: file.name || "pasted.png" }) : undefined;
+  if (!file) return;
+  const mebibytes = (bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`;
+  if (file.size > known.most_bytes) {
+    toast(`${file.name}: a picture must have at most ${mebibytes(known.most_bytes)}, got ${mebibytes(file.size)}.`);
+  } else open({ file, name: file.name || "pasted.png" });
 }
 
 async function openSketch() {
