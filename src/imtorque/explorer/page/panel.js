@@ -159,6 +159,6 @@ export class Panel {
       return item;
     }));
     if (at >= 0) list.children[at]?.firstChild.focus({ preventScroll: true });
-    if (!extrema.length) list.textContent = "None: no edge turns around anything here.";
+    if (!extrema.length) list.textContent = this.store.values.count ? "None: there are no edges." : "None, as asked for.";
   }
 }
