@@ -49,10 +49,16 @@ def served() -> Iterator[str]:
 
 
 def compress(screenshot: bytes) -> bytes:
-    """Return a picture that may be committed: in all its colours, or in 256 where those take too much."""
+    """Return a picture that may be committed: in all its colours, or in 256 where those take too much.
+
+    Some of the 256 are kept for the panel's own colours, which a photograph's would crowd out.
+    """
     with Image.open(io.BytesIO(screenshot)) as picture:
         plain = picture.convert("RGB")
-    for shown in (plain, plain.quantize(256, dither=Image.Dither.NONE)):
+    panel = plain.crop((plain.width * 2 // 3, 0, *plain.size)).quantize(96).getpalette()
+    palette = Image.new("P", (1, 1))
+    palette.putpalette((panel or []) + (plain.quantize(160).getpalette() or []))
+    for shown in (plain, plain.quantize(256, palette=palette, dither=Image.Dither.NONE)):
         small = io.BytesIO()
         shown.save(small, "png", optimize=True)
         if small.tell() <= LARGEST:
