@@ -589,6 +589,31 @@ def test_every_control_is_reached_by_the_tab_key_and_has_a_name(tab):
     assert all(label for _, label in reached)
 
 
+def test_on_a_phone_a_finger_moves_the_patch_and_two_resize_it(browser, address):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    phone = Tab(context.new_page(), address).open("#picture=sample:disc&y=80&x=120&size=41")
+    session = context.new_cdp_session(phone.page)
+
+    def touch(kind, *places):
+        points = [dict(zip("xy", phone.on_screen(*place), strict=True), id=k) for k, place in enumerate(places)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", (80, 120))
+    touch("touchMove", (70, 100))
+    touch("touchEnd")
+    assert phone.wait().place == (70, 100, 41)
+    touch("touchStart", (70, 95))
+    touch("touchStart", (70, 95), (70, 105))
+    touch("touchMove", (70, 90), (70, 110))
+    touch("touchEnd")
+    y, x, size = phone.wait().place
+    assert (y, x) == (70, 100)
+    assert 75 <= size <= 87  # twice as far apart, in whole pixels of the screen
+    assert phone.torque == library_torque(imtorque.datasets.sample("disc"), phone.place)
+    assert phone.complaints == []
+    context.close()
+
+
 def test_two_tabs_do_not_disturb_each_other(browser, address):
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     tabs = [Tab(context.new_page(), address) for _ in range(2)]
