@@ -116,6 +116,19 @@ def test_a_removed_point_takes_its_side_of_an_edge_away():
     assert overlap(left, both & (np.arange(160) < 80)) > 0.75
 
 
+def test_large_pictures_are_cut_at_a_smaller_size():
+    image = np.kron(scene(), np.ones((9, 9)))
+    truth = np.kron(TRUTH, np.ones((9, 9), bool))
+    mask = segment_figure(image, (405, 540), add=[(300, 400)], remove=[(300, 401), (50, 50)])
+    assert mask.shape == (810, 1080)
+    assert mask[405, 540]
+    assert mask[300, 400]
+    assert not mask[300, 401]
+    assert not mask[50, 50]
+    assert overlap(mask, truth) > 0.8
+    assert overlap(segment_figure(image, (405, 540), size=360), truth) > 0.8
+
+
 def test_any_edge_map_is_a_cue():
     drawn = np.zeros((90, 120))
     drawn[20:71, [30, 90]] = drawn[[20, 70], 30:91] = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from imtorque.saliency import scan_path, torque_saliency
 from imtorque.segmentation.boxes import SCORES, SMALLEST, Boxes, best_boxes, candidate_boxes, smooth_lab
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.figure import DEFAULT_CUE, segment_figure
+from imtorque.segmentation.working_size import enlarge, moved, shrink, unit_grey
 
 FIXATIONS_PER_OBJECT = 4  # that are tried at most
 SHARED = 0.5  # of the smaller of two cuts, beyond which they are one object
@@ -95,21 +97,34 @@ def segment_objects(image: Image, count: int = 5) -> NDArray[np.bool_]:
     """
     if operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
-    edges = edge_cue(image, DEFAULT_CUE)
+    whole = unit_grey(image)
+    grey, shape = shrink(whole), (whole.shape[0], whole.shape[1])
+    edges = edge_cue(grey, DEFAULT_CUE)
     found: list[BoolArray] = []
     taken = np.zeros(edges.shape, bool)
     y, x = scan_path(torque_saliency(image), FIXATIONS_PER_OBJECT * count)
-    for fixation in zip(y.tolist(), x.tolist(), strict=True):
+    for place in zip(y.tolist(), x.tolist(), strict=True):
+        fixation = moved(place, shape, (grey.shape[0], grey.shape[1]))
         if len(found) == count:
             break
         if taken[fixation]:
             continue
-        cut = segment_figure(image, fixation, edge_map=edges)
+        cut = segment_figure(grey, fixation, edge_map=edges)
         if _is_ground(cut) or any(_are_one(cut, other) for other in found):
             continue
         found.append(cut & ~taken)
         taken |= cut
-    return np.stack(found) if found else np.zeros((0, *edges.shape), bool)
+    return _disjoint([enlarge(cut, shape) for cut in found], shape)
+
+
+def _disjoint(masks: Sequence[BoolArray], shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Return masks with each pixel in the first of those that hold it."""
+    found = np.zeros((len(masks), *shape), bool)
+    taken = np.zeros(shape, bool)
+    for own, mask in zip(found, masks, strict=True):
+        own[:] = mask & ~taken
+        taken |= mask
+    return found
 
 
 def _is_ground(cut: BoolArray) -> bool:

@@ -18,6 +18,7 @@ from imtorque.experiments.workers import each
 
 SETS = ("small", "caltech")
 SMALL = 240  # pictures
+PER_CATEGORY = 10  # of Caltech's outlines
 COMPARED = ("control:random", "control:grid", "control:gradient-density", "control:blob-log")
 NOTES = (
     "recall_N: the share of pictures where one of the first N boxes overlaps the object's bounding box by half. "
@@ -59,7 +60,7 @@ def score(source: Source) -> dict[str, list[float]]:
 
 def _sources(name: str, data: Path, limit: int | None) -> Sequence[Source]:
     found: Sequence[Source] = (
-        datasets.small_objects(data, "test", count=SMALL) if name == "small" else caltech_cases(data)
+        datasets.small_objects(data, "test", count=SMALL) if name == "small" else caltech_cases(data, PER_CATEGORY)
     )
     return found[:limit]
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from imtorque._types import Edges, FloatArray, Image
 from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
-from imtorque.edges import detect_edges, grey_image
+from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema
+from imtorque.segmentation.working_size import unit_grey
 from imtorque.strengthen import strengthen_edges
 
 STRENGTH_SCALE = 0.13  # gradient of strength 1, the same for all pictures: what the learned coefficients are for
@@ -40,16 +41,7 @@ def edge_cue(image: Image, cue: str = "strengthened") -> FloatArray:
     """
     if cue not in CUES:
         raise ValueError(f"cue must be one of {', '.join(CUES)}, got {cue!r}")
-    return CUES[cue](_unit_grey(image))
-
-
-def _unit_grey(image: Image) -> FloatArray:
-    """Return the luminance within [0, 1]: floats that exceed it are taken from their lowest to their highest value."""
-    grey, unit = grey_image(image)
-    pixels = np.asarray(image)
-    if pixels.dtype.kind != "f" or pixels.min() < 0 or pixels.max() > 1:
-        return grey
-    return np.asarray(grey * unit)
+    return CUES[cue](unit_grey(image))
 
 
 def _canny(image: Image) -> FloatArray:

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque._types import BoolArray, Float32Array, FloatArray, Image
-from imtorque.edges import SQRT2, detect_edges, grey_image
+from imtorque.edges import SQRT2, detect_edges
 from imtorque.segmentation.cartesian import cut_cartesian
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
+from imtorque.segmentation.working_size import enlarge, moved, shrink, unit_grey
 from imtorque.torque import torque_spectrum
 
 Point = tuple[float, float]
@@ -44,7 +45,9 @@ def segment_figure(
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`.
+        Grey or colour; floats between 0 and 1 are taken as they are, others from their lowest to their highest value.
+        Pictures whose longer side exceeds 400 pixels are cut at that size, and the mask is enlarged again, unless an
+        edge map is given.
     fixation
         (y, x) of a pixel on the object; the more central the better.
     edge_map
@@ -78,24 +81,35 @@ def segment_figure(
     """
     if method not in ("polar", "cartesian"):
         raise ValueError(f'method must be "polar" or "cartesian", got {method!r}')
+    if method == "cartesian" and size is not None:
+        raise ValueError(f'size must be left out with method="cartesian", got {size!r}')
     for name, value in (("eta", eta), ("k", k)):
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} must be positive, got {value}")
-    grey = grey_image(image)[0]
-    shape = (grey.shape[0], grey.shape[1])
+    whole = unit_grey(image)
+    shape = (whole.shape[0], whole.shape[1])
     clicks = [pixel(point, shape) for point in (fixation, *add)]
     removed = [pixel(point, shape, "remove") for point in remove]
     if both := set(clicks) & set(removed):
         raise ValueError(f"a point must be added or removed, not both, got (y, x) = {min(both)}")
-    strength = _edge_map(edge_map, image, shape)
-    if method == "cartesian":
-        if size is not None:
-            raise ValueError(f'size must be left out with method="cartesian", got {size!r}')
-        cuts = [cut_cartesian(strength, click, eta, k) for click in clicks]
+    if edge_map is None or isinstance(edge_map, str):
+        grey = shrink(whole)
+        strength = edge_cue(grey, edge_map or DEFAULT_CUE)
     else:
-        gx, gy = _native.smoothed_gradient(grey, SQRT2)
-        cuts = [_polar_figure(strength, (gy, -gx), click, _radius(image, click, size), eta, k) for click in clicks]
-    return _together(cuts, clicks, removed, strength)
+        grey, strength = whole, check_edge_map(edge_map, shape)
+    small = (grey.shape[0], grey.shape[1])
+    added = [moved(click, shape, small) for click in clicks]
+    radii = [_radius(grey, click, size, max(small) / max(shape)) for click in added]
+    if method == "cartesian":
+        cuts = [cut_cartesian(strength, click, eta, k) for click in added]
+    else:
+        cuts = _polar_figures(grey, strength, added, radii, (eta, k))
+    taken = {moved(click, shape, small) for click in removed} - set(added)
+    figure = enlarge(_together(cuts, added, sorted(taken), strength), shape)
+    for points, value in ((removed, False), (clicks, True)):
+        for point in points:
+            figure[point] = value
+    return figure
 
 
 def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple[int, int]:
@@ -109,9 +123,8 @@ def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple
     return round(y), round(x)
 
 
-def _edge_map(edge_map: str | ArrayLike | None, image: Image, shape: tuple[int, int]) -> FloatArray:
-    if edge_map is None or isinstance(edge_map, str):
-        return edge_cue(image, edge_map or DEFAULT_CUE)
+def check_edge_map(edge_map: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
+    """Return an edge map that is given, checked."""
     values = np.asarray(edge_map)
     if values.dtype.kind not in "fiub":
         raise TypeError(f"edge_map must be real numbers or the name of a cue, got dtype {values.dtype}")
@@ -123,17 +136,17 @@ def _edge_map(edge_map: str | ArrayLike | None, image: Image, shape: tuple[int, 
     return floats
 
 
-def _radius(image: Image, fixation: tuple[int, int], size: float | str | None) -> float | None:
-    """Return the distance at which the outline is expected, if at any."""
+def _radius(grey: Float32Array, fixation: tuple[int, int], size: float | str | None, scale: float) -> float | None:
+    """Return the distance at which the outline is expected, if at any, in pixels of a picture shrunk by `scale`."""
     if size is None:
         return None
     if isinstance(size, str):
         if size != "torque":
             raise ValueError(f'size must be a number of pixels, "torque" or None, got {size!r}')
-        return RADIUS_OF_SIZE * torque_size(image, fixation)
+        return RADIUS_OF_SIZE * torque_size(grey, fixation)
     if not (math.isfinite(size) and size > 0):
         raise ValueError(f"size must be positive, got {size}")
-    return RADIUS_OF_SIZE * size
+    return RADIUS_OF_SIZE * size * scale
 
 
 def torque_size(image: Image, fixation: tuple[int, int]) -> int:
@@ -144,17 +157,21 @@ def torque_size(image: Image, fixation: tuple[int, int]) -> int:
     return int(sizes[torque.argmax()])
 
 
-def _polar_figure(
+def _polar_figures(
+    grey: Float32Array,
     strength: FloatArray,
-    direction: tuple[Float32Array, Float32Array],
-    fixation: tuple[int, int],
-    radius: float | None,
-    eta: float,
-    k: float,
-) -> BoolArray:
-    polar = polar_edge_map(strength, direction, fixation)
-    figure = cut_polar(polar, outside_image(strength.shape, fixation), eta, k, radius)
-    return from_polar(figure, strength.shape, fixation)
+    fixations: Sequence[tuple[int, int]],
+    radii: Sequence[float | None],
+    costs: tuple[float, float],
+) -> list[BoolArray]:
+    """Return the polar cut around each fixation."""
+    gx, gy = _native.smoothed_gradient(grey, SQRT2)
+    cuts = []
+    for fixation, radius in zip(fixations, radii, strict=True):
+        polar = polar_edge_map(strength, (gy, -gx), fixation)
+        figure = cut_polar(polar, outside_image(strength.shape, fixation), *costs, radius)
+        cuts.append(from_polar(figure, strength.shape, fixation))
+    return cuts
 
 
 def _together(

@@ -80,10 +80,13 @@ def link_costs(strength: FloatArray, eta: float, k: float) -> FloatArray:
 
 def from_polar(figure: BoolArray, shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArray:
     """Map a polar mask back to the image."""
-    dy, dx = np.arange(shape[0])[:, None] - fixation[0], np.arange(shape[1]) - fixation[1]
-    distance = np.hypot(dy, dx).astype(np.intp)
+    reach = int(np.flatnonzero(figure.any(axis=0))[-1]) + 1  # farther away there is no figure
+    rows, columns = (slice(max(0, at - reach), at + reach + 1) for at in fixation)
+    dy, dx = np.arange(shape[0])[rows, None] - fixation[0], np.arange(shape[1])[columns] - fixation[1]
+    distance = np.minimum(np.hypot(dy, dx).astype(np.intp), figure.shape[1] - 1)
     degrees = np.degrees(np.arctan2(-dy, dx)) % 360
-    mask: BoolArray = figure[np.minimum(degrees.astype(np.intp), 359), distance]
+    mask = np.zeros(shape, bool)
+    mask[rows, columns] = figure[np.minimum(degrees.astype(np.intp), 359), distance]
     return mask
 
 
