@@ -194,6 +194,16 @@ def test_the_figure_is_the_librarys(server, disc):
     assert head["pixels"] == expected.sum()
     saved = np.asarray(Image.open(io.BytesIO(ask(server, disc, "figure.png", **query).content)))
     assert_array_equal(saved, expected * np.uint8(255))
+    _, arrays = unpack(ask(server, disc, "figure", clicks="80,120", whole="torque").content)
+    assert_array_equal(arrays["mask"], imtorque.segment_figure(image, (80, 120), size="torque"))
+
+
+def test_the_figure_of_a_larger_picture_is_the_librarys(server):
+    """The library cuts such pictures at a smaller size, and so must the page."""
+    image = noise(500, 620)
+    key = server.post("/api/pictures?name=large.png", content=file_bytes(image)).json()["key"]
+    _, arrays = unpack(ask(server, key, "figure", clicks="250,300").content)
+    assert_array_equal(arrays["mask"], imtorque.segment_figure(image, (250, 300)))
 
 
 def test_layers_come_as_pictures_to_lay_over_and_as_files(server, disc):
@@ -287,6 +297,7 @@ def test_a_long_picture_is_shrunk_to_what_the_page_can_show(server):
         {"patch": "disk", "alpha": "1.5", "smallest": "7", "largest": "31", "y": "30", "x": "41", "size": "21"},
         {"apart": "0", "count": "9", "number": "4", "layers": "scale", "patch": "disk"},
         {"clicks": "30,40 +20,20 -10,10", "count": "0"},
+        {"clicks": "30,40", "whole": "torque", "count": "0"},
     ],
 )
 def test_the_code_runs_and_makes_what_is_shown(server, query, tmp_path, monkeypatch, capsys):
@@ -311,7 +322,7 @@ def test_the_code_runs_and_makes_what_is_shown(server, query, tmp_path, monkeypa
         moment = unpack(ask(server, key, "contribution", **query).content)[1]["moment"]
         assert_array_equal(names["contribution"][names["edges"].mask].astype(np.float32), moment)
     if "clicks" in query:
-        mask = unpack(ask(server, key, "figure", clicks=query["clicks"]).content)[1]["mask"]
+        mask = unpack(ask(server, key, "figure", **query).content)[1]["mask"]
         assert_array_equal(names["mask"], mask.astype(bool))
 
 
@@ -346,6 +357,7 @@ def test_a_name_cannot_break_out_of_the_code():
         ({"layers": "value,depth"}, "layers must be one of value, scale, edges, saliency, strengthened, got 'depth'"),
         ({"number": "0"}, "number must be whole, from 1 to 200, got '0'"),
         ({"y": "3"}, "y, x and size must be given together"),
+        ({"whole": "half"}, "whole must be one of any, torque, got 'half'"),
         ({"clicks": "3"}, "clicks must be like \"80,120 +40,60 -10,20\" (y,x), got '3'"),
         ({"clicks": "+3,4"}, "clicks must be a plain one first and then added or removed ones, got '+3,4'"),
         ({"clicks": "3,4 5,6"}, "clicks must be a plain one first"),

@@ -364,7 +364,11 @@ def test_a_click_cuts_out_an_object_and_its_mask_is_saved(tab):
     assert tab.page.locator("#save-figure").get_attribute("href") is None
     tab.click(98, 119)
     assert f"{imtorque.segment_figure(image, (98, 119)).sum():,} pixels" in tab.page.inner_text("#figure-facts")
-    tab.click(45, 41, "Shift")
+    tab.page.select_option("#whole", "torque")
+    sized = imtorque.segment_figure(image, (98, 119), size="torque")
+    assert f"{sized.sum():,} pixels" in tab.wait().page.inner_text("#figure-facts")
+    tab.page.select_option("#whole", "any")
+    tab.wait().click(45, 41, "Shift")
     tab.click(20, 200, "Alt")
     expected = imtorque.segment_figure(image, (98, 119), add=[(45, 41)], remove=[(20, 200)])
     assert f"{expected.sum():,} pixels" in tab.page.inner_text("#figure-facts")

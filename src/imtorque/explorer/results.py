@@ -16,7 +16,7 @@ from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.heat_pictures import heat_picture
 from imtorque.pictures import Bytes, edge_picture, scale_picture, value_picture
 from imtorque.saliency import torque_saliency
-from imtorque.segmentation import edge_cue, segment_figure
+from imtorque.segmentation import segment_figure
 from imtorque.strengthen import strengthen_edges
 from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 
@@ -89,13 +89,14 @@ def strengthened_of(picture: HeldPicture, settings: Settings) -> FloatArray:
 
 
 def figure_arguments(settings: Settings) -> tuple[tuple[int, int], dict[str, Any]]:
-    """Return the fixation, and the points to add and to remove where there are any."""
+    """Return the fixation, and what else `segment_figure` is to be given."""
     points = [(click.y, click.x) for click in settings.clicks]
     chosen = {
         operation: [point for point, click in zip(points, settings.clicks, strict=True) if click.operation == operation]
         for operation in ("add", "remove")
     }
-    return points[0], {operation: given for operation, given in chosen.items() if given}
+    others: dict[str, Any] = {operation: given for operation, given in chosen.items() if given}
+    return points[0], others if settings.whole == "any" else {**others, "size": settings.whole}
 
 
 def figure_of(picture: HeldPicture, settings: Settings) -> BoolArray:
@@ -103,9 +104,8 @@ def figure_of(picture: HeldPicture, settings: Settings) -> BoolArray:
     if not settings.clicks:
         raise ValueError("clicks must be given, got none")
     fixation, others = figure_arguments(settings)
-    cue = picture.recall("cue", lambda: edge_cue(picture.image))  # the same for every click
     return picture.recall(
-        ("figure", settings.clicks), lambda: segment_figure(picture.image, fixation, edge_map=cue, **others)
+        ("figure", settings.clicks, settings.whole), lambda: segment_figure(picture.image, fixation, **others)
     )
 
 

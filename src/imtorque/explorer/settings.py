@@ -44,6 +44,7 @@ class Settings:
     x: int | None = None
     size: int | None = None
     clicks: tuple[Click, ...] = ()
+    whole: str = "any"
 
     def __post_init__(self) -> None:
         """Check what concerns two values at once."""
@@ -165,4 +166,5 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "x": _whole(0, LARGEST_SIZE),
     "size": _whole(1, LARGEST_SIZE, odd=True),
     "clicks": _clicks,
+    "whole": _choice("any", "torque"),
 }

@@ -2,7 +2,7 @@
 
 import { $, page, state, store, toast } from "./page.js";
 import { Newest } from "./server.js";
-import { clicksText, settingsQuery, shownLayers } from "./state.js";
+import { cutQuery, cutSettings, settingsQuery, shownLayers } from "./state.js";
 import { EdgeField } from "./torque.js";
 import { figureOf } from "./marks.js";
 import { placed } from "./gestures.js";
@@ -89,7 +89,7 @@ export function askFigure() {
     $("figure-facts").textContent = "Nothing cut out yet.";
     return;
   }
-  const query = new URLSearchParams({ clicks: clicksText(clicks) });
+  const query = cutQuery(state);
   $("figure-facts").textContent = "Cutting…";
   put(asked.figure, (picture, options) => picture.arrays("figure", query, options), ({ head, arrays }, took) => {
     const { width, height } = page.picture;
@@ -105,7 +105,7 @@ export function askCode() {
   if (state.tab !== "save" || state.y === null) return;
   const withExtrema = state.tool === "extrema";
   const query = settingsQuery(state, {
-    layers: shownLayers(state), y: state.y, x: state.x, size: state.size, clicks: clicksText(state.clicks),
+    layers: shownLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
     count: withExtrema ? state.count : 0, number: withExtrema ? state.number : null,
   });
   put(asked.code, async (picture, options) => (await picture.ask("code", query, options)).text(), (code) => {

@@ -28,7 +28,7 @@ store.on((changed) => {
       if (page.view) page.panel.setExtrema(page.view.head.extrema);
     }
   }
-  if (has("clicks")) askFigure();
+  if (has("clicks", "whole")) askFigure();
   if ([...changed].some((key) => !["y", "x", "size"].includes(key))) page.panel.show();
   showCut();
   showDownloads();

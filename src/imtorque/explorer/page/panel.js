@@ -28,6 +28,7 @@ export class Panel {
     this.usualLargest = 99;
     for (const [id, slider] of Object.entries(SLIDERS)) this.bindSlider(id, slider);
     for (const id of ["force", "patch"]) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
+    $("whole").addEventListener("change", () => store.set({ whole: $("whole").value }));
     $("apart").addEventListener("change", () => store.set({ apart: $("apart").checked, number: null }));
     $("auto").addEventListener("change", () => store.set($("auto").checked ? { low: null, high: null } : THRESHOLDS));
     $("defaults").addEventListener("click", () => {
@@ -119,7 +120,7 @@ export class Panel {
       document.querySelector(`output[for=${id}]`).textContent = text;
       $(id).setAttribute("aria-valuetext", text);
     }
-    for (const id of ["force", "patch"]) $(id).value = values[id];
+    for (const id of ["force", "patch", "whole"]) $(id).value = values[id];
     $("apart").checked = values.apart;
     for (const [name, opacity] of Object.entries(values.layers)) {
       document.querySelector(`[data-layer="${name}"]`).checked = opacity > 0;

@@ -1,7 +1,7 @@
 // From the state and the last answer to what is seen: the picture, the needle, the curve, the links.
 
 import { $, page, state, store } from "./page.js";
-import { clicksText, settingsQuery } from "./state.js";
+import { cutQuery, settingsQuery } from "./state.js";
 import { largestPatch, placed } from "./gestures.js";
 import { paintCurve, paintDial } from "./readout.js";
 import { patchTorque, spectrum } from "./torque.js";
@@ -62,7 +62,7 @@ export function showCut() {
   const some = state.clicks.length > 0 && page.picture !== null;
   $("undo").disabled = $("clear-cut").disabled = !some;
   link.setAttribute("aria-disabled", !some);
-  if (some) Object.assign(link, { href: page.picture.url("figure.png", new URLSearchParams({ clicks: clicksText(state.clicks) })), download: "" });
+  if (some) Object.assign(link, { href: page.picture.url("figure.png", cutQuery(state)), download: "" });
   else link.removeAttribute("href");
 }
 

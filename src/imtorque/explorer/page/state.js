@@ -7,7 +7,7 @@ export const DEFAULTS = {
   sigma: SQRT2, low: null, high: null, force: "unit", alpha: 2, patch: "square", smallest: 5, largest: null,
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, apart: true, number: null,
-  tab: "layers", tool: "patch", clicks: [],
+  tab: "layers", tool: "patch", clicks: [], whole: "any",
 };
 const TABS = ["layers", "settings", "extrema", "cut", "save"];
 const TOOLS = ["patch", "extrema", "cut", "draw"];
@@ -32,7 +32,7 @@ const READERS = {
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
   alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
-  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks,
+  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"),
 };
 
 function readFlag(text) {
@@ -104,8 +104,13 @@ export function settingsQuery(state, extra = {}) {
 
 export const shownLayers = (state) => Object.keys(state.layers).filter((name) => state.layers[name] > 0).join(",");
 
-export const clicksText = (clicks) =>
+const clicksText = (clicks) =>
   clicks.map(({ operation, y, x }) => `${{ new: "", add: "+", remove: "-" }[operation]}${y},${x}`).join(" ");
+
+// What a cut depends on, by the server's names.
+export const cutSettings = ({ clicks, whole }) => ({ clicks: clicksText(clicks), whole: whole === DEFAULTS.whole ? null : whole });
+
+export const cutQuery = (state) => new URLSearchParams(Object.entries(cutSettings(state)).filter(([, value]) => value));
 
 export class Store {
   constructor(values) {
