@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "saliency", "synthetic")
+_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "recognition", "saliency", "synthetic")
 
 
 def __getattr__(name: str) -> _ModuleType:
