@@ -209,7 +209,7 @@ def test_json_is_whole_when_all_files_are_bad_or_the_batch_is_stopped(monkeypatc
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("imtorque.cli_batch.process", stop)
+    monkeypatch.setattr("imtorque.cli.running.process", stop)
     report = run_json("blobs sample:disc", 130)
     assert report["stopped"]
     assert report["pictures"] == []

@@ -16,7 +16,7 @@ from rich.progress import Progress
 
 from imtorque import datasets, evaluate_folders
 from imtorque._atomic import replacing
-from imtorque.cli_batch import one_line_errors
+from imtorque.cli.running import one_line_errors
 from imtorque.evaluate_folders import BoundaryOptions, Result
 from imtorque.evaluation.matching import Matching
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque import cli_evaluate, cli_pictures, cli_reproduce
+from imtorque.cli import evaluate, pictures, reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,14 +15,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(cli_pictures.demo)
-app.command()(cli_pictures.maps)
-app.command()(cli_pictures.blobs)
-app.command()(cli_pictures.edges)
-app.command()(cli_pictures.saliency)
-app.add_typer(cli_evaluate.evaluate_app, name="evaluate")
-app.command()(cli_evaluate.data)
-app.command()(cli_reproduce.reproduce)
+app.command()(pictures.demo)
+app.command()(pictures.maps)
+app.command()(pictures.blobs)
+app.command()(pictures.edges)
+app.command()(pictures.saliency)
+app.add_typer(evaluate.evaluate_app, name="evaluate")
+app.command()(evaluate.data)
+app.command()(reproduce.reproduce)
 
 
 def _print_version(wanted: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from imtorque import __version__, datasets, files
-from imtorque.batch import Outcome, Task, describe_error, process
+from imtorque.cli.batch import Outcome, Task, describe_error, process
 from imtorque.pictures import display_image
 
 SAMPLE = "sample:"

@@ -12,13 +12,14 @@ import typer
 from PIL import Image as PillowImage
 
 import imtorque
-from imtorque import datasets, tasks
+from imtorque import datasets
 from imtorque._atomic import replacing
 from imtorque._types import check_sizes
-from imtorque.cli_batch import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
+from imtorque.cli import tasks
+from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
+from imtorque.cli.tasks import extrema_rows, extrema_table
 from imtorque.edges import SQRT2
 from imtorque.files import write_text
-from imtorque.tasks import extrema_rows, extrema_table
 
 SIGNS = {"bright": 1, "dark": -1, "both": None}
 

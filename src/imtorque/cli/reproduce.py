@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from imtorque.cli_batch import Json, one_line_errors
+from imtorque.cli.running import Json, one_line_errors
 from imtorque.experiments import EXPERIMENTS
 from imtorque.experiments.report import Report, Request, tables, write_report
 
