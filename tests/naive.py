@@ -581,7 +581,7 @@ def nearest_words(descriptors, words, neighbours):
     found = []
     for x in np.asarray(descriptors, float):
         away = [float(np.sum((x - w) ** 2)) for w in np.asarray(words, float)]
-        found.append(sorted(range(len(words)), key=lambda j: away[j])[:neighbours])  # noqa: B023
+        found.append(sorted(range(len(words)), key=lambda j: away[j])[:neighbours])
     return np.array(found, int).reshape(-1, neighbours)
 
 

@@ -8,4 +8,5 @@ EXPERIMENTS = {
     "attention": "imtorque.experiments.attention",
     "boundary": "imtorque.experiments.boundary",
     "car-side": "imtorque.experiments.car_side",
+    "recognition": "imtorque.experiments.recognition",
 }

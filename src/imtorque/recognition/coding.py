@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +12,13 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imtorque import _native
-from imtorque._types import Float32Array
+from imtorque._types import Float32Array, FloatArray
 from imtorque.recognition.local import Codes, Descriptors
 
 MOST_NEIGHBOURS = 32
 
 
+@dataclass(eq=False, repr=False)
 class Codebook(ClusterMixin, BaseEstimator):
     """Learn typical descriptors, the words, by k-means.
 
@@ -45,11 +47,10 @@ class Codebook(ClusterMixin, BaseEstimator):
     [(0.0, 0.0), (0.0, 4.0), (4.0, 0.0)]
     """
 
-    def __init__(self, words: int = 1024, *, samples: int = 50_000, iterations: int = 15, seed: int = 0) -> None:
-        self.words = words
-        self.samples = samples
-        self.iterations = iterations
-        self.seed = seed
+    words: int = 1024
+    samples: int = 50_000
+    iterations: int = 15
+    seed: int = 0
 
     def fit(self, descriptors: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the words from the descriptors of many images, or from an array (n, d)."""
@@ -74,6 +75,7 @@ class Codebook(ClusterMixin, BaseEstimator):
         return _native.sum_by_word(np.ascontiguousarray(given, dtype=np.float32), self.words_)[2]
 
 
+@dataclass(eq=False, repr=False)
 class LLCEncoder(TransformerMixin, BaseEstimator):
     """Write descriptors as sums of their nearest words: locality-constrained linear coding (Wang et al. 2010).
 
@@ -95,10 +97,9 @@ class LLCEncoder(TransformerMixin, BaseEstimator):
         The codebook learned.
     """
 
-    def __init__(self, codebook: Codebook | None = None, *, neighbours: int = 5, beta: float = 1e-4) -> None:
-        self.codebook = codebook
-        self.neighbours = neighbours
-        self.beta = beta
+    codebook: Codebook | None = None
+    neighbours: int = 5
+    beta: float = 1e-4
 
     def fit(self, descriptors: Sequence[Descriptors], y: Any = None) -> Self:  # noqa: ARG002
         """Learn the codebook from the descriptors of many images."""
@@ -124,6 +125,7 @@ class LLCEncoder(TransformerMixin, BaseEstimator):
         return Codes(index, weight, len(words), descriptors.y, descriptors.x, descriptors.shape)
 
 
+@dataclass(eq=False, repr=False)
 class SpatialPyramid(TransformerMixin, BaseEstimator):
     """Pool codes over ever smaller cells of the image, largest weight first, into one vector of length 1.
 
@@ -133,8 +135,7 @@ class SpatialPyramid(TransformerMixin, BaseEstimator):
         Cells per side: 1, 2 and 4 make 21 cells.
     """
 
-    def __init__(self, levels: Sequence[int] = (1, 2, 4)) -> None:
-        self.levels = levels
+    levels: Sequence[int] = (1, 2, 4)
 
     def fit(self, codes: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Do nothing: there is nothing to learn."""
@@ -156,12 +157,11 @@ class SpatialPyramid(TransformerMixin, BaseEstimator):
         return pooled / length if length > 0 else pooled
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Return True: there is nothing to fit."""
         return True
 
 
-def pyramid_cells(
-    y: NDArray[np.float64], x: NDArray[np.float64], shape: tuple[int, int], levels: Sequence[int]
-) -> NDArray[np.int32]:
+def pyramid_cells(y: FloatArray, x: FloatArray, shape: tuple[int, int], levels: Sequence[int]) -> NDArray[np.int32]:
     """Return the cell of each point at every level, (n, levels), cells counted through the levels, row by row."""
     cells = np.empty((len(y), len(levels)), np.int32)
     first = 0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
-from imtorque._types import Edges, Float32Array, Image, IntArray
+from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray
 from imtorque.edges import grey_image
 
 LONGEST_SIDE = 300  # to which larger pictures are reduced before they are described
@@ -34,6 +34,7 @@ class Patches:
     size: IntArray
 
     def __len__(self) -> int:
+        """How many there are."""
         return len(self.y)
 
 
@@ -52,11 +53,12 @@ class Descriptors:
     """
 
     vectors: Float32Array
-    y: NDArray[np.float64]
-    x: NDArray[np.float64]
+    y: FloatArray
+    x: FloatArray
     shape: tuple[int, int]
 
     def __len__(self) -> int:
+        """How many there are."""
         return len(self.vectors)
 
 
@@ -77,11 +79,12 @@ class Codes:
     index: NDArray[np.int32]
     weight: Float32Array
     words: int
-    y: NDArray[np.float64]
-    x: NDArray[np.float64]
+    y: FloatArray
+    x: FloatArray
     shape: tuple[int, int]
 
     def __len__(self) -> int:
+        """How many there are."""
         return len(self.index)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +17,14 @@ from imtorque._types import Float32Array
 BLOCK = 4096  # features converted and multiplied at a time
 
 
+@dataclass(eq=False, repr=False)
 class LinearMachines(ClassifierMixin, BaseEstimator):
     """Classify by one linear machine per class against the rest.
 
     Each minimises |w|^2 / 2 + cost * sum_i max(0, 1 - y_i (w . x_i + b))^2, where b counts as one more weight: the
-    problem that scikit-learn's LinearSVC(C=cost) solves. It is solved on the inner products of the examples, all classes
-    together, which for few examples with many features is much faster, and several kinds of features can be blended by
-    adding their products.
+    problem that scikit-learn's LinearSVC(C=cost) solves. It is solved on the inner products of the examples, all
+    classes together, which for few examples with many features is much faster, and several kinds of features can be
+    blended by adding their products.
 
     Parameters
     ----------
@@ -41,18 +43,17 @@ class LinearMachines(ClassifierMixin, BaseEstimator):
         Weights, (classes, features) float32, and b.
     """
 
-    def __init__(self, cost: float = 10.0, *, tolerance: float = 0.01, passes: int = 1000) -> None:
-        self.cost = cost
-        self.tolerance = tolerance
-        self.passes = passes
+    cost: float = 10.0
+    tolerance: float = 0.01
+    passes: int = 1000
 
-    def fit(self, features: Any, labels: Any) -> Self:
+    def fit(self, features: Any, y: Any) -> Self:
         """Learn from the features of examples (n, d) and their classes (n,)."""
-        x, y = validate_data(self, features, labels, dtype=[np.float32, np.float64])
-        check_classification_targets(y)
-        self.classes_, index = np.unique(y, return_inverse=True)
+        x, labels = validate_data(self, features, y, dtype=[np.float32, np.float64])
+        check_classification_targets(labels)
+        self.classes_, index = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"labels must name at least 2 classes, got 1 class: {self.classes_[0]}")
+            raise ValueError(f"y must name at least 2 classes, got 1 class: {self.classes_[0]}")
         x = np.asarray(x, dtype=np.float32)
         coefficient = train_on_products(
             inner_products(x),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +16,9 @@ from imtorque._types import Float32Array, Image
 from imtorque.recognition.local import LONGEST_SIDE, Descriptors, reduced_grey, require_images, unit_rows
 
 CLIP = 0.2  # largest share of one direction in one cell (Lowe)
-LEAST = 0.02  # length of a histogram, in mean gradient over the patch's cells, below which the patch counts as flat
 
 
+@dataclass(eq=False, repr=False)
 class DenseSIFT(TransformerMixin, BaseEstimator):
     """Describe the patches of a grid by 4 x 4 cells of 8 directions of gradient, 128 numbers.
 
@@ -29,17 +30,17 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
         Distance between patches, in pixels.
     sigma
         Smoothing before the gradient is taken, in pixels.
+    least
+        Patches whose histogram is shorter than this, in grey values of gradient per pixel, are left out as flat.
     longest
         Pictures are reduced to this many pixels on their longer side.
     """
 
-    def __init__(
-        self, *, sizes: Sequence[int] = (16, 24, 32), step: int = 8, sigma: float = 1.0, longest: int = LONGEST_SIDE
-    ) -> None:
-        self.sizes = sizes
-        self.step = step
-        self.sigma = sigma
-        self.longest = longest
+    sizes: Sequence[int] = (16, 24, 32)
+    step: int = 8
+    sigma: float = 1.0
+    least: float = 0.005
+    longest: int = LONGEST_SIDE
 
     def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Do nothing: there is nothing to learn."""
@@ -67,6 +68,7 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
         return Descriptors(vectors, y, x, (grey.shape[0], grey.shape[1]))
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Return True: there is nothing to fit."""
         return True
 
     def _of_size(
@@ -75,7 +77,7 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
         top, left = (grid_starts(n, size, self.step) for n in gx.shape)
         raw = _native.direction_histograms(gx, gy, size, top, left)
         cell = size // 4
-        vectors, kept = unit_rows(raw, LEAST * cell * cell)
+        vectors, kept = unit_rows(raw, self.least * cell * cell)
         vectors, _ = unit_rows(np.minimum(vectors, np.float32(CLIP)), 0.0)
         y, x = (a.ravel()[kept] for a in np.meshgrid(top + size / 2, left + size / 2, indexing="ij"))
         return vectors, y, x

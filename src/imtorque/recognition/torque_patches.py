@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ SMALLEST_PATCH = 5
 GROWTH = 1.16  # from one patch size to the next
 
 
+@dataclass(eq=False, repr=False)
 class TorquePatches(TransformerMixin, BaseEstimator):
     """Find the patches around torque extrema, and patches of a grid where asked for.
 
@@ -48,28 +50,15 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         Pictures are reduced to this many pixels on their longer side.
     """
 
-    def __init__(
-        self,
-        *,
-        force: str = "gradient",
-        sigma: float = 1.0,
-        count: int = 1500,
-        threshold: float = 0.02,
-        sign: int | None = None,
-        largest: float = 0.5,
-        grid: Sequence[int] = (),
-        step: int = 12,
-        longest: int = LONGEST_SIDE,
-    ) -> None:
-        self.force = force
-        self.sigma = sigma
-        self.count = count
-        self.threshold = threshold
-        self.sign = sign
-        self.largest = largest
-        self.grid = grid
-        self.step = step
-        self.longest = longest
+    force: str = "gradient"
+    sigma: float = 1.0
+    count: int = 1500
+    threshold: float = 0.02
+    sign: int | None = None
+    largest: float = 0.5
+    grid: Sequence[int] = ()
+    step: int = 12
+    longest: int = LONGEST_SIDE
 
     def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Do nothing: there is nothing to learn."""
@@ -94,6 +83,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         )
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Return True: there is nothing to fit."""
         return True
 
     def _edges(self, grey: Float32Array) -> Edges:
@@ -113,6 +103,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         return found[keep]
 
 
+@dataclass(eq=False, repr=False)
 class MultiscaleTorque(TransformerMixin, BaseEstimator):
     """Describe patches by the torque of the regions in them (the paper's MST), as rows of length 1.
 
@@ -124,20 +115,11 @@ class MultiscaleTorque(TransformerMixin, BaseEstimator):
         Patches whose descriptor is shorter than this, before it is scaled to length 1, are left out as empty.
     """
 
-    def __init__(
-        self,
-        *,
-        regions: Sequence[float] = (1 / 8, 1 / 4, 1 / 2),
-        distances: Sequence[float] = (1 / 8, 1 / 4, 3 / 8, 1 / 2),
-        window: float = 1.0,
-        align: bool = False,
-        least: float = 1e-3,
-    ) -> None:
-        self.regions = regions
-        self.distances = distances
-        self.window = window
-        self.align = align
-        self.least = least
+    regions: Sequence[float] = (1 / 8, 1 / 4, 1 / 2)
+    distances: Sequence[float] = (1 / 8, 1 / 4, 3 / 8, 1 / 2)
+    window: float = 1.0
+    align: bool = False
+    least: float = 1e-3
 
     def fit(self, patches: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Do nothing: there is nothing to learn."""
@@ -161,6 +143,7 @@ class MultiscaleTorque(TransformerMixin, BaseEstimator):
         return Descriptors(vectors, patches.y[kept] + 0.5, patches.x[kept] + 0.5, patches.edges.shape)
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Return True: there is nothing to fit."""
         return True
 
 
@@ -215,8 +198,8 @@ def multiscale_torque(
         raise ValueError(f"window must be positive and at most 100, got {window}")
     sides = 2 * np.maximum(1, np.rint((window * np.asarray(patches.size) - 1) / 2)).astype(np.int64) + 1
     y, x = (np.ascontiguousarray(a, dtype=np.int64) for a in (patches.y, patches.x))
-    shares = [_shares(name, values) for name, values in (("regions", regions), ("distances", distances))]
-    return _native.multiscale_torque(edges.fx, edges.fy, edges.rounded[2], y, x, sides, *shares, align)
+    inside, away = _shares("regions", regions), _shares("distances", distances)
+    return _native.multiscale_torque(edges.fx, edges.fy, edges.rounded[2], y, x, sides, inside, away, align)
 
 
 def gradient_forces(grey: Float32Array, sigma: float) -> Edges:

@@ -1,0 +1,139 @@
+"""The stages of the recognition experiment: words, codes, inner products, machines.
+
+Every stage writes its results to the plan's folder, whole or not at all, and finds there what was done before: a run
+that was stopped goes on where it was. A picture is described once and encoded with the words of all splits at that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from imtorque.experiments.recognition_plan import Plan
+from imtorque.experiments.workers import each
+from imtorque.files import read_image, write_array
+from imtorque.recognition.bags import bag, describe, drawn, fingerprint, learn_words, samples_per_picture, with_words
+from imtorque.recognition.cache import room_on_disk
+from imtorque.recognition.local import Descriptors
+from imtorque.recognition.machine import inner_products, train_on_products
+
+Methods = Mapping[str, Mapping[str, float]]
+Predictions = NDArray[np.int16]
+
+
+def learn(plan: Plan, methods: Methods, jobs: int) -> list[Predictions]:
+    """Do all stages, and return each split's predictions, (methods, sizes, images); -1 for training images."""
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    names = list(plan.blocks)
+    with _limited(jobs), room_on_disk(plan.folder):
+        for stage, items, label, unit in (
+            (find_words, list(product(names, range(plan.splits))), "words", "codebooks"),
+            (encode_class, list(product(range(len(plan.classes)), names)), "codes", "classes times blocks"),
+            (multiply, list(product(range(plan.splits), names)), "inner products", "matrices"),
+        ):
+            missing = [item for item in items if not _path(plan, stage.__name__, *item).exists()]
+            for _ in each(partial(stage, plan), missing, jobs, label, unit):
+                pass
+        return list(each(partial(classify, plan, methods), range(plan.splits), jobs, "machines", "splits"))
+
+
+def find_words(plan: Plan, item: tuple[str, int]) -> None:
+    """Learn the words of one block from the smallest training set of one split."""
+    name, split = item
+    block, chosen = plan.blocks[name], plan.training(split, plan.train[0])
+    count = samples_per_picture(block, len(chosen))
+    samples = [drawn(_described(plan, name, i), count, seed=int(i)) for i in chosen]
+    write_array(_path(plan, "find_words", name, split), learn_words(block, samples))
+
+
+def encode_class(plan: Plan, item: tuple[int, str]) -> None:
+    """Encode the pictures of one class under one block with the words of all splits: (splits, images, features)."""
+    label, name = item
+    blocks = [
+        with_words(plan.blocks[name], np.load(_path(plan, "find_words", name, split))) for split in range(plan.splits)
+    ]
+    codes = []
+    for i in plan.members(label):
+        descriptors = _described(plan, name, i)
+        codes.append([bag(block, descriptors).astype(np.float16) for block in blocks])
+    write_array(_path(plan, "encode_class", label, name), np.swapaxes(np.asarray(codes), 0, 1))
+
+
+def multiply(plan: Plan, item: tuple[int, str]) -> None:
+    """Take the inner products of all pictures under one block and one split's words."""
+    split, name = item
+    parts = [
+        np.load(_path(plan, "encode_class", label, name), mmap_mode="r")[split] for label in range(len(plan.classes))
+    ]
+    with threadpool_limits(1):
+        write_array(_path(plan, "multiply", split, name), inner_products(np.concatenate(parts)))
+
+
+def classify(plan: Plan, methods: Methods, split: int) -> Predictions:
+    """Train and test every method with every size of training set on one split."""
+    target = _path(plan, "classify", split, fingerprint({name: dict(weights) for name, weights in methods.items()}))
+    if target.exists():
+        return np.asarray(np.load(target))
+    predicted = np.full((len(methods), len(plan.train), len(plan.paths)), -1, np.int16)
+    with threadpool_limits(1):
+        for m, weights in enumerate(methods.values()):
+            products = sum(w**2 * np.load(_path(plan, "multiply", split, name)) for name, w in weights.items())
+            _classify_sizes(plan, split, np.asarray(products), predicted[m])
+    write_array(target, predicted)
+    return predicted
+
+
+def _classify_sizes(plan: Plan, split: int, products: NDArray[np.float32], predicted: Predictions) -> None:
+    labels = np.asarray(plan.labels)
+    solved = np.zeros((len(labels), len(plan.classes)), np.float32)  # by image: a larger set begins with a smaller's
+    for k, size in enumerate(plan.train):
+        chosen = plan.training(split, size)
+        solved[chosen] = train_on_products(
+            products[np.ix_(chosen, chosen)], labels[chosen], len(plan.classes), start=solved[chosen]
+        )
+        rest = np.setdiff1d(np.arange(len(labels)), chosen)
+        scores = products[np.ix_(rest, chosen)] @ solved[chosen] + solved[chosen].sum(axis=0)
+        predicted[k, rest] = scores.argmax(axis=1)
+
+
+def clear(plan: Plan) -> None:
+    """Remove what the stages kept."""
+    for path in plan.folder.glob("*.npy"):
+        path.unlink()
+    plan.folder.rmdir()
+
+
+def _described(plan: Plan, name: str, index: int) -> Descriptors:
+    path = plan.paths[index]
+    try:
+        return describe(plan.blocks[name], read_image(path))
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(text if str(path) in text else f"{path}: {text}") from error
+
+
+def _path(plan: Plan, *parts: object) -> Path:
+    return plan.folder / ("-".join(str(part).replace(":", "_") for part in parts) + ".npy")
+
+
+@contextmanager
+def _limited(jobs: int) -> Iterator[None]:
+    """Let no process of several use more than one thread for its matrices."""
+    before = os.environ.get("OPENBLAS_NUM_THREADS")
+    if jobs > 1:
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("OPENBLAS_NUM_THREADS", None)
+        else:
+            os.environ["OPENBLAS_NUM_THREADS"] = before
