@@ -29,6 +29,9 @@ STYLES = {  # line, marker and colour of our rows
     "sift+torque": ("-", "D", "tab:red"),
     "sift+torque-1:2": ("--", "D", "tab:orange"),
     "sift+torque-paper": (":", "D", "tab:olive"),
+    "torque-colour": ("-", "^", "tab:purple"),
+    "sift+torque-colour": ("-", "v", "tab:pink"),
+    "control:sift+sift": ("--", "o", "tab:gray"),
 }
 PAPER_STYLES = {  # of the paper's
     "Jain": ("", "x", "tab:brown"),

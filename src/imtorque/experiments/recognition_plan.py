@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem
-from imtorque.recognition.bags import fingerprint, parameters
+from imtorque.recognition.bags import fingerprint
 
 Indices = NDArray[np.int64]
 
@@ -74,7 +73,7 @@ def make_plan(
     cache: Path,
     content: str,
 ) -> Plan:
-    """Return a plan; its folder's name tells apart all that changes what is kept there.
+    """Return a plan. The name of its folder stands for the pictures and the splits; files in it name their block.
 
     Parameters
     ----------
@@ -102,8 +101,7 @@ def make_plan(
     for split in range(splits):
         rng = np.random.default_rng(seed + split)
         orders.append(tuple(rng.permutation(own) for own in members))
-    described: dict[str, Any] = {name: parameters(block) for name, block in blocks.items()}
-    key = fingerprint(version("imtorque"), content, list(train), splits, seed, described)
+    key = fingerprint(version("imtorque"), content, sorted(train)[0], splits, seed)
     return Plan(
         tuple(classes),
         tuple(path for paths in classes.values() for path in paths),

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,16 @@ from threadpoolctl import threadpool_limits
 from imtorque.experiments.recognition_plan import Plan
 from imtorque.experiments.workers import each
 from imtorque.files import read_image, write_array
-from imtorque.recognition.bags import bag, describe, drawn, fingerprint, learn_words, samples_per_picture, with_words
+from imtorque.recognition.bags import (
+    bag,
+    describe,
+    drawn,
+    fingerprint,
+    learn_words,
+    parameters,
+    samples_per_picture,
+    with_words,
+)
 from imtorque.recognition.cache import room_on_disk
 from imtorque.recognition.local import Descriptors
 from imtorque.recognition.machine import inner_products, train_on_products
@@ -32,31 +40,30 @@ Predictions = NDArray[np.int16]
 def learn(plan: Plan, methods: Methods, jobs: int) -> list[Predictions]:
     """Do all stages, and return each split's predictions, (methods, sizes, images); -1 for training images."""
     plan.folder.mkdir(parents=True, exist_ok=True)
-    names = list(plan.blocks)
     with _limited(jobs), room_on_disk(plan.folder):
-        for stage, items, label, unit in (
-            (find_words, list(product(names, range(plan.splits))), "words", "codebooks"),
-            (encode_class, list(product(range(len(plan.classes)), names)), "codes", "classes times blocks"),
-            (multiply, list(product(range(plan.splits), names)), "inner products", "matrices"),
-        ):
-            missing = [item for item in items if not _path(plan, stage.__name__, *item).exists()]
-            for _ in each(partial(stage, plan), missing, jobs, label, unit):
-                pass
+        for name in plan.blocks:
+            for stage, count, unit in (
+                (find_words, plan.splits, "codebooks"),
+                (encode_class, len(plan.classes), "classes"),
+                (multiply, plan.splits, "matrices"),
+            ):
+                parts = [part for part in range(count) if not _path(plan, stage.__name__, name, part).exists()]
+                label = f"{name}: {stage.__name__.replace('_', ' ')}"
+                for _ in each(partial(stage, plan, name), parts, jobs, label, unit):
+                    pass
         return list(each(partial(classify, plan, methods), range(plan.splits), jobs, "machines", "splits"))
 
 
-def find_words(plan: Plan, item: tuple[str, int]) -> None:
+def find_words(plan: Plan, name: str, split: int) -> None:
     """Learn the words of one block from the smallest training set of one split."""
-    name, split = item
     block, chosen = plan.blocks[name], plan.training(split, plan.train[0])
     count = samples_per_picture(block, len(chosen))
     samples = [drawn(_described(plan, name, i), count, seed=int(i)) for i in chosen]
     write_array(_path(plan, "find_words", name, split), learn_words(block, samples))
 
 
-def encode_class(plan: Plan, item: tuple[int, str]) -> None:
+def encode_class(plan: Plan, name: str, label: int) -> None:
     """Encode the pictures of one class under one block with the words of all splits: (splits, images, features)."""
-    label, name = item
     blocks = [
         with_words(plan.blocks[name], np.load(_path(plan, "find_words", name, split))) for split in range(plan.splits)
     ]
@@ -64,30 +71,31 @@ def encode_class(plan: Plan, item: tuple[int, str]) -> None:
     for i in plan.members(label):
         descriptors = _described(plan, name, i)
         codes.append([bag(block, descriptors).astype(np.float16) for block in blocks])
-    write_array(_path(plan, "encode_class", label, name), np.swapaxes(np.asarray(codes), 0, 1))
+    write_array(_path(plan, "encode_class", name, label), np.swapaxes(np.asarray(codes), 0, 1))
 
 
-def multiply(plan: Plan, item: tuple[int, str]) -> None:
+def multiply(plan: Plan, name: str, split: int) -> None:
     """Take the inner products of all pictures under one block and one split's words."""
-    split, name = item
     parts = [
-        np.load(_path(plan, "encode_class", label, name), mmap_mode="r")[split] for label in range(len(plan.classes))
+        np.load(_path(plan, "encode_class", name, label), mmap_mode="r")[split] for label in range(len(plan.classes))
     ]
     with threadpool_limits(1):
-        write_array(_path(plan, "multiply", split, name), inner_products(np.concatenate(parts)))
+        write_array(_path(plan, "multiply", name, split), inner_products(np.concatenate(parts)))
 
 
 def classify(plan: Plan, methods: Methods, split: int) -> Predictions:
     """Train and test every method with every size of training set on one split."""
-    target = _path(plan, "classify", split, fingerprint({name: dict(weights) for name, weights in methods.items()}))
-    if target.exists():
-        return np.asarray(np.load(target))
     predicted = np.full((len(methods), len(plan.train), len(plan.paths)), -1, np.int16)
-    with threadpool_limits(1):
-        for m, weights in enumerate(methods.values()):
-            products = sum(w**2 * np.load(_path(plan, "multiply", split, name)) for name, w in weights.items())
+    for m, weights in enumerate(methods.values()):
+        described = {name: [w, parameters(plan.blocks[name])] for name, w in weights.items()}
+        target = plan.folder / f"classify-{fingerprint(described, plan.train, split)}.npy"
+        if target.exists():
+            predicted[m] = np.load(target)
+            continue
+        with threadpool_limits(1):
+            products = sum(w**2 * np.load(_path(plan, "multiply", name, split)) for name, w in weights.items())
             _classify_sizes(plan, split, np.asarray(products), predicted[m])
-    write_array(target, predicted)
+        write_array(target, predicted[m])
     return predicted
 
 
@@ -120,8 +128,9 @@ def _described(plan: Plan, name: str, index: int) -> Descriptors:
         raise ValueError(text if str(path) in text else f"{path}: {text}") from error
 
 
-def _path(plan: Plan, *parts: object) -> Path:
-    return plan.folder / ("-".join(str(part).replace(":", "_") for part in parts) + ".npy")
+def _path(plan: Plan, stage: str, block: str, part: int) -> Path:
+    """Return the file of a stage's result for one split or class."""
+    return plan.folder / f"{stage}-{fingerprint(parameters(plan.blocks[block]))[:16]}-{part}.npy"
 
 
 @contextmanager

@@ -48,8 +48,8 @@ class Codebook(ClusterMixin, BaseEstimator):
     """
 
     words: int = 1024
-    samples: int = 50_000
-    iterations: int = 15
+    samples: int = 30_000
+    iterations: int = 12
     seed: int = 0
 
     def fit(self, descriptors: Any, y: Any = None) -> Self:  # noqa: ARG002

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray
-from imtorque.edges import grey_image
+from imtorque.edges import FULL_RANGE, grey_image
 
 LONGEST_SIDE = 300  # to which larger pictures are reduced before they are described
 SMALLEST_SIDE = 16  # of a picture that holds a patch worth describing
@@ -23,15 +24,23 @@ class Patches:
     Parameters
     ----------
     edges
-        The image's edge vectors.
+        The image's edge vectors, in which the patches were found.
     y, x, size
         Centres and odd side lengths in pixels, (n,) each.
+    described
+        The fields of edge vectors to describe the patches by, one after the other; `edges` alone by default.
     """
 
     edges: Edges
     y: IntArray
     x: IntArray
     size: IntArray
+    described: tuple[Edges, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Describe the edges the patches were found in, where nothing else is asked for."""
+        if not self.described:
+            object.__setattr__(self, "described", (self.edges,))
 
     def __len__(self) -> int:
         """How many there are."""
@@ -90,7 +99,28 @@ class Codes:
 
 def reduced_grey(image: Image, longest: int = LONGEST_SIDE) -> Float32Array:
     """Return a picture as grey in [0, 1] with no side longer than `longest`; each pixel the mean of those it covers."""
-    grey, _ = grey_image(image)
+    return reduced(grey_image(image)[0], longest)
+
+
+def opponent_colours(image: Image, longest: int = LONGEST_SIDE) -> tuple[Float32Array, Float32Array]:
+    """Return red minus green and yellow minus blue of a picture, reduced as `reduced_grey`; zeros where it is grey.
+
+    Integers are scaled by their full range; floats are taken as they are.
+    """
+    grey_image(image)  # the door: dtype, shape, values
+    pixels = np.asarray(image)
+    if pixels.ndim == 2 or pixels.shape[2] == 1:
+        nothing = np.zeros_like(reduced_grey(image, longest))
+        return nothing, nothing
+    red, green, blue = (pixels[:, :, k].astype(np.float32) / FULL_RANGE.get(pixels.dtype, 1.0) for k in range(3))
+    return (
+        reduced(np.ascontiguousarray((red - green) / np.float32(sqrt(2)), dtype=np.float32), longest),
+        reduced(np.ascontiguousarray((red + green - 2 * blue) / np.float32(sqrt(6)), dtype=np.float32), longest),
+    )
+
+
+def reduced(grey: Float32Array, longest: int) -> Float32Array:
+    """Return a plane with no side longer than `longest`."""
     height, width = grey.shape
     if min(height, width) < SMALLEST_SIDE:
         raise ValueError(

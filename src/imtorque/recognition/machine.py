@@ -83,11 +83,13 @@ class LinearMachines(ClassifierMixin, BaseEstimator):
 
 def inner_products(features: NDArray[Any]) -> Float32Array:
     """Return the inner products of all rows, (n, n) float32, of features of any float type."""
-    products = np.zeros((len(features),) * 2, np.float32)
+    from scipy.linalg.blas import ssyrk  # here, because it takes longer to load than the rest
+
+    products = np.zeros((len(features),) * 2, np.float32, order="F")
     for first in range(0, features.shape[1], BLOCK):
-        block = features[:, first : first + BLOCK].astype(np.float32)
-        products += block @ block.T
-    return products
+        block = np.ascontiguousarray(features[:, first : first + BLOCK], dtype=np.float32)
+        products = ssyrk(1.0, block.T, beta=1.0, c=products, trans=1, overwrite_c=1)  # the upper half alone
+    return np.ascontiguousarray(np.triu(products) + np.triu(products, 1).T)
 
 
 def train_on_products(

@@ -39,7 +39,7 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
     sizes: Sequence[int] = (16, 24, 32)
     step: int = 8
     sigma: float = 1.0
-    least: float = 0.005
+    least: float = 0.04
     longest: int = LONGEST_SIDE
 
     def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002

@@ -15,10 +15,19 @@ from imtorque import _native
 from imtorque._types import Edges, Extrema, Float32Array, Image, IntArray
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema
-from imtorque.recognition.local import LONGEST_SIDE, Descriptors, Patches, reduced_grey, require_images, unit_rows
+from imtorque.recognition.local import (
+    LONGEST_SIDE,
+    Descriptors,
+    Patches,
+    opponent_colours,
+    reduced_grey,
+    require_images,
+    unit_rows,
+)
 
 SMALLEST_PATCH = 5
 GROWTH = 1.16  # from one patch size to the next
+TYPICAL_COLOUR = 0.05  # gradient of a colour contrast that becomes force 1, in parts of the full range
 
 
 @dataclass(eq=False, repr=False)
@@ -41,11 +50,16 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     sign
         Of the extrema found, keep those of this sign, +1 or -1; None keeps both.
     largest
-        Largest patch, in parts of the image's shorter side.
+        Largest patch looked at, in parts of the image's shorter side.
+    most_pixels
+        Of the extrema found, keep those of patches with at most this many pixels to a side; None keeps all.
     grid
         Sizes of patches that lie on a grid whatever the image shows, odd.
     step
         Distance between the grid's patches, in pixels.
+    colour
+        Whether the patches are described by the gradients of two colour contrasts, red to green and yellow to blue,
+        instead of by the edges they were found in.
     longest
         Pictures are reduced to this many pixels on their longer side.
     """
@@ -56,8 +70,10 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     threshold: float = 0.02
     sign: int | None = None
     largest: float = 0.5
+    most_pixels: int | None = None
     grid: Sequence[int] = ()
     step: int = 12
+    colour: bool = False
     longest: int = LONGEST_SIDE
 
     def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002
@@ -80,6 +96,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
             np.concatenate([extrema.y, gy]).astype(np.int64),
             np.concatenate([extrema.x, gx]).astype(np.int64),
             np.concatenate([extrema.size, sizes]).astype(np.int64),
+            self._colours(image) if self.colour else (),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -93,6 +110,10 @@ class TorquePatches(TransformerMixin, BaseEstimator):
             raise ValueError(f'force must be "gradient" or "unit", got {self.force!r}')
         return gradient_forces(grey, self.sigma)
 
+    def _colours(self, image: Image) -> tuple[Edges, ...]:
+        planes = opponent_colours(image, self.longest)
+        return tuple(gradient_forces(plane, self.sigma, typical=TYPICAL_COLOUR) for plane in planes)
+
     def _extrema(self, edges: Edges) -> Extrema:
         if self.sign not in (None, 1, -1):
             raise ValueError(f"sign must be +1, -1 or None, got {self.sign!r}")
@@ -100,6 +121,8 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         keep = np.abs(found.value) >= self.threshold
         if self.sign is not None:
             keep &= np.sign(found.value) == self.sign
+        if self.most_pixels is not None:
+            keep &= found.size <= self.most_pixels
         return found[keep]
 
 
@@ -111,6 +134,9 @@ class MultiscaleTorque(TransformerMixin, BaseEstimator):
     ----------
     regions, distances, window, align
         As for `multiscale_torque`.
+    signs
+        Whether the torque counts with its sign, or only its strength: then a dark patch on bright ground has the
+        descriptor of a bright patch on dark ground.
     least
         Patches whose descriptor is shorter than this, before it is scaled to length 1, are left out as empty.
     """
@@ -119,6 +145,7 @@ class MultiscaleTorque(TransformerMixin, BaseEstimator):
     distances: Sequence[float] = (1 / 8, 1 / 4, 3 / 8, 1 / 2)
     window: float = 1.0
     align: bool = False
+    signs: bool = True
     least: float = 1e-3
 
     def fit(self, patches: Any = None, y: Any = None) -> Self:  # noqa: ARG002
@@ -131,15 +158,13 @@ class MultiscaleTorque(TransformerMixin, BaseEstimator):
 
     def describe(self, patches: Patches) -> Descriptors:
         """Return the descriptors of one image's patches."""
-        raw = multiscale_torque(
-            patches.edges,
-            patches,
-            regions=self.regions,
-            distances=self.distances,
-            window=self.window,
-            align=self.align,
-        )
-        vectors, kept = unit_rows(raw, self.least)
+        layout: dict[str, Any] = {"regions": self.regions, "distances": self.distances}
+        fields = [
+            multiscale_torque(edges, patches, window=self.window, align=self.align, **layout)
+            for edges in patches.described
+        ]
+        raw = fields[0] if len(fields) == 1 else np.concatenate(fields, axis=1)
+        vectors, kept = unit_rows(raw if self.signs else np.abs(raw), self.least)
         return Descriptors(vectors, patches.y[kept] + 0.5, patches.x[kept] + 0.5, patches.edges.shape)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -202,13 +227,13 @@ def multiscale_torque(
     return _native.multiscale_torque(edges.fx, edges.fy, edges.rounded[2], y, x, sides, inside, away, align)
 
 
-def gradient_forces(grey: Float32Array, sigma: float) -> Edges:
-    """Return the smoothed image's whole gradient as forces, over its 99 % quantile."""
+def gradient_forces(grey: Float32Array, sigma: float, typical: float | None = None) -> Edges:
+    """Return the smoothed image's whole gradient as forces, over its 99 % quantile or a constant."""
     if not (math.isfinite(sigma) and 0 < sigma <= 1000):
         raise ValueError(f"sigma must be positive and at most 1000, got {sigma}")
     gx, gy = _native.smoothed_gradient(np.ascontiguousarray(grey), sigma)
-    typical = float(np.quantile(np.hypot(gx, gy), 0.99))
-    scale = np.float32(1 / typical if typical > 0 else 1.0)
+    unit = float(np.quantile(np.hypot(gx, gy), 0.99)) if typical is None else typical
+    scale = np.float32(1 / unit if unit > 0 else 1.0)
     return Edges(gy * scale, -gx * scale)
 
 
