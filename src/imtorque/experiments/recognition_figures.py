@@ -54,7 +54,7 @@ def accuracy_picture(ours: Mapping[str, Curve], paper: Mapping[str, Curve]) -> b
         axes.plot(
             list(curve),
             _percent(curve),
-            line or "none",
+            linestyle=line or "none",
             marker=marker,
             color=colour,
             markerfacecolor="none",
@@ -101,16 +101,23 @@ def descriptor_picture() -> bytes:
     image = datasets.sample("hopper")
     detector = TorquePatches(count=200)
     found = detector.detect(image)
-    chosen = int(np.argmax(found.size))
+    plain, aligned = (multiscale_torque(found.edges, found, align=align) for align in (False, True))
+    room = np.min([found.y, found.x, found.edges.shape[0] - found.y, found.edges.shape[1] - found.x], axis=0)
+    telling = np.any(plain != aligned, axis=1) & (room > found.size // 2)
+    chosen = int(np.argmax(np.where(telling, found.size, 0)))
     patch = Patches(found.edges, found.y[[chosen]], found.x[[chosen]], found.size[[chosen]])
     figure = Figure(figsize=(13.0, 6.4), layout="constrained")
     grid = figure.add_gridspec(2, 6)
     _draw_patch(figure.add_subplot(grid[0, :2]), image, patch)
     _draw_torque(figure.add_subplot(grid[0, 2:4]), patch)
     _draw_samples(figure.add_subplot(grid[0, 4:]), image, patch)
-    for axes, align in ((figure.add_subplot(grid[1, :3]), False), (figure.add_subplot(grid[1, 3:]), True)):
-        show_descriptor(multiscale_torque(patch.edges, patch, align=align)[0], ax=axes)
-        axes.set_title("(d) the descriptor" if not align else "(e) its directions shifted to the edges' centroid")
+    for place, rows, title in (
+        (grid[1, :3], plain, "(d) the descriptor"),
+        (grid[1, 3:], aligned, "(e) the directions from that of the edges' centroid on"),
+    ):
+        axes = figure.add_subplot(place)
+        show_descriptor(rows[chosen], ax=axes)
+        axes.set_title(title)
     return _png(figure)
 
 

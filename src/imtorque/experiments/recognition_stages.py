@@ -64,14 +64,17 @@ def find_words(plan: Plan, name: str, split: int) -> None:
 
 def encode_class(plan: Plan, name: str, label: int) -> None:
     """Encode the pictures of one class under one block with the words of all splits: (splits, images, features)."""
-    blocks = [
-        with_words(plan.blocks[name], np.load(_path(plan, "find_words", name, split))) for split in range(plan.splits)
-    ]
-    codes = []
-    for i in plan.members(label):
+    words = [np.load(_path(plan, "find_words", name, split)) for split in range(plan.splits)]
+    blocks = [with_words(plan.blocks[name], own) for own in words]
+    members = plan.members(label)
+    widest = max(map(len, words)) * sum(level**2 for level in plan.blocks[name]["pool"].levels)
+    codes = np.zeros((len(blocks), len(members), widest), np.float16)  # splits of few pictures may differ in words
+    for k, i in enumerate(members):
         descriptors = _described(plan, name, i)
-        codes.append([bag(block, descriptors).astype(np.float16) for block in blocks])
-    write_array(_path(plan, "encode_class", name, label), np.swapaxes(np.asarray(codes), 0, 1))
+        for split, block in enumerate(blocks):
+            row = bag(block, descriptors)
+            codes[split, k, : len(row)] = row
+    write_array(_path(plan, "encode_class", name, label), codes)
 
 
 def multiply(plan: Plan, name: str, split: int) -> None:

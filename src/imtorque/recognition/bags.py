@@ -41,9 +41,21 @@ def samples_per_picture(block: Pipeline, pictures: int) -> int:
 
 
 def learn_words(block: Pipeline, samples: Sequence[Float32Array]) -> Float32Array:
-    """Return the words of a block, learned from what `drawn` returned for each picture."""
-    codebook = clone(_codebook(block)).fit(np.concatenate(samples))
-    words: Float32Array = codebook.words_
+    """Return the words of a block, learned from what `drawn` returned for each picture.
+
+    There are as many as the block asks for, but at most one for every four descriptors. A block that sees nothing in
+    any picture, such as colour in grey ones, has words of zeros, and adds nothing.
+    """
+    pooled, neighbours = np.concatenate(samples), int(block["encode"].neighbours)
+    if len(pooled) == 0:
+        return np.zeros((neighbours, pooled.shape[1]), np.float32)
+    if len(pooled) < neighbours:
+        raise ValueError(
+            f"pictures must have at least {neighbours} patches that are not flat, got {len(pooled)} in all"
+        )
+    codebook = clone(_codebook(block))
+    codebook.set_params(words=min(codebook.words, max(neighbours, len(pooled) // 4)))
+    words: Float32Array = codebook.fit(pooled).words_
     return words
 
 

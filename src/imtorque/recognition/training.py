@@ -94,7 +94,7 @@ def train_recogniser(
         work = Work(BLOCKS[name](), folder)
         count = samples_per_picture(work.block, len(paths))
         samples = list(each(partial(sample_file, work, count), paths, f"{name}: words"))
-        words[name] = learn_words(work.block, samples)
+        words[name] = kept_words(work, samples)
         fitted = Work(with_words(work.block, words[name]), folder, words[name])
         bags[name] = list(each(partial(bag_file, fitted), paths, f"{name}: codes"))
     rows = [joined_row({name: bags[name][i] for name in names}, METHODS[method]) for i in range(len(paths))]
@@ -102,6 +102,17 @@ def train_recogniser(
     machines = LinearMachines(cost).fit(np.stack(rows), labels)
     counts = tuple(len(own) for own in classes.values())
     return Recogniser(method, tuple(classes), words, machines.coef_, machines.intercept_, counts)
+
+
+def kept_words(work: Work, samples: Sequence[Float32Array]) -> Float32Array:
+    """Return the words learned from samples."""
+    cache = ArrayCache(work.folder)
+    key = fingerprint("words", version("imtorque"), parameters(work.block), *samples)
+    kept = cache.load(key)
+    if kept is None:
+        kept = learn_words(work.block, samples)
+        cache.store(key, kept)
+    return kept.astype(np.float32)
 
 
 def sample_file(work: Work, count: int, path: Path) -> Float32Array:
