@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import imtorque
 from imtorque import datasets
@@ -65,6 +66,7 @@ def main():
     arguments = parser.parse_args()
     imtorque.set_num_threads(1)
     cv2.setNumThreads(1)
+    threadpool_limits(1)
 
     images = pictures(arguments.data, arguments.images)
     rows = [
@@ -77,12 +79,15 @@ def main():
         block["encode"].codebook.set_params(iterations=1)
         descriptors = [describe(block, image) for image in images]
         fitted = with_words(block, learn_words(block, [drawn(d, 1000, 0) for d in descriptors]))
+        words = fitted["encode"].codebook_.words_
         times = {
             "describe": milliseconds(lambda image, block=block: describe(block, image), images, arguments.runs),
             "encode": milliseconds(lambda d, fitted=fitted: bag(fitted, d), descriptors, arguments.runs),
         }
-        patches, words = float(np.mean([len(d) for d in descriptors])), len(fitted["encode"].codebook_.words_)
-        rows += [{"step": s, "block": name, "ms": ms, "patches": patches, "words": words} for s, ms in times.items()]
+        products = milliseconds(lambda d, words=words: d.vectors @ words.T, descriptors, arguments.runs)
+        about = {"patches": float(np.mean([len(d) for d in descriptors])), "words": len(words)}
+        rows += [{"step": s, "block": name, "ms": ms, **about} for s, ms in times.items()]
+        rows.append({"step": "products of descriptors and words by numpy", "block": name, "ms": products, **about})
         whole[name] = sum(times.values())
     rows += [{"step": "all", "method": m, "ms": sum(whole[name] for name in METHODS[m])} for m in METHODS]
     machine = {"machine": platform.machine(), "threads": 1, "images": len(images), "runs": arguments.runs}
