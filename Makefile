@@ -40,7 +40,7 @@ sanitize: export ASAN_OPTIONS = detect_leaks=0
 sanitize: .venv-sanitize/ready
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
 	    .venv-sanitize/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/native tests/test_torque.py \
-	    tests/test_edges.py tests/test_extrema.py tests/test_boundary.py tests/test_identities.py
+	    tests/test_edges.py tests/test_extrema.py tests/test_boundary.py tests/test_identities.py tests/test_graph_cut.py
 
 clean:
 	rm -rf $(VENV) .venv-sanitize build out

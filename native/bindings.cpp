@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "alpha_expansion.hpp"
 #include "boundary_matching.hpp"
 #include "canny.hpp"
 #include "coherence.hpp"
@@ -17,6 +18,7 @@
 #include "gradient_torque.hpp"
 #include "kernel_machine.hpp"
 #include "linear_coding.hpp"
+#include "max_flow.hpp"
 #include "multiscale_torque.hpp"
 #include "nearest_words.hpp"
 #include "parallel.hpp"
@@ -112,6 +114,18 @@ Out<float, 2> bind_to_grey(In<T, 3> pixels, double white, double offset, double 
     to_grey(pixels.data(), static_cast<long long>(pixels.shape(0) * pixels.shape(1)), static_cast<int>(pixels.shape(2)),
             white, offset, scale, grey.data());
     return grey;
+}
+
+// Links between neighbours of a grid, as GridCapacities stores them; those to diagonal neighbours may be absent.
+GridLinks links_of(size_t height, size_t width, const In<double, 2>& right, const In<double, 2>& down,
+                   const In<double, 2>& down_right, const In<double, 2>& down_left, bool diagonal, bool wrap_rows) {
+    auto is = [](const In<double, 2>& plane, size_t h, size_t w) { return plane.shape(0) == h && plane.shape(1) == w; };
+    const size_t rows = wrap_rows ? height : height - 1;
+    if (height * width == 0 || !is(right, height, width - 1) || !is(down, rows, width) ||
+        (diagonal && (!is(down_right, rows, width - 1) || !is(down_left, rows, width - 1))))
+        throw std::invalid_argument("links do not belong to the grid");
+    return {static_cast<int>(height), static_cast<int>(width), right.data(), down.data(), down_right.data(),
+            down_left.data(), diagonal, wrap_rows};
 }
 
 // Run `match` once per truth, in parallel; the maps' pixels lie between consecutive starts.
@@ -317,6 +331,38 @@ NB_MODULE(_native, m) {
         std::copy_n(picture.data(), picture.size(), thinned.data());
         thin(thinned.data(), static_cast<int>(picture.shape(0)), static_cast<int>(picture.shape(1)));
         return thinned;
+    });
+    m.def("max_flow", [](In<double, 2> source, In<double, 2> sink, In<double, 2> right, In<double, 2> down,
+                         In<double, 2> down_right, In<double, 2> down_left, bool diagonal, bool wrap_rows) {
+        const size_t height = source.shape(0), width = source.shape(1);
+        if (sink.shape(0) != height || sink.shape(1) != width) throw std::invalid_argument("source and sink differ in shape");
+        const GridLinks links = links_of(height, width, right, down, down_right, down_left, diagonal, wrap_rows);
+        auto mask = make<uint8_t, 2>({height, width});
+        double flow;
+        {
+            nb::gil_scoped_release release;
+            flow = max_flow(links, source.data(), sink.data(), mask.data());
+        }
+        return nb::make_tuple(mask, flow);
+    });
+    m.def("alpha_expansion", [](In<double, 3> unary, In<double, 2> right, In<double, 2> down, In<double, 2> down_right,
+                                In<double, 2> down_left, bool diagonal, bool wrap_rows, In<double, 2> metric, int cycles,
+                                In<int32_t, 2> start) {
+        const size_t count = unary.shape(0), height = unary.shape(1), width = unary.shape(2);
+        if (metric.shape(0) != count || metric.shape(1) != count) throw std::invalid_argument("metric is not of the labels");
+        if (start.shape(0) != height || start.shape(1) != width) throw std::invalid_argument("start differs in shape");
+        for (size_t i = 0; i < start.size(); ++i)
+            if (start.data()[i] < 0 || static_cast<size_t>(start.data()[i]) >= count)
+                throw std::invalid_argument("start holds an unknown label");
+        const GridLinks links = links_of(height, width, right, down, down_right, down_left, diagonal, wrap_rows);
+        auto labels = make<int32_t, 2>({height, width});
+        double energy;
+        {
+            nb::gil_scoped_release release;
+            std::copy_n(start.data(), start.size(), labels.data());
+            energy = alpha_expansion(links, unary.data(), metric.data(), static_cast<int>(count), cycles, labels.data());
+        }
+        return nb::make_tuple(labels, energy);
     });
     m.def("match_min_cost", [](In<int32_t, 1> pixels, In<int64_t, 1> starts, In<uint8_t, 3> truths, double radius,
                                double outlier_cost) {

@@ -671,3 +671,102 @@ def train_machine(products, signs, cost, steps=20000):
         i = step % len(signs)
         alpha[i] = max(0.0, alpha[i] - (q[i] @ alpha - 1) / q[i, i])
     return alpha * signs
+
+
+def grid_links(shape, right, down, down_right=None, down_left=None, wrap=None):
+    """The links of a grid as a list of ((y, x), (v, u), capacity)."""
+    height, width = shape
+    links = []
+    families = (
+        (right, (0, 0), (0, 1)),
+        (down, (0, 0), (1, 0)),
+        (down_right, (0, 0), (1, 1)),
+        (down_left, (0, 1), (1, 0)),
+    )
+    for plane, (a, b), (c, d) in families:
+        if plane is not None:
+            for y in range(len(plane)):
+                for x in range(len(plane[y])):
+                    p, q = ((y + a) % height, (x + b) % width), ((y + c) % height, (x + d) % width)
+                    assert wrap == 0 or y + max(a, c) < height
+                    assert wrap == 1 or x + max(b, d) < width
+                    if p != q:
+                        links.append((p, q, plane[y][x]))
+    return links
+
+
+def cut_cost(mask, source, sink, links):
+    """What a cut costs, from the definition."""
+    total = 0.0
+    for y in range(len(source)):
+        for x in range(len(source[0])):
+            total += sink[y][x] if mask[y][x] else source[y][x]
+    return total + sum(capacity for p, q, capacity in links if mask[p[0]][p[1]] != mask[q[0]][q[1]])
+
+
+def minimum_cut(source, sink, links):
+    """Ford & Fulkerson with shortest paths: the smallest source side of the minimum cuts, and the flow."""
+    residual = {}
+    for y in range(len(source)):
+        for x in range(len(source[0])):
+            residual.setdefault("source", {})[y, x] = source[y][x]
+            residual.setdefault((y, x), {}).update({"sink": sink[y][x], "source": 0})
+            residual.setdefault("sink", {})[y, x] = 0
+    for p, q, capacity in links:
+        residual[p][q] = residual[p].get(q, 0) + capacity
+        residual[q][p] = residual[q].get(p, 0) + capacity
+    flow = 0
+    while True:
+        came_from, queue = {"source": None}, ["source"]
+        for node in queue:
+            for other, capacity in residual[node].items():
+                if capacity > 0 and other not in came_from:
+                    came_from[other] = node
+                    queue.append(other)
+        if "sink" not in came_from:
+            return np.array([[(y, x) in came_from for x in range(len(source[0]))] for y in range(len(source))]), flow
+        path = ["sink"]
+        while came_from[path[-1]] is not None:
+            path.append(came_from[path[-1]])
+        path.reverse()
+        steps = [(path[i], path[i + 1]) for i in range(len(path) - 1)]
+        amount = min(residual[a][b] for a, b in steps)
+        for a, b in steps:
+            residual[a][b] -= amount
+            residual[b][a] = residual[b].get(a, 0) + amount
+        flow += amount
+
+
+def labelling_energy(labels, unary, links, metric):
+    """What a labelling costs, from the definition."""
+    total = 0.0
+    for y in range(labels.shape[0]):
+        for x in range(labels.shape[1]):
+            total += unary[labels[y, x]][y][x]
+    return total + sum(weight * metric[labels[p]][labels[q]] for p, q, weight in links)
+
+
+def expansion_move(labels, alpha, unary, links, metric):
+    """The cheapest of all labellings in which some pixels changed to alpha; of equals, one that changes fewest."""
+    others = [(y, x) for y in range(labels.shape[0]) for x in range(labels.shape[1]) if labels[y, x] != alpha]
+    best, cost = labels, (labelling_energy(labels, unary, links, metric), 0)
+    for chosen in range(2 ** len(others)):
+        moved = labels.copy()
+        for bit, pixel in enumerate(others):
+            if chosen >> bit & 1:
+                moved[pixel] = alpha
+        candidate = labelling_energy(moved, unary, links, metric), bin(chosen).count("1")
+        if candidate < cost:
+            best, cost = moved, candidate
+    return best
+
+
+def alpha_expansion(unary, links, metric):
+    """Expansion moves from the cheapest label at each pixel, until no label gains."""
+    labels = np.argmin(unary, axis=0)
+    while True:
+        before = labels
+        for alpha in range(len(unary)):
+            labels = expansion_move(labels, alpha, unary, links, metric)
+        if (labels == before).all():
+            return labels

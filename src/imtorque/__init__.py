@@ -12,6 +12,7 @@ from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
+from imtorque.segmentation import alpha_expansion, grid_max_flow
 from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
@@ -32,6 +33,7 @@ __all__ = [
     "Edges",
     "Extrema",
     "TorqueVolume",
+    "alpha_expansion",
     "blend_saliency",
     "contribution_map",
     "default_sizes",
@@ -44,6 +46,7 @@ __all__ = [
     "get_num_threads",
     "gradient_edges",
     "gradient_torque",
+    "grid_max_flow",
     "itti_saliency",
     "scan_path",
     "set_num_threads",

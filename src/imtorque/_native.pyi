@@ -141,3 +141,25 @@ def train_machines(
     most: int,
     coefficient: Float32Array,
 ) -> int: ...
+def max_flow(
+    source: NDArray[np.float64],
+    sink: NDArray[np.float64],
+    right: NDArray[np.float64],
+    down: NDArray[np.float64],
+    down_right: NDArray[np.float64],
+    down_left: NDArray[np.float64],
+    diagonal: bool,
+    wrap_rows: bool,
+) -> tuple[NDArray[np.uint8], float]: ...
+def alpha_expansion(
+    unary: NDArray[np.float64],
+    right: NDArray[np.float64],
+    down: NDArray[np.float64],
+    down_right: NDArray[np.float64],
+    down_left: NDArray[np.float64],
+    diagonal: bool,
+    wrap_rows: bool,
+    metric: NDArray[np.float64],
+    cycles: int,
+    start: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], float]: ...

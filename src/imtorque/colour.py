@@ -1,4 +1,4 @@
-"""Colour for saliency: pictures as RGB in [0, 1], and the spaces in which colours are compared."""
+"""Colour: pictures as RGB in [0, 1], and the spaces in which colours are compared."""
 
 from __future__ import annotations
 

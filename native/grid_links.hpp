@@ -1,0 +1,55 @@
+// Links between the pixels of a grid, as the graph cuts take them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace imtorque {
+
+// Links between the pixels of a grid of `height` x `width`, each the same either way. Stored densely:
+//     right[y][x]       links (y, x) and (y, x + 1)         width - 1 columns
+//     down[y][x]        links (y, x) and (y + 1, x)         height - 1 rows; height rows where rows wrap around
+//     down_right[y][x]  links (y, x) and (y + 1, x + 1)     read only if `diagonal`
+//     down_left[y][x]   links (y, x + 1) and (y + 1, x)
+struct GridLinks {
+    int height, width;
+    const double *right, *down, *down_right, *down_left;
+    bool diagonal, wrap_rows;
+};
+
+// The links of one direction: from (y, x + from_x) by (dy, dx), for y < rows and x < columns.
+struct LinkFamily {
+    const double* weight;
+    int direction;  // of GridFlow
+    int rows, columns, from_x, dy, dx;
+};
+
+inline std::array<LinkFamily, 4> families_of(const GridLinks& links) {
+    const int rows = links.wrap_rows ? links.height : links.height - 1, columns = links.width - 1;
+    const int rings = links.wrap_rows && links.height == 1 ? 0 : rows;  // a pixel is no neighbour of its own
+    const int diagonals = links.diagonal ? rows : 0;
+    return {{{links.right, 0, links.height, columns, 0, 0, 1},
+             {links.down, 2, rings, links.width, 0, 1, 0},
+             {links.down_right, 4, diagonals, columns, 0, 1, 1},
+             {links.down_left, 6, diagonals, columns, 1, 1, -1}}};
+}
+
+inline double largest_weight(const std::array<LinkFamily, 4>& families) {
+    double top = 0;
+    for (const LinkFamily& family : families)
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(family.rows) * family.columns; ++i)
+            top = std::max(top, family.weight[i]);
+    return top;
+}
+
+// How many integer steps make one unit of capacity: a power of two, so that the largest link has kCapacityBits bits and
+// eight of them and one step more are still exact in a double.
+constexpr int kCapacityBits = 49;
+inline double steps_for(double largest_link) {
+    const int exponent = largest_link > 0 ? kCapacityBits - 1 - std::ilogb(largest_link) : 0;
+    return std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
+}
+
+}  // namespace imtorque

@@ -1,0 +1,70 @@
+"""Links between the pixels of a grid: what graph cuts may separate, and at what cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Capacities = NDArray[np.float64]
+TURNED = {"right": "down", "down": "right", "down_right": "down_right", "down_left": "down_left"}  # by transposing
+
+
+@dataclass(frozen=True, eq=False)
+class GridLinks:
+    """Capacities between neighbours of a grid, checked, with rows that may wrap around.
+
+    `right[y, x]` links (y, x) and (y, x + 1), `down[y, x]` (y, x) and (y + 1, x), `down_right[y, x]` (y, x) and
+    (y + 1, x + 1), `down_left[y, x]` (y, x + 1) and (y + 1, x).
+    """
+
+    right: Capacities
+    down: Capacities
+    down_right: Capacities
+    down_left: Capacities
+    diagonal: bool
+    wrap_rows: bool
+
+
+def check_links(
+    shape: tuple[int, int],
+    right: ArrayLike,
+    down: ArrayLike,
+    down_right: ArrayLike | None,
+    down_left: ArrayLike | None,
+    wrap: int | None,
+) -> GridLinks:
+    """Check the links of a grid; where columns wrap around, turn them so that rows do."""
+    if wrap not in (None, 0, 1):
+        raise ValueError(f"wrap must be None, 0 (rows) or 1 (columns), got {wrap!r}")
+    height, width = shape
+    across, along = height - (wrap != 0), width - (wrap != 1)
+    diagonal = down_right is not None or down_left is not None
+    none = np.zeros((across, along))
+    planes = {
+        "right": check_plane("right", right, (height, along)),
+        "down": check_plane("down", down, (across, width)),
+        "down_right": check_plane("down_right", none if down_right is None else down_right, (across, along)),
+        "down_left": check_plane("down_left", none if down_left is None else down_left, (across, along)),
+    }
+    for name, plane in planes.items():
+        if np.isinf(plane).any():
+            raise ValueError(f"{name} must be finite; for links never to be cut take one number above all the rest")
+    if wrap == 1:
+        planes = {TURNED[name]: np.ascontiguousarray(plane.T) for name, plane in planes.items()}
+    return GridLinks(**planes, diagonal=diagonal, wrap_rows=wrap is not None)
+
+
+def check_plane(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Capacities:
+    """An array of capacities of this shape as float64; infinite ones pass."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, got {array.shape}")
+    array = np.ascontiguousarray(array, np.float64)
+    if array.size and not array.min() >= 0:  # NaN fails this too
+        worst = "NaN" if np.isnan(array).any() else f"{array.min():g}"
+        raise ValueError(f"{name} must not be negative or NaN, got {worst}")
+    return array
