@@ -31,3 +31,13 @@ def test_the_benchmark_of_boundary_edges_runs(tmp_path):
     command = [sys.executable, str(BENCHMARKS / "boundary_edges.py"), "--repeats", "1", "--out", str(out)]
     subprocess.run(command, capture_output=True, text=True, check=True)
     assert set(json.loads(out.read_text())["milliseconds"]) == {"edges", "dense contribution, 6 sizes", "both"}
+
+
+def test_the_benchmark_of_recognition_runs(tmp_path):
+    pytest.importorskip("cv2")
+    out = tmp_path / "recognition.json"
+    command = [sys.executable, str(BENCHMARKS / "recognition.py"), "--runs", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = json.loads(out.read_text())["rows"]
+    assert {row["method"] for row in rows if "method" in row} >= {"sift", "torque", "sift+torque"}
+    assert {"opencv-sift", "sift"} <= {row.get("block") for row in rows}

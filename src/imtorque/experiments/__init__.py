@@ -10,5 +10,6 @@ EXPERIMENTS = {
     "car-side": "imtorque.experiments.car_side",
     "figure-ground": "imtorque.experiments.figure_ground",
     "proposals": "imtorque.experiments.proposals",
+    "recognition": "imtorque.experiments.recognition",
     "small-objects": "imtorque.experiments.small_objects",
 }
