@@ -433,8 +433,6 @@ def test_a_file_of_too_many_bytes_is_refused_before_it_is_read(server, monkeypat
     parts = iter([large[: 2**19]] * 3)  # sent without its length
     message = refusal(server.post("/api/pictures?name=a", content=parts, headers=LAST), 413)
     assert message == "a picture must have at most 1 MiB, got more"
-    endless = {**LAST, "content-length": "9" * 5000}  # more digits than Python turns into a number
-    assert "got 99999999999999999999 bytes" in refusal(server.post("/api/pictures?name=a", headers=endless), 413)
 
 
 @pytest.mark.parametrize("query", ["", "sample=nothing", "sample=disc&name=a", "start=1", "path=a.png"])
