@@ -620,6 +620,103 @@ def seed_distances(cost, seeds):
     return distances
 
 
+def nearest_words(descriptors, words, neighbours):
+    """Indices of the nearest words of each descriptor, nearest first; of equally near ones the first."""
+    found = []
+    for x in np.asarray(descriptors, float):
+        away = [float(np.sum((x - w) ** 2)) for w in np.asarray(words, float)]
+        found.append(sorted(range(len(words)), key=lambda j: away[j])[:neighbours])
+    return np.array(found, int).reshape(-1, neighbours)
+
+
+def linear_code(x, words, beta):
+    """Weights, adding up to 1, with which a few words make x best (Wang et al. 2010)."""
+    z = np.asarray(words, float) - np.asarray(x, float)
+    c = z @ z.T
+    c = c + (beta * np.trace(c) if np.trace(c) > 0 else 1.0) * np.eye(len(z))
+    weights = np.linalg.solve(c, np.ones(len(z)))
+    return weights / weights.sum()
+
+
+def pool_largest(index, weight, cell, words, cells):
+    pooled = np.zeros((cells, words))
+    for i in range(len(index)):
+        for c in cell[i]:
+            for word, w in zip(index[i], weight[i], strict=True):
+                pooled[c, word] = max(pooled[c, word], w)
+    return pooled
+
+
+def round_away(value):
+    """Round to the nearest whole number, halves away from zero."""
+    return int(math.copysign(math.floor(abs(value) + 0.5), value))
+
+
+def multiscale_torque(fx, fy, y, x, size, regions, distances, align):
+    """The descriptor of one patch: torque of regions around its centre and around points along eight directions."""
+    turn = nearest_direction(fx, fy, y, x, size) if align else 0
+    values = []
+    for region in regions:
+        side = 2 * max(1, round_away((region * size - 1) / 2)) + 1
+        values.append(torque(fx, fy, y, x, side))
+        for direction in range(8):
+            angle = (direction + turn) % 8 * math.pi / 4
+            for distance in distances:
+                dy = round_away(round(distance * size * math.sin(angle), 9))
+                dx = round_away(round(distance * size * math.cos(angle), 9))
+                values.append(torque(fx, fy, y + dy, x + dx, side))
+    return np.array(values)
+
+
+def nearest_direction(fx, fy, y, x, size):
+    """The first of eight directions, in steps of 45 degrees, that points nearest to the centroid of a patch's edges."""
+    to_x = to_y = 0.0
+    for v in range(fx.shape[0]):
+        for u in range(fx.shape[1]):
+            if holds("square", size, v - y, u - x):
+                mass = math.hypot(float(fx[v, u]), float(fy[v, u]))
+                to_x, to_y = to_x + mass * (u - x), to_y + mass * (v - y)
+    along = [round(to_x * math.cos(d * math.pi / 4) + to_y * math.sin(d * math.pi / 4), 6) for d in range(8)]
+    return along.index(max(along))
+
+
+def direction_histogram(gx, gy, top, left, size):
+    """4 x 4 cells of 8 directions of gradient over one patch, each pixel weighted by its distance to the cell."""
+    cell = size // 4
+    histogram = np.zeros((4, 4, 8))
+    for row in range(4):
+        for column in range(4):
+            middle_y, middle_x = top + row * cell + (cell - 1) / 2, left + column * cell + (cell - 1) / 2
+            for v in range(gx.shape[0]):
+                for u in range(gx.shape[1]):
+                    weight = max(0.0, 1 - abs(v - middle_y) / cell) * max(0.0, 1 - abs(u - middle_x) / cell)
+                    if weight > 0:
+                        histogram[row, column] += weight * direction_shares(float(gx[v, u]), float(gy[v, u]))
+    return histogram.ravel()
+
+
+def direction_shares(gx, gy):
+    """Write a gradient as a d_k + b d_(k+1), a and b not negative, of the eight directions it lies between two of."""
+    shares = np.zeros(8)
+    if gx == gy == 0:
+        return shares
+    k = int(math.atan2(gy, gx) // (math.pi / 4)) % 8
+    pair = [k, (k + 1) % 8]
+    directions = np.array([[math.cos(d * math.pi / 4), math.sin(d * math.pi / 4)] for d in pair])
+    shares[pair] = np.linalg.solve(directions.T, [gx, gy])
+    return shares
+
+
+def train_machine(products, signs, cost, steps=20000):
+    """Coefficients of one machine: the dual of |w|^2 / 2 + cost * sum max(0, 1 - y w.x)^2, one example at a time."""
+    alpha = np.zeros(len(signs))
+    q = products * np.outer(signs, signs) + np.eye(len(signs)) / (2 * cost)
+    for step in range(steps):
+        i = step % len(signs)
+        alpha[i] = max(0.0, alpha[i] - (q[i] @ alpha - 1) / q[i, i])
+    return alpha * signs
+
+
 def grid_links(shape, right, down, down_right=None, down_left=None, wrap=None):
     """The links of a grid as a list of ((y, x), (v, u), capacity)."""
     height, width = shape

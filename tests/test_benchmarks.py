@@ -48,3 +48,13 @@ def test_the_benchmark_of_regions_runs(tmp_path):
     subprocess.run(command, capture_output=True, text=True, check=True)
     mean = json.loads(out.read_text())["mean"]
     assert mean["segment_regions"] > mean["alpha_expansion"] > 0
+
+
+def test_the_benchmark_of_recognition_runs(tmp_path):
+    pytest.importorskip("cv2")
+    out = tmp_path / "recognition.json"
+    command = [sys.executable, str(BENCHMARKS / "recognition.py"), "--runs", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = json.loads(out.read_text())["rows"]
+    assert {row["method"] for row in rows if "method" in row} >= {"sift", "torque", "sift+torque"}
+    assert {"opencv-sift", "sift"} <= {row.get("block") for row in rows}

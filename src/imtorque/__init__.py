@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "saliency", "segmentation", "synthetic")
+_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "recognition", "saliency", "segmentation", "synthetic")
 
 
 def __getattr__(name: str) -> _ModuleType:

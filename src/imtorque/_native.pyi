@@ -118,6 +118,37 @@ def match_min_cost(
 def match_cardinality(
     pixels: NDArray[np.int32], starts: NDArray[np.int64], truths: NDArray[np.uint8], radius: float
 ) -> NDArray[np.int32]: ...
+def multiscale_torque(
+    fx: Float32Array,
+    fy: Float32Array,
+    steps: float,
+    y: IntArray,
+    x: IntArray,
+    size: IntArray,
+    regions: FloatArray,
+    distances: FloatArray,
+    align: bool,
+) -> Float32Array: ...
+def direction_histograms(
+    gx: Float32Array, gy: Float32Array, size: int, top: NDArray[np.int32], left: NDArray[np.int32]
+) -> Float32Array: ...
+def linear_codes(
+    descriptors: Float32Array, words: Float32Array, neighbours: int, beta: float
+) -> tuple[NDArray[np.int32], Float32Array]: ...
+def pool_largest(
+    index: NDArray[np.int32], weight: Float32Array, cell: NDArray[np.int32], words: int, cells: int
+) -> Float32Array: ...
+def sum_by_word(
+    descriptors: Float32Array, words: Float32Array
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]: ...
+def train_machines(
+    products: Float32Array,
+    label: NDArray[np.int32],
+    cost: float,
+    tolerance: float,
+    most: int,
+    coefficient: Float32Array,
+) -> int: ...
 def max_flow(
     source: NDArray[np.float64],
     sink: NDArray[np.float64],

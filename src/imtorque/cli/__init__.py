@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import evaluate, figures, pictures, regions, reproduce
+from imtorque.cli import evaluate, explore, figures, pictures, recognition, regions, reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +22,9 @@ app.command()(pictures.edges)
 app.command()(pictures.saliency)
 app.command()(figures.fixate)
 app.command()(regions.segment)
+app.command()(explore.explore)
+app.command()(recognition.train)
+app.command()(recognition.predict)
 app.add_typer(evaluate.evaluate_app, name="evaluate")
 app.command()(evaluate.data)
 app.command()(reproduce.reproduce)

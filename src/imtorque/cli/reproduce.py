@@ -31,6 +31,11 @@ Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the fi
 Matching = Annotated[
     str | None, typer.Option(metavar="NAME", help="Match boundaries of all rows by min_cost or cardinality.")
 ]
+Train = Annotated[
+    str | None, typer.Option(metavar="N,N,...", help="recognition: training images per class, such as 5,15,30.")
+]
+Splits = Annotated[int | None, typer.Option(min=1, metavar="N", help="recognition: random splits to average over.")]
+Categories = Annotated[int | None, typer.Option(min=2, metavar="N", help="recognition: only the first N classes.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A further setting of the experiment.")
 ]
@@ -46,6 +51,9 @@ def reproduce(
     jobs: Jobs = CORES,
     limit: Limit = None,
     matching: Matching = None,
+    train: Train = None,
+    splits: Splits = None,
+    categories: Categories = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -55,9 +63,9 @@ def reproduce(
     """
     with one_line_errors():
         options = _options(settings or [])
-        if matching is not None:
-            options["matching"] = matching
-        options |= {key: str(folder) for key, folder in (("images", images), ("masks", masks)) if folder is not None}
+        given: dict[str, object] = {"matching": matching, "images": images, "masks": masks}
+        given |= {"train": train, "splits": splits, "categories": categories}
+        options |= {option: str(value) for option, value in given.items() if value is not None}
         request = Request(name, _data_folder(data, images), split, jobs, limit, options)
         content = write_report(_run(request), request, out)
     typer.echo(json.dumps(content, indent=1) if as_json else tables(content))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -17,6 +17,7 @@ from imtorque import __version__, datasets, files
 from imtorque.cli.batch import Outcome, Task, describe_error, process
 from imtorque.pictures import display_image
 
+Item = TypeVar("Item")
 SAMPLE = "sample:"
 DEFAULT_OUT = Path("imtorque-out")
 
@@ -61,7 +62,7 @@ def run_task(
         with one_line_errors():
             paths, bad = _find(images, out)
             done = process(task, paths, out, jobs=jobs)
-            for outcome in chain(bad, _with_progress(done, len(paths), task.verb)):
+            for outcome in chain(bad, with_progress(done, len(paths), task.verb)):
                 if outcome.error is not None:
                     typer.echo(f"imtorque: {outcome.error}", err=True)
                 report.add(outcome)
@@ -145,10 +146,10 @@ def _written_sample(argument: str, out: Path) -> Path:
     return files.write_picture(out / f"{name}.png", display_image(image))
 
 
-def _with_progress(outcomes: Iterator[Outcome], total: int, verb: str) -> Iterator[Outcome]:
+def with_progress(items: Iterator[Item], total: int, verb: str) -> Iterator[Item]:
     """Show a bar with the time left while there is something to wait for, on a terminal only."""
     if total < 2 or not sys.stderr.isatty():
-        yield from outcomes
+        yield from items
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -157,6 +158,6 @@ def _with_progress(outcomes: Iterator[Outcome], total: int, verb: str) -> Iterat
     # What is printed meanwhile goes above the bar, but stays on standard output where that is a file or a pipe.
     with Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty()) as progress:
         bar = progress.add_task(verb, total=total)
-        for outcome in outcomes:
+        for item in items:
             progress.advance(bar)
-            yield outcome
+            yield item

@@ -10,6 +10,7 @@ EXPERIMENTS = {
     "car-side": "imtorque.experiments.car_side",
     "figure-ground": "imtorque.experiments.figure_ground",
     "proposals": "imtorque.experiments.proposals",
+    "recognition": "imtorque.experiments.recognition",
     "regions": "imtorque.experiments.regions",
     "small-objects": "imtorque.experiments.small_objects",
 }

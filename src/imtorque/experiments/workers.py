@@ -14,19 +14,22 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def each(function: Callable[[Item], Result], items: Sequence[Item], jobs: int, label: str) -> Iterator[Result]:
+def each(
+    function: Callable[[Item], Result], items: Sequence[Item], jobs: int, label: str, unit: str = "images"
+) -> Iterator[Result]:
     """Yield function(item) for every item, in order; with several jobs in as many processes, one thread each.
 
     The function must be one that a process can be handed: of a module, or a partial of one. How far it is, is told on
     standard error.
     """
-    for done, result in enumerate(_results(function, items, jobs), start=1):
+    for done, result in enumerate(results_of(function, items, jobs), start=1):
         if done % max(1, len(items) // 10) == 0 or done == len(items):
-            print(f"{label}: {done} of {len(items)} images", file=sys.stderr, flush=True)
+            print(f"{label}: {done} of {len(items)} {unit}", file=sys.stderr, flush=True)
         yield result
 
 
-def _results(function: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result]:
+def results_of(function: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result]:
+    """Yield function(item) for every item, as `each`, without a word."""
     if jobs <= 1:
         yield from map(function, items)
         return

@@ -1,0 +1,101 @@
+"""Time the features of recognition, per image and on one core, beside OpenCV's SIFT on the same patches.
+
+python benchmarks/recognition.py [--data DIR]
+
+Pictures are those of a folder (the first of each folder in it), or the samples, all reduced to 300 pixels.
+"""
+
+import argparse
+import json
+import platform
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import imtorque
+from imtorque import datasets
+from imtorque.files import SUFFIXES, read_image
+from imtorque.recognition import METHODS, DenseSIFT
+from imtorque.recognition.bags import bag, describe, drawn, learn_words, with_words
+from imtorque.recognition.local import reduced_grey
+from imtorque.recognition.presets import BLOCKS
+
+RESULTS = Path(__file__).parent / "results" / "recognition.json"
+
+
+def pictures(folder, count):
+    if folder is None:
+        return [datasets.sample(name) for name in datasets.PHOTOGRAPHS]
+    first = [next(p for p in sorted(own.iterdir()) if p.suffix.lower() in SUFFIXES) for own in sorted(folder.iterdir())]
+    return [read_image(path) for path in first[:: max(1, len(first) // count)]]
+
+
+def opencv_sift(image):
+    """OpenCV's descriptors of the patches that DenseSIFT describes; its patch is 3 x 4 cells of a sixth of `size`."""
+    grey = np.round(255 * reduced_grey(image)).astype(np.uint8)
+    height, width = grey.shape
+    points = [
+        cv2.KeyPoint(x + side / 2, y + side / 2, side / 2, 0)
+        for side in (16, 24, 32)
+        for y in range(0, height - side + 1, 8)
+        for x in range(0, width - side + 1, 8)
+    ]
+    return cv2.SIFT_create().compute(grey, points)[1]
+
+
+def milliseconds(function, images, runs):
+    """Mean over images of the least time of several runs."""
+    least = np.full(len(images), np.inf)
+    for _ in range(runs):
+        for k, image in enumerate(images):
+            start = time.perf_counter()
+            function(image)
+            least[k] = min(least[k], time.perf_counter() - start)
+    return 1000 * float(least.mean())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--images", type=int, default=20)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    imtorque.set_num_threads(1)
+    cv2.setNumThreads(1)
+    threadpool_limits(1)
+
+    images = pictures(arguments.data, arguments.images)
+    rows = [
+        {"step": "describe", "block": "opencv-sift", "ms": milliseconds(opencv_sift, images, arguments.runs)},
+        {"step": "describe", "block": "sift", "ms": milliseconds(DenseSIFT().describe, images, arguments.runs)},
+    ]
+    whole = {}
+    for name in dict.fromkeys(name for method in METHODS.values() for name in method):
+        block = BLOCKS[name]()
+        block["encode"].codebook.set_params(iterations=1)
+        descriptors = [describe(block, image) for image in images]
+        fitted = with_words(block, learn_words(block, [drawn(d, 1000, 0) for d in descriptors]))
+        words = fitted["encode"].codebook_.words_
+        times = {
+            "describe": milliseconds(lambda image, block=block: describe(block, image), images, arguments.runs),
+            "encode": milliseconds(lambda d, fitted=fitted: bag(fitted, d), descriptors, arguments.runs),
+        }
+        products = milliseconds(lambda d, words=words: d.vectors @ words.T, descriptors, arguments.runs)
+        about = {"patches": float(np.mean([len(d) for d in descriptors])), "words": len(words)}
+        rows += [{"step": s, "block": name, "ms": ms, **about} for s, ms in times.items()]
+        rows.append({"step": "products of descriptors and words by numpy", "block": name, "ms": products, **about})
+        whole[name] = sum(times.values())
+    rows += [{"step": "all", "method": m, "ms": sum(whole[name] for name in METHODS[m])} for m in METHODS]
+    machine = {"machine": platform.machine(), "threads": 1, "images": len(images), "runs": arguments.runs}
+    result = {"benchmark": "recognition", "version": imtorque.__version__, **machine, "rows": rows}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Recognition: torque patches, the multiscale torque descriptor and bags of features (Sec. 4.4 of the paper).
+
+image -> patches -> descriptors -> codes -> one vector -> class. Everything is a scikit-learn estimator.
+"""
+
+try:
+    import sklearn  # noqa: F401
+except ImportError as error:
+    raise ImportError("imtorque.recognition needs scikit-learn: pip install 'imtorque[learn]'") from error
+
+from imtorque.recognition.cache import cache_folder
+from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
+from imtorque.recognition.local import Codes, Descriptors, Patches
+from imtorque.recognition.machine import LinearMachines
+from imtorque.recognition.model import Recogniser, Recognition
+from imtorque.recognition.presets import METHODS, features
+from imtorque.recognition.sift import DenseSIFT
+from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches, multiscale_torque
+from imtorque.recognition.training import train_recogniser
+
+__all__ = [
+    "METHODS",
+    "Codebook",
+    "Codes",
+    "DenseSIFT",
+    "Descriptors",
+    "LLCEncoder",
+    "LinearMachines",
+    "MultiscaleTorque",
+    "Patches",
+    "Recogniser",
+    "Recognition",
+    "SpatialPyramid",
+    "TorquePatches",
+    "cache_folder",
+    "features",
+    "multiscale_torque",
+    "train_recogniser",
+]

@@ -1,0 +1,78 @@
+"""Arrays kept on disk between runs: whole or not there, by a key that names all they depend on."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.files import write_array
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def cache_folder() -> Path:
+    """Return the folder of caches: $IMTORQUE_CACHE, or imtorque in the user's folder of caches."""
+    if given := os.environ.get("IMTORQUE_CACHE"):
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "imtorque"
+
+
+class ArrayCache:
+    """A folder of arrays, by key. Several runs may share it: a file is there complete or not at all.
+
+    Where the disk is full nothing more is kept, and `full` says so; what is asked for is computed all the same.
+
+    Parameters
+    ----------
+    folder
+        Where; made when something is first kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Look at a folder; nothing is read or made yet."""
+        self.folder = folder
+        self.full = False
+
+    def load(self, key: str) -> NDArray[Any] | None:
+        """Return what is kept under a key; None where there is nothing, or it is damaged."""
+        try:
+            return np.asarray(np.load(self._path(key), allow_pickle=False))
+        except (OSError, ValueError, EOFError):
+            return None
+
+    def store(self, key: str, array: NDArray[Any]) -> None:
+        """Keep an array under a key, where there is room."""
+        if self.full:
+            return
+        try:
+            path = self._path(key)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_array(path, array)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            self.full = True
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.npy"
+
+
+@contextmanager
+def room_on_disk(folder: Path) -> Iterator[None]:
+    """Say what to do where the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise OSError(
+            f"{folder}: the disk is full; make room, or name another folder in IMTORQUE_CACHE, and give the same "
+            "command again: it goes on where it was"
+        ) from error

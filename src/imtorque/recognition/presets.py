@@ -1,0 +1,120 @@
+"""Features by name: single blocks, such as dense SIFT in one codebook, and methods that weigh and join blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import sqrt
+
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import Normalizer
+
+from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
+from imtorque.recognition.sift import DenseSIFT
+from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches
+
+PAPER_REGIONS = (1 / 4, 1 / 2, 1)
+PAPER_COUNT = 1000  # extrema of both signs
+LEAST = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
+
+
+def sift_block(seed: int = 0) -> Pipeline:
+    """Dense SIFT of three sizes."""
+    return _block([("describe", DenseSIFT())], words=1024, seed=seed)
+
+
+def fine_block() -> Pipeline:
+    """Many small torque patches of gradient forces, and a grid of such."""
+    patches = TorquePatches(count=6000, most_pixels=25, grid=(17, 25), step=8)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(least=LEAST))], words=1024)
+
+
+def unsigned_block() -> Pipeline:
+    """Torque patches of all sizes and a coarse grid with larger windows, dark and bright alike."""
+    patches = TorquePatches(count=1500, grid=(25, 49, 97), step=12)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(signs=False, least=LEAST))], words=1024)
+
+
+def unit_block() -> Pipeline:
+    """Torque patches of Canny's edges, all forces alike."""
+    patches = TorquePatches(force="unit", sigma=sqrt(2), count=3000, threshold=0.0)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(regions=PAPER_REGIONS))], words=1024)
+
+
+def colour_block() -> Pipeline:
+    """Torque patches of gradient forces, described by the gradients of two colour contrasts."""
+    patches = TorquePatches(count=1500, grid=(25, 49, 97), step=12, colour=True)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(least=LEAST))], words=1024)
+
+
+def paper_block(sign: int) -> Pipeline:
+    """Torque patches of one sign, as the paper has them: unit forces, extrema alone, aligned descriptors."""
+    patches = TorquePatches(force="unit", sigma=sqrt(2), count=PAPER_COUNT, threshold=0.05, sign=sign)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(regions=PAPER_REGIONS, align=True))], words=1024)
+
+
+# By the name of a block, how to make it.
+BLOCKS: Mapping[str, Callable[[], Pipeline]] = {
+    "sift": sift_block,
+    "fine": fine_block,
+    "unsigned": unsigned_block,
+    "unit": unit_block,
+    "paper-maxima": lambda: paper_block(1),
+    "paper-minima": lambda: paper_block(-1),
+    "colour": colour_block,
+    "sift-again": lambda: sift_block(seed=1),  # other words: what a second codebook alone gains
+}
+
+TORQUE: Mapping[str, float] = {"fine": 1.0, "unsigned": 1.0, "unit": 1.0}
+TORQUE_COLOUR: Mapping[str, float] = {**TORQUE, "colour": 1.0}
+TORQUE_PAPER: Mapping[str, float] = {"paper-maxima": 1.0, "paper-minima": 1.0}
+
+
+def joined(*parts: tuple[float, Mapping[str, float]]) -> dict[str, float]:
+    """Return the weights of blocks when methods are joined, each of length 1, with these weights."""
+    total = sqrt(sum(weight**2 for weight, _ in parts))
+    weights = {}
+    for weight, blocks in parts:
+        length = sqrt(sum(w**2 for w in blocks.values()))
+        weights.update({name: weight * w / (length * total) for name, w in blocks.items()})
+    return weights
+
+
+# By the name of a method, its blocks and their weights; the squares of the weights add up to 1.
+METHODS: Mapping[str, Mapping[str, float]] = {
+    "sift": joined((1, {"sift": 1})),
+    "torque": joined((1, TORQUE)),
+    "torque-paper": joined((1, TORQUE_PAPER)),
+    "sift+torque": joined((1, {"sift": 1}), (1, TORQUE)),
+    "sift+torque-1:2": joined((2, {"sift": 1}), (1, TORQUE)),
+    "sift+torque-paper": joined((2, {"sift": 1}), (1, TORQUE_PAPER)),
+    "torque-colour": joined((1, TORQUE_COLOUR)),
+    "sift+torque-colour": joined((1, {"sift": 1}), (1, TORQUE_COLOUR)),
+    "control:sift+sift": joined((1, {"sift": 1}), (1, {"sift-again": 1})),
+}
+
+
+def features(method: str = "sift+torque") -> Pipeline:
+    """Return the transformer of a method: a list of images in, one row of length 1 for each out.
+
+    Parameters
+    ----------
+    method
+        "sift", "torque" (what works best), "torque-paper" (the paper's reading), or joined: "sift+torque" (1 : 1),
+        "sift+torque-1:2" (twice as much SIFT, the paper's share) or "sift+torque-paper" (the paper's, also 1 : 2).
+
+    Examples
+    --------
+    >>> [name for name, _ in features("sift").steps]
+    ['describe', 'encode', 'pool']
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    weights = METHODS[method]
+    if len(weights) == 1:
+        return BLOCKS[next(iter(weights))]()
+    union = FeatureUnion([(name, BLOCKS[name]()) for name in weights], transformer_weights=dict(weights))
+    return Pipeline([("blocks", union), ("normalise", Normalizer())])
+
+
+def _block(steps: list[tuple[str, object]], words: int, seed: int = 0) -> Pipeline:
+    return Pipeline([*steps, ("encode", LLCEncoder(Codebook(words, seed=seed))), ("pool", SpatialPyramid())])

@@ -1,0 +1,255 @@
+"""Torque patches and their multiscale torque descriptor (Sec. 4.4 of the paper: MTP and MST)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from imtorque import _native
+from imtorque._types import Edges, Extrema, Float32Array, Image, IntArray
+from imtorque.edges import detect_edges
+from imtorque.extrema import find_extrema
+from imtorque.recognition.local import (
+    LONGEST_SIDE,
+    Descriptors,
+    Patches,
+    opponent_colours,
+    reduced_grey,
+    require_images,
+    unit_rows,
+)
+
+SMALLEST_PATCH = 5
+GROWTH = 1.16  # from one patch size to the next
+TYPICAL_COLOUR = 0.05  # gradient of a colour contrast that becomes force 1, in parts of the full range
+
+
+@dataclass(eq=False, repr=False)
+class TorquePatches(TransformerMixin, BaseEstimator):
+    """Find the patches around torque extrema, and patches of a grid where asked for.
+
+    The paper's detector (MTP): maxima are bright patches, minima dark ones.
+
+    Parameters
+    ----------
+    force
+        "gradient": every pixel pulls with its gradient, over the image's 99 % quantile of it. "unit": the pixels of
+        Canny's edges pull alike, as in the paper.
+    sigma
+        Smoothing before the gradient is taken, in pixels.
+    count
+        How many extrema at most, the strongest of both signs.
+    threshold
+        Smallest |torque| of an extremum.
+    sign
+        Of the extrema found, keep those of this sign, +1 or -1; None keeps both.
+    largest
+        Largest patch looked at, in parts of the image's shorter side.
+    most_pixels
+        Of the extrema found, keep those of patches with at most this many pixels to a side; None keeps all.
+    grid
+        Sizes of patches that lie on a grid whatever the image shows, odd.
+    step
+        Distance between the grid's patches, in pixels.
+    colour
+        Whether the patches are described by the gradients of two colour contrasts, red to green and yellow to blue,
+        instead of by the edges they were found in.
+    longest
+        Pictures are reduced to this many pixels on their longer side.
+    """
+
+    force: str = "gradient"
+    sigma: float = 1.0
+    count: int = 1500
+    threshold: float = 0.02
+    sign: int | None = None
+    largest: float = 0.5
+    most_pixels: int | None = None
+    grid: Sequence[int] = ()
+    step: int = 12
+    colour: bool = False
+    longest: int = LONGEST_SIDE
+
+    def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002
+        """Do nothing: there is nothing to learn."""
+        return self
+
+    def transform(self, images: Iterable[Image]) -> list[Patches]:
+        """Return the patches of every image."""
+        return [self.detect(image) for image in require_images(images)]
+
+    def detect(self, image: Image) -> Patches:
+        """Return the patches of one image: extrema, strongest first, then the grid."""
+        edges = self._edges(reduced_grey(image, self.longest))
+        extrema = self._extrema(edges)
+        height, width = edges.shape
+        ys, xs = (np.arange(self.step // 2, n, self.step) for n in (height, width))
+        sizes, gy, gx = (a.ravel() for a in np.meshgrid(np.asarray(self.grid, np.int64), ys, xs, indexing="ij"))
+        return Patches(
+            edges,
+            np.concatenate([extrema.y, gy]).astype(np.int64),
+            np.concatenate([extrema.x, gx]).astype(np.int64),
+            np.concatenate([extrema.size, sizes]).astype(np.int64),
+            self._colours(image) if self.colour else (),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return True: there is nothing to fit."""
+        return True
+
+    def _edges(self, grey: Float32Array) -> Edges:
+        if self.force == "unit":
+            return detect_edges(grey, sigma=self.sigma)
+        if self.force != "gradient":
+            raise ValueError(f'force must be "gradient" or "unit", got {self.force!r}')
+        return gradient_forces(grey, self.sigma)
+
+    def _colours(self, image: Image) -> tuple[Edges, ...]:
+        planes = opponent_colours(image, self.longest)
+        return tuple(gradient_forces(plane, self.sigma, typical=TYPICAL_COLOUR) for plane in planes)
+
+    def _extrema(self, edges: Edges) -> Extrema:
+        if self.sign not in (None, 1, -1):
+            raise ValueError(f"sign must be +1, -1 or None, got {self.sign!r}")
+        found = find_extrema(edges, sizes=patch_sizes(edges.shape, self.largest), count=self.count)
+        keep = np.abs(found.value) >= self.threshold
+        if self.sign is not None:
+            keep &= np.sign(found.value) == self.sign
+        if self.most_pixels is not None:
+            keep &= found.size <= self.most_pixels
+        return found[keep]
+
+
+@dataclass(eq=False, repr=False)
+class MultiscaleTorque(TransformerMixin, BaseEstimator):
+    """Describe patches by the torque of the regions in them (the paper's MST), as rows of length 1.
+
+    Parameters
+    ----------
+    regions, distances, window, align
+        As for `multiscale_torque`.
+    signs
+        Whether the torque counts with its sign, or only its strength: then a dark patch on bright ground has the
+        descriptor of a bright patch on dark ground.
+    least
+        Patches whose descriptor is shorter than this, before it is scaled to length 1, are left out as empty.
+    """
+
+    regions: Sequence[float] = (1 / 8, 1 / 4, 1 / 2)
+    distances: Sequence[float] = (1 / 8, 1 / 4, 3 / 8, 1 / 2)
+    window: float = 1.0
+    align: bool = False
+    signs: bool = True
+    least: float = 1e-3
+
+    def fit(self, patches: Any = None, y: Any = None) -> Self:  # noqa: ARG002
+        """Do nothing: there is nothing to learn."""
+        return self
+
+    def transform(self, patches: Iterable[Patches]) -> list[Descriptors]:
+        """Return the descriptors of every image's patches."""
+        return [self.describe(one) for one in patches]
+
+    def describe(self, patches: Patches) -> Descriptors:
+        """Return the descriptors of one image's patches."""
+        layout: dict[str, Any] = {"regions": self.regions, "distances": self.distances}
+        fields = [
+            multiscale_torque(edges, patches, window=self.window, align=self.align, **layout)
+            for edges in patches.described
+        ]
+        raw = fields[0] if len(fields) == 1 else np.concatenate(fields, axis=1)
+        vectors, kept = unit_rows(raw if self.signs else np.abs(raw), self.least)
+        return Descriptors(vectors, patches.y[kept] + 0.5, patches.x[kept] + 0.5, patches.edges.shape)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return True: there is nothing to fit."""
+        return True
+
+
+def multiscale_torque(
+    edges: Edges,
+    patches: Patches | Extrema,
+    *,
+    regions: Sequence[float] = (1 / 8, 1 / 4, 1 / 2),
+    distances: Sequence[float] = (1 / 8, 1 / 4, 3 / 8, 1 / 2),
+    window: float = 1.0,
+    align: bool = False,
+) -> Float32Array:
+    """Describe patches by the torque of regions of several sizes along eight directions (the paper's MST).
+
+    Around the centre of a patch of side s, and around the points at `distances` times s from it in eight directions,
+    the torque of square regions of `regions` times s is taken, each about its own centre.
+
+    Parameters
+    ----------
+    edges
+        Edge vectors.
+    patches
+        What `TorquePatches` or `find_extrema` found: squares.
+    regions
+        Sides of the regions, in parts of the patch's; at least 3 pixels.
+    distances
+        Of the points from the centre, in parts of the patch's side.
+    window
+        The patch's side is taken as so many times what it is.
+    align
+        Whether the directions begin with the one nearest to the centroid of the patch's edges, as in the paper, instead
+        of with that of the x axis. Then a patch that is turned by 45 degrees has the same descriptor, nearly.
+
+    Returns
+    -------
+    ndarray
+        (n, regions * (1 + 8 * distances)) float32: for each size of region the centre's torque, then those of each
+        direction by distance. Directions go from the x axis towards the y axis (down).
+
+    Examples
+    --------
+    >>> from imtorque import find_extrema, gradient_edges
+    >>> image = np.zeros((60, 60))
+    >>> image[20:41, 15:36] = 1
+    >>> edges = gradient_edges(image)
+    >>> multiscale_torque(edges, find_extrema(edges, sizes=[21, 23], count=1)).shape
+    (1, 99)
+    """
+    if np.ndim(patches.size) != 1:
+        raise ValueError("patches must be squares, got rectangles")
+    if not (math.isfinite(window) and 0 < window <= 100):
+        raise ValueError(f"window must be positive and at most 100, got {window}")
+    sides = 2 * np.maximum(1, np.rint((window * np.asarray(patches.size) - 1) / 2)).astype(np.int64) + 1
+    y, x = (np.ascontiguousarray(a, dtype=np.int64) for a in (patches.y, patches.x))
+    inside, away = _shares("regions", regions), _shares("distances", distances)
+    return _native.multiscale_torque(edges.fx, edges.fy, edges.rounded[2], y, x, sides, inside, away, align)
+
+
+def gradient_forces(grey: Float32Array, sigma: float, typical: float | None = None) -> Edges:
+    """Return the smoothed image's whole gradient as forces, over its 99 % quantile or a constant."""
+    if not (math.isfinite(sigma) and 0 < sigma <= 1000):
+        raise ValueError(f"sigma must be positive and at most 1000, got {sigma}")
+    gx, gy = _native.smoothed_gradient(np.ascontiguousarray(grey), sigma)
+    unit = float(np.quantile(np.hypot(gx, gy), 0.99)) if typical is None else typical
+    scale = np.float32(1 / unit if unit > 0 else 1.0)
+    return Edges(gy * scale, -gx * scale)
+
+
+def patch_sizes(shape: tuple[int, int], largest: float) -> IntArray:
+    """Return odd sizes, at least 2 and about 16 % apart, up to a part of the image's shorter side."""
+    if not (math.isfinite(largest) and 0 < largest <= 4):
+        raise ValueError(f"largest must be positive and at most 4, got {largest}")
+    limit = max(SMALLEST_PATCH, largest * min(shape))
+    sizes = [SMALLEST_PATCH]
+    while (following := max(sizes[-1] + 2, 2 * math.floor(sizes[-1] * GROWTH / 2) + 1)) <= limit:
+        sizes.append(following)
+    return np.asarray(sizes, dtype=np.int64)
+
+
+def _shares(name: str, values: Sequence[float]) -> NDArray[np.float64]:
+    shares = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if shares.ndim != 1 or not len(shares) or not np.all(np.isfinite(shares) & (shares > 0) & (shares <= 100)):
+        raise ValueError(f"{name} must be positive numbers up to 100, at least one, got {values}")
+    return shares

@@ -1,0 +1,161 @@
+"""The recognition experiment, on drawn classes."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from typer.testing import CliRunner
+
+from drawn_classes import draw_classes, use_small_blocks
+from imtorque.cli import app
+from imtorque.experiments import recognition, recognition_stages
+from imtorque.experiments.recognition_plan import class_folders, make_plan
+from imtorque.files import write_picture
+from imtorque.recognition.presets import METHODS
+
+LINE = "reproduce recognition --data data --train 2,4 --splits 2 --jobs 1 --out out"
+
+
+@pytest.fixture(autouse=True)
+def _small(tmp_path, monkeypatch):
+    use_small_blocks(monkeypatch)
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path):
+    return draw_classes(tmp_path / "data" / "101_ObjectCategories", kinds=("bar", "disc"))
+
+
+def run(line, status=0):
+    result = CliRunner().invoke(app, shlex.split(line))
+    assert result.exit_code == status, result.output
+    return result
+
+
+def plan_of(classes, train=(2, 4), splits=3):
+    return make_plan(classes, train=train, splits=splits, seed=0, blocks={}, cache=Path("cache"), content="")
+
+
+def paths(count):
+    return [Path(str(k)) for k in range(count)]
+
+
+def test_the_experiment_writes_results_a_table_and_pictures(tmp_path):
+    run(LINE)
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert (results["experiment"], results["data"], results["images"]) == ("recognition", "101_ObjectCategories", 12)
+    rows = results["rows"]
+    assert {(row["method"], row["train"]) for row in rows} == {(m, n) for m in METHODS for n in (2, 4)}
+    assert all(0 <= row["accuracy"] <= 1 for row in rows)
+    assert {d["metric"] for d in results["differences"]} == {"accuracy"}
+    assert {"sift+torque", "sift"} == {results["differences"][6][k] for k in "ab"}
+    for d in results["differences"]:
+        assert d["low"] - 1e-9 <= d["value"] <= d["high"] + 1e-9
+    for name in ("accuracy", "confusion", "per-class", "descriptor"):
+        assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "out" / "per-class.csv").read_text().count("\n") == 1 + len(METHODS) * 2 * 2
+    assert list((tmp_path / "cache").iterdir()) == []  # nothing is left once the experiment has ended
+
+
+def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(tmp_path, monkeypatch):
+    run(LINE)
+    expected = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
+    real, seen = recognition_stages.describe, []
+
+    def stopped(block, image):
+        seen.append(1)
+        if len(seen) > 40:
+            raise KeyboardInterrupt
+        return real(block, image)
+
+    monkeypatch.setattr(recognition_stages, "describe", stopped)
+    CliRunner().invoke(app, shlex.split(LINE))
+    left = {path.name for path in (tmp_path / "cache").rglob("*.npy")}
+    assert left
+    assert not any(name.endswith(".part") for name in left)
+    monkeypatch.setattr(recognition_stages, "describe", lambda *given: seen.append(1) or real(*given))
+    seen.clear()
+    run(LINE)
+    assert json.loads((tmp_path / "out" / "results.json").read_text())["rows"] == expected
+    assert len(seen) <= len(recognition.BLOCKS) * (2 * 4 + 12) - 30  # pictures described for words, and for codes
+
+
+def test_training_sets_are_nested_and_leave_a_test_image():
+    plan = plan_of({"a": paths(9), "b": paths(3)})
+    for split in range(3):
+        small, large = (set(plan.training(split, n)) for n in (2, 4))
+        assert small < large
+        assert len(large & set(plan.members(1))) == 2  # all but one of three
+    assert plan.small_classes(4) == ["b"]
+    assert plan.small_classes(2) == []
+
+
+def test_splits_differ_and_their_seeds_make_them_the_same_again():
+    first, again = (plan_of({"a": paths(20), "b": paths(20)}) for _ in range(2))
+    assert_array_equal(first.training(0, 4), again.training(0, 4))
+    assert set(first.training(0, 4)) != set(first.training(1, 4))
+
+
+def test_accuracy_is_the_mean_over_classes_of_the_share_recognised():
+    plan = plan_of({"a": paths(3), "b": paths(5)}, train=(1,), splits=1)
+    predicted = np.full((1, 1, 8), -1, np.int16)
+    predicted[0, 0, [1, 2]] = [0, 1]
+    predicted[0, 0, 4:] = [1, 1, 1, 0]
+    accuracies = recognition.class_accuracies(plan, [predicted])
+    assert_array_equal(accuracies[0, 0, 0], [0.5, 0.75])
+
+
+def test_small_classes_are_named_in_the_notes(data, tmp_path):
+    for k in (3, 4, 5):
+        (data / "disc" / f"{k}.png").unlink()
+    run(LINE)
+    notes = json.loads((tmp_path / "out" / "results.json").read_text())["notes"]
+    assert any(note.startswith("4 training images: one fewer than they have for disc") for note in notes)
+
+
+def test_a_folder_of_classes_will_do_and_categories_limits_them(data, tmp_path):
+    draw_classes(data, kinds=("ring",))
+    assert list(class_folders(data, None)[1]) == ["bar", "disc", "ring"]
+    assert list(class_folders(tmp_path / "data", 2)[1]) == ["bar", "disc"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--train 0,5", "train must be a whole number of at least 1, got '0'"),
+        ("--train 5,5", "train must name different sizes"),
+        ("--set seed=x", "seed must be a whole number"),
+        ("--set colour=no", "recognition must be given settings it has"),
+    ],
+)
+def test_settings_without_sense_are_refused(options, message):
+    assert message in run(f"{LINE} {options}", status=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda folder: (folder / "empty").mkdir(), "every class must have pictures, got none in empty"),
+        (lambda folder: (folder / "bar" / "broken.png").write_bytes(b"no"), "broken.png: must be a picture"),
+        (
+            lambda folder: write_picture(folder / "bar" / "tiny.png", np.zeros((9, 9), np.uint8)),
+            "tiny.png: image must be at least 16 x 16",
+        ),
+        (
+            lambda folder: [path.unlink() for path in list((folder / "bar").iterdir())[1:]],
+            "class bar must have at least 2 pictures",
+        ),
+        (
+            lambda folder: [path.unlink() for path in (folder / "bar").iterdir()] and (folder / "bar").rmdir(),
+            "at least 2 classes, got 1",
+        ),
+    ],
+)
+def test_bad_data_is_named(data, prepare, message):
+    prepare(data)
+    assert message in run(LINE, status=1).stderr

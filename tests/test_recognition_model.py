@@ -1,0 +1,255 @@
+"""Training and predicting from the command line: good input and bad, killed runs, full disks, damaged models."""
+
+import errno
+import json
+import shlex
+import zipfile
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from typer.testing import CliRunner
+
+from drawn_classes import draw_classes, draw_picture, use_small_blocks
+from imtorque.cli import app
+from imtorque.files import write_picture
+from imtorque.recognition import Recogniser, cache, cache_folder, train_recogniser, training
+from imtorque.recognition.bags import learn_words
+from imtorque.recognition.cache import ArrayCache, room_on_disk
+from imtorque.recognition.presets import BLOCKS
+
+
+@pytest.fixture(autouse=True)
+def _small(tmp_path, monkeypatch):
+    use_small_blocks(monkeypatch)
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def photos(tmp_path):
+    return draw_classes(tmp_path / "photos")
+
+
+def run(line, status=0):
+    result = CliRunner().invoke(app, shlex.split(line))
+    assert result.exit_code == status, result.output
+    return result
+
+
+def kept():
+    return sorted(cache_folder().rglob("*.npy"))
+
+
+def test_a_model_recognises_pictures_it_has_not_seen():
+    run("train photos --out photos.model --jobs 1")
+    write_picture("new.png", draw_picture("bar", seed=50))
+    told = json.loads(run("predict new.png sample:hopper --model photos.model --json").stdout)
+    assert told["pictures"][0]["class"] == "bar"
+    best = told["pictures"][0]["best"]
+    assert best[0]["class"] == "bar"
+    assert len(best) == 3
+    assert told["pictures"][0]["margin"] == pytest.approx(best[0]["score"] - best[1]["score"])
+    table = run("predict new.png --model photos.model").stdout
+    assert table.splitlines()[0].split()[:3] == ["picture", "class", "margin"]
+    assert table.splitlines()[1].split()[:2] == ["new.png", "bar"]
+
+
+def test_training_tells_what_it_learned_from():
+    told = json.loads(run("train photos --out a/photos.model --jobs 1 --most 4 --json").stdout)
+    assert told["classes"] == {"bar": 4, "disc": 4, "ring": 4}
+    assert told["method"] == "sift+torque"
+    assert Recogniser.load("a/photos.model").counts == (4, 4, 4)
+
+
+def test_a_model_is_the_same_after_it_was_saved():
+    run("train photos --out photos.model --jobs 1 --method torque")
+    model = Recogniser.load("photos.model")
+    model.save("again.model")
+    image = draw_picture("ring", seed=9)
+    assert_array_equal(Recogniser.load("again.model").recognise(image).scores, model.recognise(image).scores)
+
+
+def test_what_was_done_before_is_not_done_again(monkeypatch):
+    run("train photos --out photos.model --jobs 1 --method sift")
+    before = {path: path.stat().st_mtime_ns for path in kept()}
+    first = Recogniser.load("photos.model")
+
+    def never(*_):
+        raise AssertionError("described again")
+
+    monkeypatch.setattr(training, "describe", never)
+    run("train photos --out photos.model --jobs 1 --method sift")
+    assert {path: path.stat().st_mtime_ns for path in kept()} == before
+    assert_array_equal(Recogniser.load("photos.model").weights, first.weights)
+
+
+def test_a_killed_run_goes_on_where_it_was(monkeypatch):
+    told = []
+    real = training.describe
+
+    def killed(block, image):
+        told.append(image)
+        if len(told) > 7:
+            raise KeyboardInterrupt
+        return real(block, image)
+
+    monkeypatch.setattr(training, "describe", killed)
+    CliRunner().invoke(app, shlex.split("train photos --out photos.model --jobs 1 --method sift"))
+    assert len(kept()) == 7
+    monkeypatch.setattr(training, "describe", lambda *given: told.append(0) or real(*given))
+    told.clear()
+    run("train photos --out photos.model --jobs 1 --method sift")
+    assert len(told) == (18 - 7) + 18  # the samples that were missing, and all codes
+
+
+def test_a_picture_that_changed_is_done_anew(photos):
+    run("train photos --out photos.model --jobs 1 --method sift")
+    before = len(kept())
+    write_picture(photos / "disc" / "0.png", draw_picture("disc", seed=77))
+    run("train photos --out photos.model --jobs 1 --method sift")
+    assert len(kept()) == before + 1 + 1 + 18  # its sample, other words, and codes in them
+
+
+def test_a_damaged_file_in_the_cache_is_computed_anew():
+    run("train photos --out photos.model --jobs 1 --method sift")
+    weights = Recogniser.load("photos.model").weights
+    for path in kept():
+        path.write_bytes(path.read_bytes()[:50])
+    run("train photos --out photos.model --jobs 1 --method sift")
+    assert_array_equal(Recogniser.load("photos.model").weights, weights)
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_model(monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cache, "write_array", full)
+    run("train photos --out photos.model --jobs 1 --method sift")
+    assert kept() == []
+    assert Recogniser.load("photos.model").classes == ("bar", "disc", "ring")
+
+
+def test_other_errors_of_the_disk_are_told(tmp_path, monkeypatch):
+    def broken(*_):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(cache, "write_array", broken)
+    with pytest.raises(OSError, match="Permission denied"):
+        ArrayCache(tmp_path / "c").store("abc", np.zeros(2))
+    with pytest.raises(OSError, match="Permission denied"), room_on_disk(tmp_path):
+        broken()
+
+
+def test_where_the_disk_is_full_the_error_says_what_to_do(tmp_path):
+    with pytest.raises(OSError, match=r"the disk is full; make room.*it goes on where it was"), room_on_disk(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda folder: (folder / "empty").mkdir(), "empty: every class must have pictures, got none"),
+        (lambda folder: (folder / "disc" / "broken.png").write_bytes(b"no"), "broken.png: must be a picture"),
+        (
+            lambda folder: write_picture(folder / "disc" / "tiny.png", np.zeros((9, 9), np.uint8)),
+            "tiny.png: image must be at least 16 x 16",
+        ),
+    ],
+)
+def test_bad_pictures_and_folders_are_named(photos, prepare, message):
+    prepare(photos)
+    told = run("train photos --out photos.model --jobs 1", status=1).stderr
+    assert message in told
+    assert told.count("\n") == 1
+    assert not (photos.parent / "photos.model").exists()
+
+
+def test_bad_pictures_can_be_passed_over(photos):
+    (photos / "disc" / "broken.png").write_bytes(b"no")
+    write_picture(photos / "bar" / "tiny.png", np.zeros((9, 9), np.uint8))
+    told = run("train photos --out photos.model --jobs 1 --method sift --skip-bad")
+    assert "passed over: " in told.stderr
+    assert Recogniser.load("photos.model").counts == (6, 6, 6)
+
+
+def test_a_single_class_is_refused(tmp_path):
+    draw_classes(tmp_path / "one", kinds=("disc",))
+    assert "at least 2 classes, got 1" in run("train one --out m --jobs 1", status=1).stderr
+    assert "must be a folder" in run("train nowhere --out m --jobs 1", status=1).stderr
+    with pytest.raises(ValueError, match="at least 2 classes to tell apart, got 1: a"):
+        train_recogniser({"a": [tmp_path / "one" / "disc" / "0.png"]}, folder=tmp_path)
+    with pytest.raises(ValueError, match="class b must have at least one picture"):
+        train_recogniser({"a": [tmp_path / "x.png"], "b": []}, folder=tmp_path)
+
+
+def test_an_unknown_method_is_refused():
+    assert "method must be one of sift, torque" in run("train photos --out m --method surf -j 1", status=1).stderr
+
+
+def test_flat_pictures_alone_teach_nothing(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / "flat" / name).mkdir(parents=True)
+        write_picture(tmp_path / "flat" / name / "0.png", np.full((40, 40), 90, np.uint8))
+    run("train flat --out m --jobs 1 --method sift")
+    assert_allclose(Recogniser.load("m").recognise(np.zeros((40, 40))).scores, 0, atol=0.02)
+    with pytest.raises(ValueError, match="at least 5 patches that are not flat, got 3"):
+        learn_words(BLOCKS["sift"](), [np.ones((3, 128), np.float32)])
+
+
+def test_models_of_other_versions_and_damaged_ones_are_refused(photos, monkeypatch):
+    run("train photos --out photos.model --jobs 1 --method sift")
+    write_picture("new.png", draw_picture("bar", seed=50))
+    whole = (photos.parent / "photos.model").read_bytes()
+
+    def told(content):
+        (photos.parent / "photos.model").write_bytes(content)
+        message = run("predict new.png --model photos.model", status=1).stderr
+        assert message.count("\n") == 1
+        return message
+
+    assert "must be a model that `imtorque train` wrote" in told(whole[:-100])
+    assert "must be a model that `imtorque train` wrote" in told(b"")
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 255
+    assert "must be" in told(bytes(flipped))
+    monkeypatch.setattr("imtorque.recognition.model.version", lambda _: "9.9")
+    assert "must be a model of imtorque 9.9, got one of" in told(whole)
+    assert "no such file" in run("predict new.png --model none.model", status=1).stderr
+
+
+def test_a_model_whose_arrays_were_changed_is_refused():
+    run("train photos --out photos.model --jobs 1 --method sift")
+    with np.load("photos.model") as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    arrays["weights"] = arrays["weights"] + 1
+    with open("photos.model", "wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(ValueError, match="got one that is damaged"):
+        Recogniser.load("photos.model")
+
+
+def test_a_model_of_other_parameters_is_refused():
+    run("train photos --out photos.model --jobs 1 --method sift")
+    block = BLOCKS["sift"]()
+    block["describe"].set_params(step=4)
+    with pytest.raises(ValueError, match="must have the parameters that 'sift' has here"):
+        Recogniser.load("photos.model")
+
+
+def test_a_model_file_holds_no_pickles():
+    run("train photos --out photos.model --jobs 1 --method sift")
+    with zipfile.ZipFile("photos.model") as archive:
+        for name in archive.namelist():
+            assert archive.read(name).startswith(b"\x93NUMPY")
+            assert b"'descr': '|O'" not in archive.read(name)[:200]
+
+
+def test_predicting_goes_on_after_a_bad_picture_and_says_so(photos):
+    run("train photos --out photos.model --jobs 1 --method sift")
+    write_picture("new.png", draw_picture("bar", seed=50))
+    (photos.parent / "broken.png").write_bytes(b"no")
+    result = run("predict broken.png new.png --model photos.model --json", status=1)
+    told = json.loads(result.stdout)["pictures"]
+    assert "broken.png: must be a picture" in told[0]["error"]
+    assert told[1]["class"] == "bar"
