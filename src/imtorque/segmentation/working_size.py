@@ -21,8 +21,6 @@ def unit_grey(image: Image) -> Float32Array:
 
 def shrink(grey: Float32Array) -> Float32Array:
     """Return a grey picture whose longer side is within the limit."""
-    from PIL import Image as PillowImage  # here, so that importing the library does not load it
-
     scale = LONG_SIDE / max(grey.shape)
     if scale >= 1:
         return grey
@@ -32,8 +30,6 @@ def shrink(grey: Float32Array) -> Float32Array:
 
 def enlarge(mask: BoolArray, shape: tuple[int, int]) -> BoolArray:
     """Return a mask of another size: what of it covers at least half of a pixel, with smooth outlines."""
-    from PIL import Image as PillowImage
-
     if mask.shape == shape:
         return mask
     shares = PillowImage.fromarray(mask.astype(np.float32)).resize(
