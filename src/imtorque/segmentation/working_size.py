@@ -24,6 +24,8 @@ def shrink(grey: Float32Array) -> Float32Array:
     scale = LONG_SIDE / max(grey.shape)
     if scale >= 1:
         return grey
+    from PIL import Image as PillowImage  # here, because `import imtorque` does without it
+
     size = (max(1, round(grey.shape[1] * scale)), max(1, round(grey.shape[0] * scale)))
     return np.asarray(PillowImage.fromarray(grey).resize(size, PillowImage.Resampling.BOX), np.float32)
 
@@ -32,6 +34,8 @@ def enlarge(mask: BoolArray, shape: tuple[int, int]) -> BoolArray:
     """Return a mask of another size: what of it covers at least half of a pixel, with smooth outlines."""
     if mask.shape == shape:
         return mask
+    from PIL import Image as PillowImage
+
     shares = PillowImage.fromarray(mask.astype(np.float32)).resize(
         (shape[1], shape[0]), PillowImage.Resampling.BILINEAR
     )
