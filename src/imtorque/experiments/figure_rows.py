@@ -73,7 +73,7 @@ class Cutter:
 
 def choice_of(cue: str) -> list[Way]:
     """Return the cuts to choose from: GrabCut in boxes of many sizes and, where a cue is named, the polar cut."""
-    boxes = [("grabcut:fixated", part) for part in FIXATED] + [("grabcut:centred", "0.8")]
+    boxes = [("grabcut:fixated", part) for part in FIXATED] + [("grabcut:centred", "0.9")]
     return [*boxes, (f"cue:{cue}", "20/50")] if cue else boxes
 
 

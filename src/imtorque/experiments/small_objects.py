@@ -27,6 +27,7 @@ PRIORS = ("0.2", "0.3", "0.4")  # expected size, of the square root of the pictu
 BOTH: dict[str, Way] = {
     **{f"control:grabcut-box-{part}": ("grabcut:fixated", part) for part in FIXATED},
     "control:grabcut-centred-box": ("grabcut:centred", "0.8"),
+    "control:grabcut-centred-box-0.9": ("grabcut:centred", "0.9"),
     "grabcut+torque-box": ("grabcut:torque", "both"),
     "grabcut+torque-box-torque": ("grabcut:torque", "torque"),
     "choice+torque": ("choice", "strengthened"),
@@ -46,6 +47,7 @@ COMPARED = (
 COMPARED_ON_BOTH = (
     *(("choice+torque", f"control:grabcut-box-{part}") for part in FIXATED),
     ("choice+torque", "control:grabcut-centred-box"),
+    ("choice+torque", "control:grabcut-centred-box-0.9"),
     ("choice+torque", "control:choice+magnitude"),
     ("choice+torque", "control:choice-boxes"),
 )
@@ -58,8 +60,8 @@ NOTES = (
     "mean of gradient torque and weakest side; -torque: of gradient torque. control:grabcut-box-P: in the square "
     "around the fixation with the side P, over the square root of the picture's area; typical-box: the P that is "
     "best on the dev part, so it knows the size of these objects.",
-    "choice+torque: of GrabCut in all those boxes of P, in the centred box, and the polar cut with strengthened edges, "
-    "the one that looks most like an object (imtorque.experiments.figure_choice); the controls have the cut by "
+    "choice+torque: of GrabCut in all those boxes of P, in the larger centred box, and the polar cut with strengthened "
+    "edges, the one that looks most like an object (imtorque.experiments.figure_choice); the controls have the cut by "
     "magnitude, or none, in its place. The rule was chosen on the dev part and on the horses.",
     "Pasted objects carry foreign light and a clean rim: other small objects may be harder.",
 )
