@@ -46,7 +46,7 @@ def segment_figure(
     ----------
     image
         Grey or colour; floats between 0 and 1 are taken as they are, others from their lowest to their highest value.
-        Pictures whose longer side exceeds 400 pixels are cut at that size, and the mask is enlarged again, unless an
+        Pictures whose longer side exceeds 360 pixels are cut at that size, and the mask is enlarged again, unless an
         edge map is given.
     fixation
         (y, x) of a pixel on the object; the more central the better.

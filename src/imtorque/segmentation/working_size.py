@@ -7,7 +7,7 @@ import numpy as np
 from imtorque._types import BoolArray, Float32Array, Image
 from imtorque.edges import grey_image
 
-LONG_SIDE = 400  # pixels at most
+LONG_SIDE = 360  # pixels at most
 
 
 def unit_grey(image: Image) -> Float32Array:
