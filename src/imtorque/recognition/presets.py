@@ -17,9 +17,9 @@ PAPER_COUNT = 1000  # extrema of both signs
 LEAST = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
 
 
-def sift_block(seed: int = 0) -> Pipeline:
+def sift_block() -> Pipeline:
     """Dense SIFT of three sizes."""
-    return _block([("describe", DenseSIFT())], words=1024, seed=seed)
+    return _block([("describe", DenseSIFT())], words=1024)
 
 
 def fine_block() -> Pipeline:
@@ -32,12 +32,6 @@ def unsigned_block() -> Pipeline:
     """Torque patches of all sizes and a coarse grid with larger windows, dark and bright alike."""
     patches = TorquePatches(count=1500, grid=(25, 49, 97), step=12)
     return _block([("patches", patches), ("describe", MultiscaleTorque(signs=False, least=LEAST))], words=1024)
-
-
-def unit_block() -> Pipeline:
-    """Torque patches of Canny's edges, all forces alike."""
-    patches = TorquePatches(force="unit", sigma=sqrt(2), count=3000, threshold=0.0)
-    return _block([("patches", patches), ("describe", MultiscaleTorque(regions=PAPER_REGIONS))], words=1024)
 
 
 def colour_block() -> Pipeline:
@@ -57,14 +51,12 @@ BLOCKS: Mapping[str, Callable[[], Pipeline]] = {
     "sift": sift_block,
     "fine": fine_block,
     "unsigned": unsigned_block,
-    "unit": unit_block,
     "paper-maxima": lambda: paper_block(1),
     "paper-minima": lambda: paper_block(-1),
     "colour": colour_block,
-    "sift-again": lambda: sift_block(seed=1),  # other words: what a second codebook alone gains
 }
 
-TORQUE: Mapping[str, float] = {"fine": 1.0, "unsigned": 1.0, "unit": 1.0}
+TORQUE: Mapping[str, float] = {"fine": 1.0, "unsigned": 1.0}
 TORQUE_COLOUR: Mapping[str, float] = {**TORQUE, "colour": 1.0}
 TORQUE_PAPER: Mapping[str, float] = {"paper-maxima": 1.0, "paper-minima": 1.0}
 
@@ -89,7 +81,6 @@ METHODS: Mapping[str, Mapping[str, float]] = {
     "sift+torque-paper": joined((2, {"sift": 1}), (1, TORQUE_PAPER)),
     "torque-colour": joined((1, TORQUE_COLOUR)),
     "sift+torque-colour": joined((1, {"sift": 1}), (1, TORQUE_COLOUR)),
-    "control:sift+sift": joined((1, {"sift": 1}), (1, {"sift-again": 1})),
 }
 
 
@@ -116,5 +107,5 @@ def features(method: str = "sift+torque") -> Pipeline:
     return Pipeline([("blocks", union), ("normalise", Normalizer())])
 
 
-def _block(steps: list[tuple[str, object]], words: int, seed: int = 0) -> Pipeline:
-    return Pipeline([*steps, ("encode", LLCEncoder(Codebook(words, seed=seed))), ("pool", SpatialPyramid())])
+def _block(steps: list[tuple[str, object]], words: int) -> Pipeline:
+    return Pipeline([*steps, ("encode", LLCEncoder(Codebook(words))), ("pool", SpatialPyramid())])
