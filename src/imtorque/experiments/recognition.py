@@ -43,6 +43,8 @@ COMPARED = (
     ("sift+torque-1:2", "sift"),
     ("sift+torque-paper", "sift"),
     ("sift+torque", "torque"),
+    ("control:sift+sift", "sift"),
+    ("sift+torque", "control:sift+sift"),
     ("torque-colour", "sift"),
     ("sift+torque-colour", "sift"),
 )
@@ -130,7 +132,8 @@ def _notes(plan: Plan) -> list[str]:
         "sift+torque joins both with weights 1 : 1, sift+torque-1:2 with twice as much SIFT, as the paper; "
         "sift+torque-paper likewise with torque-paper, the paper's reading: unit forces, extrema alone, aligned.",
         "torque-colour adds a block described by colour contrasts; SIFT and all other rows see grey, so that it is no "
-        "comparison of torque alone.",
+        "comparison of torque alone. control:sift+sift joins SIFT with SIFT in other words: what a second codebook "
+        "gains without torque.",
         "Settings of torque were chosen on splits of other seeds (100 and on) with 15 training images; the images are "
         "the same data set's.",
     ]

@@ -31,6 +31,7 @@ STYLES = {  # line, marker and colour of our rows
     "sift+torque-paper": (":", "D", "tab:olive"),
     "torque-colour": ("-", "^", "tab:purple"),
     "sift+torque-colour": ("-", "v", "tab:pink"),
+    "control:sift+sift": ("--", "o", "tab:gray"),
 }
 PAPER_STYLES = {  # of the paper's
     "Jain": ("", "x", "tab:brown"),

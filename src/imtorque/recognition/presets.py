@@ -17,9 +17,9 @@ PAPER_COUNT = 1000  # extrema of both signs
 LEAST = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
 
 
-def sift_block() -> Pipeline:
+def sift_block(seed: int = 0) -> Pipeline:
     """Dense SIFT of three sizes."""
-    return _block([("describe", DenseSIFT())], words=1024)
+    return _block([("describe", DenseSIFT())], words=1024, seed=seed)
 
 
 def fine_block() -> Pipeline:
@@ -54,6 +54,7 @@ BLOCKS: Mapping[str, Callable[[], Pipeline]] = {
     "paper-maxima": lambda: paper_block(1),
     "paper-minima": lambda: paper_block(-1),
     "colour": colour_block,
+    "sift-again": lambda: sift_block(seed=1),  # other words: what a second codebook alone gains
 }
 
 TORQUE: Mapping[str, float] = {"fine": 1.0, "unsigned": 1.0}
@@ -81,6 +82,7 @@ METHODS: Mapping[str, Mapping[str, float]] = {
     "sift+torque-paper": joined((2, {"sift": 1}), (1, TORQUE_PAPER)),
     "torque-colour": joined((1, TORQUE_COLOUR)),
     "sift+torque-colour": joined((1, {"sift": 1}), (1, TORQUE_COLOUR)),
+    "control:sift+sift": joined((1, {"sift": 1}), (1, {"sift-again": 1})),
 }
 
 
@@ -107,5 +109,5 @@ def features(method: str = "sift+torque") -> Pipeline:
     return Pipeline([("blocks", union), ("normalise", Normalizer())])
 
 
-def _block(steps: list[tuple[str, object]], words: int) -> Pipeline:
-    return Pipeline([*steps, ("encode", LLCEncoder(Codebook(words))), ("pool", SpatialPyramid())])
+def _block(steps: list[tuple[str, object]], words: int, seed: int = 0) -> Pipeline:
+    return Pipeline([*steps, ("encode", LLCEncoder(Codebook(words, seed=seed))), ("pool", SpatialPyramid())])
