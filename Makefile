@@ -5,10 +5,13 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench docs gallery sanitize format clean
+.PHONY: demo explore test check bench docs gallery screenshots sanitize format clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
+
+explore: $(VENV)/test
+	$(BIN)/imtorque explore sample:hopper
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto -m "not slow" --doctest-modules src tests
@@ -34,6 +37,10 @@ docs: $(VENV)/docs
 
 gallery: $(VENV)/test
 	$(BIN)/python docs/render_gallery.py
+
+# The explorer's main states, in docs/explorer; needs chromium.
+screenshots: $(VENV)/test
+	$(BIN)/python docs/render_explorer.py
 
 # The kernels under address and undefined-behaviour sanitizers, in an environment of their own.
 sanitize: export ASAN_OPTIONS = detect_leaks=0

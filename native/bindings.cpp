@@ -10,6 +10,7 @@
 
 #include "alpha_expansion.hpp"
 #include "boundary_matching.hpp"
+#include "box_scores.hpp"
 #include "canny.hpp"
 #include "coherence.hpp"
 #include "contribution.hpp"
@@ -20,8 +21,10 @@
 #include "linear_coding.hpp"
 #include "max_flow.hpp"
 #include "multiscale_torque.hpp"
+#include "nearest_seeds.hpp"
 #include "nearest_words.hpp"
 #include "parallel.hpp"
+#include "polar_edges.hpp"
 #include "simd.hpp"
 #include "thinning.hpp"
 #include "torque.hpp"
@@ -105,6 +108,14 @@ nb::tuple tuple_of(const std::vector<Extremum>& extrema) {
         value.data()[i] = extrema[i].value;
     }
     return nb::make_tuple(k, y, x, value);
+}
+
+BoxList boxes_of(const In<int64_t, 2>& boxes, int height, int width) {
+    if (boxes.shape(1) != 4) throw std::invalid_argument("boxes must have four columns");
+    for (const int64_t* box = boxes.data(); box != boxes.data() + boxes.size(); box += 4)
+        if (box[0] < 0 || box[1] < 0 || box[2] > height || box[3] > width || box[0] >= box[2] || box[1] >= box[3])
+            throw std::invalid_argument("boxes must lie in the image and not be empty");
+    return {boxes.data(), static_cast<long long>(boxes.shape(0))};
 }
 
 template <class T>
@@ -323,6 +334,53 @@ NB_MODULE(_native, m) {
         const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
         nb::gil_scoped_release release;
         add_coherent_votes(field, coherence.data(), half, total.data());
+    });
+
+    m.def("polar_edges", [](Plane strength, Plane dx, Plane dy, int y, int x, double threshold, size_t columns) {
+        require_same_shape(strength, dx);
+        require_same_shape(strength, dy);
+        if (columns < 1) throw std::invalid_argument("columns must be at least 1");
+        auto polar = make<double, 2>({360, columns});
+        const EdgePoints edges{strength.data(), dx.data(), dy.data(), static_cast<int>(strength.shape(0)),
+                               static_cast<int>(strength.shape(1))};
+        nb::gil_scoped_release release;
+        std::fill_n(polar.data(), polar.size(), 0.0);
+        splat_polar_edges(edges, y, x, threshold, static_cast<int>(columns), polar.data());
+        return polar;
+    });
+    m.def("nearest_seeds", [](In<double, 2> cost, In<int32_t, 2> seeds) {
+        if (cost.shape(0) != seeds.shape(0) || cost.shape(1) != seeds.shape(1))
+            throw std::invalid_argument("cost and seeds differ in shape");
+        if (cost.size() > INT32_MAX) throw std::invalid_argument("the picture has too many pixels");
+        auto labels = make<int32_t, 2>({seeds.shape(0), seeds.shape(1)});
+        nb::gil_scoped_release release;
+        std::copy_n(seeds.data(), seeds.size(), labels.data());
+        nearest_seeds(cost.data(), static_cast<int>(cost.shape(0)), static_cast<int>(cost.shape(1)), labels.data());
+        return labels;
+    });
+
+    m.def("box_scores", [](In<double, 3> planes, In<int64_t, 2> boxes, double inside, double outside) {
+        const int height = static_cast<int>(planes.shape(1)), width = static_cast<int>(planes.shape(2));
+        const BoxList list = boxes_of(boxes, height, width);
+        auto torque = make<double, 1>({boxes.shape(0)});
+        auto sides = make<double, 2>({boxes.shape(0), 4});
+        {
+            nb::gil_scoped_release release;
+            box_scores(planes.data(), static_cast<int>(planes.shape(0)), height, width, list, inside, outside,
+                       torque.data(), sides.data());
+        }
+        return nb::make_tuple(torque, sides);
+    });
+    m.def("distinct_boxes", [](In<int64_t, 2> boxes, double overlap, long long most) {
+        const BoxList list = boxes_of(boxes, INT32_MAX, INT32_MAX);
+        std::vector<int64_t> kept(static_cast<size_t>(std::max(0LL, std::min(most, list.count))));
+        {
+            nb::gil_scoped_release release;
+            kept.resize(static_cast<size_t>(distinct_boxes(list, overlap, most, kept.data())));
+        }
+        auto places = make<int64_t, 1>({kept.size()});
+        std::copy(kept.begin(), kept.end(), places.data());
+        return places;
     });
 
     m.def("thin", [](In<uint8_t, 2> picture) {

@@ -576,6 +576,50 @@ def torque_saliency(y, x, weight, shape, sigma):
     return to_unit(total)
 
 
+def polar_edges(strength, dx, dy, fixation, threshold, columns):
+    """Every edge pixel as a Gaussian about its place, cell by cell: row i is i degrees, column j the distance j."""
+    polar = np.zeros((360, columns))
+    for y, x in np.argwhere(strength > threshold):
+        px, py = x - fixation[1], y - fixation[0]
+        d = math.hypot(px, py)
+        if d == 0 or d > columns - 1 - 5:
+            continue
+        ex, ey = float(dx[y, x]), float(dy[y, x])
+        length = math.hypot(ex, ey)
+        ex, ey = (ex / length, ey / length) if length else (-py / d, px / d)
+        reach = int(max(4, 90 / d**0.7))
+        row, column = round(math.degrees(math.atan2(-py, px))), round(d)
+        for i in range(row - reach, row + reach + 1):
+            sight = math.cos(math.radians(i)), -math.sin(math.radians(i))
+            sine = min(1.0, abs(sight[0] * ey - sight[1] * ex))
+            v = (1 + math.degrees(math.asin(sine))) / d ** (0.7 * sine)
+            for j in range(max(0, column - reach), min(columns, column + reach + 1)):
+                ox, oy = j * sight[0] - px, j * sight[1] - py
+                a, b = ox * ex + oy * ey, ox * ey - oy * ex
+                polar[i % 360, j] += float(strength[y, x]) * math.exp(-a * a / (2 * v * v) - b * b / 4)
+    return polar
+
+
+def seed_distances(cost, seeds):
+    """The cheapest way from each pixel to each of the seeds' labels: lower every distance until none can be."""
+    height, width = cost.shape
+    distances = {}
+    for label in sorted(set(seeds[seeds != 0].tolist())):
+        distance = np.where(seeds == label, 0.0, np.inf)
+        changed = True
+        while changed:
+            changed = False
+            for y, x in np.ndindex(height, width):
+                for v in range(max(0, y - 1), min(height, y + 2)):
+                    for u in range(max(0, x - 1), min(width, x + 2)):
+                        step = math.hypot(v - y, u - x) * (cost[y, x] + cost[v, u]) / 2
+                        if distance[v, u] + step < distance[y, x] - 1e-12:
+                            distance[y, x] = distance[v, u] + step
+                            changed = True
+        distances[label] = distance
+    return distances
+
+
 def nearest_words(descriptors, words, neighbours):
     """Indices of the nearest words of each descriptor, nearest first; of equally near ones the first."""
     found = []
@@ -770,3 +814,42 @@ def alpha_expansion(unary, links, metric):
             labels = expansion_move(labels, alpha, unary, links, metric)
         if (labels == before).all():
             return labels
+
+
+def line_mean(plane, at, start, end, axis):
+    """Mean of plane[at, start:end], or of plane[start:end, at] along axis 0; beyond the border the border repeats."""
+    lines = plane if axis == 1 else plane.T
+    return float(np.mean(lines[min(max(at, 0), lines.shape[0] - 1), start:end]))
+
+
+def half_up(value):
+    """The nearest integer, halves away from zero."""
+    return int(math.copysign(math.floor(abs(value) + 0.5), value))
+
+
+def box_scores(planes, box, inside, outside):
+    """|gradient torque| of a box, and the contrast across its top, bottom, left and right side, summed over planes."""
+    y0, x0, y1, x1 = box
+    torque, sides = 0.0, np.zeros(4)
+    cy, cx, hy, hx = (y0 + y1 - 1) / 2, (x0 + x1 - 1) / 2, (y1 - y0) / 2, (x1 - x0) / 2
+    for plane in planes:
+        rows = [line_mean(plane, y, x0, x1, 1) for y in (y0 - 1, y1)]
+        columns = [line_mean(plane, x, y0, y1, 0) for x in (x0 - 1, x1)]
+        torque += abs(plane[y0:y1, x0:x1].mean() - sum(rows) / 4 - sum(columns) / 4)
+        for k, sign in enumerate((-1, 1)):
+            out, near = (line_mean(plane, half_up(cy + sign * part * hy), x0, x1, 1) for part in (outside, inside))
+            sides[k] += abs(out - near)
+            out, near = (line_mean(plane, half_up(cx + sign * part * hx), y0, y1, 0) for part in (outside, inside))
+            sides[2 + k] += abs(out - near)
+    return torque, sides
+
+
+def distinct_boxes(boxes, overlap, most):
+    """Places of the boxes that overlap none before them too much; overlaps counted pixel by pixel."""
+    kept = []
+    for i, box in enumerate(boxes):
+        pixels = {(y, x) for y in range(box[0], box[2]) for x in range(box[1], box[3])}
+        others = [{(y, x) for y in range(b[0], b[2]) for x in range(b[1], b[3])} for b in (boxes[k] for k in kept)]
+        if len(kept) < most and all(len(pixels & other) / len(pixels | other) <= overlap for other in others):
+            kept.append(i)
+    return kept

@@ -42,7 +42,9 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
         assert CliRunner().invoke(app, command[1:]).exit_code == 0
 
 
-@pytest.mark.parametrize("page", ["paper_map.md", "boundary.md", "conventions.md", "how_it_works.md", "tutorial.md"])
+@pytest.mark.parametrize(
+    "page", ["paper_map.md", "explorer.md", "boundary.md", "conventions.md", "how_it_works.md", "tutorial.md"]
+)
 def test_the_files_and_functions_named_exist(page):
     text = (DOCS / page).read_text()
     names = set(re.findall(r"`(\w+)(?:\(.*?\))?`", text))

@@ -114,3 +114,11 @@ def test_an_image_without_edges_has_no_blobs():
 def test_the_default_sizes_suit_the_smallest_picture():
     assert imtorque.default_sizes((1, 1)).tolist() == [5]
     assert np.all(np.diff(imtorque.default_sizes((5000, 7000))) > 0)
+
+
+def test_the_default_sizes_keep_to_the_ends_given():
+    assert imtorque.default_sizes((161, 241), smallest=7, largest=13).tolist() == [7, 9, 11, 13]
+    assert imtorque.default_sizes((161, 241), largest=999)[-1] > 900
+    for smallest, largest in ((4, 9), (11, 9), (-1, 9)):
+        with pytest.raises(ValueError, match="smallest must be odd and at most the largest size 9"):
+            imtorque.default_sizes((161, 241), smallest=smallest, largest=largest)

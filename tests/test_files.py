@@ -4,11 +4,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 from imtorque import detect_edges
-from imtorque.files import find_pictures, output_names, read_image, read_mask, write_array, write_picture, write_text
+from imtorque.files import (
+    decode_image,
+    encode_png,
+    find_pictures,
+    output_names,
+    read_image,
+    read_mask,
+    shrink_image,
+    write_array,
+    write_picture,
+    write_text,
+)
 
 
 @pytest.fixture
@@ -106,6 +117,35 @@ def test_a_stack_of_pages_is_refused_rather_than_cut_to_its_first(tmp_path):
     pages[0].save(tmp_path / "a.tiff", save_all=True, append_images=pages[1:])
     with pytest.raises(ValueError, match="must hold one picture, got a TIFF of 2 pages"):
         read_image(tmp_path / "a.tiff")
+
+
+@pytest.mark.parametrize("colour", [(), (3,), (4,)])
+def test_a_picture_goes_into_memory_and_comes_back(colour):
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, *colour), np.uint8)
+    assert_array_equal(decode_image(encode_png(pixels), name="a.png"), pixels)
+
+
+def test_bytes_that_are_no_picture_or_too_large_a_one_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^a\.png: must be a picture that can be read, got: no picture format"):
+        decode_image(b"nothing", name="a.png")
+    with pytest.raises(ValueError, match=r"^b\.png: must have at most 20 pixels, got 7 x 3"):
+        decode_image(encode_png(np.zeros((3, 7), np.uint8)), name="b.png", most_pixels=20)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_a_shrunk_picture_has_the_means_of_blocks(dtype):
+    pixels = np.random.default_rng(0).integers(0, 200, (7, 10, 3)).astype(dtype)
+    shrunk = shrink_image(pixels, 3)
+    assert (shrunk.shape, shrunk.dtype) == ((2, 3, 3), dtype)
+    for y, x in np.ndindex(2, 3):
+        mean = pixels[3 * y : 3 * y + 3, 3 * x : 3 * x + 3].astype(float).mean(axis=(0, 1))
+        assert_allclose(shrunk[y, x], mean if dtype == np.float32 else np.round(mean), rtol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [0, -1, 8])
+def test_a_picture_is_not_shrunk_to_nothing(factor):
+    with pytest.raises(ValueError, match=rf"factor must be from 1 to the shorter side of \(7, 10\), got {factor}"):
+        shrink_image(np.zeros((7, 10)), factor)
 
 
 def test_a_mask_is_inside_where_it_is_neither_black_nor_clear(tmp_path):

@@ -11,8 +11,9 @@ from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundary import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
+from imtorque.objects import propose_objects, segment_objects
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
-from imtorque.segmentation import alpha_expansion, grid_max_flow
+from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.strengthen import EdgeStrengthener, strengthen_edges
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
@@ -39,6 +40,7 @@ __all__ = [
     "default_sizes",
     "dense_contribution",
     "detect_edges",
+    "edge_cue",
     "edges_from_map",
     "find_blobs",
     "find_extrema",
@@ -48,7 +50,11 @@ __all__ = [
     "gradient_torque",
     "grid_max_flow",
     "itti_saliency",
+    "propose_objects",
     "scan_path",
+    "segment_figure",
+    "segment_objects",
+    "segment_regions",
     "set_num_threads",
     "smooth_volume",
     "strengthen_edges",
@@ -62,7 +68,7 @@ __all__ = [
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "recognition", "saliency", "synthetic")
+_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "recognition", "saliency", "segmentation", "synthetic")
 
 
 def __getattr__(name: str) -> _ModuleType:

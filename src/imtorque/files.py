@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import threading
 from collections import Counter
@@ -20,6 +21,7 @@ from imtorque._atomic import replacing
 from imtorque._types import BoolArray, Image
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".ppm", ".pgm", ".pbm")
+FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
 LARGEST_PICTURE = 2**30  # pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
 
 _pillow_limit = threading.Lock()
@@ -53,6 +55,51 @@ def read_image(path: str | os.PathLike[str]) -> Image:
         _check_extent(path, picture)
         with _reading(path):
             return _pixels(ImageOps.exif_transpose(picture))
+
+
+def decode_image(data: bytes, *, name: str, most_pixels: int | None = None) -> Image:
+    """Read a picture from the bytes of a file, in memory, as `read_image` does.
+
+    Parameters
+    ----------
+    data
+        A file of one of the usual formats (`FORMATS`).
+    name
+        What errors call it.
+    most_pixels
+        A picture that says it has more is refused before any of them is decoded; 2^30 by default.
+    """
+    with _reading(name):
+        picture = _open(io.BytesIO(data), FORMATS)
+    with picture:
+        _check_extent(name, picture, most_pixels)
+        with _reading(name):
+            return _pixels(ImageOps.exif_transpose(picture))
+
+
+def encode_png(pixels: NDArray[Any]) -> bytes:
+    """Return an array of bytes, grey (H, W) or colour (H, W, 3 or 4), as a PNG file in memory."""
+    file = io.BytesIO()
+    PillowImage.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=2)
+    return file.getvalue()
+
+
+def shrink_image(image: Image, factor: int) -> Image:
+    """Average blocks of factor x factor pixels; what does not fill a block at the right and the bottom is left out.
+
+    Examples
+    --------
+    >>> shrink_image(np.array([[0, 10, 7], [20, 30, 7]], np.uint8), 2)
+    array([[15]], dtype=uint8)
+    """
+    pixels = np.asarray(image)
+    height, width = (side // factor for side in pixels.shape[:2]) if factor >= 1 else (0, 0)
+    if height < 1 or width < 1:
+        raise ValueError(f"factor must be from 1 to the shorter side of {pixels.shape[:2]}, got {factor}")
+    blocks = pixels[: height * factor, : width * factor].reshape(height, factor, width, factor, *pixels.shape[2:])
+    mean = blocks.mean(axis=(1, 3))
+    shrunk: Image = (mean if pixels.dtype.kind == "f" else mean.round()).astype(pixels.dtype)
+    return shrunk
 
 
 def read_mask(path: str | os.PathLike[str]) -> BoolArray:
@@ -170,20 +217,21 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ValueError(f"{path}: must be a picture that can be read, got: {reason}") from error
 
 
-def _open(path: str | os.PathLike[str]) -> PillowImage.Image:
+def _open(source: str | os.PathLike[str] | io.BytesIO, formats: tuple[str, ...] | None = None) -> PillowImage.Image:
     """Open a picture without Pillow's limit on its size, which is one for the whole process."""
     with _pillow_limit:
         limit, PillowImage.MAX_IMAGE_PIXELS = PillowImage.MAX_IMAGE_PIXELS, None
         try:
-            return PillowImage.open(path)
+            return PillowImage.open(source, formats=formats)
         finally:
             PillowImage.MAX_IMAGE_PIXELS = limit
 
 
-def _check_extent(path: str | os.PathLike[str], picture: PillowImage.Image) -> None:
+def _check_extent(path: str | os.PathLike[str], picture: PillowImage.Image, most_pixels: int | None = None) -> None:
     width, height = picture.size
-    if width * height > LARGEST_PICTURE:
-        raise ValueError(f"{path}: must have at most {LARGEST_PICTURE} pixels, got {width} x {height}")
+    most = LARGEST_PICTURE if most_pixels is None else most_pixels
+    if width * height > most:
+        raise ValueError(f"{path}: must have at most {most} pixels, got {width} x {height}")
     pages = getattr(picture, "n_frames", 1)
     if picture.format == "TIFF" and pages > 1:
         raise ValueError(f"{path}: must hold one picture, got a TIFF of {pages} pages")

@@ -229,11 +229,24 @@ def smooth_volume(volume: TorqueVolume, sigma_space: float, sigma_scale: float) 
     return TorqueVolume(ndimage.gaussian_filter(volume.tau, sigmas, mode="nearest"), volume.sizes)
 
 
-def default_sizes(shape: tuple[int, ...], *, smallest: int = 5, growth: float = 1.06) -> IntArray:
+def default_sizes(
+    shape: tuple[int, ...], *, smallest: int = 5, largest: int | None = None, growth: float = 1.06
+) -> IntArray:
     """Return odd sizes for an image of this shape: at least 2 and about 6 % apart, up to a patch of 21 % of its area.
 
     The paper goes to that largest size in steps of 2 (Sec. 3.3); steps in proportion to the size find the same objects
     with less work on larger pictures.
+
+    Parameters
+    ----------
+    shape
+        Of the image; only height and width count.
+    smallest
+        The first size, odd.
+    largest
+        Bound of the sizes, where it is not to follow from the shape.
+    growth
+        Ratio of neighbouring sizes, where it makes more than 2.
 
     Examples
     --------
@@ -241,9 +254,11 @@ def default_sizes(shape: tuple[int, ...], *, smallest: int = 5, growth: float = 
     array([ 5,  7,  9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37,
            39, 41, 43, 45, 47, 49, 51, 55, 59, 63, 67, 71, 75, 79, 83, 87])
     """
-    largest = max(smallest, 0.46 * math.sqrt(shape[0] * shape[1]))
+    bound = max(smallest, 0.46 * math.sqrt(shape[0] * shape[1])) if largest is None else largest
+    if not 1 <= smallest <= bound or smallest % 2 == 0:
+        raise ValueError(f"smallest must be odd and at most the largest size {bound:g}, got {smallest}")
     sizes = [smallest]
-    while (following := max(sizes[-1] + 2, 2 * math.floor(sizes[-1] * growth / 2) + 1)) <= largest:
+    while (following := max(sizes[-1] + 2, 2 * math.floor(sizes[-1] * growth / 2) + 1)) <= bound:
         sizes.append(following)
     return np.asarray(sizes, dtype=np.int64)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import evaluate, pictures, recognition, reproduce
+from imtorque.cli import evaluate, explore, figures, pictures, recognition, reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +20,8 @@ app.command()(pictures.maps)
 app.command()(pictures.blobs)
 app.command()(pictures.edges)
 app.command()(pictures.saliency)
+app.command()(figures.fixate)
+app.command()(explore.explore)
 app.command()(recognition.train)
 app.command()(recognition.predict)
 app.add_typer(evaluate.evaluate_app, name="evaluate")

@@ -17,7 +17,13 @@ from imtorque.experiments.report import Report, Request, tables, write_report
 CORES = os.cpu_count() or 1
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(EXPERIMENTS)}.", show_default=False)]
-Data = Annotated[Path, typer.Option(envvar="IMTORQUE_DATA", metavar="DIR", help="Folder of data sets.")]
+Data = Annotated[Path | None, typer.Option(envvar="IMTORQUE_DATA", metavar="DIR", help="Folder of data sets.")]
+Pictures = Annotated[
+    Path | None, typer.Option("--images", metavar="DIR", help="Report on these pictures instead (figure-ground).")
+]
+Masks = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Their masks, PNG of the same names: 0 ground, 255 figure.")
+]
 Split = Annotated[str | None, typer.Option(metavar="NAME", help="Part of the data to report on.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for results.json, table.md, pictures.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Images worked on at a time.")]
@@ -37,7 +43,9 @@ Settings = Annotated[
 
 def reproduce(
     name: Name,
-    data: Data,
+    data: Data = None,
+    images: Pictures = None,
+    masks: Masks = None,
     split: Split = None,
     out: Out = Path("imtorque-results"),
     jobs: Jobs = CORES,
@@ -55,11 +63,19 @@ def reproduce(
     """
     with one_line_errors():
         options = _options(settings or [])
-        given = {"matching": matching, "train": train, "splits": splits, "categories": categories}
+        given: dict[str, object] = {"matching": matching, "images": images, "masks": masks}
+        given |= {"train": train, "splits": splits, "categories": categories}
         options |= {option: str(value) for option, value in given.items() if value is not None}
-        request = Request(name, data, split, jobs, limit, options)
+        request = Request(name, _data_folder(data, images), split, jobs, limit, options)
         content = write_report(_run(request), request, out)
     typer.echo(json.dumps(content, indent=1) if as_json else tables(content))
+
+
+def _data_folder(data: Path | None, images: Path | None) -> Path:
+    found = data or images
+    if found is None:
+        raise ValueError("--data must name a folder of data sets, or IMTORQUE_DATA, got neither")
+    return found
 
 
 def _run(request: Request) -> Report:

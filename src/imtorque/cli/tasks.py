@@ -220,7 +220,7 @@ class PredictFixations:
             write_picture(f"{stem}.png", heat_overlay(image, saliency, y, x)),
             write_picture(f"{stem}.map.png", np.round(255 * saliency).astype(np.uint8)),
             write_array(f"{stem}.npy", saliency.astype(np.float32)),
-            write_text(f"{stem}.csv", _table(["order", "y", "x", "saliency"], rows)),
+            write_text(f"{stem}.csv", table(["order", "y", "x", "saliency"], rows)),
         ]
         return outputs, {
             "height": image.shape[0],
@@ -259,10 +259,11 @@ def extrema_rows(extrema: Extrema) -> list[dict[str, Any]]:
 
 def extrema_table(extrema: Extrema) -> str:
     """Return those rows as CSV."""
-    return _table(["number", "y", "x", "size", "torque"], extrema_rows(extrema))
+    return table(["number", "y", "x", "size", "torque"], extrema_rows(extrema))
 
 
-def _table(columns: list[str], rows: list[dict[str, Any]]) -> str:
+def table(columns: list[str], rows: list[dict[str, Any]]) -> str:
+    """Return rows as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()

@@ -8,9 +8,10 @@ from imtorque.datasets.berkeley import Annotation, BerkeleyImage, bsds300, bsds5
 from imtorque.datasets.caltech import CaltechImage, Outline, caltech101, read_outline
 from imtorque.datasets.catalogue import CATALOGUE, DataSet, Holding, holdings
 from imtorque.datasets.eyetracking import EyeTrackingImage, Fixations, eye_tracking, mit1003
-from imtorque.datasets.mask_folders import MaskedImage, mask_folder
+from imtorque.datasets.mask_folders import MaskedImage, mask_folder, paired_masks
 from imtorque.datasets.predictions import Prediction, Truth, find_predictions, find_truths, read_prediction
 from imtorque.datasets.samples import PHOTOGRAPHS, SAMPLES, sample
+from imtorque.datasets.small_objects import Composite, PastedObject, small_objects
 
 __all__ = [
     "CATALOGUE",
@@ -19,12 +20,14 @@ __all__ = [
     "Annotation",
     "BerkeleyImage",
     "CaltechImage",
+    "Composite",
     "DataSet",
     "EyeTrackingImage",
     "Fixations",
     "Holding",
     "MaskedImage",
     "Outline",
+    "PastedObject",
     "Prediction",
     "Truth",
     "bsds300",
@@ -36,8 +39,10 @@ __all__ = [
     "holdings",
     "mask_folder",
     "mit1003",
+    "paired_masks",
     "read_annotations",
     "read_outline",
     "read_prediction",
     "sample",
+    "small_objects",
 ]

@@ -28,10 +28,17 @@ class MaskedImage:
 
 def mask_folder(root: str | Path) -> list[MaskedImage]:
     """List the images of a folder that holds `images/` and `masks/` with one mask of the same name for each."""
-    base = Path(root)
-    images = files_by_stem(base / "images", IMAGE_SUFFIXES)
-    masks = files_by_stem(base / "masks", (".png",))
-    unpaired = sorted(images.keys() ^ masks.keys())
+    return paired_masks(Path(root) / "images", Path(root) / "masks")
+
+
+def paired_masks(images: str | Path, masks: str | Path) -> list[MaskedImage]:
+    """List the images of one folder with their masks, PNG files of the same names in another."""
+    pictures = files_by_stem(Path(images), IMAGE_SUFFIXES)
+    truths = files_by_stem(Path(masks), (".png",))
+    unpaired = sorted(pictures.keys() ^ truths.keys())
     if unpaired:
-        raise ValueError(f"{base} must hold one mask per image, got only one of the two for {', '.join(unpaired[:5])}")
-    return [MaskedImage(name, path, masks[name]) for name, path in images.items()]
+        raise ValueError(
+            f"{images} must hold one image for each mask of {masks}, got only one of the two for "
+            f"{', '.join(unpaired[:5])}"
+        )
+    return [MaskedImage(name, path, truths[name]) for name, path in pictures.items()]

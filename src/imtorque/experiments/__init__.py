@@ -8,5 +8,8 @@ EXPERIMENTS = {
     "attention": "imtorque.experiments.attention",
     "boundary": "imtorque.experiments.boundary",
     "car-side": "imtorque.experiments.car_side",
+    "figure-ground": "imtorque.experiments.figure_ground",
+    "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
+    "small-objects": "imtorque.experiments.small_objects",
 }

@@ -29,14 +29,22 @@ def curves_picture(summaries: Mapping[str, BoundarySummary]) -> bytes:
     return _png(axes, 128)
 
 
-def lines_picture(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str) -> bytes:
-    """Draw named curves (x, y) over one pair of axes."""
+def lines_picture(
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    logarithmic: bool = False,
+) -> bytes:
+    """Draw named curves (x, y) over one pair of axes, x on a logarithmic one where asked for."""
     from imtorque import plotting
 
     axes = plotting.new_axes((5, 3.6))
     for name, (x, y) in curves.items():
         axes.plot(x, y, marker="o", label=name)
     axes.set(xlabel=xlabel, ylabel=ylabel)
+    if logarithmic:
+        axes.set_xscale("log")
     axes.legend(fontsize="small")
     return _png(axes, 128)
 

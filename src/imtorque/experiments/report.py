@@ -24,6 +24,7 @@ from imtorque._atomic import replacing
 from imtorque.files import write_text
 
 Row = Mapping[str, Any]
+FOLDERS = ("images", "masks")  # settings that name a folder of this computer
 
 
 class Interval(Protocol):
@@ -97,7 +98,7 @@ class Request:
         parts += [] if self.split is None else ["--split", self.split]
         parts += [] if self.limit is None else ["--limit", str(self.limit)]
         for name, value in self.options.items():
-            parts += ["--set", f"{name}={value}"]
+            parts += [f"--{name}", "DIR"] if name in FOLDERS else ["--set", f"{name}={value}"]
         return shlex.join([*parts, "--jobs", str(self.jobs)])
 
 

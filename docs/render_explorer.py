@@ -1,0 +1,93 @@
+"""Open the explorer in Chromium and write pictures of its main states to docs/explorer.
+
+python docs/render_explorer.py [NAME ...]
+"""
+
+import io
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from imtorque.explorer.launch import listen
+from imtorque.explorer.server import make_app
+
+FOLDER = Path(__file__).resolve().parent / "explorer"
+LARGEST = 300_000  # bytes
+DESK, PHONE = (1280, 720), (390, 844)
+STATES = {
+    "patch": ("#picture=sample:hole&y=80&x=120&size=117", DESK, "light"),
+    "maps": ("#picture=sample:hopper&y=40&x=40&size=3&layers=value.90&tab=layers", DESK, "dark"),
+    "strengthened": ("#picture=sample:hopper&y=5&x=5&size=3&layers=strengthened.100&tab=layers", DESK, "light"),
+    "extrema": ("#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4", DESK, "light"),
+    "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "dark"),
+    "sketch": ("#picture=sketch", DESK, "light"),
+    "settings": ("#picture=sample:shapes&tab=settings&layers=scale.80", DESK, "light"),
+    "save": ("#picture=sample:overlap&tab=save&patch=disk&y=99&x=101&size=81&layers=value.60", DESK, "dark"),
+    "phone": ("#picture=sample:shapes&y=118&x=197&size=57", PHONE, "light"),
+    "phone-dark": ("#picture=sample:hopper&layers=value.85&tab=extrema&tool=extrema", PHONE, "dark"),
+}
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Run the server in a thread and give its address."""
+    listening = listen("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(make_app(), log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join()
+
+
+def compress(screenshot: bytes) -> bytes:
+    """Return a picture that may be committed: in all its colours, or in 256 where those take too much.
+
+    Some of the 256 are kept for the panel's own colours, which a photograph's would crowd out.
+    """
+    with Image.open(io.BytesIO(screenshot)) as picture:
+        plain = picture.convert("RGB")
+    panel = plain.crop((plain.width * 2 // 3, 0, *plain.size)).quantize(96).getpalette()
+    palette = Image.new("P", (1, 1))
+    palette.putpalette((panel or []) + (plain.quantize(160).getpalette() or []))
+    for shown in (plain, plain.quantize(256, palette=palette, dither=Image.Dither.NONE)):
+        small = io.BytesIO()
+        shown.save(small, "png", optimize=True)
+        if small.tell() <= LARGEST:
+            return small.getvalue()
+    raise SystemExit(f"a picture must stay below {LARGEST} bytes, got {small.tell()}")
+
+
+def main() -> None:
+    """Take the pictures named, or all."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        raise SystemExit("screenshots need chromium on the path (Debian: apt-get install chromium)")
+    FOLDER.mkdir(exist_ok=True)
+    with served() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        for name in sys.argv[1:] or STATES:
+            state, (width, height), scheme = STATES[name]
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page = context.new_page()
+            page.goto(address + state)
+            page.wait_for_selector("#stage[aria-busy=false]")
+            page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            page.locator("#status").evaluate("(status) => { status.textContent = ''; }")  # of this machine, this moment
+            picture = compress(page.screenshot())
+            (FOLDER / f"{name}.png").write_bytes(picture)
+            print(f"docs/explorer/{name}.png: {len(picture)} bytes")
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""What the verbs that cut objects out do to one picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.cli.tasks import Written, table
+from imtorque.files import read_image, write_picture, write_text
+from imtorque.mask_pictures import figure_overlay, figure_rows, label_mask
+from imtorque.objects import segment_objects
+from imtorque.segmentation import segment_figure
+
+Points = tuple[tuple[float, float], ...]
+COLUMNS = ["number", "area", "y0", "x0", "y1", "x1", "centroid_y", "centroid_x"]
+
+
+@dataclass(frozen=True)
+class CutOutFigure:
+    """The object under a click: its mask, the picture with its outline, a table."""
+
+    verb: ClassVar[str] = "fixate"
+    at: Points
+    remove: Points
+    cue: str | None
+    size: float | None
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the figure of one picture."""
+        image = read_image(source)
+        mask = segment_figure(image, self.at[0], add=self.at[1:], remove=self.remove, edge_map=self.cue, size=self.size)
+        rows = figure_rows([mask])
+        outputs = [
+            write_picture(f"{stem}.mask.png", mask.astype(np.uint8) * np.uint8(255)),
+            write_picture(f"{stem}.png", figure_overlay(image, [mask], self.at, self.remove)),
+            write_text(f"{stem}.csv", table(COLUMNS, rows)),
+        ]
+        return outputs, {"height": mask.shape[0], "width": mask.shape[1], **rows[0]}
+
+
+@dataclass(frozen=True)
+class CutOutObjects:
+    """The most salient objects: a label picture, the picture with their outlines, a table."""
+
+    verb: ClassVar[str] = "objects"
+    count: int
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the objects of one picture."""
+        image = read_image(source)
+        masks: NDArray[np.bool_] = segment_objects(image, self.count)
+        shape = (image.shape[0], image.shape[1])
+        rows = figure_rows(list(masks))
+        outputs = [
+            write_picture(f"{stem}.labels.tiff", label_mask(list(masks), shape)),
+            write_picture(f"{stem}.png", figure_overlay(image, list(masks))),
+            write_text(f"{stem}.csv", table(COLUMNS, rows)),
+        ]
+        result: dict[str, Any] = {"height": shape[0], "width": shape[1], "count": len(rows), "objects": rows}
+        return outputs, result

@@ -1,0 +1,63 @@
+"""The verb that cuts out what is clicked at."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from imtorque.cli.figure_tasks import CutOutFigure, Points
+from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
+from imtorque.segmentation.cues import CUES
+from imtorque.segmentation.figure import DEFAULT_CUE
+
+Cue = StrEnum("Cue", {name.replace("-", "_"): name for name in CUES})  # type: ignore[misc]
+
+At = Annotated[
+    list[str],
+    typer.Option("--at", "--add", metavar="Y,X", show_default=False, help="A pixel on the object; may be repeated."),
+]
+Remove = Annotated[
+    list[str] | None, typer.Option("--remove", metavar="Y,X", help="A pixel that is not on the object; repeatable.")
+]
+
+
+def fixate(
+    images: Images,
+    at: At,
+    remove: Remove = None,
+    out: Out = DEFAULT_OUT,
+    cue: Annotated[Cue, typer.Option(help="The edges that the outline follows.")] = Cue(DEFAULT_CUE),  # noqa: B008
+    size: Annotated[
+        float | None, typer.Option(min=1, metavar="PIXELS", help="About how large the object is; not needed.")
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Cut out the object under a click: its mask, the picture with its outline, a table of area, box and centroid.
+
+    Rows and columns count from 0 at the top left. Several --at are one object; --remove takes parts away again.
+
+    Example: [bold]imtorque fixate sample:hopper --at 250,260[/bold]
+    """
+    task = CutOutFigure(_points("--at", at), _points("--remove", remove or []), str(cue), size)
+    run_task(task, images, out, jobs, as_json, _describe)
+
+
+def _points(option: str, texts: list[str]) -> Points:
+    """Read places such as 120,200."""
+    points = []
+    for text in texts:
+        parts = text.split(",")
+        try:
+            y, x = (float(part) for part in parts)
+        except ValueError:
+            raise typer.BadParameter(f"a place must be like 120,200 (y,x), got {text!r}", param_hint=option) from None
+        points.append((y, x))
+    return tuple(points)
+
+
+def _describe(result: dict[str, Any]) -> str:
+    rows, columns = f"rows {result['y0']} to {result['y1'] - 1}", f"columns {result['x0']} to {result['x1'] - 1}"
+    return f"{result['area']} pixels, {rows}, {columns}"

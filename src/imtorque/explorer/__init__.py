@@ -1,0 +1,1 @@
+"""The explorer: a local web page that shows torque happen, and the small server behind it (`imtorque explore`)."""

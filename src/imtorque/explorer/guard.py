@@ -1,0 +1,101 @@
+"""What no request gets past: who may ask, how much may be sent, and what a browser is told not to do."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_UPLOAD_BYTES = 64 * 2**20
+
+# The page has its own scripts and styles only, shows pictures it made itself, and may not be framed.
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Refuse requests by foreign names or from other sites, and bodies that are too large.
+
+    A web site can point its own name at 127.0.0.1 and then read what a local server says, so a request must name the
+    server by an address, by localhost, or by a name it was started with.
+    """
+
+    def __init__(self, app: ASGIApp, names: Iterable[str] = ()) -> None:
+        """Guard an application that may be asked for by these names."""
+        self._app = app
+        self._names = {"localhost", *(name.lower() for name in names)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal is not None:
+            status, message = refusal
+            await JSONResponse({"error": message}, status)(scope, receive, _with_headers(send))
+            return
+        await self._app(scope, receive, _with_headers(send))
+
+    def _refusal(self, headers: Headers) -> tuple[int, str] | None:
+        host = headers.get("host", "")
+        if not self._is_own(host):
+            return 421, f"the explorer must be asked for by its address or localhost, got {host[:80]!r}"
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            return 403, f"requests must come from the explorer's own page, got one from {origin[:80]!r}"
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
+            return 403, "requests must come from the explorer's own page, got one from another site"
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_UPLOAD_BYTES:
+            return 413, f"a picture must have at most {MOST_UPLOAD_BYTES // 2**20} MiB, got {length[:20]} bytes"
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        name = host_name(host)
+        return name in self._names or _is_address(name)
+
+
+def host_name(host: str) -> str:
+    """Return the name in a Host header, without the port.
+
+    Examples
+    --------
+    >>> host_name("[::1]:8000"), host_name("localhost:8000"), host_name("127.0.0.1")
+    ('::1', 'localhost', '127.0.0.1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

@@ -1,0 +1,111 @@
+"""Starting the explorer: a free port, the page's address, a browser that opens it."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+import uvicorn
+
+from imtorque.explorer.held import HeldPicture
+from imtorque.explorer.server import make_app
+
+PORT = 8745
+PORTS_TRIED = 20
+
+
+def serve(
+    start: HeldPicture | None,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: bool = True,
+    announce: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until interrupted.
+
+    Parameters
+    ----------
+    start
+        The picture the page opens with.
+    host
+        The address to listen at.
+    port
+        The port; by default 8745, or the next that is free.
+    browser
+        Whether to open the page.
+    announce
+        Told the page's address once it is reachable.
+    """
+    listening = listen(host, port)
+    address = page_address(host, listening.getsockname()[1])
+    names = () if is_loopback(host) else (host, socket.gethostname(), socket.getfqdn())
+    server = _Server(uvicorn.Config(make_app(start, names=names), log_level="warning", timeout_graceful_shutdown=2))
+
+    def ready() -> None:
+        announce(address)
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some block until closed
+
+    server.ready = ready
+    with listening:
+        server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready."""
+
+    ready: Callable[[], None]
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready()
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """Return a socket at the port, or at the first free one of some where none is asked for."""
+    try:
+        family, _, _, _, _ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise ValueError(f"host must be an address of this machine, got {host!r} ({error.strerror})") from None
+    wanted = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
+    for number in wanted:
+        # The protocol must be named, or asyncio leaves out TCP_NODELAY and every answer waits for 40 ms.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, number))
+        except OSError as error:
+            listening.close()
+            problem = error.strerror
+        else:
+            return listening
+    raise ValueError(f"port must be free at {host}, got {wanted[0]} ({problem})")
+
+
+def page_address(host: str, port: int) -> str:
+    """Return where the page is found from this machine.
+
+    Examples
+    --------
+    >>> page_address("0.0.0.0", 8745), page_address("::1", 80)
+    ('http://127.0.0.1:8745/', 'http://[::1]:80/')
+    """
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return f"http://{host}:{port}/"
+    if address.is_unspecified:
+        address = ipaddress.ip_address("127.0.0.1" if address.version == 4 else "::1")
+    return f"http://{address}:{port}/" if address.version == 4 else f"http://[{address}]:{port}/"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches the address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

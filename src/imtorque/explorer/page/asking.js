@@ -1,0 +1,114 @@
+// The questions to the server, and what becomes of its answers.
+
+import { $, page, state, store, toast } from "./page.js";
+import { Newest } from "./server.js";
+import { cutQuery, cutSettings, settingsQuery, shownLayers } from "./state.js";
+import { EdgeField } from "./torque.js";
+import { figureOf } from "./marks.js";
+import { placed } from "./gestures.js";
+import { choose, home, refresh, showDownloads } from "./showing.js";
+
+const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(400), code: new Newest() };
+const working = new Set(); // what else is under way: "opening", "sketching"
+let answeredLayers = []; // the layers the last answer brought
+
+export function setWorking(what, yes) {
+  if (yes) working.add(what);
+  else working.delete(what);
+  showBusy();
+}
+
+function showBusy() {
+  const idle = working.size === 0 && Object.values(asked).every((newest) => newest.idle);
+  $("stage").setAttribute("aria-busy", !idle);
+}
+
+export const viewIsIdle = () => asked.view.idle;
+
+export function forgetQuestions() {
+  Object.values(asked).forEach((newest) => newest.clear());
+  page.view = page.moments = page.figure = null;
+}
+
+function put(newest, question, shown) {
+  const asker = page.picture;
+  if (!asker) return;
+  newest.put(
+    (signal) => question(asker, { signal }),
+    (answer, took) => { if (asker === page.picture) shown(answer, took); queueMicrotask(showBusy); },
+    (error) => { toast(error.message); queueMicrotask(showBusy); },
+  );
+  showBusy();
+}
+
+export function askView() {
+  const layers = shownLayers(state);
+  const query = settingsQuery(state, { layers });
+  put(asked.view, (picture, options) => picture.arrays("view", query, options), ({ head, arrays }, took) => {
+    const { picture, panel, stage } = page;
+    page.view = { head, field: new EdgeField(head, arrays) };
+    answeredLayers = layers.split(",").filter(Boolean);
+    stage.layers = {};
+    for (const name of answeredLayers) stage.setLayer(name, arrays[name], head.width, head.height);
+    $("status").textContent = `${Math.round(took)} ms`;
+    $("status").title = `Answered in ${took.toFixed(1)} ms, ${head.milliseconds} ms of them computing`;
+    if (state.picture?.startsWith("held:")) store.set({ picture: `held:${picture.key}` });
+    if (state.number > head.extrema.length) store.set({ number: null });
+    if (state.y !== null && state.x !== null && state.size !== null) store.set(placed(state, picture));
+    else if (state.number) choose(state.number);
+    else home();
+    panel.setView(head, page.view.field.length);
+    panel.setExtrema(head.extrema);
+    askContribution();
+    askCode();
+    showDownloads();
+    refresh();
+  });
+}
+
+export function askMissingLayers() {
+  const wanted = shownLayers(state).split(",").filter(Boolean);
+  if (wanted.some((name) => !answeredLayers.includes(name))) askView();
+}
+
+export function askContribution() {
+  page.moments = null;
+  if (!state.number || state.tool !== "extrema") return asked.contribution.clear();
+  const query = settingsQuery(state, { number: state.number });
+  put(asked.contribution, (picture, options) => picture.arrays("contribution", query, options), ({ arrays }) => {
+    if (arrays.moment.length === page.view.field.length) page.moments = arrays.moment;
+    refresh();
+  });
+}
+
+export function askFigure() {
+  const { clicks } = state;
+  if (!clicks.length) {
+    page.figure = null;
+    asked.figure.clear();
+    $("figure-facts").textContent = "Nothing cut out yet.";
+    return;
+  }
+  const query = cutQuery(state);
+  $("figure-facts").textContent = "Cutting…";
+  put(asked.figure, (picture, options) => picture.arrays("figure", query, options), ({ head, arrays }, took) => {
+    const { width, height } = page.picture;
+    page.figure = figureOf(arrays.mask, width, height, clicks);
+    const share = ((100 * head.pixels) / (width * height)).toFixed(1);
+    $("figure-facts").textContent = `${head.pixels.toLocaleString("en")} pixels, ${share} % of the picture.`;
+    $("status").textContent = `${Math.round(took)} ms`;
+    refresh();
+  });
+}
+
+export function askCode() {
+  if (state.tab !== "save" || state.y === null) return;
+  const withExtrema = state.tool === "extrema";
+  const query = settingsQuery(state, {
+    layers: shownLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
+    count: withExtrema ? state.count : 0, number: withExtrema ? state.number : null,
+  });
+  put(asked.code, async (picture, options) => (await picture.ask("code", query, options)).text(), (code) => {
+    $("code").textContent = code;
+  });
+}

@@ -1,0 +1,146 @@
+// The page comes to life here: the parts are joined, and every event finds its way to the state.
+
+import { $, page, state, store, toast } from "./page.js";
+import { start } from "./server.js";
+import { readAddress, writeAddress } from "./state.js";
+import { Stage } from "./stage.js";
+import { Panel } from "./panel.js";
+import { grown, largestPatch, listen, placed } from "./gestures.js";
+import { sizeAt } from "./readout.js";
+import { askCode, askContribution, askFigure, askMissingLayers, askView } from "./asking.js";
+import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
+import { firstPicture, openFile, openNamed, setKnown, sketch } from "./pictures.js";
+
+const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "smallest", "largest", "count", "apart"];
+const MOST_CLICKS = 50;
+
+page.stage = new Stage($("canvas"));
+page.panel = new Panel(store, choose);
+
+let writing;
+store.on((changed) => {
+  const has = (...keys) => keys.some((key) => changed.has(key));
+  if (has(...VIEW_KEYS)) askView();
+  else {
+    if (has("layers")) askMissingLayers();
+    if (has("number", "tool")) {
+      askContribution();
+      if (page.view) page.panel.setExtrema(page.view.head.extrema);
+    }
+  }
+  if (has("clicks", "whole")) askFigure();
+  if ([...changed].some((key) => !["y", "x", "size"].includes(key))) page.panel.show();
+  showCut();
+  showDownloads();
+  askCode();
+  refresh();
+  clearTimeout(writing);
+  writing = setTimeout(() => history.replaceState(null, "", writeAddress(state)), 200);
+});
+
+window.addEventListener("hashchange", () => {
+  const wanted = readAddress(location.hash);
+  const before = state.picture;
+  wanted.picture ??= firstPicture();
+  store.set(wanted);
+  if (wanted.picture !== before) openNamed(wanted.picture, { keep: true });
+});
+
+// ---- the picture -----------------------------------------------------------------------------------------------
+
+const setPatch = (patch) => store.set(state.tool === "extrema" ? { ...patch, number: null } : patch);
+const setSize = (size) => { if (page.picture) setPatch({ size: placed({ ...state, size }, page.picture).size }); };
+
+function cut({ y, x }, event) {
+  const radio = document.querySelector("[name=operation]:checked").value;
+  const operation = event.shiftKey ? "add" : event.altKey ? "remove" : radio;
+  if (operation === "remove" && !state.clicks.length) return toast("There is nothing to remove from yet: click an object first.");
+  const earlier = operation === "new" ? [] : state.clicks;
+  if (earlier.length >= MOST_CLICKS) return toast(`A figure takes up to ${MOST_CLICKS} clicks: undo some, or start anew.`);
+  store.set({ clicks: [...earlier, { operation: earlier.length ? operation : "new", y, x }], y, x });
+}
+
+listen(page.stage, {
+  patch: () => ({ y: state.y ?? 0, x: state.x ?? 0, size: state.size ?? 3 }),
+  setPatch, choose, home, cut,
+  tool: () => state.tool,
+  picture: () => page.picture,
+  extrema: () => page.view?.head.extrema ?? [],
+  stroke: (kind, place) => sketch[kind](place, Number($("pen").value), $("eraser").checked),
+});
+for (const kind of ["focus", "blur"]) $("canvas").addEventListener(kind, refresh);
+
+const curve = $("curve");
+let dragging = false;
+const sizeFrom = (event) => setSize(sizeAt(curve, event.clientX, 3, largestPatch(page.picture)));
+curve.addEventListener("pointerdown", (event) => {
+  if (!page.picture) return;
+  dragging = true;
+  curve.setPointerCapture(event.pointerId);
+  sizeFrom(event);
+});
+curve.addEventListener("pointermove", (event) => { if (dragging) sizeFrom(event); });
+for (const kind of ["pointerup", "pointercancel"]) curve.addEventListener(kind, () => { dragging = false; });
+curve.addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 2, ArrowUp: 2, ArrowLeft: -2, ArrowDown: -2, PageUp: 20, PageDown: -20 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  setSize(state.size + step);
+});
+$("smaller").addEventListener("click", () => setSize(grown(state.size, -1)));
+$("larger").addEventListener("click", () => setSize(grown(state.size, 1)));
+
+// ---- the controls ----------------------------------------------------------------------------------------------
+
+$("picture").addEventListener("change", () => openNamed($("picture").value));
+$("open").addEventListener("click", () => $("file").click());
+$("file").addEventListener("change", () => {
+  openFile($("file").files[0]);
+  $("file").value = "";
+});
+$("undo").addEventListener("click", () => store.set({ clicks: state.clicks.slice(0, -1) }));
+$("clear-cut").addEventListener("click", () => store.set({ clicks: [] }));
+
+const ring = () => sketch.ring(Number($("pen").value), Number($("gap").value) / 100);
+$("wipe").addEventListener("click", () => sketch.wipe());
+$("ring").addEventListener("click", ring);
+$("gap").addEventListener("input", ring);
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`${what} copied.`);
+  } catch {
+    toast("The browser does not let the page copy. The code stands below: select it there.");
+  }
+}
+$("copy").addEventListener("click", () => copy($("code").textContent, "Python"));
+$("link").addEventListener("click", () => copy(new URL(writeAddress(state), location.href).href, "Link"));
+
+let entered = 0;
+const enter = (by) => {
+  entered = Math.max(0, entered + by);
+  $("drop").hidden = entered === 0;
+};
+window.addEventListener("dragenter", (event) => { event.preventDefault(); enter(1); });
+window.addEventListener("dragleave", () => enter(-1));
+window.addEventListener("dragover", (event) => event.preventDefault());
+window.addEventListener("drop", (event) => {
+  event.preventDefault();
+  enter(-entered);
+  openFile(event.dataTransfer.files[0]);
+});
+window.addEventListener("paste", (event) => openFile(event.clipboardData.files[0]));
+
+window.addEventListener("pagehide", () => page.picture?.farewell());
+window.addEventListener("resize", refresh);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
+
+page.panel.show();
+showCut();
+try {
+  setKnown(await start());
+  await openNamed(state.picture ?? firstPicture(), { keep: true });
+} catch (error) {
+  toast(error.message);
+}

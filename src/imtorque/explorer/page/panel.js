@@ -1,0 +1,165 @@
+// The controls at the side: each shows the state and changes it, and nothing else.
+
+import { DEFAULTS } from "./state.js";
+import { largestPatch } from "./gestures.js";
+
+const $ = (id) => document.getElementById(id);
+
+// Thresholds run over a wide range: the slider is logarithmic, from 0.001 to 0.5 grey values per pixel.
+const fromSlider = (t) => Number((0.001 * 500 ** (t / 200)).toPrecision(2));
+const toSlider = (v) => Math.round((200 * Math.log(Math.max(v, 0.001) / 0.001)) / Math.log(500));
+
+const SLIDERS = {
+  sigma: { min: 0.5, max: 6, step: 0.1, show: (v) => v.toFixed(1) },
+  alpha: { min: 0.5, max: 3, step: 0.05, show: (v) => v.toFixed(2) },
+  count: { min: 0, max: 60, step: 1, show: String },
+  low: { min: 0, max: 200, step: 1, read: fromSlider, write: toSlider, show: (v) => v.toPrecision(2) },
+  high: { min: 0, max: 200, step: 1, read: fromSlider, write: toSlider, show: (v) => v.toPrecision(2) },
+  smallest: { min: 3, max: 99, step: 2, show: String },
+  largest: { min: 3, max: 99, step: 2, show: String },
+};
+const SETTINGS = ["sigma", "low", "high", "force", "alpha", "patch", "smallest", "largest"];
+const THRESHOLDS = { low: 0.02, high: 0.05 }; // where the sliders begin
+
+export class Panel {
+  constructor(store, choose) {
+    this.store = store;
+    this.choose = choose;
+    this.usualLargest = 99;
+    for (const [id, slider] of Object.entries(SLIDERS)) this.bindSlider(id, slider);
+    for (const id of ["force", "patch"]) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
+    $("whole").addEventListener("change", () => store.set({ whole: $("whole").value }));
+    $("apart").addEventListener("change", () => store.set({ apart: $("apart").checked, number: null }));
+    $("auto").addEventListener("change", () => store.set($("auto").checked ? { low: null, high: null } : THRESHOLDS));
+    $("defaults").addEventListener("click", () => {
+      store.set({ ...Object.fromEntries(SETTINGS.map((key) => [key, DEFAULTS[key]])), number: null });
+    });
+    for (const box of document.querySelectorAll("[data-layer]")) this.bindLayer(box);
+    this.bindTabs();
+  }
+
+  bindSlider(id, { min, max, step, read = Number }) {
+    const input = $(id);
+    Object.assign(input, { min, max, step });
+    input.addEventListener("input", () => {
+      const { values } = this.store;
+      const value = read(Number(input.value));
+      const changes = { [id]: value, number: null };
+      // Two ends of one range push each other.
+      if (id === "low" && value > values.high) changes.high = value;
+      if (id === "high" && value < values.low) changes.low = value;
+      if (id === "smallest" && value > (values.largest ?? this.usualLargest)) changes.largest = value;
+      if (id === "largest" && value < values.smallest) changes.smallest = value;
+      this.store.set(changes);
+    });
+  }
+
+  bindLayer(box) {
+    const name = box.dataset.layer;
+    const opacity = document.querySelector(`[data-opacity="${name}"]`);
+    opacity.value = name === "value" || name === "scale" ? 75 : 90;
+    const put = () => {
+      this.store.set({ layers: { ...this.store.values.layers, [name]: box.checked ? Number(opacity.value) : 0 } });
+    };
+    box.addEventListener("change", put);
+    opacity.addEventListener("input", () => { box.checked = true; put(); });
+  }
+
+  bindTabs() {
+    const tabs = [...document.querySelectorAll("[role=tab]")];
+    const open = (tab) => {
+      const changes = { tab };
+      if (tab === "extrema" || tab === "cut") changes.tool = tab;
+      this.store.set(changes);
+    };
+    for (const [k, tab] of tabs.entries()) {
+      tab.addEventListener("click", () => open(tab.dataset.tab));
+      tab.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        const next = tabs[(k + step + tabs.length) % tabs.length];
+        next.focus();
+        open(next.dataset.tab);
+      });
+    }
+    for (const radio of document.querySelectorAll("[name=tool]")) {
+      radio.addEventListener("change", () => {
+        const tool = radio.value;
+        const { tab } = this.store.values;
+        if (tool === "extrema" || tool === "cut") this.store.set({ tool, tab: tool });
+        else this.store.set({ tool, tab: tab === "extrema" || tab === "cut" ? "layers" : tab, number: null });
+      });
+    }
+  }
+
+  // The picture says how large patches may be.
+  setPicture(picture) {
+    const most = largestPatch(picture);
+    $("smallest").max = $("largest").max = most;
+    $("curve").setAttribute("aria-valuemax", most);
+  }
+
+  setView({ sizes, limit }, edges) {
+    if (this.store.values.largest === null) this.usualLargest = sizes.at(-1);
+    $("limit").textContent = `−${limit.toFixed(2)} … +${limit.toFixed(2)}`;
+    $("edge-count").textContent = `${edges.toLocaleString("en")} pixels: what the operator sees`;
+    this.show();
+  }
+
+  show() {
+    const { values } = this.store;
+    const shown = { ...values, largest: values.largest ?? this.usualLargest };
+    $("auto").checked = values.low === null && values.high === null;
+    for (const key of ["low", "high"]) {
+      $(key).disabled = $("auto").checked;
+      shown[key] = values[key] ?? values.high ?? values.low ?? THRESHOLDS[key];
+    }
+    for (const [id, { write = (v) => v, show }] of Object.entries(SLIDERS)) {
+      $(id).value = write(shown[id]);
+      const text = (id === "low" || id === "high") && $("auto").checked ? "auto" : show(shown[id]);
+      document.querySelector(`output[for=${id}]`).textContent = text;
+      $(id).setAttribute("aria-valuetext", text);
+    }
+    for (const id of ["force", "patch", "whole"]) $(id).value = values[id];
+    $("apart").checked = values.apart;
+    for (const [name, opacity] of Object.entries(values.layers)) {
+      document.querySelector(`[data-layer="${name}"]`).checked = opacity > 0;
+      if (opacity) document.querySelector(`[data-opacity="${name}"]`).value = opacity;
+    }
+    for (const tab of document.querySelectorAll("[role=tab]")) {
+      const chosen = tab.dataset.tab === values.tab;
+      tab.setAttribute("aria-selected", chosen);
+      tab.tabIndex = chosen ? 0 : -1;
+    }
+    for (const pane of document.querySelectorAll(".pane")) pane.hidden = pane.dataset.pane !== values.tab;
+    for (const radio of document.querySelectorAll("[name=tool]")) radio.checked = radio.value === values.tool;
+    $("size-tool").hidden = values.tool === "cut" || values.tool === "draw";
+    $("hint").textContent = values.tool === "extrema" ? "click a mark" : "drag to move · scroll to resize";
+    $("cut-tool").hidden = values.tool !== "cut";
+    $("sketch-tool").hidden = values.tool !== "draw";
+  }
+
+  setExtrema(extrema) {
+    const list = $("extrema");
+    const focused = document.activeElement?.closest?.("#extrema li");
+    const at = focused ? [...list.children].indexOf(focused) : -1;
+    list.replaceChildren(...extrema.map(({ value, size }, k) => {
+      const button = document.createElement("button");
+      const name = document.createElement("b");
+      const torque = document.createElement("i");
+      button.type = "button";
+      name.textContent = k + 1;
+      torque.textContent = `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(3)}`;
+      torque.className = value > 0 ? "plus" : "minus";
+      button.append(name, value > 0 ? "▲" : "▼", ` ${size} px`, torque);
+      button.setAttribute("aria-label", `Extremum ${k + 1}: ${value > 0 ? "bright" : "dark"}, size ${size}, torque ${value.toFixed(3)}`);
+      button.setAttribute("aria-pressed", this.store.values.number === k + 1);
+      button.addEventListener("click", () => this.choose(this.store.values.number === k + 1 ? null : k + 1));
+      const item = document.createElement("li");
+      item.append(button);
+      return item;
+    }));
+    if (at >= 0) list.children[at]?.firstChild.focus({ preventScroll: true });
+    if (!extrema.length) list.textContent = this.store.values.count ? "None: there are no edges." : "None, as asked for.";
+  }
+}

@@ -1,0 +1,111 @@
+// Which picture is looked at: samples, files, what is dropped or pasted, and the sketch pad.
+
+import { $, page, state, store, toast } from "./page.js";
+import { Picture } from "./server.js";
+import { askFigure, askView, forgetQuestions, setWorking, viewIsIdle } from "./asking.js";
+import { refresh } from "./showing.js";
+import { AROUND_RING, Sketch } from "./sketch.js";
+
+const SKETCH = "sketch.png";
+export const sketch = new Sketch(sendSketch);
+
+let known = { samples: [], start: null, most_bytes: Infinity };
+let turn = 0;
+let sending = false;
+let sendAgain = false;
+
+async function open(source, { keep = false, name = null, place = { y: null, x: null, size: null } } = {}) {
+  const mine = ++turn;
+  setWorking("opening", true);
+  try {
+    const opened = await Picture.open(source);
+    const bitmap = await opened.bitmap();
+    if (mine !== turn) return opened.forget();
+    forgetQuestions();
+    page.picture?.forget();
+    page.picture = opened;
+    page.sketching = opened.name === SKETCH;
+    if (page.sketching && !source.sketched) sketch.load(bitmap);
+    page.stage.setGround(bitmap);
+    page.panel.setPicture(opened);
+    const fresh = keep ? {} : { ...place, number: null, clicks: [] };
+    const tool = state.tool === "draw" && !page.sketching ? "patch" : state.tool;
+    store.set({ ...fresh, tool, picture: name ?? `held:${opened.key}` });
+    listPictures();
+    askView();
+    askFigure();
+  } catch (error) {
+    if (mine !== turn) return;
+    toast(error.message);
+    if (page.picture) listPictures();
+    else if (source.sample !== "shapes") await open({ sample: "shapes" }, { name: "sample:shapes" });
+  } finally {
+    if (mine === turn) setWorking("opening", false);
+  }
+}
+
+// By the name the address has for it.
+export function openNamed(name, options = {}) {
+  if (name === "sketch") return openSketch();
+  if (name === "start") return open({ start: true }, { name, ...options });
+  if (name.startsWith("held:")) return open({ key: name.slice(5) }, { name, ...options });
+  return open({ sample: name.slice(7) }, { name, ...options });
+}
+
+export function openFile(file) {
+  if (!file) return;
+  const mebibytes = (bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`;
+  if (file.size > known.most_bytes) {
+    toast(`${file.name}: a picture must have at most ${mebibytes(known.most_bytes)}, got ${mebibytes(file.size)}.`);
+  } else open({ file, name: file.name || "pasted.png" });
+}
+
+async function openSketch() {
+  sketch.ring(Number($("pen").value), 0, false);
+  $("gap").value = 0;
+  await open({ file: await sketch.file(), name: SKETCH, sketched: true }, { place: AROUND_RING });
+  store.set({ tool: "draw", tab: "layers" });
+}
+
+// The sketch goes to the server as it is drawn, one at a time, and the last one always.
+async function sendSketch() {
+  page.stage.redraw(sketch.canvas);
+  refresh();
+  sendAgain = sending;
+  if (sending) return;
+  sending = true;
+  setWorking("sketching", true);
+  try {
+    do {
+      sendAgain = false;
+      const opened = await Picture.open({ file: await sketch.file(), name: SKETCH, sketched: true });
+      if (!page.sketching) return opened.forget();
+      page.picture.forget();
+      page.picture = opened;
+      store.set({ picture: `held:${opened.key}`, clicks: [], number: null });
+      askView();
+      while (!viewIsIdle()) await new Promise(requestAnimationFrame);
+    } while (sendAgain);
+  } catch (error) {
+    toast(error.message);
+  } finally {
+    sending = false;
+    setWorking("sketching", false);
+  }
+}
+
+export function setKnown(facts) { known = facts; }
+
+export const firstPicture = () => (known.start ? "start" : "sample:shapes");
+
+function listPictures() {
+  const entries = [];
+  const own = state.picture?.startsWith("held:");
+  if (known.start) entries.push(["start", known.start]);
+  if (own && !page.sketching) entries.push([state.picture, page.picture.name]);
+  entries.push(...known.samples.map((name) => [`sample:${name}`, name === "hopper" ? "photograph" : name]));
+  entries.push([own && page.sketching ? state.picture : "sketch", "sketch pad"]);
+  $("picture").replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
+  $("picture").value = state.picture;
+  $("draw-tool").hidden = !page.sketching;
+}

@@ -1,0 +1,149 @@
+// The needle, and the curve of torque over patch size.
+
+function prepared(canvas) {
+  const ratio = window.devicePixelRatio || 1;
+  const { clientWidth: width, clientHeight: height } = canvas;
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const c = canvas.getContext("2d");
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.clearRect(0, 0, width, height);
+  const style = getComputedStyle(canvas);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  return { c, width, height, colour };
+}
+
+const tidy = (value) => Number(value.toPrecision(2)).toString().replace("-", "−");
+
+export function paintDial(canvas, torque, limit) {
+  const { c, width, height, colour } = prepared(canvas);
+  const cx = width / 2;
+  const cy = height - 30;
+  const radius = Math.min(cx - 14, cy - 16);
+  const reach = 0.6 * Math.PI; // of the needle to either side
+  const angleOf = (value) => Math.max(-1.04, Math.min(1.04, value / limit)) * reach - Math.PI / 2;
+
+  c.lineCap = "round";
+  c.lineWidth = 7;
+  for (const [from, to, name, alpha] of [[-1, 0, "--minus", 0.22], [0, 1, "--plus", 0.22]]) {
+    c.globalAlpha = alpha;
+    c.strokeStyle = colour(name);
+    c.beginPath();
+    c.arc(cx, cy, radius, angleOf(from * limit), angleOf(to * limit));
+    c.stroke();
+  }
+  c.globalAlpha = 1;
+  if (torque !== 0) {
+    c.strokeStyle = colour(torque > 0 ? "--plus" : "--minus");
+    c.beginPath();
+    c.arc(cx, cy, radius, -Math.PI / 2, angleOf(torque), torque < 0);
+    c.stroke();
+  }
+  c.fillStyle = colour("--soft");
+  c.font = "11px system-ui, sans-serif";
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  for (const part of [-1, -0.5, 0, 0.5, 1]) {
+    const angle = angleOf(part * limit);
+    if (Math.abs(part) === 0.5) c.fillRect(cx + (radius - 12) * Math.cos(angle) - 1, cy + (radius - 12) * Math.sin(angle) - 1, 2, 2);
+    else c.fillText(tidy(part * limit), cx + (radius - 15) * Math.cos(angle), cy + (radius - 15) * Math.sin(angle));
+  }
+  const angle = angleOf(torque);
+  c.strokeStyle = c.fillStyle = colour("--text");
+  c.lineWidth = 2.5;
+  c.beginPath();
+  c.moveTo(cx - 10 * Math.cos(angle), cy - 10 * Math.sin(angle));
+  c.lineTo(cx + (radius + 2) * Math.cos(angle), cy + (radius + 2) * Math.sin(angle));
+  c.stroke();
+  c.beginPath();
+  c.arc(cx, cy, 4.5, 0, 2 * Math.PI);
+  c.fill();
+}
+
+const MARGIN = { left: 38, right: 10, top: 8, bottom: 18 };
+
+export const sizeAt = (canvas, clientX, smallest, largest) => {
+  const box = canvas.getBoundingClientRect();
+  const share = (clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
+  const size = smallest + Math.max(0, Math.min(1, share)) * (largest - smallest);
+  return 2 * Math.round((size - 1) / 2) + 1;
+};
+
+// torque[r] belongs to size 2 r + 1; what lies before `smallest` is not shown.
+export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
+  const { c, width, height, colour } = prepared(canvas);
+  const { left, right, top, bottom } = MARGIN;
+  const px = (s) => left + ((s - smallest) / Math.max(1, largest - smallest)) * (width - left - right);
+  const py = (t) => top + (0.5 - 0.5 * Math.max(-1, Math.min(1, t / limit))) * (height - top - bottom);
+
+  c.strokeStyle = colour("--line");
+  c.lineWidth = 1;
+  c.fillStyle = colour("--soft");
+  c.font = "11px system-ui, sans-serif";
+  c.textBaseline = "middle";
+  c.textAlign = "right";
+  for (const part of [-1, 0, 1]) {
+    const y = Math.round(py(part * limit)) + 0.5;
+    c.beginPath();
+    c.moveTo(left, y);
+    c.lineTo(width - right, y);
+    c.stroke();
+    c.fillText(tidy(part * limit), left - 5, y);
+  }
+  c.textBaseline = "alphabetic";
+  for (const [s, align] of [[smallest, "left"], [largest, "right"]]) {
+    c.textAlign = align;
+    c.fillText(String(s), px(s), height - 4);
+  }
+
+  const zero = py(0);
+  let best = null;
+  for (const [sign, name] of [[1, "--plus"], [-1, "--minus"]]) {
+    c.beginPath();
+    c.moveTo(px(smallest), zero);
+    for (let s = smallest; s <= largest; s += 2) c.lineTo(px(s), py(Math.max(0, sign * torque[(s - 1) / 2]) * sign));
+    c.lineTo(px(largest), zero);
+    c.globalAlpha = 0.18;
+    c.fillStyle = colour(name);
+    c.fill();
+    c.globalAlpha = 1;
+  }
+  c.lineWidth = 2;
+  c.lineJoin = "round";
+  c.strokeStyle = colour("--text");
+  c.beginPath();
+  for (let s = smallest; s <= largest; s += 2) {
+    const value = torque[(s - 1) / 2];
+    c.lineTo(px(s), py(value));
+    if (value !== 0 && (best === null || Math.abs(value) > Math.abs(torque[(best - 1) / 2]))) best = s;
+  }
+  c.stroke();
+
+  if (best !== null) { // a hollow mark on the strongest size
+    c.beginPath();
+    c.arc(px(best), py(torque[(best - 1) / 2]), 4, 0, 2 * Math.PI);
+    c.lineWidth = 1.5;
+    c.strokeStyle = colour("--soft");
+    c.stroke();
+  }
+  const shown = Math.max(smallest, Math.min(largest, size));
+  const value = torque[(shown - 1) / 2];
+  c.strokeStyle = colour("--accent");
+  c.lineWidth = 2;
+  c.beginPath();
+  c.moveTo(px(shown), top);
+  c.lineTo(px(shown), height - bottom);
+  c.stroke();
+  c.fillStyle = colour("--accent");
+  c.beginPath();
+  c.arc(px(shown), py(value), 5, 0, 2 * Math.PI);
+  c.fill();
+  c.textAlign = shown > (smallest + largest) / 2 ? "right" : "left";
+  const room = px(shown) - left < 30 || width - right - px(shown) < 30;
+  if (!room) {
+    c.textAlign = "center";
+    c.fillText(String(shown), px(shown), height - 4);
+  }
+}

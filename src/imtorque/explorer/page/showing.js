@@ -1,0 +1,92 @@
+// From the state and the last answer to what is seen: the picture, the needle, the curve, the links.
+
+import { $, page, state, store } from "./page.js";
+import { cutQuery, settingsQuery } from "./state.js";
+import { largestPatch, placed } from "./gestures.js";
+import { paintCurve, paintDial } from "./readout.js";
+import { patchTorque, spectrum } from "./torque.js";
+
+const LAYERS = { value: "Value map", scale: "Scale map", edges: "Edges", strengthened: "Strengthened edges", saliency: "Saliency" };
+const SKETCH_LIMIT = 0.25; // of the needle: fixed, so that a gap that opens is seen; thin lines have two sides that oppose
+
+const nice = (value) => {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * ([1, 1.5, 2, 3, 5, 7.5, 10].find((step) => step * power >= value * 0.98) ?? 10);
+};
+
+export function refresh() {
+  const { picture, view, stage } = page;
+  if (!view || state.y === null) return;
+  const { head, field } = view;
+  const torque = patchTorque(field, state);
+  const limit = page.sketching ? SKETCH_LIMIT : nice(head.limit || 1);
+  const patch = { y: state.y, x: state.x, size: state.size, patch: state.patch };
+  const extrema = state.tool === "extrema";
+  const cut = state.tool === "cut";
+  stage.draw({
+    layers: state.layers, field, torque, limit, kind: state.patch, number: state.number,
+    dim: page.sketching ? 0.07 : null,
+    patch: extrema || cut ? null : patch,
+    extrema: extrema ? head.extrema : [],
+    moments: extrema ? page.moments : null,
+    figure: cut ? page.figure : null,
+    cursor: cut && document.activeElement === $("canvas") ? patch : null,
+  });
+  const text = `${torque < 0 ? "−" : torque > 0 ? "+" : ""}${Math.abs(torque).toFixed(4)}`;
+  $("torque").textContent = text;
+  $("torque").className = torque > 0 ? "plus" : torque < 0 ? "minus" : "";
+  $("size-out").textContent = `size ${state.size}`;
+  $("place-out").textContent = `y ${state.y}, x ${state.x}`;
+  paintDial($("dial"), torque, limit);
+  const largest = largestPatch(picture);
+  paintCurve($("curve"), spectrum(field, state, largest), { size: state.size, smallest: 3, largest, limit });
+  $("curve").setAttribute("aria-valuenow", state.size);
+  $("curve").setAttribute("aria-valuetext", `size ${state.size}, torque ${text}`);
+}
+
+// Choose an extremum by its number, or none; the patch goes there.
+export function choose(number) {
+  const extremum = page.view?.head.extrema[number - 1];
+  store.set(extremum ? { number, ...placed(extremum, page.picture), tool: "extrema", tab: "extrema" } : { number: null });
+}
+
+// The patch to the strongest extremum, or to the middle where there is none.
+export function home() {
+  const { height, width } = page.picture;
+  const middle = { y: height / 2, x: width / 2, size: Math.min(height, width) / 3 };
+  store.set(placed(page.view?.head.extrema[0] ?? middle, page.picture));
+}
+
+export function showCut() {
+  const link = $("save-figure");
+  const some = state.clicks.length > 0 && page.picture !== null;
+  $("undo").disabled = $("clear-cut").disabled = !some;
+  link.setAttribute("aria-disabled", !some);
+  if (some) Object.assign(link, { href: page.picture.url("figure.png", cutQuery(state)), download: "" });
+  else link.removeAttribute("href");
+}
+
+export function showDownloads() {
+  if (!page.picture || state.tab !== "save") return;
+  const query = settingsQuery(state);
+  const row = (name, links) => {
+    const line = document.createElement("tr");
+    const head = document.createElement("th");
+    const cell = document.createElement("td");
+    head.scope = "row";
+    head.textContent = name;
+    for (const [what, kind] of links) {
+      const link = document.createElement("a");
+      Object.assign(link, { href: page.picture.url(what, query), download: "", textContent: kind });
+      link.setAttribute("aria-label", `${name} as ${kind}`);
+      cell.append(link);
+    }
+    line.append(head, cell);
+    return line;
+  };
+  $("downloads").replaceChildren(
+    ...Object.entries(LAYERS).map(([layer, name]) => row(name, [[`${layer}.png`, "PNG"], [`${layer}.npy`, ".npy"]])),
+    row(`Extrema, the ${state.count} strongest`, [["extrema.csv", "CSV"]]),
+    row("Picture, as it was worked on", [["picture.png", "PNG"]]),
+  );
+}

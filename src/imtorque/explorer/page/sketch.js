@@ -1,0 +1,64 @@
+// The sketch pad: a small white picture to draw contours on, with a ring whose gap a slider opens.
+
+const WIDTH = 241;
+const HEIGHT = 161;
+const RADIUS = 52; // of the ring
+
+export const AROUND_RING = { y: (HEIGHT - 1) / 2, x: (WIDTH - 1) / 2, size: 2 * RADIUS + 11 };
+
+export class Sketch {
+  constructor(changed) {
+    this.canvas = new OffscreenCanvas(WIDTH, HEIGHT);
+    this.context = this.canvas.getContext("2d", { willReadFrequently: true });
+    this.changed = changed;
+    this.last = null;
+    this.wipe(false);
+  }
+
+  wipe(tell = true) {
+    this.context.fillStyle = "#fff";
+    this.context.fillRect(0, 0, WIDTH, HEIGHT);
+    if (tell) this.changed();
+  }
+
+  load(bitmap) {
+    this.wipe(false);
+    this.context.drawImage(bitmap, 0, 0);
+  }
+
+  // A ring of this line width, with a gap of this share of its circumference, to the right.
+  ring(pen, gap, tell = true) {
+    this.wipe(false);
+    const c = this.context;
+    if (gap < 1) {
+      c.strokeStyle = "#333";
+      c.lineWidth = pen;
+      c.lineCap = "butt";
+      c.beginPath();
+      c.arc(WIDTH / 2, HEIGHT / 2, RADIUS, gap * Math.PI, (2 - gap) * Math.PI);
+      c.stroke();
+    }
+    if (tell) this.changed();
+  }
+
+  // A stroke goes on to a pixel; start it with `begin`.
+  begin(place, pen, erase) {
+    this.last = place;
+    this.to(place, pen, erase);
+  }
+
+  to(place, pen, erase) {
+    const c = this.context;
+    c.strokeStyle = erase ? "#fff" : "#333";
+    c.lineWidth = erase ? 2 * pen : pen;
+    c.lineCap = c.lineJoin = "round";
+    c.beginPath();
+    c.moveTo(this.last.x + 0.5, this.last.y + 0.5);
+    c.lineTo(place.x + 0.5, place.y + 0.5001);
+    c.stroke();
+    this.last = place;
+    this.changed();
+  }
+
+  file() { return this.canvas.convertToBlob({ type: "image/png" }); }
+}

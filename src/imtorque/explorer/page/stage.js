@@ -1,0 +1,140 @@
+// The picture and its layers on the screen; what is drawn over them is in forces.js and marks.js.
+
+import { paintPatch } from "./forces.js";
+import { paintContribution, paintCursor, paintExtremum, paintFigure } from "./marks.js";
+
+const COLOURED = ["value", "scale", "saliency"]; // layers whose colours say something
+const LINES = ["edges", "strengthened"];
+
+export class Stage {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.ground = null; // the picture
+    this.layers = {}; // name → canvas
+    this.scale = 1;
+    this.left = 0;
+    this.top = 0;
+    this.scene = null; // what to draw, as showing.js describes it
+    new ResizeObserver(() => { this.fit(); this.paint(); }).observe(canvas);
+  }
+
+  setGround(ground) {
+    this.redraw(ground);
+    this.layers = {};
+    this.fit();
+  }
+
+  // The same picture, changed.
+  redraw(ground) {
+    this.ground = ground;
+    this.grey = null;
+  }
+
+  // The picture without its colours, so that those of a map are told from them.
+  greyGround() {
+    if (this.grey) return this.grey;
+    const { width, height } = this.ground;
+    const canvas = new OffscreenCanvas(width, height);
+    const c = canvas.getContext("2d");
+    c.drawImage(this.ground, 0, 0);
+    const pixels = c.getImageData(0, 0, width, height);
+    for (let i = 0; i < pixels.data.length; i += 4) {
+      const [r, g, b] = pixels.data.subarray(i, i + 3);
+      pixels.data.fill(0.299 * r + 0.587 * g + 0.114 * b, i, i + 3);
+    }
+    c.putImageData(pixels, 0, 0);
+    this.grey = canvas;
+    return canvas;
+  }
+
+  setLayer(name, pixels, width, height) {
+    const layer = new OffscreenCanvas(width, height);
+    layer.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(pixels), width, height), 0, 0);
+    this.layers[name] = layer;
+  }
+
+  fit() {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    this.ratio = ratio;
+    if (!this.ground) return;
+    const room = 12;
+    this.scale = Math.max(0.05, Math.min((clientWidth - 2 * room) / this.ground.width, (clientHeight - 2 * room) / this.ground.height));
+    this.left = (clientWidth - this.scale * this.ground.width) / 2;
+    this.top = (clientHeight - this.scale * this.ground.height) / 2;
+  }
+
+  // The pixel under a place on the screen, as real numbers; whole numbers are pixel centres.
+  pixelAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return {
+      x: (event.clientX - box.left - this.left) / this.scale - 0.5,
+      y: (event.clientY - box.top - this.top) / this.scale - 0.5,
+    };
+  }
+
+  draw(scene) {
+    this.scene = scene;
+    if (this.asked) return;
+    this.asked = requestAnimationFrame(() => { this.asked = null; this.paint(); });
+  }
+
+  paint() {
+    const { context: c, ground, scene } = this;
+    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    c.clearRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    if (!ground || !scene) return;
+    const width = this.scale * ground.width;
+    const height = this.scale * ground.height;
+    c.imageSmoothingEnabled = this.scale < 2;
+    c.imageSmoothingQuality = "high";
+    const coloured = [...COLOURED, ...LINES].some((name) => scene.layers[name] && this.layers[name]);
+    c.drawImage(coloured ? this.greyGround() : ground, this.left, this.top, width, height);
+    const lines = Math.max(...LINES.map((name) => (this.layers[name] ? scene.layers[name] : 0)));
+    c.fillStyle = `rgba(10, 14, 20, ${0.005 * lines})`; // so that lines one pixel wide are seen
+    c.fillRect(this.left, this.top, width, height);
+    for (const [name, opacity] of Object.entries(scene.layers)) {
+      if (!opacity || !this.layers[name]) continue;
+      c.globalAlpha = opacity / 100;
+      c.imageSmoothingEnabled = this.scale < 2 && !LINES.includes(name);
+      c.drawImage(this.layers[name], this.left, this.top, width, height);
+      c.globalAlpha = 1;
+    }
+    c.save();
+    c.beginPath();
+    c.rect(this.left, this.top, width, height);
+    c.clip();
+    if (scene.figure) paintFigure(this, scene.figure);
+    if (scene.moments) paintContribution(this, scene.field, scene.moments);
+    if (scene.patch && scene.field) paintPatch(this, scene, scene.dim ?? (coloured ? 0.14 : 0.28));
+    for (let k = scene.extrema.length - 1; k >= 0; k--) paintExtremum(this, scene, k);
+    if (scene.cursor) paintCursor(this, scene.cursor);
+    c.restore();
+  }
+
+  // A path around the patch of this size at (y, x).
+  outline(c, y, x, size, patch) {
+    const cx = this.left + (x + 0.5) * this.scale;
+    const cy = this.top + (y + 0.5) * this.scale;
+    const reach = (size / 2) * this.scale;
+    if (patch === "disk") {
+      c.moveTo(cx + reach, cy);
+      c.arc(cx, cy, reach, 0, 2 * Math.PI);
+    } else c.rect(cx - reach, cy - reach, 2 * reach, 2 * reach);
+  }
+
+  // The number of the extremum whose mark lies under a place on the screen, or null.
+  markAt(event, extrema) {
+    const { x, y } = this.pixelAt(event);
+    let best = null;
+    let nearest = 14;
+    extrema.forEach((extremum, k) => {
+      const distance = Math.hypot(extremum.x - x, extremum.y - y) * this.scale;
+      if (distance < nearest) [best, nearest] = [k + 1, distance];
+    });
+    return best;
+  }
+}

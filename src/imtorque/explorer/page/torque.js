@@ -1,0 +1,71 @@
+// The torque of one patch, on the edge field the server sent: the one thing the page computes itself.
+// Forces come as the whole numbers the library rounds them to, so sums are exact and the value is the library's.
+
+export class EdgeField {
+  constructor({ height, width, steps }, { place, fx, fy }) {
+    Object.assign(this, { height, width, steps, fx, fy });
+    this.length = place.length;
+    this.x = new Int32Array(place.length);
+    this.y = new Int32Array(place.length);
+    this.rowStart = new Int32Array(height + 1).fill(place.length);
+    let row = -1;
+    for (let i = 0; i < place.length; i++) {
+      const y = Math.floor(place[i] / width);
+      this.y[i] = y;
+      this.x[i] = place[i] - y * width;
+      while (row < y) this.rowStart[++row] = i;
+    }
+  }
+
+  // Call visit(index, dx, dy, moment) for each edge in the patch of this size around (y, x).
+  inside(y, x, size, patch, visit) {
+    const reach = (size - 1) / 2;
+    const disk = patch === "disk";
+    const last = this.rowStart[Math.min(this.height, y + reach + 1)];
+    for (let i = this.rowStart[Math.max(0, y - reach)]; i < last; i++) {
+      const dx = this.x[i] - x;
+      const dy = this.y[i] - y;
+      if (disk ? dx * dx + dy * dy > reach * reach : dx > reach || -dx > reach) continue;
+      visit(i, dx, dy, dx * this.fy[i] - dy * this.fx[i]);
+    }
+  }
+}
+
+// The normalisation Z: the patch's area at alpha = 2.
+export function area(size, patch, alpha) {
+  if (patch === "disk") return size > 1 ? Math.PI * ((size - 1) / 2) ** alpha : 1;
+  return size * size * (size / 2) ** (alpha - 2);
+}
+
+// The torque of a sum of whole moments, rounded to float32 where the library does.
+function normalised(moment, size, patch, alpha, steps) {
+  const f = Math.fround;
+  return f(f(2 * moment) * f(1 / (4 * area(size, patch, alpha) * steps)));
+}
+
+export function patchTorque(field, { y, x, size, patch, alpha }) {
+  let sum = 0;
+  field.inside(y, x, size, patch, (i, dx, dy, moment) => { sum += moment; });
+  return normalised(sum, size, patch, alpha, field.steps) + 0;
+}
+
+// Torque over all odd sizes up to the largest: each moment goes to the smallest patch that holds it.
+export function spectrum(field, { y, x, patch, alpha }, largest) {
+  const bins = new Float64Array((largest + 1) / 2);
+  field.inside(y, x, largest, patch, (i, dx, dy, moment) => {
+    let reach = Math.max(Math.abs(dx), Math.abs(dy));
+    if (patch === "disk") {
+      const square = dx * dx + dy * dy;
+      reach = Math.ceil(Math.sqrt(square));
+      while (reach * reach < square) reach++;
+    }
+    bins[reach] += moment;
+  });
+  const torque = new Float64Array(bins.length);
+  let sum = 0;
+  for (let reach = 0; reach < bins.length; reach++) {
+    sum += bins[reach];
+    torque[reach] = normalised(sum, 2 * reach + 1, patch, alpha, field.steps);
+  }
+  return torque;
+}

@@ -1,0 +1,69 @@
+"""The Python that makes what is on the page: exact, complete, and no longer than it must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from imtorque.explorer.held import HeldPicture
+from imtorque.explorer.results import figure_arguments, strengthened_of, strengthener
+from imtorque.explorer.settings import Settings
+
+
+def python_code(picture: HeldPicture, settings: Settings) -> str:
+    """Return a program that computes what the page shows with these settings."""
+    lines = ["import imtorque", "", *picture.recipe, f"edges = imtorque.detect_edges(image{_given(settings.of_edges)})"]
+    if settings.y is not None:
+        place = f"({settings.y}, {settings.x}), [{settings.size}]"
+        lines += [
+            "",
+            "# The patch: torque at (y, x) for one size.",
+            f"torque = imtorque.torque_spectrum(edges, {place}{_given(settings.of_patches)})[0]",
+            'print(f"torque {torque:+.4f}")',
+        ]
+    if {"value", "scale"} & set(settings.layers) or settings.count:
+        lines += ["", f"sizes = imtorque.default_sizes(edges.shape{_given(settings.of_sizes)})"]
+    if {"value", "scale"} & set(settings.layers):
+        lines += [f"value, scale = imtorque.value_and_scale_maps(edges, sizes{_given(settings.of_patches)})"]
+    if settings.count:
+        lines += _extrema(settings)
+    if "saliency" in settings.layers:
+        lines += ["", "saliency = imtorque.torque_saliency(image)"]
+    if "strengthened" in settings.layers and strengthened_of(picture, settings).any():
+        lines += ["", *_strengthened(settings)]
+        lines.insert(1, "import numpy as np")
+    if settings.clicks:
+        fixation, others = figure_arguments(settings)
+        cut = f"mask = imtorque.segment_figure(image, {fixation}{_given(others)})"
+        lines += ["", "# The figure that was cut out.", cut]
+    return "\n".join(lines) + "\n"
+
+
+def _extrema(settings: Settings) -> list[str]:
+    given = _given(settings.of_patches)
+    if settings.apart:
+        found = [
+            f"extrema = imtorque.find_extrema(edges, sizes=sizes{given})",
+            f"extrema = imtorque.suppress_overlaps(extrema)[:{settings.count}]",
+        ]
+    else:
+        found = [f"extrema = imtorque.find_extrema(edges, sizes=sizes, count={settings.count}{given})"]
+    found += ["print(extrema.to_csv())"]
+    if settings.number is not None:
+        one = f"extrema[{settings.number - 1}:{settings.number}]"
+        patch = _given({k: v for k, v in settings.of_patches.items() if k == "patch"})
+        found += [f"contribution = imtorque.contribution_map(edges, {one}{patch})"]
+    return found
+
+
+def _strengthened(settings: Settings) -> list[str]:
+    given, preset = strengthener(settings)
+    chosen = "" if preset == "learned" else f", coefficients={preset!r}"
+    return [
+        f"weak = imtorque.detect_edges(image{_given(given)})",
+        "contributed = imtorque.dense_contribution(weak)",
+        f"strengthened = imtorque.strengthen_edges(np.minimum(weak.strength, 1), contributed{chosen})",
+    ]
+
+
+def _given(arguments: dict[str, Any]) -> str:
+    return "".join(f", {name}={value!r}" for name, value in arguments.items())

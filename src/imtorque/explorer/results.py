@@ -1,0 +1,169 @@
+"""What the page shows of a picture: the library's functions, called with the page's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque._types import BoolArray, Edges, Extrema, Float32Array, FloatArray, IntArray
+from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
+from imtorque.edges import detect_edges
+from imtorque.explorer.held import HeldPicture
+from imtorque.explorer.settings import Settings
+from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.heat_pictures import heat_picture
+from imtorque.pictures import Bytes, edge_picture, scale_picture, value_picture
+from imtorque.saliency import torque_saliency
+from imtorque.segmentation import segment_figure
+from imtorque.strengthen import strengthen_edges
+from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
+
+MOST_VOLUME_BYTES = 2**26  # of disks' torque, which is computed once for maps and extrema where it is no more
+
+LINE_COLOURS = {"edges": (94, 234, 212), "strengthened": (251, 191, 36)}  # teal and amber: neither is a sign
+
+# Canny's sigma below which the first coefficients of `strengthen_edges` serve best, and the scale learned with each.
+STRENGTHENERS = ((1.7, "learned", 0.13), (float("inf"), "learned-sigma-2", 0.105))
+
+
+def edges_of(picture: HeldPicture, settings: Settings) -> Edges:
+    """Return the edges of a picture."""
+    given = settings.of_edges
+    return picture.recall(("edges", *given.items()), lambda: detect_edges(picture.image, **given))
+
+
+def sizes_of(picture: HeldPicture, settings: Settings) -> IntArray:
+    """Return the patch sizes that maps and extrema are taken over."""
+    return default_sizes(picture.shape, **settings.of_sizes)
+
+
+def maps_of(picture: HeldPicture, settings: Settings) -> tuple[Float32Array, NDArray[np.int32]]:
+    """Return the value and the scale map."""
+    maps, _ = _torque_of(picture, settings)
+    return maps
+
+
+def extrema_of(picture: HeldPicture, settings: Settings) -> Extrema:
+    """Return the strongest extrema, apart from each other where that is asked for."""
+    _, extrema = _torque_of(picture, settings)
+    return (suppress_overlaps(extrema) if settings.apart else extrema)[: settings.count]
+
+
+def contribution_of(picture: HeldPicture, settings: Settings) -> FloatArray:
+    """Return how much each edge pixel turns with (or against) the chosen extremum."""
+    extrema = extrema_of(picture, settings)
+    number = settings.number or 1
+    if number > len(extrema):
+        raise ValueError(f"number must be of one of the {len(extrema)} extrema, got {number}")
+    return contribution_map(edges_of(picture, settings), extrema[number - 1 : number], patch=settings.patch)
+
+
+def saliency_of(picture: HeldPicture) -> FloatArray:
+    """Return where people look."""
+    return picture.recall("saliency", lambda: torque_saliency(picture.image))
+
+
+def strengthener(settings: Settings) -> tuple[dict[str, Any], str]:
+    """Return what to detect edges with before they are strengthened, and the coefficients that go with it."""
+    preset, scale = next((preset, scale) for below, preset, scale in STRENGTHENERS if settings.sigma < below)
+    low = settings.low if settings.low is not None else LOWEST_GRADIENT
+    high = settings.high if settings.high is not None else low
+    given = {"sigma": settings.sigma, "low": min(low, high), "high": high}
+    return {**given, "force": "strength", "strength_scale": scale}, preset
+
+
+def strengthened_of(picture: HeldPicture, settings: Settings) -> FloatArray:
+    """Return how likely each edge bounds an object."""
+    given, preset = strengthener(settings)
+
+    def compute() -> FloatArray:
+        edges = detect_edges(picture.image, **given)
+        strength = np.minimum(edges.strength, 1)
+        if not strength.any():  # which `strengthen_edges` refuses
+            return np.zeros(picture.shape)
+        return strengthen_edges(strength, dense_contribution(edges), coefficients=preset)
+
+    return picture.recall(("strengthened", *given.items()), compute)
+
+
+def figure_arguments(settings: Settings) -> tuple[tuple[int, int], dict[str, Any]]:
+    """Return the fixation, and what else `segment_figure` is to be given."""
+    points = [(click.y, click.x) for click in settings.clicks]
+    chosen = {
+        operation: [point for point, click in zip(points, settings.clicks, strict=True) if click.operation == operation]
+        for operation in ("add", "remove")
+    }
+    others: dict[str, Any] = {operation: given for operation, given in chosen.items() if given}
+    return points[0], others if settings.whole == "any" else {**others, "size": settings.whole}
+
+
+def figure_of(picture: HeldPicture, settings: Settings) -> BoolArray:
+    """Return the figure that the clicks cut out."""
+    if not settings.clicks:
+        raise ValueError("clicks must be given, got none")
+    fixation, others = figure_arguments(settings)
+    return picture.recall(
+        ("figure", settings.clicks, settings.whole), lambda: segment_figure(picture.image, fixation, **others)
+    )
+
+
+def layer_array(picture: HeldPicture, settings: Settings, layer: str) -> NDArray[Any]:
+    """Return a layer as numbers."""
+    if layer == "edges":
+        edges = edges_of(picture, settings)
+        return np.stack([edges.fx, edges.fy])
+    if layer == "saliency":
+        return saliency_of(picture).astype(np.float32)
+    if layer == "strengthened":
+        return strengthened_of(picture, settings).astype(np.float32)
+    return maps_of(picture, settings)[("value", "scale").index(layer)]
+
+
+def layer_picture(picture: HeldPicture, settings: Settings, layer: str) -> Bytes:
+    """Return a layer as a picture, in the library's colours."""
+    if layer == "value":
+        return value_picture(maps_of(picture, settings)[0])
+    if layer == "scale":
+        return scale_picture(maps_of(picture, settings)[1], float(sizes_of(picture, settings)[-1]))
+    if layer == "saliency":
+        return heat_picture(saliency_of(picture))
+    if layer == "edges":
+        return edge_picture(edges_of(picture, settings))
+    return np.round(255 * strengthened_of(picture, settings)).astype(np.uint8)
+
+
+def layer_overlay(picture: HeldPicture, settings: Settings, layer: str) -> Bytes:
+    """Return a layer to lay over the picture, (H, W, 4): the less a pixel has to say, the clearer."""
+    if layer == "value":
+        value, _ = maps_of(picture, settings)
+        share = np.abs(value) / (float(np.abs(value).max()) or 1.0)
+        shown = value_picture(np.copysign(np.clip(share, 0.5, 0.8), value), 1.0)  # no white and no black: those hide
+        return _with_cover(shown, np.minimum(1.2 * share**0.75, 1.0))
+    shown = layer_picture(picture, settings, layer)
+    if layer == "scale":
+        return _with_cover(shown, maps_of(picture, settings)[1] != 0)
+    if layer == "saliency":
+        return _with_cover(shown, saliency_of(picture))
+    line = np.broadcast_to(np.array(LINE_COLOURS[layer], np.uint8), (*shown.shape, 3))
+    return _with_cover(line, (shown / max(float(shown.max()), 1.0)) ** 0.7)
+
+
+def _with_cover(shown: Bytes, cover: NDArray[Any]) -> Bytes:
+    return np.dstack([shown, np.round(255.0 * cover).astype(np.uint8)])
+
+
+def _torque_of(picture: HeldPicture, settings: Settings) -> tuple[tuple[Float32Array, NDArray[np.int32]], Extrema]:
+    """Return both maps and all extrema."""
+    sizes = sizes_of(picture, settings)
+    given = settings.of_patches
+
+    def compute() -> tuple[tuple[Float32Array, NDArray[np.int32]], Extrema]:
+        edges = edges_of(picture, settings)
+        if settings.patch == "disk" and 4 * edges.fx.size * len(sizes) <= MOST_VOLUME_BYTES:
+            volume = torque_volume(edges, sizes, **given)
+            return value_and_scale_maps(volume), find_extrema(volume)
+        return value_and_scale_maps(edges, sizes, **given), find_extrema(edges, sizes=sizes, **given)
+
+    return picture.recall(("torque", *settings.of_edges.items(), *settings.of_sizes.items(), *given.items()), compute)

@@ -1,0 +1,170 @@
+"""What the page asks for, read from the query of a request: every value checked, nothing else accepted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from imtorque.edges import SQRT2
+
+LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
+MOST_EXTREMA = 200
+MOST_CLICKS = 50
+LARGEST_SIZE = 4095  # a patch that covers any picture the explorer works on, wherever its centre lies
+
+
+@dataclass(frozen=True)
+class Click:
+    """One click of the cut-out: where, and whether the figure there is the first one, added or removed."""
+
+    operation: str
+    y: int
+    x: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The state of the page that results depend on."""
+
+    sigma: float = SQRT2
+    low: float | None = None
+    high: float | None = None
+    force: str = "unit"
+    alpha: float = 2.0
+    patch: str = "square"
+    smallest: int = 5
+    largest: int | None = None
+    count: int = 12
+    apart: bool = True
+    layers: tuple[str, ...] = ()
+    number: int | None = None
+    y: int | None = None
+    x: int | None = None
+    size: int | None = None
+    clicks: tuple[Click, ...] = ()
+    whole: str = "any"
+
+    def __post_init__(self) -> None:
+        """Check what concerns two values at once."""
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"low must not exceed high, got low {self.low:g} and high {self.high:g}")
+        if self.largest is not None and self.smallest > self.largest:
+            raise ValueError(f"smallest must not exceed largest, got {self.smallest} and {self.largest}")
+        if len({self.y is None, self.x is None, self.size is None}) > 1:
+            raise ValueError("y, x and size must be given together, or none of them")
+
+    @property
+    def of_edges(self) -> dict[str, Any]:
+        """The arguments of `detect_edges` that differ from its defaults."""
+        return _chosen(self, ("sigma", "low", "high", "force"))
+
+    @property
+    def of_patches(self) -> dict[str, Any]:
+        """The arguments of the torque functions that differ from their defaults."""
+        return _chosen(self, ("patch", "alpha"))
+
+    @property
+    def of_sizes(self) -> dict[str, Any]:
+        """The arguments of `default_sizes` that differ from its defaults."""
+        return _chosen(self, ("smallest", "largest"))
+
+
+def read_settings(query: Mapping[str, str]) -> Settings:
+    """Read the settings from a query; what is left out has its default.
+
+    Examples
+    --------
+    >>> read_settings({"sigma": "2", "layers": "value,edges"}).layers
+    ('value', 'edges')
+    >>> read_settings({"sigma": "wide"})
+    Traceback (most recent call last):
+    ...
+    ValueError: sigma must be a number from 0.3 to 20, got 'wide'
+    """
+    unknown = sorted(set(query) - set(_READERS))
+    if unknown:
+        raise ValueError(f"parameters must be among {', '.join(_READERS)}, got {unknown[0][:40]!r}")
+    return Settings(**{name: _READERS[name](name, text) for name, text in query.items()})
+
+
+def _number(low: float, high: float) -> Callable[[str, str], float]:
+    def read(name: str, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            raise ValueError(f"{name} must be a number from {low:g} to {high:g}, got {text[:40]!r}")
+        return value
+
+    return read
+
+
+def _whole(low: int, high: int, *, odd: bool = False) -> Callable[[str, str], int]:
+    def read(name: str, text: str) -> int:
+        value = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else low - 1
+        if not low <= value <= high or (odd and value % 2 == 0):
+            raise ValueError(f"{name} must be {'odd' if odd else 'whole'}, from {low} to {high}, got {text[:40]!r}")
+        return value
+
+    return read
+
+
+def _choice(*options: str) -> Callable[[str, str], str]:
+    def read(name: str, text: str) -> str:
+        if text not in options:
+            raise ValueError(f"{name} must be one of {', '.join(options)}, got {text[:40]!r}")
+        return text
+
+    return read
+
+
+def _layers(name: str, text: str) -> tuple[str, ...]:
+    read = _choice(*LAYERS)
+    return tuple(dict.fromkeys(read(name, part) for part in text.split(",") if part))
+
+
+def _clicks(name: str, text: str) -> tuple[Click, ...]:
+    """Read clicks such as "80,120 +40,60 -10,20": y,x each, + to add and - to remove."""
+    parts = text.split()
+    if len(parts) > MOST_CLICKS:
+        raise ValueError(f"{name} must be at most {MOST_CLICKS}, got {len(parts)}")
+    coordinate = _whole(0, LARGEST_SIZE)
+    clicks = []
+    for part in parts:
+        operation = {"+": "add", "-": "remove"}.get(part[0], "new")
+        pair = part.lstrip("+-").split(",")
+        if len(pair) != 2:
+            raise ValueError(f'{name} must be like "80,120 +40,60 -10,20" (y,x), got {part[:40]!r}')
+        clicks.append(Click(operation, *(coordinate(name, number) for number in pair)))
+    if any((click.operation == "new") != (k == 0) for k, click in enumerate(clicks)):
+        raise ValueError(f"{name} must be a plain one first and then added or removed ones, got {text[:40]!r}")
+    return tuple(clicks)
+
+
+def _chosen(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(settings, name)) != getattr(_DEFAULTS, name)}
+
+
+_DEFAULTS = Settings()
+_READERS: dict[str, Callable[[str, str], Any]] = {
+    "sigma": _number(0.3, 20),
+    "low": _number(0, 10),
+    "high": _number(0, 10),
+    "force": _choice("unit", "strength"),
+    "alpha": _number(0, 4),
+    "patch": _choice("square", "disk"),
+    "smallest": _whole(3, LARGEST_SIZE, odd=True),
+    "largest": _whole(3, LARGEST_SIZE, odd=True),
+    "count": _whole(0, MOST_EXTREMA),
+    "apart": lambda name, text: _choice("0", "1")(name, text) == "1",
+    "layers": _layers,
+    "number": _whole(1, MOST_EXTREMA),
+    "y": _whole(0, LARGEST_SIZE),
+    "x": _whole(0, LARGEST_SIZE),
+    "size": _whole(1, LARGEST_SIZE, odd=True),
+    "clicks": _clicks,
+    "whole": _choice("any", "torque"),
+}

@@ -1,0 +1,125 @@
+"""Boxes that may hold an object, scored by the gradient torque of the colours in them and around them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imtorque import _native
+from imtorque._atomic import replacing
+from imtorque._types import FloatArray, Image, IntArray
+from imtorque.colour import Planes, lab, rgb_image
+
+SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
+SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area: 2 % of it
+SIZES = 13  # from the smallest by default to the side of a square picture
+ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width
+STEPS = 8  # places per box side
+THINNEST = 5  # pixels
+STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
+SCORES = ("side", "torque")
+SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
+MOST_COMPARED = 20_000  # boxes, best first, that are looked through for distinct ones
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes in pixels, best first: rows y0 to y1 - 1 and columns x0 to x1 - 1, with their scores.
+
+    Masks, slices and index arrays select: `boxes[:10]` is the ten best.
+    """
+
+    y0: IntArray
+    x0: IntArray
+    y1: IntArray
+    x1: IntArray
+    score: FloatArray
+
+    def __len__(self) -> int:
+        """Return how many boxes there are."""
+        return len(self.score)
+
+    def __getitem__(self, index: slice | ArrayLike) -> Boxes:
+        """Return the boxes that a mask, a slice or an index array selects."""
+        chosen = index if isinstance(index, slice) else np.atleast_1d(np.asarray(index))
+        return Boxes(self.y0[chosen], self.x0[chosen], self.y1[chosen], self.x1[chosen], self.score[chosen])
+
+    def as_array(self) -> NDArray[np.int64]:
+        """Return the boxes as (n, 4): y0, x0, y1, x1."""
+        return np.stack([self.y0, self.x0, self.y1, self.x1], axis=1)
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the boxes as CSV text, a row each, and write it to `path` where one is given."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(["y0", "x0", "y1", "x1", "score"])
+        for box, score in zip(self.as_array().tolist(), self.score, strict=True):
+            rows.writerow([*box, f"{score:.6g}"])
+        if path is not None:
+            with replacing(path) as partial:
+                partial.write_text(text.getvalue(), encoding="utf-8")
+        return text.getvalue()
+
+    def __repr__(self) -> str:
+        """Say how many boxes there are."""
+        return f"Boxes({len(self)})"
+
+
+def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score: str, overlap: float) -> Boxes:
+    """Return the candidates of highest score, none of which overlaps a better one too much."""
+    scores = box_scores(planes, candidates, score)
+    order = np.argsort(-scores, kind="stable")[:MOST_COMPARED]
+    ranked = np.ascontiguousarray(candidates[order])
+    kept = _native.distinct_boxes(ranked, overlap, count)
+    y0, x0, y1, x1 = ranked[kept].T
+    return Boxes(y0, x0, y1, x1, scores[order[kept]])
+
+
+def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[np.float64]:
+    """Return how much each box looks like an object: |torque| or the contrast across its weakest side, over all planes.
+
+    Either is multiplied by a power of the box's size, without which parts would come before wholes.
+    """
+    torque, sides = _native.box_scores(planes, boxes, *STRIP)
+    size = np.sqrt((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))
+    found: NDArray[np.float64] = (torque if score == "torque" else sides.min(axis=1)) * size**SIZE_POWER
+    return found
+
+
+def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArray[np.int64]:
+    """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the picture.
+
+    `smallest` is the side of the smallest, as a part of the square root of the picture's area.
+    """
+    least, largest = smallest * math.sqrt(shape[0] * shape[1]), max(shape)
+    growth = (1 / SMALLEST) ** (1 / SIZES)
+    steps = max(2, round(math.log(largest / least) / math.log(growth)) + 1) if largest > least else 1
+    found = [np.array([[0, 0, *shape]])]
+    for size in np.geomspace(least, largest, steps):
+        for aspect in ASPECTS:
+            height, width = round(size * math.sqrt(aspect)), round(size / math.sqrt(aspect))
+            if THINNEST <= height <= shape[0] and THINNEST <= width <= shape[1]:
+                y, x = (_places(side, own) for side, own in zip(shape, (height, width), strict=True))
+                top, left = (grid.ravel() for grid in np.meshgrid(y, x, indexing="ij"))
+                found.append(np.stack([top, left, top + height, left + width], axis=1))
+    return np.ascontiguousarray(np.concatenate(found), np.int64)
+
+
+def smooth_lab(image: Image) -> Planes:
+    """Return the picture's L, a and b, smoothed, (3, H, W)."""
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    planes = lab(rgb_image(image))
+    return np.stack([ndimage.gaussian_filter(plane, SMOOTHING, mode="nearest") for plane in planes])
+
+
+def _places(side: int, own: int) -> IntArray:
+    """Return where boxes start along a side: evenly, from one border to the other."""
+    room = side - own
+    return np.unique(np.round(np.linspace(0, room, int(room * STEPS / own) + 1)).astype(np.int64))

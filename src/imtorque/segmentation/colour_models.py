@@ -1,0 +1,80 @@
+"""Colour models of image patches: smoothed histograms, and what they make of every pixel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque._types import Extrema, FloatArray
+from imtorque.colour import Planes
+
+Bins = NDArray[np.int64]
+
+BINS = 8  # per channel, over the picture's own range
+SMOOTHING = 1.0  # of the histograms, in bins
+FLOOR = 1e-4  # so that no colour is impossible
+LARGEST_COST = 20.0
+WINDOW = 0.25  # standard deviation of the weights inside a patch, as a part of its side
+ALIKE = 0.9  # Bhattacharyya coefficient above which two models are one
+FEWEST_BACKGROUND_PIXELS = 20
+
+
+def colour_bins(lab: Planes) -> Bins:
+    """Return the histogram bin of each pixel of L, a, b planes."""
+    bins: Bins = np.zeros(lab.shape[1:], np.int64)
+    for channel in lab:
+        low, high = channel.min(), channel.max()
+        step = np.minimum((channel - low) / (high - low or 1.0) * BINS, BINS - 1).astype(np.int64)
+        bins = bins * BINS + step
+    return bins
+
+
+def smoothed(counts: FloatArray) -> FloatArray:
+    """Return histograms (..., BINS^3) spread to neighbouring bins; the sum stays about the same."""
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    cube = counts.reshape(-1, BINS, BINS, BINS)
+    spread = ndimage.gaussian_filter(cube, (0, SMOOTHING, SMOOTHING, SMOOTHING), mode="constant")
+    return np.asarray(spread.reshape(counts.shape))
+
+
+def patch_models(bins: Bins, patches: Extrema) -> FloatArray:
+    """Return the colour models of patches and of the background, those alike only once: (K, BINS^3), each summing to 1.
+
+    Pixels count by a Gaussian window in each patch; the background are the pixels in none.
+    """
+    counts, uncovered = [], np.ones(bins.shape, bool)
+    for y, x, size in zip(patches.y, patches.x, patches.size, strict=True):
+        reach = size // 2
+        rows = np.arange(max(y - reach, 0), min(y + reach + 1, bins.shape[0]))
+        columns = np.arange(max(x - reach, 0), min(x + reach + 1, bins.shape[1]))
+        weight = np.exp(-0.5 * ((rows[:, None] - y) ** 2 + (columns - x) ** 2) / (WINDOW * size) ** 2)
+        inside = np.ix_(rows, columns)
+        counts.append(np.bincount(bins[inside].ravel(), weight.ravel(), minlength=BINS**3))
+        uncovered[inside] = False
+    if np.count_nonzero(uncovered) > FEWEST_BACKGROUND_PIXELS or not counts:
+        counts.append(np.bincount(bins[uncovered], minlength=BINS**3).astype(np.float64))
+    return _distinct(_normalised(np.array(counts)))
+
+
+def model_costs(models: FloatArray, bins: Bins) -> FloatArray:
+    """Return what each model makes of each pixel: -log of its colour's probability, (K, H, W)."""
+    costs: FloatArray = np.minimum(-np.log(models), LARGEST_COST)[:, bins]
+    return costs
+
+
+def _normalised(counts: FloatArray) -> FloatArray:
+    spread = smoothed(counts)
+    spread = spread / spread.sum(axis=1, keepdims=True) + FLOOR
+    normalised: FloatArray = spread / spread.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def _distinct(models: FloatArray) -> FloatArray:
+    """Return the models without those that resemble an earlier one."""
+    roots = np.sqrt(models)
+    kept: list[int] = []
+    for k, root in enumerate(roots):
+        if not kept or (roots[kept] @ root).max() <= ALIKE:
+            kept.append(k)
+    return np.asarray(models[kept])

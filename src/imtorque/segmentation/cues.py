@@ -1,0 +1,113 @@
+"""What tells the cut where an object ends: edge maps by name, with and without torque (Sec. 4.3.2 of the paper)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from imtorque._types import Edges, FloatArray, Image
+from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
+from imtorque.edges import detect_edges
+from imtorque.extrema import find_extrema
+from imtorque.segmentation.working_size import unit_grey
+from imtorque.strengthen import strengthen_edges
+
+STRENGTH_SCALE = 0.13  # gradient of strength 1, the same for all pictures: what the learned coefficients are for
+TYPICAL = 0.99  # quantile of a cue over its edge pixels that becomes 1
+PAPER_EXTREMA = 5000
+LARGEST_PATCH = 0.8  # of the square root of the picture's area, for the patches that vote
+
+
+def edge_cue(image: Image, cue: str = "strengthened") -> FloatArray:
+    """Return an edge map for `segment_figure` by its name.
+
+    Parameters
+    ----------
+    image
+        Grey or colour; floats between 0 and 1 are taken as they are, others from their lowest to their highest value.
+    cue
+        Without torque: "canny" (1 on Canny's edges) or "magnitude" (the gradient there). With it, on the same edges:
+        "torque-paper" (the contribution to the 5000 strongest extrema, unit forces), "torque" (the same with forces in
+        proportion to the gradient), "contribution" (`dense_contribution`), "product" (magnitude times that), "blend"
+        (their mean). "strengthened": `strengthen_edges` on all maxima of the gradient, with learned coefficients.
+
+    Returns
+    -------
+    ndarray
+        Shape (H, W), in [0, 1], zero where there is no edge. All but "canny" and "strengthened" are scaled so that 1 %
+        of the edge pixels reach 1.
+    """
+    if cue not in CUES:
+        raise ValueError(f"cue must be one of {', '.join(CUES)}, got {cue!r}")
+    return CUES[cue](unit_grey(image))
+
+
+def _canny(image: Image) -> FloatArray:
+    return detect_edges(image).mask.astype(np.float64)
+
+
+def _magnitude(image: Image) -> FloatArray:
+    return _typical_is_one(_strong(image).strength)
+
+
+def _votes(image: Image, force: str) -> FloatArray:
+    """Return the contribution of Canny's edges to the strongest extrema, the paper's d_tau."""
+    edges = detect_edges(image, force=force)
+    largest = LARGEST_PATCH * math.sqrt(edges.shape[0] * edges.shape[1])
+    extrema = find_extrema(edges, sizes=range(3, max(4, int(largest) + 1), 2), count=PAPER_EXTREMA)
+    return _typical_is_one(contribution_map(edges, extrema))
+
+
+def _contribution(image: Image) -> FloatArray:
+    return _typical_is_one(_dense(image))
+
+
+def _product(image: Image) -> FloatArray:
+    return _typical_is_one(_strong(image).strength * np.maximum(_dense(image), 0))
+
+
+def _blend(image: Image) -> FloatArray:
+    return 0.5 * _magnitude(image) + 0.5 * _contribution(image)
+
+
+def _strengthened(image: Image) -> FloatArray:
+    edges = _all_maxima(image)
+    if not edges.mask.any():
+        return np.zeros(edges.shape)
+    return strengthen_edges(np.minimum(edges.strength, 1), dense_contribution(edges))
+
+
+def _strong(image: Image) -> Edges:
+    """Return Canny's edges with forces in proportion to the gradient."""
+    return detect_edges(image, force="strength")
+
+
+def _all_maxima(image: Image) -> Edges:
+    return detect_edges(
+        image, low=LOWEST_GRADIENT, high=LOWEST_GRADIENT, force="strength", strength_scale=STRENGTH_SCALE
+    )
+
+
+def _dense(image: Image) -> FloatArray:
+    """Return the dense contribution on Canny's edges."""
+    return np.where(detect_edges(image).mask, dense_contribution(_all_maxima(image)), 0.0)
+
+
+def _typical_is_one(values: FloatArray) -> FloatArray:
+    present = values[values > 0]
+    top = float(np.quantile(present, TYPICAL)) if present.size else 1.0
+    return np.asarray(np.clip(values / top, 0.0, 1.0))
+
+
+CUES: dict[str, Callable[[Image], FloatArray]] = {
+    "canny": _canny,
+    "magnitude": _magnitude,
+    "torque-paper": lambda image: _votes(image, "unit"),
+    "torque": lambda image: _votes(image, "strength"),
+    "contribution": _contribution,
+    "product": _product,
+    "blend": _blend,
+    "strengthened": _strengthened,
+}

@@ -1,0 +1,199 @@
+"""The object under a click: figure-ground segmentation around a fixation (Sec. 4.3.2 of the paper)."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imtorque import _native
+from imtorque._types import BoolArray, Float32Array, FloatArray, Image
+from imtorque.edges import SQRT2, detect_edges
+from imtorque.segmentation.cartesian import cut_cartesian
+from imtorque.segmentation.cues import edge_cue
+from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
+from imtorque.segmentation.working_size import enlarge, moved, shrink, unit_grey
+from imtorque.torque import torque_spectrum
+
+Point = tuple[float, float]
+DEFAULT_CUE = "strengthened"
+RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object
+GROUND_COST = 0.02  # of a step where there is no edge, against 1 across the strongest: for pixels between two clicks
+
+
+def segment_figure(
+    image: Image,
+    fixation: Point,
+    *,
+    edge_map: str | ArrayLike | None = None,
+    add: Sequence[Point] = (),
+    remove: Sequence[Point] = (),
+    size: float | str | None = None,
+    method: str = "polar",
+    eta: float = 20.0,
+    k: float = 50.0,
+) -> BoolArray:
+    """Cut out the object under a click: the region around the fixation that the edges close off best.
+
+    The edges are drawn in polar coordinates about the fixation, where a closed contour of any size is a curve from top
+    to bottom, and the cheapest such curve is found by a minimum cut (A. Mishra, Y. Aloimonos, C. L. Fah: Active
+    segmentation with fixation, ICCV 2009).
+
+    Parameters
+    ----------
+    image
+        Grey or colour; floats between 0 and 1 are taken as they are, others from their lowest to their highest value.
+        Pictures whose longer side exceeds 400 pixels are cut at that size, and the mask is enlarged again, unless an
+        edge map is given.
+    fixation
+        (y, x) of a pixel on the object; the more central the better.
+    edge_map
+        A cue by its name, as `edge_cue` has them, or any edge map: shape (H, W), in [0, 1].
+    add
+        More fixations on the object. Each is cut out by itself, and the figure is all of them together.
+    remove
+        Points that are not on the object: every pixel of the figure that is nearer to one of these than to any
+        fixation is taken away, on the way that crosses the fewest and faintest edges; then whatever no longer hangs
+        together with a fixation.
+    size
+        About how large the object is, in pixels across, or "torque": the patch size of strongest torque (alpha = 1) at
+        the fixation. Contours of another size then cost more. By default no size is preferred.
+    method
+        "polar", or "cartesian": links weighed by 1 / distance instead of polar coordinates.
+    eta, k
+        A link of mean edge strength m costs exp(-eta m), or k where there is no edge.
+
+    Returns
+    -------
+    ndarray
+        Shape (H, W), bool. It holds the fixations, always.
+
+    Examples
+    --------
+    >>> image = np.zeros((60, 80))
+    >>> image[20:41, 30:61] = 1
+    >>> mask = segment_figure(image, (30, 45))
+    >>> bool(mask[30, 45]), bool(mask[5, 5]), bool(abs(int(mask.sum()) - 651) < 120)
+    (True, False, True)
+    """
+    if method not in ("polar", "cartesian"):
+        raise ValueError(f'method must be "polar" or "cartesian", got {method!r}')
+    if method == "cartesian" and size is not None:
+        raise ValueError(f'size must be left out with method="cartesian", got {size!r}')
+    for name, value in (("eta", eta), ("k", k)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} must be positive, got {value}")
+    whole = unit_grey(image)
+    shape = (whole.shape[0], whole.shape[1])
+    clicks = [pixel(point, shape) for point in (fixation, *add)]
+    removed = [pixel(point, shape, "remove") for point in remove]
+    if both := set(clicks) & set(removed):
+        raise ValueError(f"a point must be added or removed, not both, got (y, x) = {min(both)}")
+    if edge_map is None or isinstance(edge_map, str):
+        grey = shrink(whole)
+        strength = edge_cue(grey, edge_map or DEFAULT_CUE)
+    else:
+        grey, strength = whole, check_edge_map(edge_map, shape)
+    small = (grey.shape[0], grey.shape[1])
+    added = [moved(click, shape, small) for click in clicks]
+    radii = [_radius(grey, click, size, max(small) / max(shape)) for click in added]
+    if method == "cartesian":
+        cuts = [cut_cartesian(strength, click, eta, k) for click in added]
+    else:
+        cuts = _polar_figures(grey, strength, added, radii, (eta, k))
+    taken = {moved(click, shape, small) for click in removed} - set(added)
+    figure = enlarge(_together(cuts, added, sorted(taken), strength), shape)
+    for points, value in ((removed, False), (clicks, True)):
+        for point in points:
+            figure[point] = value
+    return figure
+
+
+def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple[int, int]:
+    """Return the pixel (y, x) that a point of the image lies in."""
+    try:
+        y, x = (float(operator.pos(at)) for at in point)  # pos: a digit of a text is no number
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be two numbers (y, x), got {point!r}") from error
+    if not (math.isfinite(y) and math.isfinite(x) and 0 <= round(y) < shape[0] and 0 <= round(x) < shape[1]):
+        raise ValueError(f"{name} must lie in the image of {shape[0]} x {shape[1]}, got (y, x) = ({y:g}, {x:g})")
+    return round(y), round(x)
+
+
+def check_edge_map(edge_map: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
+    """Return an edge map that is given, checked."""
+    values = np.asarray(edge_map)
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"edge_map must be real numbers or the name of a cue, got dtype {values.dtype}")
+    if values.shape != shape:
+        raise ValueError(f"edge_map must have the image's shape {shape}, got {values.shape}")
+    floats = values.astype(np.float64)
+    if not (floats.min() >= 0 and floats.max() <= 1):  # false for NaN
+        raise ValueError(f"edge_map must lie in [0, 1], got {floats.min():g} to {floats.max():g}")
+    return floats
+
+
+def _radius(grey: Float32Array, fixation: tuple[int, int], size: float | str | None, scale: float) -> float | None:
+    """Return the distance at which the outline is expected, if at any, in pixels of a picture shrunk by `scale`."""
+    if size is None:
+        return None
+    if isinstance(size, str):
+        if size != "torque":
+            raise ValueError(f'size must be a number of pixels, "torque" or None, got {size!r}')
+        return RADIUS_OF_SIZE * torque_size(grey, fixation)
+    if not (math.isfinite(size) and size > 0):
+        raise ValueError(f"size must be positive, got {size}")
+    return RADIUS_OF_SIZE * size * scale
+
+
+def torque_size(image: Image, fixation: tuple[int, int]) -> int:
+    """Return the side of the square of strongest torque at the fixation, with alpha = 1: whole objects, not parts."""
+    edges = detect_edges(image, force="strength")
+    sizes = np.arange(3, max(4, math.ceil(math.sqrt(edges.shape[0] * edges.shape[1]))), 2)
+    torque = np.abs(torque_spectrum(edges, fixation, sizes, alpha=1.0))
+    return int(sizes[torque.argmax()])
+
+
+def _polar_figures(
+    grey: Float32Array,
+    strength: FloatArray,
+    fixations: Sequence[tuple[int, int]],
+    radii: Sequence[float | None],
+    costs: tuple[float, float],
+) -> list[BoolArray]:
+    """Return the polar cut around each fixation."""
+    gx, gy = _native.smoothed_gradient(grey, SQRT2)
+    cuts = []
+    for fixation, radius in zip(fixations, radii, strict=True):
+        polar = polar_edge_map(strength, (gy, -gx), fixation)
+        figure = cut_polar(polar, outside_image(strength.shape, fixation), *costs, radius)
+        cuts.append(from_polar(figure, strength.shape, fixation))
+    return cuts
+
+
+def _together(
+    cuts: Sequence[BoolArray],
+    clicks: Sequence[tuple[int, int]],
+    removed: Sequence[tuple[int, int]],
+    strength: FloatArray,
+) -> BoolArray:
+    """Join the cuts, fill their holes, and take away what belongs to removed points."""
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    figure: NDArray[np.bool_] = ndimage.binary_fill_holes(np.logical_or.reduce(cuts))
+    for y, x in clicks:
+        figure[y, x] = True
+    if removed:
+        seeds = np.zeros(figure.shape, np.int32)
+        for label, points in ((1, clicks), (2, removed)):
+            for y, x in points:
+                seeds[y, x] = label
+        # Two pixels thick, an edge cannot be crossed between its pixels.
+        cost = GROUND_COST + ndimage.maximum_filter(strength.astype(np.float64), 2)
+        figure &= _native.nearest_seeds(cost, seeds) == 1
+    parts, _ = ndimage.label(figure, np.ones((3, 3)))
+    figure = np.isin(parts, [parts[click] for click in clicks])
+    return figure

@@ -1,0 +1,108 @@
+"""`imtorque explore` from the command line: it starts, says where it is, and refuses in one line."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import imtorque
+from imtorque.cli import app
+from imtorque.cli import explore as verb
+from imtorque.explorer.launch import is_loopback, listen, page_address
+from imtorque.files import write_picture
+
+
+def run(*arguments, status=1):
+    result = CliRunner().invoke(app, ["explore", "--no-browser", *arguments])
+    assert result.exit_code == status, result.output
+    return result.output
+
+
+def test_it_starts_with_a_picture_says_where_and_ends_on_ctrl_c(tmp_path):
+    write_picture(tmp_path / "a.png", np.zeros((40, 50), np.uint8))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "imtorque", "explore", "a.png", "--no-browser", "--port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        with urllib.request.urlopen(f"{address}api/start") as answer:
+            assert json.load(answer) == {
+                "version": imtorque.__version__,
+                "samples": list(imtorque.datasets.SAMPLES),
+                "start": "a.png",
+                "most_bytes": 64 * 2**20,
+            }
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, complaints = process.communicate(timeout=30)
+    assert (process.returncode, complaints) == (0, "")
+
+
+def test_a_browser_is_opened_unless_it_is_not_wanted(monkeypatch):
+    served = []
+    monkeypatch.setattr("imtorque.explorer.launch.serve", lambda start, **options: served.append((start, options)))
+    CliRunner().invoke(app, ["explore", "sample:disc"])
+    run("--port", "99", status=0)
+    assert [options["browser"] for _, options in served] == [True, False]
+    assert [None if start is None else start.name for start, _ in served] == ["disc", None]
+    assert served[0][1]["host"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no.png"], "no.png: no such file"),
+        (["sample:nothing"], "name must be one of"),
+        (["--host", "no.such.host.invalid"], "host must be an address of this machine, got 'no.such.host.invalid'"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    output = run(*arguments)
+    assert message in output
+    assert "Traceback" not in output
+
+
+def test_a_port_in_use_is_refused_where_it_was_asked_for_and_passed_over_where_not(monkeypatch):
+    with listen("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"port must be free at 127.0.0.1, got {port}" in run("--port", str(port))
+        monkeypatch.setattr("imtorque.explorer.launch.PORT", port)
+        with listen("127.0.0.1", None) as other:
+            assert other.getsockname()[1] != port
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch):
+    monkeypatch.setattr(verb.importlib.util, "find_spec", lambda _: None)
+    assert "pip install 'imtorque[explore]'" in run()
+
+
+def test_other_machines_are_let_in_only_with_a_note(monkeypatch):
+    monkeypatch.setattr("imtorque.explorer.launch.serve", lambda *_, **__: None)
+    assert "whoever reaches 0.0.0.0" in run("--host", "0.0.0.0", status=0)
+    assert "whoever" not in run(status=0)
+    loopback = {host: is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "lab.example")}
+    assert [host for host, yes in loopback.items() if yes] == ["127.0.0.1", "::1", "localhost"]
+    assert page_address("lab.example", 80) == "http://lab.example:80/"
+    assert page_address("::", 80) == "http://[::1]:80/"
+
+
+def test_answers_do_not_wait_for_each_other():
+    """Without TCP_NODELAY, which asyncio sets on sockets that name their protocol, each waits for 40 ms."""
+    with listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
