@@ -33,6 +33,23 @@ def test_the_benchmark_of_boundary_edges_runs(tmp_path):
     assert set(json.loads(out.read_text())["milliseconds"]) == {"edges", "dense contribution, 6 sizes", "both"}
 
 
+def test_the_benchmark_of_minimum_cuts_runs(tmp_path):
+    out = tmp_path / "max_flow.json"
+    command = [sys.executable, str(BENCHMARKS / "max_flow.py"), "--toy", "--repeats", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = json.loads(out.read_text())["rows"]
+    assert [row["problem"][:6] for row in rows] == ["colour", "colour", "ring, ", "ring, "]
+    assert all(row["imtorque"]["total_ms"][0] > 0 for row in rows)
+
+
+def test_the_benchmark_of_regions_runs(tmp_path):
+    out = tmp_path / "regions.json"
+    command = [sys.executable, str(BENCHMARKS / "regions.py"), "--toy", "--repeats", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    mean = json.loads(out.read_text())["mean"]
+    assert mean["segment_regions"] > mean["alpha_expansion"] > 0
+
+
 def test_the_benchmark_of_recognition_runs(tmp_path):
     pytest.importorskip("cv2")
     out = tmp_path / "recognition.json"
@@ -41,3 +58,12 @@ def test_the_benchmark_of_recognition_runs(tmp_path):
     rows = json.loads(out.read_text())["rows"]
     assert {row["method"] for row in rows if "method" in row} >= {"sift", "torque", "sift+torque"}
     assert {"opencv-sift", "sift"} <= {row.get("block") for row in rows}
+
+
+def test_the_benchmark_of_figures_runs(tmp_path):
+    out = tmp_path / "figure.json"
+    command = [sys.executable, str(BENCHMARKS / "figure.py"), "--runs", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = json.loads(out.read_text())["rows"]
+    assert {row["task"].split(",")[0] for row in rows} == {"segment_figure", "propose_objects", "segment_objects"}
+    assert all(row["seconds"] > 0 for row in rows)

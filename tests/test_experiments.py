@@ -66,14 +66,14 @@ def write_cars(root):
         savemat(folder / f"annotation_000{k}.mat", {"box_coord": [[13, 37, 21, 45]], "obj_contour": contour})
 
 
-def check_form(folder, experiment):
+def check_form(folder, experiment, metric="f"):
     found = json.loads((folder / "results.json").read_text())
     assert list(found) == KEYS
     assert found["experiment"] == experiment
     assert str(folder) not in json.dumps(found)
     assert len(found["data_sha256"]) == 64
     for row in found["rows"]:
-        assert 0 <= row["f"] <= 1
+        assert 0 <= row[metric] <= 1
     methods = [row["method"] for row in found["rows"]]
     assert len(set(methods)) == len(methods)
     for d in found["differences"]:
@@ -181,3 +181,41 @@ def test_a_report_is_written_whole_with_its_pictures(tmp_path):
 def test_work_keeps_its_order_in_several_processes(capsys):
     assert list(workers.each(abs, [-3, 1, -2], 2, "numbers")) == [3, 1, 2]
     assert "numbers: 3 of 3 images" in capsys.readouterr().err
+
+
+def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path):
+    pytest.importorskip("skimage")
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    run("reproduce", "regions", "--data", tmp_path, "--out", tmp_path / "out", *QUICK, "--set", "every=1")
+    found, _ = check_form(tmp_path / "out", "regions", "covering")
+    rows = {row["method"]: row for row in found["rows"]}
+    assert set(rows) >= {"torque", "torque-paper", "ncut", "felzenszwalb", "control:grid", "control:grid+gradient"}
+    for row in rows.values():
+        assert 0 < row["covering"] <= row["covering_ods"] <= row["covering_ois"] <= row["covering_best"] <= 1
+    assert rows["torque"]["covering"] > 0.8  # a dark disc on texture
+    assert rows["ncut"]["paper"] == 0.390
+    pairs = {(d["a"], d["b"]) for d in found["differences"] if d["metric"] == "covering"}
+    assert {("torque", "ncut"), ("torque", "control:grid"), ("torque-paper", "control:grid-paper")} <= pairs
+    assert found["settings"]["tuned_on"] == "2 images of train"
+    assert (tmp_path / "out" / "examples.png").stat().st_size > 0
+
+
+def test_weights_of_merging_are_found_by_a_search_that_repeats(tmp_path):
+    from imtorque.datasets import bsds500
+    from imtorque.experiments.region_weights import START, make_case, score, search
+
+    write_berkeley(tmp_path / "bsds500", ["train"], ucm=False)
+    cases = [make_case(record) for record in bsds500(tmp_path / "bsds500", "train")]
+    weights, covering, _ = search(cases, 3)
+    assert covering >= score(np.array(START), cases)[0]
+    assert search(cases, 3)[0].tolist() == weights.tolist()
+
+
+def test_normalised_cuts_separate_two_flat_regions():
+    from imtorque.experiments.normalised_cut import NormalisedCut, divide
+
+    lab = np.zeros((3, 20, 24))
+    lab[0, :, 10:] = 0.8
+    labels = divide(NormalisedCut(0.1).vectors(lab, 3), 2).reshape(20, 24)
+    assert len(np.unique(labels[:, :10])) == len(np.unique(labels[:, 10:])) == 1
+    assert labels[0, 0] != labels[0, -1]

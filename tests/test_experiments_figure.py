@@ -40,19 +40,20 @@ def disc(radius=14):
 
 
 @pytest.fixture
-def data(tmp_path):
-    """Two outlined categories of four images, four horses, two photographs of each split."""
+def data(tmp_path, monkeypatch):
+    """Two outlined categories of two images, two horses, two photographs of each split; all small."""
+    monkeypatch.setattr("imtorque.datasets.pasted.LONG_SIDE", 150)
     angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     contour = np.stack([14 + 14 * np.cos(angle), 14 + 14 * np.sin(angle)])
     picture = np.where(disc(), 0.9, 0.3 * texture(SHAPE, density=0.05, seed=1))
     for category in ("cup", "hat"):
         folder = tmp_path / "caltech101" / "Annotations" / category
         folder.mkdir(parents=True)
-        for k in range(1, 5):
+        for k in range(1, 3):
             write_picture(tmp_path / "caltech101" / "101_ObjectCategories" / category / f"image_000{k}.png", picture)
             savemat(folder / f"annotation_000{k}.mat", {"box_coord": [[15, 43, 29, 57]], "obj_contour": contour})
     horses = tmp_path / "figure_ground" / "weizmann_horses"
-    for k in range(4):
+    for k in range(2):
         write_picture(horses / "images" / f"{k}.png", np.where(disc(18), 0.1, 0.8 + 0.1 * texture(SHAPE, seed=k)))
         write_picture(horses / "masks" / f"{k}.png", disc(18))
     labels = np.ones((100, 150), np.uint16)
@@ -86,7 +87,7 @@ def test_figure_ground_chooses_on_one_set_and_reports_on_the_other(data):
     run("reproduce", "figure-ground", "--data", data, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "figure-ground", "iou")
     assert ROWS | {"control:chan-vese", "canny-magnitude+torque-size"} <= set(methods)
-    assert found["images"] == 12
+    assert found["images"] == 6
     assert methods["canny-magnitude"]["iou"] > 0.7
     assert {"iou_caltech", "iou_horses"} <= set(methods["canny-binary"])
     for chosen in found["settings"]["chosen"].values():
@@ -112,30 +113,31 @@ def test_figure_ground_of_folders_leaves_unknown_pixels_out(data):
 
 
 def test_one_set_alone_takes_the_settings_chosen_before(data):
-    arguments = ("reproduce", "figure-ground", "--data", data, "--split", "horses", "--limit", 2, "--jobs", 1)
+    arguments = ("reproduce", "figure-ground", "--data", data, "--split", "horses", "--limit", 1, "--jobs", 1)
     run(*arguments, "--out", data / "out")
     found, methods = check_form(data / "out", "figure-ground", "iou")
-    assert found["images"] == 2
+    assert found["images"] == 1
     assert "iou_horses" not in methods["canny-binary"]
 
 
 def test_small_objects_chooses_on_dev_and_reports_on_test(data):
-    run("reproduce", "small-objects", "--data", data, "--limit", 3, "--out", data / "out", "--jobs", 1)
+    run("reproduce", "small-objects", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "small-objects", "iou")
-    assert ROWS | {"control:grabcut-typical-box", "grabcut+torque-box-torque"} <= set(methods)
-    assert found["images"] == 3
+    assert ROWS | {"control:grabcut-typical-box", "grabcut+torque-box-torque", "choice+torque"} <= set(methods)
+    assert found["images"] == 1
+    assert "iou_caltech" in methods["choice+torque"]
 
 
 def test_proposals_reports_recall_of_torque_and_controls(data):
-    run("reproduce", "proposals", "--data", data, "--limit", 3, "--out", data / "out", "--jobs", 1)
+    run("reproduce", "proposals", "--data", data, "--limit", 2, "--out", data / "out", "--jobs", 1)
     _, methods = check_form(data / "out", "proposals", "recall_50")
     controls = {f"control:{name}" for name in ("random", "grid", "gradient-density", "blob-log", "centred-box")}
-    assert {"torque", "torque-side"} | controls <= set(methods)
+    assert {"torque", "torque-side", "torque+side"} | controls <= set(methods)
     for row in methods.values():
         recalls = [row[f"recall_{n}"] for n in (10, 50, 200, 1000)]
         if row["method"] != "control:grid":
             assert recalls == sorted(recalls)
-    assert methods["torque-side"]["caltech_recall_50"] == 1
+    assert methods["torque+side"]["caltech_recall_50"] == 1
 
 
 def test_pasted_objects_are_the_same_every_time_and_differ_between_parts(data):
@@ -228,7 +230,7 @@ def test_controls_are_what_they_say():
     assert figure_controls.centred_box((100, 200), 0.8) == pytest.approx((10, 20, 90, 180))
     assert figure_controls.fixated_box((100, 100), (50, 60), 0.4) == pytest.approx((30, 40, 70, 80))
     image = np.where(disc(), 220, 40).astype(np.uint8)
-    box = figure_controls.torque_box(image, (28, 42), "side")
+    box = figure_controls.torque_box(image, (28, 42), "both")
     cut = figure_controls.grab_cut(image, box, (28, 42))
     assert (cut & disc()).sum() / (cut | disc()).sum() > 0.9
     everywhere = figure_controls.grab_cut(image, (0, 0, *SHAPE), (28, 42))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import evaluate, explore, figures, pictures, recognition, reproduce
+from imtorque.cli import evaluate, explore, figures, pictures, recognition, regions, reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,6 +21,7 @@ app.command()(pictures.blobs)
 app.command()(pictures.edges)
 app.command()(pictures.saliency)
 app.command()(figures.fixate)
+app.command()(regions.segment)
 app.command()(explore.explore)
 app.command()(recognition.train)
 app.command()(recognition.predict)

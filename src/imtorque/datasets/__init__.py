@@ -9,9 +9,9 @@ from imtorque.datasets.caltech import CaltechImage, Outline, caltech101, read_ou
 from imtorque.datasets.catalogue import CATALOGUE, DataSet, Holding, holdings
 from imtorque.datasets.eyetracking import EyeTrackingImage, Fixations, eye_tracking, mit1003
 from imtorque.datasets.mask_folders import MaskedImage, mask_folder, paired_masks
+from imtorque.datasets.pasted import Composite, PastedObject, small_objects
 from imtorque.datasets.predictions import Prediction, Truth, find_predictions, find_truths, read_prediction
 from imtorque.datasets.samples import PHOTOGRAPHS, SAMPLES, sample
-from imtorque.datasets.small_objects import Composite, PastedObject, small_objects
 
 __all__ = [
     "CATALOGUE",

@@ -11,5 +11,6 @@ EXPERIMENTS = {
     "figure-ground": "imtorque.experiments.figure_ground",
     "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
+    "regions": "imtorque.experiments.regions",
     "small-objects": "imtorque.experiments.small_objects",
 }

@@ -17,7 +17,7 @@ from imtorque.datasets import CaltechImage, MaskedImage, PastedObject
 from imtorque.evaluation.masks import true_figure
 
 LONG_SIDE = 200  # pixels: larger pictures are shrunk to this
-PER_CATEGORY = 20  # of Caltech's outlines
+PER_CATEGORY = 15  # of Caltech's outlines
 Source = CaltechImage | MaskedImage | PastedObject
 
 

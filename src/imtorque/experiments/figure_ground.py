@@ -28,7 +28,7 @@ from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.experiments.workers import each
 
 SETS = ("caltech", "horses")
-TUNING = 72  # scenes of a set, spread over it, that settings for the other are chosen on
+TUNING = 40  # scenes of a set, spread over it, that settings for the other are chosen on
 BINARY_TORQUE = ("cue:contribution", "cue:torque")
 MAGNITUDE_TORQUE = ("cue:product", "cue:blend", "cue:strengthened")
 PRIORS = ("0.5", "0.75", "1.0")  # expected size, of the square root of the picture's area
@@ -37,7 +37,7 @@ FIXED: dict[str, Way] = {
     "control:ellipse": ("ellipse", ""),
     "control:chan-vese": ("chan-vese", ""),
     "canny-magnitude+torque-size": ("prior:magnitude", "torque"),
-    "grabcut+torque-box": ("grabcut:torque", "side"),
+    "grabcut+torque-box": ("grabcut:torque", "both"),
 }
 # What was chosen on both sets, for scenes of other ones.
 CHOSEN: dict[str, Way] = {
@@ -46,7 +46,7 @@ CHOSEN: dict[str, Way] = {
     "canny-magnitude": ("cue:magnitude", "20/50"),
     "canny-magnitude+torque": ("cue:strengthened", "20/50"),
     "control:canny-magnitude+fixed-size": ("prior:magnitude", "0.75"),
-    "control:grabcut-centred-box": ("grabcut:centred", "0.8"),
+    "control:grabcut-centred-box": ("grabcut:centred", "0.9"),
 }
 COMPARED = (
     ("canny-binary+torque", "canny-binary"),
@@ -65,8 +65,9 @@ NOTES = (
     "orders and differences compare.",
     "iou: intersection over union with the object, mean over all images; the fixation is the object's centroid, or its "
     "pixel nearest to that. Pictures have a longer side of at most 200 pixels.",
-    "BASE+torque has the edge map alone changed: the same edges, eta, k and splat, and no prior of size. torque(Canny) "
-    "of the paper is the contribution alone, so torque-paper and canny-binary+torque-paper are one map.",
+    "BASE+torque has the edge map alone changed: the same eta, k and splat, and no prior of size; settings say which. "
+    "Of these, strengthened edges are weighed on all maxima of the gradient, the others on Canny's. torque(Canny) of "
+    "the paper is the contribution alone, so torque-paper and canny-binary+torque-paper are one map.",
     "Of the controls, ellipse, fixed-size and centred-box know that the objects of these sets fill the middle.",
 )
 

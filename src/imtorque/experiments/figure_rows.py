@@ -13,10 +13,12 @@ from imtorque._types import BoolArray, FloatArray
 from imtorque.edges import grey_image
 from imtorque.experiments import figure_controls as controls
 from imtorque.experiments.figure_cases import Scene, Source, read_scene
+from imtorque.experiments.figure_choice import best_cut
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.figure import segment_figure
 
 COSTS = {"5/20": (5.0, 20.0), "20/50": (20.0, 50.0)}  # eta and k: as published first, and as its authors' code has it
+FIXATED = ("0.25", "0.35", "0.47", "0.7", "0.85")  # boxes around the fixation, of the square root of the area
 Way = tuple[str, str]  # what is done, and with which setting
 
 
@@ -28,10 +30,15 @@ class Cutter:
         self.scene = scene
         self.shape = (scene.image.shape[0], scene.image.shape[1])
         self._cues: dict[str, FloatArray] = {}
-        self._boxes: dict[str, controls.Box] = {}
+        self._cuts: dict[Way, BoolArray] = {}
 
     def cut(self, way: Way) -> BoolArray:
         """Return the figure that one way finds."""
+        if way not in self._cuts:
+            self._cuts[way] = self._cut(way)
+        return self._cuts[way]
+
+    def _cut(self, way: Way) -> BoolArray:
         kind, setting = way
         name, _, extra = kind.partition(":")
         if name == "cue":
@@ -45,6 +52,8 @@ class Cutter:
             return self._polar(extra, eta=eta, k=k, method="cartesian")
         if name == "grabcut":
             return controls.grab_cut(self.scene.image, self._box(extra, setting), self.scene.fixation)
+        if name == "choice":
+            return best_cut(self.scene.image, [self.cut(one) for one in choice_of(setting)])
         if name == "chan-vese":
             return controls.chan_vese_cut(grey_image(self.scene.image)[0], self.scene.fixation)
         return controls.ellipse(self.shape)
@@ -59,9 +68,13 @@ class Cutter:
             return controls.centred_box(self.shape, float(setting))
         if kind == "fixated":
             return controls.fixated_box(self.shape, self.scene.fixation, float(setting))
-        if setting not in self._boxes:
-            self._boxes[setting] = controls.torque_box(self.scene.image, self.scene.fixation, setting)
-        return self._boxes[setting]
+        return controls.torque_box(self.scene.image, self.scene.fixation, setting)
+
+
+def choice_of(cue: str) -> list[Way]:
+    """Return the cuts to choose from: GrabCut in boxes of many sizes and, where a cue is named, the polar cut."""
+    boxes = [("grabcut:fixated", part) for part in FIXATED] + [("grabcut:centred", "0.9")]
+    return [*boxes, (f"cue:{cue}", "20/50")] if cue else boxes
 
 
 def score_ways(source: Source, ways: Iterable[Way]) -> dict[Way, float]:

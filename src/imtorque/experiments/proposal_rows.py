@@ -45,6 +45,7 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
     planes, candidates = smooth_lab(image), candidate_boxes(shape)
     most = COUNTS[-1]
     found = {
+        "torque+side": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
         "torque-side": best_boxes(planes, candidates, most, "side", OVERLAP).as_array(),
         "torque": best_boxes(planes, candidates, most, "torque", OVERLAP).as_array(),
         "control:gradient-density": _densest(planes, candidates, 0.0),

@@ -23,7 +23,7 @@ ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width
 STEPS = 8  # places per box side
 THINNEST = 5  # pixels
 STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
-SCORES = ("side", "torque")
+SCORES = ("both", "side", "torque")
 SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
 MOST_COMPARED = 20_000  # boxes, best first, that are looked through for distinct ones
 
@@ -82,14 +82,15 @@ def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score:
 
 
 def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[np.float64]:
-    """Return how much each box looks like an object: |torque| or the contrast across its weakest side, over all planes.
+    """Return how much each box looks like an object: |torque|, the contrast across its weakest side, or their mean.
 
-    Either is multiplied by a power of the box's size, without which parts would come before wholes.
+    All are multiplied by a power of the box's size, without which parts would come before wholes.
     """
     torque, sides = _native.box_scores(planes, boxes, *STRIP)
+    weakest = sides.min(axis=1)
+    found = {"torque": torque, "side": weakest, "both": np.sqrt(torque * weakest)}[score]
     size = np.sqrt((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))
-    found: NDArray[np.float64] = (torque if score == "torque" else sides.min(axis=1)) * size**SIZE_POWER
-    return found
+    return np.asarray(found * size**SIZE_POWER)
 
 
 def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion
-from imtorque.segmentation.likeness import THRESHOLD, merge_regions
+from imtorque.segmentation.likeness import SIZE_WEIGHT, THRESHOLD, merge_regions
 from imtorque.segmentation.region_graph import RegionTree, connected_regions
 
 LARGEST_PATCH = 91
@@ -48,7 +48,8 @@ def segment_regions(
     image
         Grey or colour, as for `detect_edges`. Worked on at about 240 x 160 pixels.
     count
-        How many regions; fewer where the cut finds fewer. None: as many as are left by the threshold.
+        How many regions; fewer where the cut finds fewer. Small ones are then merged sooner. None: as many as are left
+        by the threshold.
     threshold
         How unlike two regions must be not to be merged: higher for fewer regions. None: what is best on photographs.
     smoothness
@@ -75,15 +76,24 @@ def segment_regions(
         raise ValueError(f"count must be at least 1, got {count}")
     if count is not None and threshold is not None:
         raise ValueError(f"count and threshold must not both be given, got {count} and {threshold}")
-    tree = region_tree(image, smoothness=smoothness, models=models, patches=patches)
+    size_weight = 0.0 if count is None else SIZE_WEIGHT
+    tree = region_tree(image, smoothness=smoothness, models=models, patches=patches, size_weight=size_weight)
     cut = tree.cut(THRESHOLD if threshold is None else threshold) if count is None else tree.cut_to(count)
     return in_order(cut).astype(np.int32)
 
 
 def region_tree(
-    image: Image, *, smoothness: float = SMOOTHNESS, models: int = MODELS, patches: Extrema | None = None
+    image: Image,
+    *,
+    smoothness: float = SMOOTHNESS,
+    models: int = MODELS,
+    patches: Extrema | None = None,
+    size_weight: float = 0.0,
 ) -> RegionTree:
-    """Return the regions of a picture, finely divided, and the order in which they merge; see `segment_regions`."""
+    """Return the regions of a picture, finely divided, and the order in which they merge.
+
+    Parameters are those of `segment_regions`; with a `size_weight` small regions merge sooner.
+    """
     if operator.index(models) < 1:
         raise ValueError(f"models must be at least 1, got {models}")
     if not (math.isfinite(smoothness) and smoothness >= 0):
@@ -93,7 +103,7 @@ def region_tree(
     factor = shrinking(shape)
     seeds = torque_patches(evidence, models) if patches is None else _scaled(patches, factor, evidence.shape)
     regions = cut_regions(evidence, seeds, smoothness)
-    tree = merge_regions(evidence, regions)
+    tree = merge_regions(evidence, regions, size_weight=size_weight)
     return RegionTree(enlarged(tree.regions, factor, shape), tree.pairs, tree.heights)
 
 

@@ -1,0 +1,44 @@
+"""What the verb that divides pictures into regions does to one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from imtorque.cli.tasks import Written, table
+from imtorque.files import read_image, write_array, write_picture, write_text
+from imtorque.region_pictures import mean_colour_picture, outline_picture, region_rows
+from imtorque.segmentation import segment_regions
+
+COLUMNS = ["number", "area", "y0", "x0", "y1", "x1", "centroid_y", "centroid_x", "red", "green", "blue"]
+
+
+@dataclass(frozen=True)
+class DivideIntoRegions:
+    """Regions: their outlines on the picture, the regions in their mean colours, their numbers, a table."""
+
+    verb: ClassVar[str] = "segment"
+    count: int | None
+    threshold: float | None
+    smoothness: float
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the regions of one picture."""
+        image = read_image(source)
+        labels = segment_regions(image, count=self.count, threshold=self.threshold, smoothness=self.smoothness)
+        rows = region_rows(image, labels)
+        outputs = [
+            write_picture(f"{stem}.png", outline_picture(image, labels)),
+            write_picture(f"{stem}.colours.png", mean_colour_picture(image, labels)),
+            write_picture(f"{stem}.labels.tiff", (labels + 1).astype(np.uint16)),
+            write_array(f"{stem}.npy", labels),
+            write_text(f"{stem}.csv", table(COLUMNS, rows)),
+        ]
+        return outputs, {"height": labels.shape[0], "width": labels.shape[1], "count": len(rows), "regions": rows}

@@ -1,0 +1,54 @@
+"""The verb that divides pictures into regions, or cuts their most salient objects out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from imtorque.cli.figure_tasks import CutOutObjects
+from imtorque.cli.region_tasks import DivideIntoRegions
+from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
+from imtorque.segmentation.regions import SMOOTHNESS
+
+
+def segment(
+    images: Images,
+    out: Out = DEFAULT_OUT,
+    count: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="How many regions; by default as many as it takes.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(metavar="T", help="How unlike regions must be not to be merged; higher for fewer.")
+    ] = None,
+    smoothness: Annotated[
+        float, typer.Option(min=0, help="What borders cost: higher for simpler outlines.")
+    ] = SMOOTHNESS,
+    objects: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Cut out the N objects that catch the eye first instead of regions."),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Divide pictures into regions: outlines on the picture, regions in their mean colours, their numbers, a table.
+
+    The table has area, bounding box, centroid and mean colour of each region. With --objects the most salient objects
+    are cut out instead.
+
+    Example: [bold]imtorque segment sample:hopper --count 8[/bold]
+    """
+    if objects is not None:
+        if count is not None or threshold is not None:
+            raise typer.BadParameter("objects and regions are not asked for at a time", param_hint="--objects")
+        run_task(CutOutObjects(objects), images, out, jobs, as_json, lambda result: f"{result['count']} objects")
+        return
+    if count is not None and threshold is not None:
+        raise typer.BadParameter("leave out --count or --threshold", param_hint="--threshold")
+    task = DivideIntoRegions(count, threshold, smoothness)
+    run_task(task, images, out, jobs, as_json, _describe)
+
+
+def _describe(result: dict[str, Any]) -> str:
+    largest = max(row["area"] for row in result["regions"]) / (result["height"] * result["width"])
+    return f"{result['count']} regions, the largest {largest:.0%} of the picture"
