@@ -29,7 +29,7 @@ MODEL_COUNTS = (4, 6, 8, 12, 20)
 GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}
 PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
-FELZENSZWALB_SCALES = (200, 400, 800)
+FELZENSZWALB_SCALES = (200, 400, 800, 1600)
 CLEAN = 0.005  # smallest region of the normalised cut, as a part of the picture
 
 
@@ -132,10 +132,11 @@ METHODS: dict[str, dict[str, Method]] = {
     },
     "ncut": {
         f"colour sigma {s:g}": Method(partial(normalised_cuts, colour=s), "regions", CUT_COUNTS)
-        for s in (0.02, 0.03, 0.045)
+        for s in (0.01, 0.015, 0.02, 0.03)
     },
     "felzenszwalb": {
-        f"min_size {m}": Method(partial(felzenszwalb, smallest=m), "scale", FELZENSZWALB_SCALES) for m in (100, 500)
+        f"min_size {m}": Method(partial(felzenszwalb, smallest=m), "scale", FELZENSZWALB_SCALES)
+        for m in (100, 500, 1500)
     },
     "control:grid": {"": _merged(grid=True)},
     "control:grid+gradient": {"": _merged(grid=True, torque=False)},
