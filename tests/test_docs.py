@@ -43,7 +43,16 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "page", ["paper_map.md", "explorer.md", "boundary.md", "conventions.md", "how_it_works.md", "tutorial.md"]
+    "page",
+    [
+        "paper_map.md",
+        "explorer.md",
+        "boundary.md",
+        "recognition.md",
+        "conventions.md",
+        "how_it_works.md",
+        "tutorial.md",
+    ],
 )
 def test_the_files_and_functions_named_exist(page):
     text = (DOCS / page).read_text()

@@ -125,7 +125,9 @@ def test_a_full_disk_costs_the_cache_and_not_the_model(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(cache, "write_array", full)
-    run("train photos --out photos.model --jobs 1 --method sift")
+    monkeypatch.setattr(ArrayCache, "full", False)
+    told = run("train photos --out photos.model --jobs 1 --method sift").stderr
+    assert told.count("the disk is full; no more features are kept") == 1
     assert kept() == []
     assert Recogniser.load("photos.model").classes == ("bar", "disc", "ring")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -105,6 +105,7 @@ def test_direction_histograms_are_their_definition(gradient, size):
     assert_allclose(found, expected, atol=1e-5)
 
 
+@settings(max_examples=15)
 @given(st.integers(0, 1000), st.integers(2, 12), st.integers(2, 40))
 def test_machines_reach_the_minimum_of_the_definition(seed, n, classes):
     rng = np.random.default_rng(seed)

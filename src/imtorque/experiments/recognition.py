@@ -43,8 +43,8 @@ COMPARED = (
     ("sift+torque-1:2", "sift"),
     ("sift+torque-paper", "sift"),
     ("sift+torque", "torque"),
-    ("sift+torque", "control:sift+sift"),
     ("control:sift+sift", "sift"),
+    ("sift+torque", "control:sift+sift"),
     ("torque-colour", "sift"),
     ("sift+torque-colour", "sift"),
 )

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
+from PIL import Image as PillowImage
 
 from imtorque import datasets, torque_map
 from imtorque.experiments.recognition_plan import Plan
@@ -45,7 +46,7 @@ PAPER_STYLES = {  # of the paper's
 
 def accuracy_picture(ours: Mapping[str, Curve], paper: Mapping[str, Curve]) -> bytes:
     """Draw accuracy over the number of training images, ours filled, the paper's and those it quotes hollow."""
-    axes = new_axes((8.0, 5.6))
+    axes = new_axes((8.6, 7.4))
     for name, curve in ours.items():
         line, marker, colour = STYLES[name]
         axes.plot(list(curve), _percent(curve), line, marker=marker, color=colour, markersize=5, label=name)
@@ -168,6 +169,9 @@ def _percent(curve: Curve) -> list[float]:
 
 
 def _png(figure: Figure) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100)
-    return buffer.getvalue()
+    """Return a figure as a PNG of 256 colours, which keeps photographs in it small."""
+    drawn, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=100)
+    with PillowImage.open(drawn) as picture:
+        picture.convert("RGB").quantize(256, dither=PillowImage.Dither.NONE).save(small, "PNG", optimize=True)
+    return small.getvalue()

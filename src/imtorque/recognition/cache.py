@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +26,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "imtorque"
 
 
+@dataclass
 class ArrayCache:
     """A folder of arrays, by key. Several runs may share it: a file is there complete or not at all.
 
-    Where the disk is full nothing more is kept, and `full` says so; what is asked for is computed all the same.
+    Where the disk is full nothing more is kept, which is told once; what is asked for is computed all the same.
 
     Parameters
     ----------
@@ -35,10 +38,8 @@ class ArrayCache:
         Where; made when something is first kept.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Look at a folder; nothing is read or made yet."""
-        self.folder = folder
-        self.full = False
+    folder: Path
+    full: ClassVar[bool] = False
 
     def load(self, key: str) -> NDArray[Any] | None:
         """Return what is kept under a key; None where there is nothing, or it is damaged."""
@@ -49,7 +50,7 @@ class ArrayCache:
 
     def store(self, key: str, array: NDArray[Any]) -> None:
         """Keep an array under a key, where there is room."""
-        if self.full:
+        if ArrayCache.full:
             return
         try:
             path = self._path(key)
@@ -58,7 +59,8 @@ class ArrayCache:
         except OSError as error:
             if error.errno not in FULL:
                 raise
-            self.full = True
+            ArrayCache.full = True
+            print(f"imtorque: {self.folder}: the disk is full; no more features are kept", file=sys.stderr)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.npy"

@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -169,8 +169,3 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     except (BadZipFile, OSError, ValueError, KeyError, AttributeError, EOFError, NotImplementedError) as error:
         raise ValueError(f"{path}: must be a model that `imtorque train` wrote, whole, got something else") from error
     return header, arrays
-
-
-def class_table(classes: Sequence[str], counts: Sequence[int]) -> str:
-    """Return the classes with their numbers of pictures, for people."""
-    return ", ".join(f"{name} ({count})" for name, count in zip(classes, counts, strict=True))

@@ -34,12 +34,6 @@ def unsigned_block() -> Pipeline:
     return _block([("patches", patches), ("describe", MultiscaleTorque(signs=False, least=LEAST))], words=1024)
 
 
-def unit_block() -> Pipeline:
-    """Torque patches of Canny's edges, all forces alike."""
-    patches = TorquePatches(force="unit", sigma=sqrt(2), count=3000, threshold=0.0)
-    return _block([("patches", patches), ("describe", MultiscaleTorque(regions=PAPER_REGIONS))], words=1024)
-
-
 def colour_block() -> Pipeline:
     """Torque patches of gradient forces, described by the gradients of two colour contrasts."""
     patches = TorquePatches(count=1500, grid=(25, 49, 97), step=12, colour=True)
@@ -57,14 +51,13 @@ BLOCKS: Mapping[str, Callable[[], Pipeline]] = {
     "sift": sift_block,
     "fine": fine_block,
     "unsigned": unsigned_block,
-    "unit": unit_block,
     "paper-maxima": lambda: paper_block(1),
     "paper-minima": lambda: paper_block(-1),
     "colour": colour_block,
     "sift-again": lambda: sift_block(seed=1),  # other words: what a second codebook alone gains
 }
 
-TORQUE: Mapping[str, float] = {"fine": 1.0, "unsigned": 1.0, "unit": 1.0}
+TORQUE: Mapping[str, float] = {"fine": 1.0, "unsigned": 1.0}
 TORQUE_COLOUR: Mapping[str, float] = {**TORQUE, "colour": 1.0}
 TORQUE_PAPER: Mapping[str, float] = {"paper-maxima": 1.0, "paper-minima": 1.0}
 
