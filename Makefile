@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*)
+NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo explore test check bench docs gallery screenshots sanitize format clean
@@ -21,7 +21,7 @@ check: $(VENV)/check
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/* | grep -cve '^\s*\(//.*\)\?$$')"
+	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/*/* | grep -cve '^\s*\(//.*\)\?$$')"
 
 format: $(VENV)/check
 	$(BIN)/ruff format .
@@ -47,7 +47,7 @@ sanitize: export ASAN_OPTIONS = detect_leaks=0
 sanitize: .venv-sanitize/ready
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
 	    .venv-sanitize/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/native tests/test_torque.py \
-	    tests/test_edges.py tests/test_extrema.py tests/test_boundary.py tests/test_identities.py tests/test_graph_cut.py
+	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/segmentation/test_graph_cut.py
 
 clean:
 	rm -rf $(VENV) .venv-sanitize build out

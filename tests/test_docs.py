@@ -56,13 +56,13 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
 )
 def test_the_files_and_functions_named_exist(page):
     text = (DOCS / page).read_text()
-    names = set(re.findall(r"`(\w+)(?:\(.*?\))?`", text))
+    names = set(re.findall(r"`([\w/]+)(?:\(.*?\))?`", text))
     for name in names:
-        if name.startswith("test_"):
+        if name.rpartition("/")[2].startswith("test_"):
             assert (ROOT / "tests" / f"{name}.py").exists(), name
         elif name.startswith("plot_"):
             assert (ROOT / "examples" / f"{name}.py").exists(), name
-    for path in re.findall(r"`((?:native|tests|benchmarks)/[\w.]+)`", text):
+    for path in re.findall(r"`((?:native|tests|benchmarks)/[\w./]+)`", text):
         assert (ROOT / path).exists(), path
     for module, name in re.findall(r"`(plotting|synthetic|evaluation|datasets|files)\.(\w+)", text):
         assert hasattr(getattr(imtorque, module), name), name

@@ -8,13 +8,13 @@ from importlib.metadata import version as _version
 from types import ModuleType as _ModuleType
 
 from imtorque._types import Edges, Extrema, TorqueVolume
-from imtorque.boundary import contribution_map, dense_contribution
+from imtorque.boundaries import EdgeStrengthener, strengthen_edges
+from imtorque.contribution import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
-from imtorque.objects import propose_objects, segment_objects
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
-from imtorque.strengthen import EdgeStrengthener, strengthen_edges
+from imtorque.segmentation.objects import propose_objects, segment_objects
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
     default_sizes,

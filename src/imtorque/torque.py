@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Sizes, TorqueVolume, check_sizes
-from imtorque.edges import grey_image
+from imtorque.images import grey_image
 
 PatchArrays = tuple[IntArray, IntArray, FloatArray, bool]
 

@@ -14,11 +14,12 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from imtorque import datasets, evaluate_folders
+from imtorque import datasets
 from imtorque._atomic import replacing
 from imtorque.cli.running import one_line_errors
-from imtorque.evaluate_folders import BoundaryOptions, Result
 from imtorque.evaluation.matching import Matching
+from imtorque.scoring import folders
+from imtorque.scoring.folders import BoundaryOptions, Result
 
 T = TypeVar("T")
 
@@ -55,15 +56,15 @@ def boundaries(
     """
     with one_line_errors():
         options = BoundaryOptions(thresholds, max_distance, _matching(matching), thin)
-        score = partial(evaluate_folders.score_boundaries, options=options)
+        score = partial(folders.score_boundaries, options=options)
         truths = datasets.find_truths(truth)
         names, scores = _run(predictions, truths, score, jobs)
-        result = evaluate_folders.summarise_boundary_files(names, scores)
+        result = folders.summarise_boundary_files(names, scores)
         result["settings"] = asdict(options)
         if baseline is not None:
             _, others = _run(baseline, truths, score, jobs)
-            result["baseline"] = evaluate_folders.summarise_boundary_files(names, others)
-            result["difference"] = evaluate_folders.compare_boundary_files(scores, others)
+            result["baseline"] = folders.summarise_boundary_files(names, others)
+            result["difference"] = folders.compare_boundary_files(scores, others)
         _report(result, _boundary_table(result), out, json_output, picture=_draw_curves)
 
 
@@ -84,9 +85,9 @@ def regions(
     Example: [bold]imtorque evaluate regions --predictions segs/ --truth groundTruth/test/[/bold]
     """
     with one_line_errors():
-        score = partial(evaluate_folders.score_regions, thresholds=thresholds)
+        score = partial(folders.score_regions, thresholds=thresholds)
         names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
-        result = evaluate_folders.summarise_region_files(names, scores)
+        result = folders.summarise_region_files(names, scores)
         result["settings"] = {"thresholds": thresholds}
         rows = [
             {
@@ -116,9 +117,9 @@ def masks(
     Example: [bold]imtorque evaluate masks --predictions masks/ --truth truth/[/bold]
     """
     with one_line_errors():
-        score = partial(evaluate_folders.score_mask, max_distance=max_distance)
+        score = partial(folders.score_mask, max_distance=max_distance)
         names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
-        result = evaluate_folders.summarise_mask_files(names, scores)
+        result = folders.summarise_mask_files(names, scores)
         result["settings"] = {"max_distance": max_distance}
         _report(result, markdown_table([_numbers(result)]), out, json_output)
 
@@ -138,12 +139,12 @@ def saliency(
 
     Example: [bold]imtorque evaluate saliency --predictions maps/ --truth osie/[/bold]
     """
-    from imtorque import evaluate_saliency
+    from imtorque.scoring import saliency
 
     with one_line_errors():
-        score = partial(evaluate_saliency.score_saliency, sigma=sigma)
-        names, scores = _run(predictions, evaluate_saliency.read_observations(truth), score, jobs)
-        result = evaluate_saliency.summarise_saliency_files(names, scores)
+        score = partial(saliency.score_saliency, sigma=sigma)
+        names, scores = _run(predictions, saliency.read_observations(truth), score, jobs)
+        result = saliency.summarise_saliency_files(names, scores)
         result["settings"] = {"sigma": sigma}
         rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
         _report(result, markdown_table(rows), out, json_output)
@@ -199,10 +200,10 @@ def write_file(path: Path, content: bytes) -> None:
 def _run(
     predictions: Path, truths: Mapping[str, T], score: Callable[[Path, T], Any], jobs: int
 ) -> tuple[list[str], list[Any]]:
-    pairs = evaluate_folders.pair_files(predictions, truths)
+    pairs = folders.pair_files(predictions, truths)
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("images", total=len(pairs))
-        scores = evaluate_folders.for_each(pairs, score, jobs, lambda: progress.advance(task))
+        scores = folders.for_each(pairs, score, jobs, lambda: progress.advance(task))
     return [name for name, _, _ in pairs], scores
 
 

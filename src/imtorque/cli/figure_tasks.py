@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from imtorque.cli.tasks import Written, table
 from imtorque.files import read_image, write_picture, write_text
-from imtorque.mask_pictures import figure_overlay, figure_rows, label_mask
-from imtorque.objects import segment_objects
+from imtorque.render.figures import figure_overlay, figure_rows, label_mask
 from imtorque.segmentation import segment_figure
+from imtorque.segmentation.objects import segment_objects
 
 Points = tuple[tuple[float, float], ...]
 COLUMNS = ["number", "area", "y0", "x0", "y1", "x1", "centroid_y", "centroid_x"]

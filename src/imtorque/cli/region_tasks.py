@@ -10,7 +10,7 @@ import numpy as np
 
 from imtorque.cli.tasks import Written, table
 from imtorque.files import read_image, write_array, write_picture, write_text
-from imtorque.region_pictures import mean_colour_picture, outline_picture, region_rows
+from imtorque.render.regions import mean_colour_picture, outline_picture, region_rows
 from imtorque.segmentation import segment_regions
 
 COLUMNS = ["number", "area", "y0", "x0", "y1", "x1", "centroid_y", "centroid_x", "red", "green", "blue"]

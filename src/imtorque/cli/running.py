@@ -15,7 +15,7 @@ import typer
 
 from imtorque import __version__, datasets, files
 from imtorque.cli.batch import Outcome, Task, describe_error, process
-from imtorque.pictures import display_image
+from imtorque.render.torque import display_image
 
 Item = TypeVar("Item")
 SAMPLE = "sample:"

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Edges, Extrema, Image, IntArray
-from imtorque.boundary import LOWEST_GRADIENT, dense_contribution
-from imtorque.edges import detect_edges, grey_image
+from imtorque.boundaries import strengthen_edges
+from imtorque.contribution import LOWEST_GRADIENT, dense_contribution
+from imtorque.edges import detect_edges
 from imtorque.extrema import find_blobs
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
-from imtorque.heat_pictures import heat_overlay
-from imtorque.pictures import blob_picture, edge_picture, label_picture, scale_picture, value_picture
+from imtorque.images import grey_image
+from imtorque.render.saliency import heat_overlay
+from imtorque.render.torque import blob_picture, edge_picture, label_picture, scale_picture, value_picture
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
-from imtorque.strengthen import strengthen_edges
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
 Written = tuple[list[Path], dict[str, Any]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from imtorque._types import Edges, Image
-from imtorque.colour import lab, rgb_image
-from imtorque.edges import detect_edges, grey_image
+from imtorque.edges import detect_edges
+from imtorque.images import grey_image, lab, rgb_image
 from imtorque.saliency import blend_saliency, centre_saliency, gbvs_saliency, itti_saliency
 from imtorque.saliency.from_torque import FORMS, attended_extrema, patch_sizes, strength_edges
 from imtorque.saliency.maps import Map, unit_range

@@ -18,6 +18,7 @@ import numpy as np
 
 from imtorque import datasets, evaluation
 from imtorque._types import Edges, FloatArray
+from imtorque.boundaries import EdgeStrengthener, Samples, strengthen_edges
 from imtorque.edges import edges_from_map
 from imtorque.experiments.boundary_rows import (
     OPTIONS,
@@ -33,11 +34,10 @@ from imtorque.experiments.boundary_rows import (
     summary_of,
 )
 from imtorque.experiments.edge_cues import CANNY, Canny, cue
-from imtorque.experiments.edge_pictures import curves_picture, maps_picture
+from imtorque.experiments.edge_sheets import curves_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
 from imtorque.experiments.workers import each
 from imtorque.files import read_image
-from imtorque.strengthen import EdgeStrengthener, Samples, strengthen_edges
 
 TRAIN, SPLIT = "train", "val"
 UCM = "gpb-ucm"

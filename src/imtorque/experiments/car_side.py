@@ -14,7 +14,8 @@ import numpy as np
 
 from imtorque import datasets
 from imtorque._types import FloatArray, Image
-from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
+from imtorque.boundaries import strengthen_edges
+from imtorque.contribution import LOWEST_GRADIENT, contribution_map, dense_contribution
 from imtorque.edges import detect_edges
 from imtorque.experiments.boundary_rows import (
     OPTIONS,
@@ -30,11 +31,10 @@ from imtorque.experiments.boundary_rows import (
     summary_of,
 )
 from imtorque.experiments.edge_cues import CANNY, EXTREMUM_SIZES, Canny, centre_prior
-from imtorque.experiments.edge_pictures import curves_picture, lines_picture, maps_picture
+from imtorque.experiments.edge_sheets import curves_picture, lines_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
 from imtorque.experiments.workers import each
 from imtorque.extrema import find_extrema
-from imtorque.strengthen import strengthen_edges
 
 CATEGORY = "car_side"
 CAR_SIZES = (97, 121, 151, 181)

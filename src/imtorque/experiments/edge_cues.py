@@ -9,9 +9,10 @@ import numpy as np
 
 from imtorque import _native
 from imtorque._types import Edges, FloatArray, Image
-from imtorque.boundary import BOUNDARY_SIZES, LOWEST_GRADIENT, contribution_map, dense_contribution
-from imtorque.edges import detect_edges, grey_image
+from imtorque.contribution import BOUNDARY_SIZES, LOWEST_GRADIENT, contribution_map, dense_contribution
+from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema
+from imtorque.images import grey_image
 
 EXTREMUM_SIZES = range(3, 92, 2)  # the paper's, for pictures of this size
 GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import BoolArray, FloatArray
-from imtorque.edges import grey_image
 from imtorque.experiments import figure_controls as controls
 from imtorque.experiments.figure_cases import Scene, Source, read_scene
 from imtorque.experiments.figure_choice import best_cut
+from imtorque.images import grey_image
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.figure import segment_figure
 

@@ -12,9 +12,9 @@ from PIL import ImageDraw
 from imtorque._types import BoolArray
 from imtorque.experiments.figure_cases import Scene, Source, read_scene
 from imtorque.experiments.figure_rows import Cutter, Way
-from imtorque.heat_pictures import labelled_sheet
-from imtorque.mask_pictures import ADDED, figure_overlay
-from imtorque.pictures import Bytes
+from imtorque.render.figures import ADDED, figure_overlay
+from imtorque.render.saliency import labelled_sheet
+from imtorque.render.torque import Bytes
 
 SHOWN = (
     "canny-binary",

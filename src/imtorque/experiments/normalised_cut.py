@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import FloatArray
-from imtorque.colour import Planes
+from imtorque.images import Planes
 
 ITERATIONS = 30
 TOLERANCE = 1e-3

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
-from imtorque.experiments.edge_pictures import lines_picture
+from imtorque.experiments.edge_sheets import lines_picture
 from imtorque.experiments.figure_cases import Source, caltech_cases, read_scene, source_files
 from imtorque.experiments.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, summary
 from imtorque.experiments.report import Report, Request, checksum, difference

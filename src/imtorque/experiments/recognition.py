@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import evaluation
-from imtorque.experiments.recognition_figures import (
+from imtorque.experiments.recognition_plan import Plan, class_folders, make_plan
+from imtorque.experiments.recognition_plots import (
     accuracy_picture,
     confusion_picture,
     descriptor_picture,
     per_class_csv,
     per_class_picture,
 )
-from imtorque.experiments.recognition_plan import Plan, class_folders, make_plan
 from imtorque.experiments.recognition_stages import Predictions, clear, learn
 from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.recognition.bags import parameters

@@ -21,8 +21,8 @@ from imtorque.evaluation import RegionScores
 from imtorque.experiments.region_methods import METHODS, Picture
 from imtorque.experiments.report import Report, Request, Row, checksum, difference
 from imtorque.experiments.workers import each
-from imtorque.heat_pictures import labelled_sheet
-from imtorque.region_pictures import mean_colour_picture
+from imtorque.render.regions import mean_colour_picture
+from imtorque.render.saliency import labelled_sheet
 
 TRAIN, SPLIT = "train", "val"
 EVERY = 8  # of the training images serve to choose parameters

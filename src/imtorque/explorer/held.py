@@ -15,8 +15,8 @@ import numpy as np
 
 from imtorque._types import Edges, Extrema, Image
 from imtorque.datasets import PHOTOGRAPHS, sample
-from imtorque.edges import grey_image
 from imtorque.files import decode_image, shrink_image
+from imtorque.images import grey_image
 
 MOST_PIXELS = 50_000_000  # of a picture that is sent
 WORKING_PIXELS = 400_000  # larger ones are shrunk by a whole factor until an answer takes no longer than a blink

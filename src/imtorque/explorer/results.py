@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import BoolArray, Edges, Extrema, Float32Array, FloatArray, IntArray
-from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
+from imtorque.boundaries import strengthen_edges
+from imtorque.contribution import LOWEST_GRADIENT, contribution_map, dense_contribution
 from imtorque.edges import detect_edges
 from imtorque.explorer.held import HeldPicture
 from imtorque.explorer.settings import Settings
 from imtorque.extrema import find_extrema, suppress_overlaps
-from imtorque.heat_pictures import heat_picture
-from imtorque.pictures import Bytes, edge_picture, scale_picture, value_picture
+from imtorque.render.saliency import heat_picture
+from imtorque.render.torque import Bytes, edge_picture, scale_picture, value_picture
 from imtorque.saliency import torque_saliency
 from imtorque.segmentation import segment_figure
-from imtorque.strengthen import strengthen_edges
 from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 
 MOST_VOLUME_BYTES = 2**26  # of disks' torque, which is computed once for maps and extrema where it is no more

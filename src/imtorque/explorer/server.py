@@ -41,7 +41,7 @@ from imtorque.explorer.results import (
 )
 from imtorque.explorer.settings import LAYERS, Settings, read_settings
 from imtorque.files import encode_png
-from imtorque.pictures import display_image
+from imtorque.render.torque import display_image
 
 SWEEP_SECONDS = 5.0
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}

@@ -13,9 +13,9 @@ from matplotlib.patches import Circle, Rectangle
 from numpy.typing import ArrayLike
 
 from imtorque._types import Edges, Image, IntArray
-from imtorque.pictures import MAXIMUM_COLOUR, display_image
 from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.plotting.torque import VALUE_MAP
+from imtorque.render.torque import MAXIMUM_COLOUR, display_image
 
 DIRECTIONS = 8
 

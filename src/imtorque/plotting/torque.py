@@ -11,11 +11,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
 
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Sizes, check_sizes
-from imtorque.boundary import contribution_map
+from imtorque.contribution import contribution_map
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_blobs
-from imtorque.pictures import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, display_image
 from imtorque.plotting.axes import figure_of, given_or_new_axes
+from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, display_image
 from imtorque.torque import default_sizes, torque_spectrum, value_and_scale_maps
 
 VALUE_MAP = LinearSegmentedColormap.from_list("imtorque_value", VALUE_COLOURS)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray
-from imtorque.edges import FULL_RANGE, grey_image
+from imtorque.images import FULL_RANGE, grey_image
 
 LONGEST_SIDE = 300  # to which larger pictures are reduced before they are described
 SMALLEST_SIDE = 16  # of a picture that holds a patch worth describing

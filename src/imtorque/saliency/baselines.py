@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from imtorque._types import Image
-from imtorque.edges import detect_edges, grey_image
+from imtorque.edges import detect_edges
+from imtorque.images import grey_image
 from imtorque.saliency.from_torque import FORMS
 from imtorque.saliency.maps import Map, resize_map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, working_planes, working_sigma

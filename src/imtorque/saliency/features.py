@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from imtorque.colour import Planes
+from imtorque.images import Planes
 from imtorque.saliency.maps import Map, attenuate_borders
 
 BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray
-from imtorque.colour import Planes, lab, rgb_image
-from imtorque.edges import SQRT2, detect_edges, grey_image
+from imtorque.edges import SQRT2, detect_edges
 from imtorque.extrema import find_extrema
+from imtorque.images import Planes, grey_image, lab, rgb_image
 from imtorque.saliency.maps import Map, resize_map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, splatted, working_planes, working_sigma
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from imtorque._types import Image
-from imtorque.colour import Planes, dkl, rgb_image
+from imtorque.images import Planes, dkl, rgb_image
 from imtorque.saliency.features import oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, resize_map, unit_range
 

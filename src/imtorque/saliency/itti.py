@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from imtorque._types import Image
-from imtorque.colour import Planes, rgb_image
+from imtorque.images import Planes, rgb_image
 from imtorque.saliency.features import ROUNDING, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, resize_map, unit_range
 

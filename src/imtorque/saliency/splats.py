@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from imtorque._types import FloatArray, IntArray
-from imtorque.colour import Planes
+from imtorque.images import Planes
 from imtorque.saliency.maps import Map, resize_map
 
 SHORTER_SIDE = 150  # pixels, to which the paper resizes pictures (Sec. 4.1)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque._atomic import replacing
 from imtorque._types import FloatArray, Image, IntArray
-from imtorque.colour import Planes, lab, rgb_image
+from imtorque.images import Planes, lab, rgb_image
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
 SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area: 2 % of it

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Extrema, FloatArray
-from imtorque.colour import Planes
+from imtorque.images import Planes
 
 Bins = NDArray[np.int64]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from imtorque._types import Edges, FloatArray, Image
-from imtorque.boundary import LOWEST_GRADIENT, contribution_map, dense_contribution
+from imtorque.boundaries import strengthen_edges
+from imtorque.contribution import LOWEST_GRADIENT, contribution_map, dense_contribution
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema
 from imtorque.segmentation.working_size import unit_grey
-from imtorque.strengthen import strengthen_edges
 
 STRENGTH_SCALE = 0.13  # gradient of strength 1, the same for all pictures: what the learned coefficients are for
 TYPICAL = 0.99  # quantile of a cue over its edge pixels that becomes 1

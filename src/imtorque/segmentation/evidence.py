@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import FloatArray, Image
-from imtorque.boundary import LOWEST_GRADIENT, dense_contribution
-from imtorque.colour import Planes, lab, rgb_image
+from imtorque.boundaries import strengthen_edges
+from imtorque.contribution import LOWEST_GRADIENT, dense_contribution
 from imtorque.edges import SQRT2, detect_edges
-from imtorque.strengthen import strengthen_edges
+from imtorque.images import Planes, lab, rgb_image
 
 FINE_AREA = 481 * 321  # pixels to which larger pictures are shrunk: boundary sizes and scales were chosen for these
 STRENGTH_SCALE = 0.13  # of edge strengths, for pictures of that size

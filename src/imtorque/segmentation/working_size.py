@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from imtorque._types import BoolArray, Float32Array, Image
-from imtorque.edges import grey_image
+from imtorque.images import grey_image
 
 LONG_SIDE = 360  # pixels at most
 

@@ -1,0 +1,275 @@
+// Summed-area tables of one strip of the image, and the torque of box patches from eight (squares) or twelve
+// (rectangles) look-ups.
+//
+// With exclusive prefix sums KX, KY of Fx, Fy and IT of u Fy - v Fx, a table cell (v, n) stores
+//     D1 = KY - KX,   D2 = KY + KX,   Q = (2n - 1) KY - (2v - 1) KX - 2 IT.
+// For a box of height sy and width sx with corner cells (a: below, b: above; h: right, l: left), and
+// p = (sx + sy) / 2, m = (sx - sy) / 2, twice the moment of its forces about its centre is
+//     p [D1(a,h) + D2(a,l) - D2(b,h) - D1(b,l)] + m [D2(a,h) + D1(a,l) - D1(b,h) - D2(b,l)]
+//         - [Q(a,h) - Q(a,l) - Q(b,h) + Q(b,l)].
+// No product with x or y is left, so the loads are contiguous along a row. All integers wrap around; that is harmless,
+// because every step is linear and the final sum fits (MomentBound). So tables may start anywhere: each strip has its
+// own, kept as a ring of rows. Naive twin: naive.torque_map in tests/naive.py.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/forces.hpp"
+
+namespace imtorque {
+
+struct Narrow {
+    using Uint = uint32_t;
+    static IMTORQUE_INLINE float to_float(Uint sum) { return static_cast<float>(static_cast<int32_t>(sum)); }
+    static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
+        out = __builtin_convertvector((Lanes<int32_t>)sums, Lanes<float>);
+    }
+};
+
+struct Wide {  // sums below 2^51: adding 1.5 * 2^52 puts the integer into a double's mantissa, in any vector width
+    using Uint = uint64_t;
+    static IMTORQUE_INLINE float to_float(Uint sum) {
+        const Uint bits = sum + 0x4338000000000000ull;
+        double shifted;
+        std::memcpy(&shifted, &bits, sizeof shifted);
+        return static_cast<float>(shifted - 6755399441055744.0);
+    }
+    static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
+        const Lanes<Uint> bits = sums + 0x4338000000000000ull;
+        out = __builtin_convertvector((Lanes<double>)bits - 6755399441055744.0, Lanes<float>);
+    }
+};
+
+struct WideLong {
+    using Uint = uint64_t;
+    static IMTORQUE_INLINE float to_float(Uint sum) { return static_cast<float>(static_cast<int64_t>(sum)); }
+    static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
+        out = __builtin_convertvector((Lanes<int64_t>)sums, Lanes<float>);
+    }
+};
+
+// The part of the image a task works on, and how far patches reach beyond it.
+struct Tile {
+    int top, bottom, left, right;  // half-open
+    int reach_y, reach_x;
+};
+
+constexpr int kPad = 16;  // spare columns, so that rows may be computed in whole vectors
+
+inline int table_width(const Tile& tile) {
+    return (tile.right - tile.left + 2 * tile.reach_x + 1 + 2 * kPad) / kPad * kPad;
+}
+
+// kWidth: the width of a table row where it is known to the compiler, else 0. Known, the three tables of a row are
+// reached from one pointer, and the pointers of several patches fit the registers.
+template <class Number, int kWidth = 0>
+class BoxTables {
+  public:
+    using Uint = typename Number::Uint;
+
+    // `rows` is how many image rows are worked on together.
+    BoxTables(const Field& field, const Tile& tile, int rows)
+        : field_(field), tile_(tile), ring_(2 * tile.reach_y + 1 + rows), given_width_(table_width(tile)), built_(0),
+          cells_(new Uint[static_cast<size_t>(width()) * (3 * ring_ + 2)]), forces_(new float[2 * width()]()) {
+        std::fill_n(cells_.get(), static_cast<size_t>(width()) * 2, Uint{0});
+        std::fill_n(row(0), static_cast<size_t>(width()) * 3, Uint{0});
+    }
+
+    int width() const { return kWidth ? kWidth : given_width_; }
+
+    // Torque of `patch` at (y, tile.left + x), ..., count pixels.
+    IMTORQUE_INLINE void torque_row(const Patch& patch, int y, int x, int count, float* __restrict out) const {
+        const Corners c = corners(patch, y);
+        const int w = width();
+        const Uint p = static_cast<Uint>(patch.rx + patch.ry + 1), m = static_cast<Uint>(patch.rx - patch.ry);
+        const float norm = patch.norm;
+        if (m == 0) {
+IMTORQUE_IVDEP
+            for (int i = x; i < x + count; ++i) out[i - x] = Number::to_float(square(c, p, w, i)) * norm;
+        } else {
+IMTORQUE_IVDEP
+            for (int i = x; i < x + count; ++i)
+                out[i - x] = Number::to_float(square(c, p, w, i) + skew(c, m, w, i)) * norm;
+        }
+    }
+
+    // The same for several squares, keeping the value of largest magnitude and its label (first wins ties); kOpen: these
+    // are the first, and what value and label hold does not count.
+    template <int kGroup, bool kOpen>
+    IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int count, float* value,
+                                        int32_t* label) const {
+        Corners c[kGroup];
+        Uint p[kGroup];
+        float norm[kGroup];
+        for (int g = 0; g < kGroup; ++g) {
+            c[g] = corners(patches[g], y);
+            p[g] = static_cast<Uint>(2 * patches[g].rx + 1);
+            norm[g] = patches[g].norm;
+        }
+        const int w = width();
+        int x = 0;
+        for (; x + kLanes <= count; x += kLanes) {
+            Lanes<float> best = {}, torque;
+            Lanes<int32_t> chosen = {};
+            if (!kOpen) {
+                load(value + x, best);
+                load(label + x, chosen);
+            }
+#pragma GCC unroll 4
+            for (int g = 0; g < kGroup; ++g) {
+                Number::to_floats(squares(c[g], p[g], w, x), torque);
+                torque *= norm[g];
+                // |torque| > |best|: the bits of non-negative floats have the floats' order.
+                const Lanes<int32_t> bits = bits_of(torque), held = bits_of(best);
+                const Lanes<int32_t> larger = (bits & 0x7FFFFFFF) > (held & 0x7FFFFFFF);
+                const Lanes<int32_t> winner = (bits & larger) | (held & ~larger);
+                std::memcpy(&best, &winner, sizeof best);
+                chosen = (labels[g] & larger) | (chosen & ~larger);
+            }
+            store(best, value + x);
+            store(chosen, label + x);
+        }
+        for (; x < count; ++x) {
+            float best = kOpen ? 0.0f : value[x];
+            int32_t chosen = kOpen ? 0 : label[x];
+            for (int g = 0; g < kGroup; ++g) {
+                const float torque = Number::to_float(square(c[g], p[g], w, x)) * norm[g];
+                if (std::fabs(torque) > std::fabs(best)) {
+                    best = torque;
+                    chosen = labels[g];
+                }
+            }
+            value[x] = best;
+            label[x] = chosen;
+        }
+    }
+
+    // Make the table rows for image rows up to (not including) `bottom` and their reach.
+    IMTORQUE_INLINE void build_to(int bottom) {
+        for (const int rows = bottom - tile_.top + 2 * tile_.reach_y; built_ < rows; ++built_) {
+            const int y = tile_.top - tile_.reach_y + built_;
+            if (y >= 0 && y < field_.height)
+                add_row(y);
+            else
+                repeat_row();
+        }
+    }
+
+  private:
+    struct Corners {  // the D1 cells; D2 and Q lie one and two widths further
+        const Uint *ah, *al, *bh, *bl;
+    };
+
+    Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + 3 * (v % ring_)); }
+
+    IMTORQUE_INLINE Corners corners(const Patch& patch, int y) const {
+        const int v = y - tile_.top + tile_.reach_y;
+        const Uint* a = row(v + patch.ry + 1);
+        const Uint* b = row(v - patch.ry);
+        const int h = tile_.reach_x + patch.rx + 1, l = tile_.reach_x - patch.rx;
+        return {a + h, a + l, b + h, b + l};
+    }
+
+    static IMTORQUE_INLINE Uint square(const Corners& c, Uint p, int w, int i) {
+        return p * (c.ah[i] - c.bh[i + w] + c.al[i + w] - c.bl[i]) -
+               (c.ah[i + 2 * w] - c.bh[i + 2 * w] - c.al[i + 2 * w] + c.bl[i + 2 * w]);
+    }
+    static IMTORQUE_INLINE Uint skew(const Corners& c, Uint m, int w, int i) {
+        return m * (c.ah[i + w] - c.bh[i] + c.al[i] - c.bl[i + w]);
+    }
+    static IMTORQUE_INLINE Lanes<Uint> squares(const Corners& c, Uint p, int w, ptrdiff_t i) {
+        Lanes<Uint> d1_ah, d2_al, d2_bh, d1_bl, q_ah, q_al, q_bh, q_bl;
+        load(c.ah + i, d1_ah);
+        load(c.bh + i + w, d2_bh);
+        load(c.al + i + w, d2_al);
+        load(c.bl + i, d1_bl);
+        load(c.ah + i + 2 * w, q_ah);
+        load(c.bh + i + 2 * w, q_bh);
+        load(c.al + i + 2 * w, q_al);
+        load(c.bl + i + 2 * w, q_bl);
+        return p * (d1_ah - d2_bh + d2_al - d1_bl) - (q_ah - q_bh - q_al + q_bl);
+    }
+
+    // Running sums of eight lanes, and the last lane everywhere.
+    static IMTORQUE_INLINE Lanes<Uint> running(Lanes<Uint> t) {
+        const Lanes<Uint> zero = {};
+        t += __builtin_shufflevector(t, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+        t += __builtin_shufflevector(t, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+        t += __builtin_shufflevector(t, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+        return t;
+    }
+    static IMTORQUE_INLINE Lanes<Uint> last(const Lanes<Uint>& t) {
+        return __builtin_shufflevector(t, t, 7, 7, 7, 7, 7, 7, 7, 7);
+    }
+    static IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
+        Lanes<float> f;
+        load(forces, f);
+        f = f * steps + 12582912.0f;  // round_force, eight at a time
+        return __builtin_convertvector(bits_of(f) - 0x4B400000, Lanes<Uint>);
+    }
+    static IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
+        Lanes<int32_t> bits;
+        std::memcpy(&bits, &f, sizeof bits);
+        return bits;
+    }
+
+    // Row recurrence: with row prefixes RX, RY and G(n) = (2n - 1) RY(n) - 2 RuY(n) = G(n - 1) + RY(n - 1) + RY(n),
+    // Q(v + 1) = Q(v) + G - KX(v) - KX(v + 1).
+    IMTORQUE_INLINE void add_row(int y) {
+        const int w = width();
+        const int from = std::max(0, tile_.left - tile_.reach_x);
+        const int to = std::min(field_.width, tile_.right + tile_.reach_x);
+        const int start = from - (tile_.left - tile_.reach_x);
+        const size_t at = static_cast<size_t>(y) * field_.width + from;
+        float *fx = forces_.get(), *fy = fx + w;  // zero outside the image
+        std::copy_n(field_.fx + at, to - from, fx + start);
+        std::copy_n(field_.fy + at, to - from, fy + start);
+
+        Uint *kx = cells_.get(), *ky = kx + w;
+        const Uint* q_above = row(built_) + 2 * w;
+        Uint* below = row(built_ + 1);
+        const float steps = static_cast<float>(field_.steps);
+        Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, k, q;
+        for (int n = 0; n < w; n += kLanes) {
+            const Lanes<Uint> force_x = rounded(fx + n, steps), force_y = rounded(fy + n, steps);
+            const Lanes<Uint> run_x = running(force_x), run_y = running(force_y);
+            const Lanes<Uint> rx = sum_x + run_x - force_x, ry = sum_y + run_y - force_y;
+            const Lanes<Uint> step_g = ry + ry + force_y, run_g = running(step_g);
+            const Lanes<Uint> g = sum_g + run_g - step_g;
+            sum_x += last(run_x);
+            sum_y += last(run_y);
+            sum_g += last(run_g);
+            load(kx + n, k);
+            const Lanes<Uint> x = k + rx;
+            load(q_above + n, q);
+            store<Uint>(q + g - k - x, below + 2 * w + n);
+            store<Uint>(x, kx + n);
+            load(ky + n, k);
+            const Lanes<Uint> yy = k + ry;
+            store<Uint>(yy, ky + n);
+            store<Uint>(yy - x, below + n);
+            store<Uint>(yy + x, below + w + n);
+        }
+    }
+
+    IMTORQUE_INLINE void repeat_row() {  // a row outside the image: no forces
+        const int w = width();
+        const Uint *kx = cells_.get(), *above = row(built_);
+        Uint* below = row(built_ + 1);
+        std::copy_n(above, 2 * w, below);
+IMTORQUE_IVDEP
+        for (int n = 2 * w; n < 3 * w; ++n) below[n] = above[n] - 2 * kx[n - 2 * w];
+    }
+
+    Field field_;
+    Tile tile_;
+    int ring_, given_width_, built_;
+    std::unique_ptr<Uint[]> cells_;   // running KX and KY, then the ring of rows D1 | D2 | Q
+    std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
+};
+
+}  // namespace imtorque

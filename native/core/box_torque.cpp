@@ -1,0 +1,224 @@
+// Torque of all box patches: the volume, and the fused value and scale maps that never store it.
+//
+// A task takes a strip of columns about kStrip wide, whose table rows fit the second-level cache, and works through
+// blocks of rows with sizes outermost, so that the two table rows of a patch are used by several sizes while they are
+// in the first-level cache. Naive twins: naive.torque_volume, naive.value_and_scale_maps.
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.hpp"
+#include "core/torque.hpp"
+
+namespace imtorque {
+namespace {
+
+constexpr int kKnownWidth = 608;  // of a table row: a strip with the reach of sizes up to 97
+constexpr int kRows = 16;
+constexpr int kGroup = 3;  // squares per pass over the value map
+
+struct Job {
+    Field field;
+    const Patch* patches;
+    int first, count;  // the patches this job handles: patches[first], ...
+    float* volume;     // either the volume,
+    float* value;      // or the maps:
+    int32_t* scale;    // label of the best patch so far, and after the last job signed
+    const int32_t* labels;
+    bool opens, closes;    // whether this is the first, the last job over the maps
+};
+
+IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
+                                int32_t* __restrict label) {
+IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) {
+        const bool larger = std::fabs(torque[x]) > std::fabs(value[x]);
+        value[x] = larger ? torque[x] : value[x];
+        label[x] = larger ? own : label[x];
+    }
+}
+
+IMTORQUE_INLINE void sign_labels(const float* value, int count, int32_t* __restrict scale) {
+    for (int x = 0; x < count; ++x) scale[x] = value[x] < 0 ? -scale[x] : scale[x];
+}
+
+template <class Tables>
+IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile& tile, int top, int bottom) {
+    const int count = tile.right - tile.left;
+    const int end = job.first + job.count;
+    for (int k = job.first; k < end;) {
+        const Patch* patch = job.patches + k;
+        const bool squares = k + kGroup <= end && patch[0].rx == patch[0].ry && patch[1].rx == patch[1].ry &&
+                             patch[2].rx == patch[2].ry;
+        for (int y = top; y < bottom; ++y) {
+            const size_t at = static_cast<size_t>(y) * job.field.width + tile.left;
+            if (squares && k == job.first && job.opens) {
+                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, count, job.value + at, job.scale + at);
+            } else if (squares) {
+                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, count, job.value + at, job.scale + at);
+            } else {
+                if (k == job.first && job.opens) {
+                    std::fill_n(job.value + at, count, 0.0f);
+                    std::fill_n(job.scale + at, count, 0);
+                }
+                float torque[kStrip];
+                for (int x = 0; x < count; x += kStrip) {
+                    const int n = std::min(kStrip, count - x);
+                    tables.torque_row(*patch, y, x, n, torque);
+                    select_row(torque, job.labels[k], n, job.value + at + x, job.scale + at + x);
+                }
+            }
+        }
+        k += squares ? kGroup : 1;
+    }
+}
+
+template <class Tables>
+IMTORQUE_INLINE void run_tables(const Job& job, const Tile& tile) {
+    Tables tables(job.field, tile, kRows);
+    const int count = tile.right - tile.left, width = job.field.width;
+    const size_t pixels = static_cast<size_t>(job.field.height) * width;
+    for (int top = tile.top; top < tile.bottom; top += kRows) {
+        const int bottom = std::min(top + kRows, tile.bottom);
+        tables.build_to(bottom);
+        if (job.volume) {
+            for (int k = job.first; k < job.first + job.count; ++k)
+                for (int y = top; y < bottom; ++y)
+                    tables.torque_row(job.patches[k], y, 0, count,
+                                      job.volume + k * pixels + static_cast<size_t>(y) * width + tile.left);
+            continue;
+        }
+        fuse_block(job, tables, tile, top, bottom);
+        for (int y = top; y < bottom && job.closes; ++y) {
+            const size_t at = static_cast<size_t>(y) * width + tile.left;
+            sign_labels(job.value + at, count, job.scale + at);
+        }
+    }
+}
+
+template <class Number>
+IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
+    if (table_width(tile) <= kKnownWidth)
+        run_tables<BoxTables<Number, kKnownWidth>>(job, tile);
+    else
+        run_tables<BoxTables<Number>>(job, tile);
+}
+IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
+                  (number, job, tile))
+
+template <class Number>
+void run(Number number, const Job& job) {
+    int reach_y = 0, reach_x = 0;
+    for (int k = job.first; k < job.first + job.count; ++k) {
+        reach_y = std::max(reach_y, job.patches[k].ry);
+        reach_x = std::max(reach_x, job.patches[k].rx);
+    }
+    const std::vector<Tile> tiles = cut_tiles(job.field.height, job.field.width, reach_y, reach_x);
+    parallel_for(static_cast<int>(tiles.size()), [&](int i) { run_tile(number, job, tiles[i]); });
+}
+
+// Narrow patches first, then the wide ones; sizes increase, so ties still go to the first.
+void run_by_width(Job job, const std::vector<Patch>& patches) {
+    const int count = static_cast<int>(patches.size());
+    const Widths widths = choose_widths(job.field, patches);
+    if (widths.narrow > 0) {
+        job.first = 0;
+        job.count = widths.narrow;
+        job.opens = true;
+        job.closes = widths.narrow == count;
+        run(Narrow{}, job);
+    }
+    if (widths.narrow < count) {
+        job.first = widths.narrow;
+        job.count = count - widths.narrow;
+        job.opens = widths.narrow == 0;
+        job.closes = true;
+        if (widths.long_sums)
+            run(WideLong{}, job);
+        else
+            run(Wide{}, job);
+    }
+}
+
+}  // namespace
+
+std::vector<Patch> clip_patches(std::vector<Patch> patches, Shape shape, const Field& field) {
+    const int diagonal = static_cast<int>(std::ceil(std::hypot(field.height - 1, field.width - 1)));
+    for (Patch& patch : patches) {
+        patch.ry = std::min(patch.ry, shape == Shape::box ? field.height - 1 : diagonal);
+        patch.rx = std::min(patch.rx, shape == Shape::box ? field.width - 1 : diagonal);
+    }
+    return patches;
+}
+
+Widths choose_widths(const Field& field, const std::vector<Patch>& patches) {
+    // What covers a patch and all before it; so widths grow along the list, and the first wide one can be bisected.
+    std::vector<Patch> covers = patches;
+    for (size_t k = 1; k < covers.size(); ++k) {
+        covers[k].ry = std::max(covers[k].ry, covers[k - 1].ry);
+        covers[k].rx = std::max(covers[k].rx, covers[k - 1].rx);
+    }
+    const auto narrow = [&](const Patch& cover) { return width_of_sums(field, cover) == Width::bits32; };
+    const auto first_wide = std::partition_point(covers.begin(), covers.end(), narrow);
+    return {static_cast<int>(first_wide - covers.begin()), width_of_sums(field, covers.back()) == Width::bits64_long};
+}
+
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x) {
+    // Wide strips where patches reach far, so that the margins a strip shares with its neighbours stay a small part.
+    const int strip = std::max(kStrip, 2 * reach_x);
+    const int strips = (width + strip - 1) / strip;
+    int bands = 1;
+    if (num_threads() > 1) {
+        const int wanted = (2 * num_threads() + strips - 1) / strips;
+        bands = std::max(1, std::min(wanted, height / std::max(4 * kRows, 2 * reach_y)));
+    }
+    std::vector<Tile> tiles;
+    for (int s = 0; s < strips; ++s)
+        for (int b = 0; b < bands; ++b) {
+            const auto cut = [](int length, int i, int n) {
+                return static_cast<int>(static_cast<long long>(length) * i / n);
+            };
+            tiles.push_back({cut(height, b, bands), cut(height, b + 1, bands), cut(width, s, strips),
+                             cut(width, s + 1, strips), reach_y, reach_x});
+        }
+    return tiles;
+}
+
+void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau) {
+    if (shape == Shape::disk) return disk_torque(field, patches, 0, field.height, tau);
+    run_by_width({field, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false}, patches);
+}
+
+void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape,
+                     const int32_t* labels, float* value, int32_t* scale) {
+    if (shape == Shape::box) {
+        run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, labels, false, false}, patches);
+        return;
+    }
+    // Disks: a band of the volume at a time.
+    const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
+    const int count = static_cast<int>(patches.size());
+    std::vector<float> tau(static_cast<size_t>(count) * rows * field.width);
+    for (int top = 0; top < field.height; top += rows) {
+        const int bottom = std::min(top + rows, field.height);
+        disk_torque(field, patches, top, bottom, tau.data());
+        const size_t at = static_cast<size_t>(top) * field.width;
+        value_and_scale_of_volume(tau.data(), count, static_cast<long long>(bottom - top) * field.width, labels,
+                                  value + at, scale + at);
+    }
+}
+
+void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* labels, float* value,
+                               int32_t* scale) {
+    constexpr long long kChunk = 4096;  // of the maps, stays in the first-level cache while all sizes pass
+    const int chunks = static_cast<int>((pixels + kChunk - 1) / kChunk);
+    parallel_for(chunks, [&](int c) {
+        const long long at = c * kChunk;
+        const int n = static_cast<int>(std::min(kChunk, pixels - at));
+        std::fill_n(value + at, n, 0.0f);
+        std::fill_n(scale + at, n, 0);
+        for (int k = 0; k < count; ++k) select_row(tau + k * pixels + at, labels[k], n, value + at, scale + at);
+        sign_labels(value + at, n, scale + at);
+    });
+}
+
+}  // namespace imtorque

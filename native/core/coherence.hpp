@@ -1,0 +1,20 @@
+// Torque over edge mass, and the edges' share in it.
+#pragma once
+
+#include "core/forces.hpp"
+
+namespace imtorque {
+
+// The least mass a patch is taken to have, so that a patch of almost no edges does not count as a coherent one.
+constexpr double kLeastMass = 1e-3;
+// Mean distance of a square's points to its centre, over its side.
+constexpr double kMeanLever = 0.38;
+
+// coherence[p] = tau[p] / (mass(p) + kLeastMass), mass(p) = kMeanLever L / (2 L^2) * sum over q in P of |F_q|, for the
+// square of side L = 2 half + 1. In place: tau becomes the coherence.
+void divide_by_mass(const Field& field, int half, float* tau);
+
+// total[q] += 1 / L^3 * sum over pixels p whose square holds q of coherence[p] * (q - p) x F_q / |F_q|; 0 where F is 0.
+void add_coherent_votes(const Field& field, const float* coherence, int half, double* total);
+
+}  // namespace imtorque

@@ -1,0 +1,192 @@
+// Torque of disk patches, exactly, in O(radius) per pixel and size.
+//
+// A disk is a stack of row runs. With row prefixes PX, PY of Fx, Fy and G as in box_tables.hpp, twice the moment of the
+// run of half-width w at height dy is  -[G(h) - G(l)] + (2w + 1) [PY(h) + PY(l)] - 2 dy [PX(h) - PX(l)].  Rows +dy and
+// -dy share w, so their sums are formed once,
+//     A = -(G+ + G-) - 2 dy (PX+ - PX-),   B = PY+ + PY-,
+// and serve every radius: twice the moment is the sum over dy of A(h) - A(l) + (2w + 1) (B(h) + B(l)).
+// Naive twin: naive.torque_map(..., patch="disk").
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/parallel.hpp"
+#include "core/torque.hpp"
+
+namespace imtorque {
+namespace {
+
+struct Job {
+    Field field;
+    const Patch* patches;
+    int first, count;
+    const int32_t* half_widths;  // [patch][dy], -1 where the disk has no row
+    int rows_of_widths;
+    int top, bottom;  // of the output
+    float* tau;
+};
+
+template <class Number>
+class RowPrefixes {  // PX, PY, G of the rows around the current one, as a ring
+  public:
+    using Uint = typename Number::Uint;
+    RowPrefixes(const Field& field, const Tile& tile)
+        : field_(field), steps_(static_cast<float>(field.steps)), tile_(tile), ring_(2 * tile.reach_y + 1),
+          width_(tile.right - tile.left + 2 * tile.reach_x + 1),
+          cells_(new Uint[static_cast<size_t>(width_) * 3 * ring_]) {}
+
+    int width() const { return width_; }
+    Uint* row(int y) { return cells_.get() + static_cast<size_t>(width_) * 3 * ((y + ring_) % ring_); }
+
+    void build(int y) {
+        Uint *px = row(y), *py = px + width_, *g = py + width_;
+        const bool inside = y >= 0 && y < field_.height;
+        const size_t at = inside ? static_cast<size_t>(y) * field_.width : 0;
+        Uint sum_x = 0, sum_y = 0, sum_g = 0;
+        for (int n = 0; n < width_; ++n) {
+            px[n] = sum_x;
+            py[n] = sum_y;
+            g[n] = sum_g;
+            const int x = tile_.left - tile_.reach_x + n;
+            const bool force = inside && x >= 0 && x < field_.width;
+            const auto rounded = [&](const float* f) {
+                return force ? static_cast<Uint>(static_cast<int64_t>(round_force(f[at + x], steps_))) : Uint{0};
+            };
+            const Uint force_y = rounded(field_.fy);
+            sum_x += rounded(field_.fx);
+            sum_g += 2 * sum_y + force_y;
+            sum_y += force_y;
+        }
+    }
+
+  private:
+    Field field_;
+    float steps_;
+    Tile tile_;
+    int ring_, width_;
+    std::unique_ptr<Uint[]> cells_;
+};
+
+template <class Uint>
+IMTORQUE_INLINE void pair_rows(const Uint* below, const Uint* above, int dy, int width, Uint* __restrict a,
+                               Uint* __restrict b) {
+    const Uint lever = 2 * static_cast<Uint>(dy);
+    const Uint *px1 = below, *py1 = below + width, *g1 = below + 2 * width;
+    const Uint *px0 = above, *py0 = above + width, *g0 = above + 2 * width;
+    if (dy == 0) {
+        for (int n = 0; n < width; ++n) {
+            a[n] = Uint{0} - g1[n];
+            b[n] = py1[n];
+        }
+        return;
+    }
+IMTORQUE_IVDEP
+    for (int n = 0; n < width; ++n) {
+        a[n] = Uint{0} - g1[n] - g0[n] - lever * (px1[n] - px0[n]);
+        b[n] = py1[n] + py0[n];
+    }
+}
+
+template <class Uint>
+struct Run {  // one pair of rows of one disk: where its ends lie in A and B, and the lever of B
+    const Uint *ah, *al, *bh, *bl;
+    Uint lever;
+    Run(const Uint* a, const Uint* b, int reach, int w)
+        : ah(a + reach + w + 1), al(a + reach - w), bh(b + reach + w + 1), bl(b + reach - w),
+          lever(2 * static_cast<Uint>(w) + 1) {}
+    IMTORQUE_INLINE Uint at(int x) const { return ah[x] - al[x] + lever * (bh[x] + bl[x]); }
+};
+
+template <class Uint>
+IMTORQUE_INLINE void add_runs(const Run<Uint>& first, const Run<Uint>& second, int count, Uint* __restrict sum) {
+IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) sum[x] += first.at(x) + second.at(x);
+}
+
+template <class Uint>
+IMTORQUE_INLINE void add_run(const Run<Uint>& run, int count, Uint* __restrict sum) {
+IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) sum[x] += run.at(x);
+}
+
+template <class Number>
+IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
+    using Uint = typename Number::Uint;
+    RowPrefixes<Number> prefixes(job.field, tile);
+    const int width = prefixes.width(), count = tile.right - tile.left, reach = tile.reach_x;
+    std::unique_ptr<Uint[]> sums(new Uint[static_cast<size_t>(job.count) * count]), pairs(new Uint[4 * width]);
+    Uint *a0 = pairs.get(), *b0 = a0 + width, *a1 = b0 + width, *b1 = a1 + width;
+    for (int y = tile.top - tile.reach_y; y < tile.top + tile.reach_y; ++y) prefixes.build(y);
+    for (int y = tile.top; y < tile.bottom; ++y) {
+        prefixes.build(y + tile.reach_y);
+        std::fill_n(sums.get(), static_cast<size_t>(job.count) * count, Uint{0});
+        for (int dy = 0; dy <= tile.reach_y; dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
+            pair_rows<Uint>(prefixes.row(y + dy), prefixes.row(y - dy), dy, width, a0, b0);
+            const bool more = dy < tile.reach_y;
+            if (more) pair_rows<Uint>(prefixes.row(y + dy + 1), prefixes.row(y - dy - 1), dy + 1, width, a1, b1);
+            for (int k = 0; k < job.count; ++k) {
+                const int32_t* w = job.half_widths + static_cast<size_t>(job.first + k) * job.rows_of_widths + dy;
+                Uint* sum = sums.get() + static_cast<size_t>(k) * count;
+                if (w[0] < 0) continue;
+                if (more && w[1] >= 0)
+                    add_runs<Uint>({a0, b0, reach, w[0]}, {a1, b1, reach, w[1]}, count, sum);
+                else
+                    add_run<Uint>({a0, b0, reach, w[0]}, count, sum);
+            }
+        }
+        for (int k = 0; k < job.count; ++k) {
+            const size_t slice = static_cast<size_t>(job.first + k) * (job.bottom - job.top);
+            float* out = job.tau + (slice + y - job.top) * job.field.width + tile.left;
+            const Uint* sum = sums.get() + static_cast<size_t>(k) * count;
+            const float norm = job.patches[job.first + k].norm;
+            for (int x = 0; x < count; ++x) out[x] = Number::to_float(sum[x]) * norm;
+        }
+    }
+}
+
+IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
+                  (number, job, tile))
+
+template <class Number>
+void run(Number number, const Job& job) {
+    const int radius = job.patches[job.first + job.count - 1].rx;
+    const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, job.field.width - 1);
+    const std::vector<Tile> tiles = cut_tiles(job.bottom - job.top, job.field.width, reach_y, reach_x);
+    parallel_for(static_cast<int>(tiles.size()), [&](int i) {
+        Tile tile = tiles[i];
+        tile.top += job.top;
+        tile.bottom += job.top;
+        run_tile(number, job, tile);
+    });
+}
+
+}  // namespace
+
+int disk_half_width(long long radius, long long dy) {
+    const long long square = radius * radius - dy * dy;
+    auto w = static_cast<long long>(std::sqrt(static_cast<double>(square)));
+    while (w * w > square) --w;
+    while ((w + 1) * (w + 1) <= square) ++w;
+    return static_cast<int>(w);
+}
+
+void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
+    const int count = static_cast<int>(patches.size());
+    const int rows = std::min(patches.back().ry, field.height - 1) + 1;
+    std::vector<int32_t> half_widths(static_cast<size_t>(count) * rows, -1);
+    for (int k = 0; k < count; ++k) {
+        const long long radius = patches[k].rx;
+        for (int dy = 0; dy < rows && dy <= radius; ++dy)
+            half_widths[static_cast<size_t>(k) * rows + dy] =
+                std::min(disk_half_width(radius, dy), field.width - 1);
+    }
+    const Widths widths = choose_widths(field, patches);
+    Job job{field, patches.data(), 0, widths.narrow, half_widths.data(), rows, top, bottom, tau};
+    if (widths.narrow > 0) run(Narrow{}, job);
+    job.first = widths.narrow;
+    job.count = count - widths.narrow;
+    if (job.count > 0 && widths.long_sums) run(WideLong{}, job);
+    if (job.count > 0 && !widths.long_sums) run(Wide{}, job);
+}
+
+}  // namespace imtorque

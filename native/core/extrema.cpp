@@ -1,0 +1,435 @@
+// Local extrema of the torque volume in space and scale, from a stored volume or straight from the edges.
+//
+// A maximum is positive, not below any of its 26 neighbours and above at least one of them; neighbours outside the
+// volume do not count; adjacent maxima (a plateau) are one, named by the lowest (k, y, x). Minima likewise.
+//
+// Work goes by cells of kRows x kColumns pixels. In a cell, each size is first tested in the plane, where the loop
+// vectorises; the few pixels that pass are compared with the two neighbouring sizes. When only the strongest `count`
+// are wanted, the value map comes first: a pixel where |V| exceeds its eight neighbours' holds an extremum of just that
+// strength, so the count-th best of them bounds the result from below, and cells whose |V| stays under that bound are
+// left out. Naive twin: naive.find_extrema.
+#include "core/extrema.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+
+#include "core/parallel.hpp"
+
+namespace imtorque {
+namespace {
+
+constexpr int kRows = 16;
+constexpr int kColumns = 62;
+constexpr int kStride = 64;  // a cell's row with one neighbour on each side: whole vectors
+constexpr int kSlice = (kRows + 2) * kStride;
+
+struct Cell {
+    int top, bottom, left, right;
+};
+
+struct Found : Extremum {
+    bool tied;  // has a neighbour of equal value
+};
+
+struct Search {
+    int count, height, width;
+    Request request;
+    float threshold;  // |value| of the weakest extremum wanted
+    const float* value_map;  // |V| for leaving out cells, or null
+};
+
+bool worth_searching(const Search& s, const Cell& cell) {
+    if (!s.value_map) return true;
+    float largest = 0;
+    for (int y = cell.top; y < cell.bottom; ++y) {
+        const float* row = s.value_map + static_cast<size_t>(y) * s.width;
+        for (int x = cell.left; x < cell.right; ++x) largest = std::max(largest, std::fabs(row[x]));
+    }
+    return largest >= s.threshold && largest > 0;
+}
+
+// Flags the pixels of a slice that are extrema in the plane. Zeros around the image are neutral: a maximum is above
+// zero, a minimum below.
+IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float threshold, float want_max, float want_min,
+                                     float* highest, float* lowest, int32_t* flags, int32_t* any) {
+    for (int i = 0; i < (rows + 2) * kStride; i += kStride) {
+IMTORQUE_IVDEP
+        for (int x = 1; x < kStride - 1; ++x) {
+            const float a = slice[i + x - 1], b = slice[i + x], c = slice[i + x + 1];
+            const float ac = a > c ? a : c, ca = a < c ? a : c;
+            highest[i + x] = ac > b ? ac : b;
+            lowest[i + x] = ca < b ? ca : b;
+        }
+    }
+    for (int y = 1; y <= rows; ++y) {
+        const int i = y * kStride;
+        int32_t found = 0;
+IMTORQUE_IVDEP
+        for (int x = 1; x < kStride - 1; ++x) {
+            const float v = slice[i + x];
+            const float up = highest[i - kStride + x], down = highest[i + kStride + x];
+            const float deep = lowest[i - kStride + x], under = lowest[i + kStride + x];
+            const float top = up > down ? up : down, bottom = deep < under ? deep : under;
+            const bool maximum = (v * want_max > 0) & (v >= threshold) & (v >= highest[i + x]) & (v >= top);
+            const bool minimum = (v * want_min < 0) & (-v >= threshold) & (v <= lowest[i + x]) & (v <= bottom);
+            const int32_t flag = maximum | minimum;
+            flags[i + x] = flag;
+            found |= flag;
+        }
+        any[y] = found;
+    }
+}
+
+IMTORQUE_DISPATCH(static, test_plane,
+                  (const float* slice, int rows, float threshold, float want_max, float want_min, float* highest,
+                   float* lowest, int32_t* flags, int32_t* any),
+                  (slice, rows, threshold, want_max, want_min, highest, lowest, flags, any))
+
+// Compare one pixel with its neighbours at three sizes (null where there is none).
+void test_scales(const Search& s, const float* const slices[3], int k, int y, int x, int local, std::vector<Found>& out) {
+    const float v = slices[1][local];
+    bool strict = false, tied = false;
+    for (int j = 0; j < 3; ++j) {
+        if (!slices[j]) continue;
+        for (int dy = -1; dy <= 1; ++dy) {
+            if (y + dy < 0 || y + dy >= s.height) continue;
+            for (int dx = -1; dx <= 1; ++dx) {
+                if (x + dx < 0 || x + dx >= s.width || (j == 1 && dy == 0 && dx == 0)) continue;
+                const float neighbour = slices[j][local + dy * kStride + dx];
+                if (v > 0 ? neighbour > v : neighbour < v) return;
+                strict |= neighbour != v;
+                tied |= neighbour == v;
+            }
+        }
+    }
+    if (strict) out.push_back({{v, k, y, x}, tied});
+}
+
+// `fill(k, cell, slice)` writes the torque of size k over the cell and its one-pixel margin.
+template <class Fill>
+void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vector<Found>& out) {
+    float slices[3][kSlice];
+    float highest[kSlice], lowest[kSlice];
+    int32_t flags[kSlice], any[kRows + 2];
+    const int rows = cell.bottom - cell.top;
+    const float want_max = s.request.sign >= 0, want_min = s.request.sign <= 0;
+    fill(0, cell, slices[0]);
+    for (int k = 0; k < s.count; ++k) {
+        if (k + 1 < s.count) fill(k + 1, cell, slices[(k + 1) % 3]);
+        if (!s.request.end_scales && (k == 0 || k + 1 == s.count)) continue;
+        const float* here[3] = {k > 0 ? slices[(k + 2) % 3] : nullptr, slices[k % 3],
+                                k + 1 < s.count ? slices[(k + 1) % 3] : nullptr};
+        test_plane(here[1], rows, s.threshold, want_max, want_min, highest, lowest, flags, any);
+        for (int y = 1; y <= rows; ++y) {
+            if (!any[y]) continue;
+            for (int x = 1; x <= cell.right - cell.left; ++x)
+                if (flags[y * kStride + x])
+                    test_scales(s, here, k, cell.top + y - 1, cell.left + x - 1, y * kStride + x, out);
+        }
+    }
+}
+
+// Set what lies outside the image to zero, in a slice whose inside has been written.
+void clear_outside(const Search& s, const Cell& cell, float* slice) {
+    const int rows = cell.bottom - cell.top;
+    if (cell.top == 0) std::fill_n(slice, kStride, 0.0f);
+    if (cell.bottom == s.height) std::fill_n(slice + (rows + 1) * kStride, kStride, 0.0f);
+    const int used = cell.right - cell.left + 1 + (cell.right < s.width);
+    for (int y = 0; y < rows + 2; ++y) {
+        if (cell.left == 0) slice[y * kStride] = 0;
+        std::fill(slice + y * kStride + used, slice + (y + 1) * kStride, 0.0f);
+    }
+}
+
+std::vector<Cell> cut_row(int top, int bottom, int left, int right) {
+    std::vector<Cell> cells;
+    for (int x = left; x < right; x += kColumns) cells.push_back({top, bottom, x, std::min(x + kColumns, right)});
+    return cells;
+}
+
+// Rows [top, bottom) of the image are in tau[k][y - first_row][x] with `rows` stored rows.
+void search_rows(const Search& s, const float* tau, int first_row, int rows, int top, int bottom,
+                 std::vector<Found>& out) {
+    const auto fill = [&](int k, const Cell& cell, float* slice) {
+        const int from = std::max(cell.left - 1, 0), to = std::min(cell.right + 1, s.width);
+        for (int y = std::max(cell.top - 1, 0); y < std::min(cell.bottom + 1, s.height); ++y) {
+            const float* row = tau + (static_cast<size_t>(k) * rows + y - first_row) * s.width;
+            std::copy(row + from, row + to, slice + (y - cell.top + 1) * kStride + from - cell.left + 1);
+        }
+        clear_outside(s, cell, slice);
+    };
+    for (const Cell& cell : cut_row(top, bottom, 0, s.width))
+        if (worth_searching(s, cell)) search_cell(s, cell, fill, out);
+}
+
+template <class Number>
+IMTORQUE_INLINE void fill_slice_impl(const BoxTables<Number>& tables, const Patch& patch, const Tile& tile,
+                                     const Cell& cell, int height, float* slice) {
+    const int count = (cell.right - cell.left + 2 + 7) / 8 * 8;
+    for (int y = std::max(cell.top - 1, 0); y < std::min(cell.bottom + 1, height); ++y)
+        tables.torque_row(patch, y, cell.left - 1 - tile.left, count, slice + (y - cell.top + 1) * kStride);
+}
+
+IMTORQUE_DISPATCH(template <class Number> static, fill_slice,
+                  (const BoxTables<Number>& tables, const Patch& patch, const Tile& tile, const Cell& cell, int height,
+                   float* slice),
+                  (tables, patch, tile, cell, height, slice))
+
+template <class Number>
+IMTORQUE_INLINE void build_tables_impl(BoxTables<Number>& tables, int bottom) {
+    tables.build_to(bottom);
+}
+IMTORQUE_DISPATCH(template <class Number> static, build_tables, (BoxTables<Number> & tables, int bottom),
+                  (tables, bottom))
+
+template <class Number>
+void search_boxes(const Search& s, const Field& field, const std::vector<Patch>& patches, int narrow,
+                  std::vector<Found>& all) {
+    int reach_y = 0, reach_x = 0;
+    for (const Patch& patch : patches) {
+        reach_y = std::max(reach_y, patch.ry);
+        reach_x = std::max(reach_x, patch.rx);
+    }
+    // Some more reach serves the cells' margins and the spare columns of the last one.
+    const std::vector<Tile> tiles = cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad);
+    std::mutex lock;
+    parallel_for(static_cast<int>(tiles.size()), [&](int i) {
+        std::vector<Cell> cells;
+        for (int top = tiles[i].top; top < tiles[i].bottom; top += kRows)
+            for (const Cell& cell : cut_row(top, std::min(top + kRows, tiles[i].bottom), tiles[i].left, tiles[i].right))
+                if (worth_searching(s, cell)) cells.push_back(cell);
+        if (cells.empty()) return;
+        Tile tile = tiles[i];
+        tile.top = cells.front().top;
+        std::unique_ptr<BoxTables<Narrow>> small;
+        std::unique_ptr<BoxTables<Number>> large;
+        if (narrow > 0) small.reset(new BoxTables<Narrow>(field, tile, kRows + 2));
+        if (narrow < s.count) large.reset(new BoxTables<Number>(field, tile, kRows + 2));
+        const auto fill = [&](int k, const Cell& cell, float* slice) {
+            if (k < narrow)
+                fill_slice(*small, patches[k], tile, cell, s.height, slice);
+            else
+                fill_slice(*large, patches[k], tile, cell, s.height, slice);
+            clear_outside(s, cell, slice);
+        };
+        std::vector<Found> out;
+        for (const Cell& cell : cells) {
+            if (small) build_tables(*small, cell.bottom);
+            if (large) build_tables(*large, cell.bottom);
+            search_cell(s, cell, fill, out);
+        }
+        std::lock_guard<std::mutex> guard(lock);
+        all.insert(all.end(), out.begin(), out.end());
+    });
+}
+
+void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
+                  std::vector<Found>& all) {
+    const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
+    std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
+    for (int top = 0; top < field.height; top += rows) {
+        const int bottom = std::min(top + rows, field.height);
+        const int from = std::max(top - 1, 0), to = std::min(bottom + 1, field.height);
+        disk_torque(field, patches, from, to, tau.data());
+        for (int y = top; y < bottom; y += kRows)
+            search_rows(s, tau.data(), from, to - from, y, std::min(y + kRows, bottom), all);
+    }
+}
+
+bool stronger(const Found& a, const Found& b) {
+    const float va = std::fabs(a.value), vb = std::fabs(b.value);
+    if (va != vb) return va > vb;
+    if (a.k != b.k) return a.k < b.k;
+    return a.y != b.y ? a.y < b.y : a.x < b.x;
+}
+
+// Keep one of each set of adjacent tied extrema. `found` is sorted, so equal values are neighbours in it and the first
+// of a set is its lowest (k, y, x).
+void merge_plateaus(std::vector<Found>& found) {
+    std::vector<size_t> tied;
+    for (size_t i = 0; i < found.size(); ++i)
+        if (found[i].tied) tied.push_back(i);
+    std::vector<size_t> parent(tied.size());
+    std::iota(parent.begin(), parent.end(), size_t{0});
+    const auto root = [&](size_t i) {
+        while (parent[i] != i) i = parent[i] = parent[parent[i]];
+        return i;
+    };
+    const auto position = [](const Found& f) { return std::make_pair(f.k, std::make_pair(f.y, f.x)); };
+    for (size_t i = 0; i < tied.size(); ++i) {
+        const Found& a = found[tied[i]];
+        // The 13 neighbours that come before (k, y, x); of equal value, so in the same sorted run.
+        for (int dk = -1; dk <= 0; ++dk)
+            for (int dy = -1; dy <= (dk < 0 ? 1 : 0); ++dy)
+                for (int dx = -1; dx <= (dk < 0 || dy < 0 ? 1 : -1); ++dx) {
+                    Found wanted = a;
+                    wanted.k += dk;
+                    wanted.y += dy;
+                    wanted.x += dx;
+                    const auto before = tied.begin() + static_cast<ptrdiff_t>(i);
+                    const auto it = std::lower_bound(tied.begin(), before, wanted,
+                                                     [&](size_t j, const Found& f) { return stronger(found[j], f); });
+                    if (it == before || found[*it].value != a.value || position(found[*it]) != position(wanted)) continue;
+                    const size_t u = root(i), w = root(static_cast<size_t>(it - tied.begin()));
+                    parent[std::max(u, w)] = std::min(u, w);
+                }
+    }
+    std::vector<bool> dropped(found.size(), false);
+    for (size_t i = 0; i < tied.size(); ++i)
+        if (root(i) != i) dropped[tied[i]] = true;
+    size_t kept = 0;
+    for (size_t i = 0; i < found.size(); ++i)
+        if (!dropped[i]) found[kept++] = found[i];
+    found.resize(kept);
+}
+
+std::vector<Extremum> strongest(std::vector<Found>& found, const Request& request) {
+    std::sort(found.begin(), found.end(), stronger);
+    merge_plateaus(found);
+    if (request.count >= 0 && static_cast<long long>(found.size()) > request.count) found.resize(request.count);
+    return std::vector<Extremum>(found.begin(), found.end());
+}
+
+// Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
+IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
+                                     int32_t* __restrict flags) {
+IMTORQUE_IVDEP
+    for (int x = 0; x < width; ++x) {
+        const float v = row[x + 1];
+        const bool rows = (v > above[x]) & (v > above[x + 1]) & (v > above[x + 2]) & (v > below[x]) &
+                          (v > below[x + 1]) & (v > below[x + 2]);
+        flags[x] = rows & (v > row[x]) & (v > row[x + 2]);
+    }
+}
+IMTORQUE_DISPATCH(static, flag_peaks,
+                  (const float* above, const float* row, const float* below, int width, int32_t* flags),
+                  (above, row, below, width, flags))
+
+void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<float>& peaks) {
+    std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
+    std::vector<int32_t> flags(width);
+    const auto magnitudes = [&](int y) {
+        float* row = &rows[((y + 3) % 3) * (static_cast<size_t>(width) + 2)];
+        for (int x = 0; x < width; ++x)
+            row[x + 1] = y < 0 || y >= height ? 0.0f : std::fabs(value[static_cast<size_t>(y) * width + x]);
+        return row;
+    };
+    const float* above = magnitudes(top - 1);
+    const float* row = magnitudes(top);
+    for (int y = top; y < bottom; ++y) {
+        const float* below = magnitudes(y + 1);
+        flag_peaks(above, row, below, width, flags.data());
+        for (int x = 0; x < width; ++x)
+            if (flags[x] && (sign == 0 || (value[static_cast<size_t>(y) * width + x] > 0) == (sign > 0)))
+                peaks.push_back(row[x + 1]);
+        above = row;
+        row = below;
+    }
+}
+
+// The count-th largest |V| among pixels that exceed all eight neighbours: each holds an extremum of that strength.
+float weakest_wanted(const float* value, int height, int width, const Request& request) {
+    std::vector<float> peaks;
+    std::mutex lock;
+    parallel_for((height + 2 * kRows - 1) / (2 * kRows), [&](int band) {
+        std::vector<float> found;
+        const int top = band * 2 * kRows;
+        collect_peaks(value, height, width, request.sign, top, std::min(top + 2 * kRows, height), found);
+        std::lock_guard<std::mutex> guard(lock);
+        peaks.insert(peaks.end(), found.begin(), found.end());
+    });
+    if (static_cast<long long>(peaks.size()) < request.count) return 0;
+    std::nth_element(peaks.begin(), peaks.begin() + (request.count - 1), peaks.end(), std::greater<float>());
+    return peaks[request.count - 1];
+}
+
+}  // namespace
+
+std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request) {
+    const Search s{count, height, width, request, 0, nullptr};
+    std::vector<Found> found;
+    std::mutex lock;
+    parallel_for((height + kRows - 1) / kRows, [&](int i) {
+        std::vector<Found> out;
+        search_rows(s, tau, 0, height, i * kRows, std::min((i + 1) * kRows, height), out);
+        std::lock_guard<std::mutex> guard(lock);
+        found.insert(found.end(), out.begin(), out.end());
+    });
+    return strongest(found, request);
+}
+
+std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
+                                       const Request& request) {
+    const int count = static_cast<int>(patches.size());
+    Search s{count, field.height, field.width, request, 0, nullptr};
+    if (request.count == 0) return {};
+    std::vector<Found> found;
+    if (shape == Shape::disk) {
+        search_disks(s, field, patches, found);
+        return strongest(found, request);
+    }
+    std::unique_ptr<float[]> value;
+    // An extremum at an end size may be left out by request, and then the value map does not bound the others.
+    if (request.count > 0 && request.end_scales) {
+        const size_t pixels = static_cast<size_t>(field.height) * field.width;
+        value.reset(new float[pixels]);
+        std::unique_ptr<int32_t[]> scale(new int32_t[pixels]);
+        const std::vector<int32_t> sizes(count, 1);
+        value_and_scale(field, patches, shape, sizes.data(), value.get(), scale.get());
+        s.threshold = weakest_wanted(value.get(), field.height, field.width, request);
+        s.value_map = value.get();
+    }
+    const Widths widths = choose_widths(field, patches);
+    if (widths.long_sums)
+        search_boxes<WideLong>(s, field, patches, widths.narrow, found);
+    else
+        search_boxes<Wide>(s, field, patches, widths.narrow, found);
+    return strongest(found, request);
+}
+
+std::vector<bool> suppress_overlaps(const int64_t* y, const int64_t* x, const int64_t* height, const int64_t* width,
+                                    const float* value, int count, double overlap) {
+    // Kept boxes are listed in the grid squares they touch, so that a box meets only those near it.
+    constexpr int64_t kGrid = 64;
+    const auto cell = [](int64_t low, int64_t origin) { return (low - origin) / kGrid; };
+    int64_t top = 0, bottom = 0, left = 0, right = 0;
+    for (int i = 0; i < count; ++i) {
+        top = i ? std::min(top, y[i] - height[i] / 2) : y[i] - height[i] / 2;
+        bottom = i ? std::max(bottom, y[i] + height[i] / 2) : y[i] + height[i] / 2;
+        left = i ? std::min(left, x[i] - width[i] / 2) : x[i] - width[i] / 2;
+        right = i ? std::max(right, x[i] + width[i] / 2) : x[i] + width[i] / 2;
+    }
+    const int64_t columns = cell(right, left) + 1;
+    std::vector<std::vector<int>> listed(static_cast<size_t>((cell(bottom, top) + 1) * columns));
+    std::vector<bool> keep(count, false);
+    const auto shared = [&](int i, int j) {
+        const auto span = [](int64_t a, int64_t sa, int64_t b, int64_t sb) {
+            return std::max<int64_t>(0, std::min(a + sa / 2, b + sb / 2) - std::max(a - sa / 2, b - sb / 2) + 1);
+        };
+        const double both = static_cast<double>(span(y[i], height[i], y[j], height[j])) *
+                            static_cast<double>(span(x[i], width[i], x[j], width[j]));
+        return both / std::min(static_cast<double>(height[i] * width[i]), static_cast<double>(height[j] * width[j]));
+    };
+    for (int i = 0; i < count; ++i) {
+        const int64_t from_y = cell(y[i] - height[i] / 2, top), to_y = cell(y[i] + height[i] / 2, top);
+        const int64_t from_x = cell(x[i] - width[i] / 2, left), to_x = cell(x[i] + width[i] / 2, left);
+        keep[i] = true;
+        for (int64_t gy = from_y; gy <= to_y && keep[i]; ++gy)
+            for (int64_t gx = from_x; gx <= to_x && keep[i]; ++gx)
+                for (const int j : listed[static_cast<size_t>(gy * columns + gx)])
+                    if ((value[i] > 0) == (value[j] > 0) && shared(i, j) > overlap) {
+                        keep[i] = false;
+                        break;
+                    }
+        if (!keep[i]) continue;
+        for (int64_t gy = from_y; gy <= to_y; ++gy)
+            for (int64_t gx = from_x; gx <= to_x; ++gx) listed[static_cast<size_t>(gy * columns + gx)].push_back(i);
+    }
+    return keep;
+}
+
+}  // namespace imtorque

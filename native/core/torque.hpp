@@ -1,0 +1,51 @@
+// The torque kernels' entry points. Patches come in increasing order; `clip_patches` has been applied.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/box_tables.hpp"
+#include "core/forces.hpp"
+
+namespace imtorque {
+
+enum class Shape { box, disk };
+
+// The same patches with reaches no longer than the image needs: pixels outside it hold no forces.
+std::vector<Patch> clip_patches(std::vector<Patch> patches, Shape shape, const Field& field);
+
+// How many of the patches, from the first, have sums that fit 32 bits; and whether the others pass 2^51.
+struct Widths {
+    int narrow;
+    bool long_sums;
+};
+Widths choose_widths(const Field& field, const std::vector<Patch>& patches);
+
+constexpr int kStrip = 480;  // columns a task takes at least: its table rows fit the second-level cache
+
+// Cut the image into strips and bands, enough of them to keep all threads busy.
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x);
+
+// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2.
+int disk_half_width(long long radius, long long dy);
+
+// tau[k][y][x], float32.
+void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau);
+
+// The torque of largest magnitude at each pixel, and the label of the patch it was found at with its sign (0 where it is
+// 0). The first of equal magnitudes is kept.
+void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape,
+                     const int32_t* labels, float* value, int32_t* scale);
+
+// The same from a volume.
+void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* labels, float* value,
+                               int32_t* scale);
+
+// Torque of all disks for the rows [top, bottom), tau[k][y - top][x].
+void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
+
+// Torque over size at one pixel.
+void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x,
+                     float* tau);
+
+}  // namespace imtorque

@@ -1,0 +1,1 @@
+"""Results as pictures of bytes, without matplotlib: arrays in, arrays out, at any size."""

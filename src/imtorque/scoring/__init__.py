@@ -1,0 +1,1 @@
+"""Folders of predictions against folders of truth: joins data sets and evaluation."""

@@ -1,0 +1,90 @@
+"""Results as pictures of the image's own resolution."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from imtorque import Edges, Extrema
+from imtorque.render.torque import (
+    blob_picture,
+    display_image,
+    edge_picture,
+    label_picture,
+    scale_picture,
+    value_picture,
+)
+
+
+def one(y=5, x=6, size=5, value=1.0):
+    return Extrema([y], [x], [size], [value])
+
+
+def test_positive_torque_is_red_negative_blue_and_zero_white():
+    red, white, blue = value_picture(np.float32([[0.5, 0, -0.5]]), limit=1.0)[0].astype(int)
+    assert red[0] > red[2] + 50
+    assert blue[2] > blue[0] + 50
+    assert white.min() > 240
+
+
+def test_no_torque_has_no_scale_and_is_black():
+    picture = scale_picture(np.int32([[9, 0, -9, 3]]))[0].astype(int)
+    assert_array_equal(picture[1], 0)
+    assert picture[0].sum() > picture[3].sum()
+    assert picture[0][0] > picture[0][2]
+    assert picture[2][2] > picture[2][0]
+
+
+def test_a_map_of_nothing_is_drawn():
+    assert_array_equal(np.unique(value_picture(np.zeros((2, 3), np.float32))), [247])
+    assert_array_equal(edge_picture(Edges(np.zeros((2, 3)), np.zeros((2, 3)))), 0)
+
+
+def test_labels_number_discs_and_the_stronger_one_shows():
+    blobs = Extrema([5, 5], [6, 8], [5, 7], [0.5, -0.9])
+    labels = label_picture((12, 14), blobs)
+    assert labels.dtype == np.uint16
+    assert labels[5, 8] == 1
+    assert labels[5, 6] == 1
+    assert labels[5, 4] == 2
+    assert set(np.unique(labels)) == {0, 1, 2}
+    assert np.count_nonzero(label_picture((12, 14), one(size=5))) == 21  # pixels within 2.5 of the centre
+
+
+@pytest.mark.parametrize("blob", [one(0, 0, 9), one(11, 13, 1), one(5, 6, 99, -1.0)])
+def test_blobs_at_and_beyond_the_border_are_drawn(blob):
+    assert label_picture((12, 14), blob).max() == 1
+    drawn = blob_picture(np.zeros((12, 14), np.uint8), blob)
+    assert drawn.shape == (12 * 16, 14 * 16, 3)
+    assert drawn.max() > 100
+
+
+def test_more_blobs_than_16_bits_count_get_a_wider_label():
+    n = 70_000
+    blobs = Extrema(np.arange(n) // 300, np.arange(n) % 300, np.ones(n, int), np.linspace(1, 0.5, n))
+    labels = label_picture((240, 300), blobs)
+    assert labels.dtype == np.int32
+    assert labels.max() == n
+
+
+def test_bright_and_dark_blobs_differ_in_line_as_well_as_colour():
+    ground = np.full((60, 60), 0.5)
+    solid, dashed = (blob_picture(ground, one(30, 30, 31, value)) for value in (1.0, -1.0))
+    coloured = [np.count_nonzero(np.ptp(picture.astype(int), axis=2) > 60) for picture in (solid, dashed)]
+    assert coloured[1] < 0.75 * coloured[0]
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        (np.uint8([[3, 200]]), [3, 200]),
+        (np.array([[False, True]]), [0, 255]),
+        (np.uint16([[100, 4095]]), [0, 255]),
+        (np.array([[-2.0, 8.0]]), [0, 255]),
+        (np.array([[4.0, 4.0]]), [0, 0]),
+        (np.uint8([[[9, 9, 9, 0], [9, 9, 9, 255]]]), [255, 9]),
+    ],
+)
+def test_an_image_is_shown_in_bytes(image, expected):
+    shown = display_image(image)
+    assert shown.shape == (1, 2, 3)
+    assert_array_equal(shown[0, :, 1], expected)
