@@ -25,9 +25,7 @@ SKIMAGE_LIMIT = 640 * 480  # pixels; beyond that scikit-image's detectors take m
 
 def mosaic(height: int, width: int) -> np.ndarray:
     """Grey picture of any size from scikit-image's photographs at their own resolution, side by side."""
-    tiles = [
-        np.rint(255 * imtorque.images.grey_image(getattr(data, name)())[0]).astype(np.uint8) for name in PHOTOGRAPHS
-    ]
+    tiles = [np.rint(255 * imtorque.images.grey_image(getattr(data, name)())).astype(np.uint8) for name in PHOTOGRAPHS]
     rows: list[np.ndarray] = []
     k = 0
     while sum(len(row) for row in rows) < height:

@@ -20,7 +20,7 @@ def test_the_papers_coefficients_give_the_papers_values():
 
 
 def test_a_blend_is_linear():
-    comp = strengthen_edges([[0.2, 0.4]], [[1.0, 0.0]], method="blend", alpha=0.25)
+    comp = strengthen_edges([[0.2, 0.4]], [[1.0, 0.0]], method="blend", share=0.25)
     assert_allclose(comp, [[0.4, 0.3]])
 
 
@@ -52,7 +52,7 @@ def test_more_support_never_weakens_an_edge(strength, contribution):
         ([[0.5]], [[0.0]], {"method": "magic"}, 'method must be "logistic"'),
         ([[0.5]], [[0.0]], {"coefficients": "mine"}, "coefficients must be one of paper, learned"),
         ([[0.5]], [[0.0]], {"coefficients": (1.0, 2.0)}, "coefficients must be three finite numbers"),
-        ([[0.5]], [[0.0]], {"method": "blend", "alpha": 2}, "alpha must lie in"),
+        ([[0.5]], [[0.0]], {"method": "blend", "share": 2}, "share must lie in"),
     ],
 )
 def test_bad_maps_are_refused(strength, contribution, options, message):

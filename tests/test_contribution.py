@@ -42,7 +42,7 @@ def test_contributions_are_the_definition(edges, rows, patch, weight, absolute):
     boxes = list(zip(extrema.y, extrema.x, extrema.size, strict=True))
     ref = naive.contribution_map(edges.fx, edges.fy, boxes, weights * signs, patch, absolute)
     sign = "absolute" if absolute else "supporting"
-    comp = contribution_map(edges, extrema, sign=sign, weight=weight, patch=patch)
+    comp = contribution_map(edges, extrema, votes=sign, weight=weight, patch=patch)
     assert_allclose(comp, ref, rtol=1e-6, atol=1e-9 * (1 + np.abs(ref).max()))
 
 
@@ -58,7 +58,7 @@ def test_contributions_to_rectangles_are_the_definition(edges, sizes):
 def test_separate_takes_the_larger_of_maxima_and_minima(edges, rows):
     extrema = as_extrema(rows)
     parts = [contribution_map(edges, extrema[extrema.value * s > 0]) for s in (1, -1)]
-    assert_array_equal(contribution_map(edges, extrema, sign="separate"), np.maximum(*parts))
+    assert_array_equal(contribution_map(edges, extrema, votes="separate"), np.maximum(*parts))
 
 
 def test_the_edges_of_an_object_support_its_extremum():

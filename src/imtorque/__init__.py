@@ -7,13 +7,15 @@ from importlib import import_module as _import_module
 from importlib.metadata import version as _version
 from types import ModuleType as _ModuleType
 
+from imtorque import _renamed
 from imtorque._types import Edges, Extrema, TorqueVolume
-from imtorque.boundaries import EdgeStrengthener, strengthen_edges
+from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
-from imtorque.edges import detect_edges, edges_from_map, gradient_edges
+from imtorque.edges import EdgeRecipe, detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
+from imtorque.segmentation.boxes import Boxes
 from imtorque.segmentation.objects import propose_objects, segment_objects
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
@@ -30,12 +32,15 @@ from imtorque.torque import (
 __version__ = _version("imtorque")
 
 __all__ = [
+    "Boxes",
+    "EdgeRecipe",
     "EdgeStrengthener",
     "Edges",
     "Extrema",
     "TorqueVolume",
     "alpha_expansion",
     "blend_saliency",
+    "boundary_strength",
     "contribution_map",
     "default_sizes",
     "dense_contribution",
@@ -68,11 +73,26 @@ __all__ = [
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "recognition", "saliency", "segmentation", "synthetic")
+_SUBMODULES = (
+    "datasets",
+    "edges",
+    "evaluation",
+    "files",
+    "images",
+    "plotting",
+    "render",
+    "recognition",
+    "saliency",
+    "segmentation",
+    "synthetic",
+)
+
+
+_renamed.find_old_modules()
 
 
 def __getattr__(name: str) -> _ModuleType:
-    if name in _SUBMODULES:
+    if name in _SUBMODULES or f"imtorque.{name}" in _renamed.MODULES:
         return _import_module(f"imtorque.{name}")
     raise AttributeError(f"module 'imtorque' has no attribute {name!r}")
 

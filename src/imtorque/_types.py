@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,8 @@ Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 Image = NDArray[Any]
+Patch = Literal["square", "disk"]
+Sign = Literal[1, -1]  # of bright and of dark objects
 Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range
 
 LARGEST_FORCE = 1e30  # keeps every torque inside a float32

@@ -1,15 +1,19 @@
-"""From edge strength and torque to better edges: object boundaries up, texture down (Sec. 4.2 of the paper)."""
+"""From picture to boundary strength: edges re-weighed by torque, boundaries up, texture down (Sec. 4.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._types import FloatArray
+from imtorque._renamed import renamed_argument
+from imtorque._types import Edges, FloatArray, Image
+from imtorque.contribution import dense_contribution
+from imtorque.edges.recipes import RECIPES, EdgeRecipe, find_recipe
+from imtorque.images import Picture, ValueRange
 
 ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
 LOG_SHIFT = 0.05  # added to the strength before its logarithm is taken
@@ -19,23 +23,63 @@ Samples = tuple[FloatArray, FloatArray]
 # c0, c1, c2 of the logistic rule: whether the strength enters by its logarithm, and the coefficients.
 COEFFICIENTS = {
     "paper": (False, (-2.54, 1.86, 2.69)),  # Sec. 4.2
-    "learned": (True, (-1.722, 0.942, 3.282)),  # for Canny of sigma sqrt(2), scale 0.13, and `dense_contribution`
-    "learned-sigma-2": (True, (-1.852, 1.020, 3.444)),  # for sigma 2, scale 0.105
+    "learned": (True, RECIPES["canny"].coefficients),
+    "learned-sigma-2": (True, RECIPES["canny-2"].coefficients),
 }
 
 
+def boundary_strength(
+    image: Image | Picture, recipe: str | EdgeRecipe = "canny", *, value_range: ValueRange | None = None
+) -> FloatArray:
+    """Return how likely each edge pixel bounds an object: the recipe's edges, strengthened by torque.
+
+    Parameters
+    ----------
+    image
+        Grey or colour, as for `detect_edges`. The recipes were learned on pictures of about 500 pixels.
+    recipe
+        By name: "canny" (sigma sqrt(2)) or "canny-2" (sigma 2, fewer and smoother edges); or an `EdgeRecipe`.
+    value_range
+        As for `detect_edges`.
+
+    Returns
+    -------
+    ndarray
+        Shape (H, W), in [0, 1]; zero where there is no edge, everywhere if there is none.
+
+    Examples
+    --------
+    >>> image = np.zeros((40, 40))
+    >>> image[10:31, 10:31] = 1
+    >>> strength = boundary_strength(image)
+    >>> bool(strength[20, 10] > 0.5), float(strength[20, 20])
+    (True, 0.0)
+    """
+    chosen = find_recipe(recipe)
+    return strengthened(chosen.edges(Picture(image, value_range)), chosen)
+
+
+def strengthened(edges: Edges, recipe: EdgeRecipe) -> FloatArray:
+    """Return the strength of a recipe's edges after torque has re-weighed them."""
+    strength = np.minimum(edges.strength, 1)
+    if not strength.any():
+        return np.zeros(edges.shape)
+    return strengthen_edges(strength, dense_contribution(edges, recipe.sizes), coefficients=recipe.coefficients)
+
+
+@renamed_argument("alpha", "share")
 def strengthen_edges(
     strength: ArrayLike,
     contribution: ArrayLike,
     *,
-    method: str = "logistic",
+    method: Literal["logistic", "blend", "product"] = "logistic",
     coefficients: str | Sequence[float] = "learned",
-    alpha: float = 0.5,
+    share: float = 0.5,
 ) -> FloatArray:
     """Re-weigh edges by their contribution to torque.
 
         logistic:  d_s = 1 / (1 + exp(-(c0 + c1 log(d_o + 0.05) + c2 X)))      ("paper": d_o in place of its logarithm)
-        blend:     d_s = (1 - alpha) d_o + alpha d_tau
+        blend:     d_s = (1 - share) d_o + share d_tau
         product:   d_s = d_o min(max(X, 0), 1)^2
 
     Parameters
@@ -50,8 +94,8 @@ def strengthen_edges(
     coefficients
         Of the logistic rule: "learned" (on Berkeley's training images, sigma sqrt(2), strength_scale 0.13),
         "learned-sigma-2" (sigma 2, 0.105), "paper", or (c0, c1, c2) with the logarithm.
-    alpha
-        Share of the contribution in the blend.
+    share
+        Of the contribution in the blend; the paper's alpha.
 
     Returns
     -------
@@ -73,9 +117,9 @@ def strengthen_edges(
         x = x if logarithm else np.clip(x, 0, 1)
         return np.where(d > 0, logistic(c0 + cue + c2 * x), 0.0)
     if method == "blend":
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"alpha must lie in [0, 1], got {alpha}")
-        return np.where(d > 0, (1 - alpha) * d + alpha * np.clip(x, 0, 1), 0.0)
+        if not 0 <= share <= 1:
+            raise ValueError(f"share must lie in [0, 1], got {share}")
+        return np.where(d > 0, (1 - share) * d + share * np.clip(x, 0, 1), 0.0)
     if method == "product":
         return d * np.clip(x, 0, 1) ** 2
     raise ValueError(f'method must be "logistic", "blend" or "product", got {method!r}')

@@ -6,18 +6,27 @@ coherently its edges turn. The second tells object boundaries from texture much 
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from imtorque import _native
-from imtorque._types import Edges, Extrema, FloatArray, Sizes, check_sizes
+from imtorque._renamed import renamed_argument
+from imtorque._types import Edges, Extrema, FloatArray, Patch, Sizes, check_sizes
+from imtorque.edges.recipes import BOUNDARY_SIZES
 from imtorque.torque import require_edges, torque_coherence
 
-BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # for pictures of about 500 pixels
-LOWEST_GRADIENT = 0.004  # of edges to be weighed, in grey values per pixel: texture is for torque to tell, not for this
+Votes = Literal["supporting", "absolute", "separate"]
 
 
+@renamed_argument("sign", "votes")
 def contribution_map(
-    edges: Edges, extrema: Extrema, *, sign: str = "supporting", weight: str = "one", patch: str = "square"
+    edges: Edges,
+    extrema: Extrema,
+    *,
+    votes: Votes = "supporting",
+    weight: Literal["one", "area", "torque"] = "one",
+    patch: Patch = "square",
 ) -> FloatArray:
     """Sum each edge pixel's moments about the extrema whose patches hold it (eq. 21).
 
@@ -29,7 +38,7 @@ def contribution_map(
         Edge vectors.
     extrema
         The patches that vote.
-    sign
+    votes
         "supporting": an edge counts positive where it turns with the extremum, negative against it. "absolute": by the
         size of its moment alone. "separate": the supporting sums of maxima and of minima apart, the larger of the two.
     weight
@@ -47,20 +56,20 @@ def contribution_map(
     if not isinstance(extrema, Extrema):
         raise TypeError(f"extrema must be Extrema, as find_extrema returns them, got {type(extrema).__name__}")
     require_edges(edges)
-    if sign not in ("supporting", "absolute", "separate"):
-        raise ValueError(f'sign must be "supporting", "absolute" or "separate", got {sign!r}')
+    if votes not in ("supporting", "absolute", "separate"):
+        raise ValueError(f'votes must be "supporting", "absolute" or "separate", got {votes!r}')
     if weight not in ("one", "area", "torque"):
         raise ValueError(f'weight must be "one", "area" or "torque", got {weight!r}')
     if patch not in ("square", "disk"):
         raise ValueError(f'patch must be "square" or "disk", got {patch!r}')
-    if sign == "separate":
+    if votes == "separate":
         parts = [contribution_map(edges, extrema[extrema.value * s > 0], weight=weight, patch=patch) for s in (1, -1)]
-        return np.maximum(*parts)
-    turns = np.sign(extrema.value) if sign == "supporting" else np.ones(len(extrema))
-    votes = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
+        return np.asarray(np.maximum(*parts))
+    turns = np.sign(extrema.value) if votes == "supporting" else np.ones(len(extrema))
+    weights = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
     sides = (extrema.height, extrema.width)
     y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, *sides))
-    return _native.contributions(edges.fx, edges.fy, y, x, height, width, votes, patch == "disk", sign == "absolute")
+    return _native.contributions(edges.fx, edges.fy, y, x, height, width, weights, patch == "disk", votes == "absolute")
 
 
 def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES) -> FloatArray:

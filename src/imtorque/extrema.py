@@ -8,18 +8,18 @@ import operator
 import numpy as np
 
 from imtorque import _native
-from imtorque._types import Edges, Extrema, Image, IntArray, Sizes, TorqueVolume
+from imtorque._types import Edges, Extrema, Image, IntArray, Patch, Sign, Sizes, TorqueVolume
 from imtorque.edges import detect_edges
 from imtorque.torque import default_sizes, patch_arrays, require_sizes
 
 
 def find_extrema(
     source: Edges | TorqueVolume,
-    *,
     sizes: Sizes | None = None,
+    *,
     count: int | None = None,
-    sign: int | None = None,
-    patch: str = "square",
+    sign: Sign | None = None,
+    patch: Patch = "square",
     alpha: float = 2.0,
     end_scales: bool = True,
 ) -> Extrema:
@@ -76,7 +76,7 @@ def find_blobs(
     image: Image,
     *,
     sizes: Sizes | None = None,
-    sign: int | None = None,
+    sign: Sign | None = None,
     threshold: float = 0.4,
     overlap: float = 0.5,
     count: int | None = None,

@@ -1,104 +1,337 @@
-"""Colour: pictures as RGB in [0, 1], and the spaces in which colours are compared."""
+"""The one door for pictures: any array becomes grey, RGB or Lab in [0, 1], by one rule for what is black and white.
+
+The rule (`value_range`). Black is 0. White is the smallest full scale that holds the largest value: 255, 1023, 4095,
+16383 or 65535, as cameras and files have them; 1 before these for floats, and the type's own largest value for signed
+and wide integers. So the same scene is the same picture as uint8, as 10, 12 or 16 bits in uint16, as int16, int32, or
+as floats from 0 to 1, 255 or 4095. Floats may exceed black and white by an eighth, as resampling leaves them. Where
+that would leave a picture all but black (a mask of 0 and 1 as integers, a float picture of 1e-6), or where values are
+negative, the picture's own lowest and highest values take their place. Give `value_range` where pictures must be
+comparable that this would not treat alike.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._types import Float32Array, Image
+from imtorque._types import BoolArray, Float32Array, Image
 
 Planes = NDArray[np.float64]
-FULL_RANGE = {np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0}
+ValueRange = tuple[float, float]
+
+FULL_SCALES = (255.0, 1023.0, 4095.0, 16383.0, 65535.0)
+DARKEST = 16  # times, by which white may exceed the largest value: beyond, the picture's own range counts
+OVERSHOOT = 0.125  # part of their highest value by which floats may lie beyond black and white
+WIDEST = 1e30  # range of values
+STRIP = 1 << 20  # pixels that are converted at a time
+KERNEL_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32), np.dtype(np.float64))
 
 # Linear sRGB to CIE XYZ, over the white point D65 (IEC 61966-2-1).
 TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
-# Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to (from GBVS as released).
-TO_LMS = np.array([[18.32535, 44.60077, 7.46216], [4.09544, 28.20135, 6.66066], [0.02114, 0.10325, 1.05258]])
-GREY_POINT = np.array([34.918539, 19.314797, 0.585611])
-DKL_SCALES = (0.5774, 2.7525, 0.4526)
 
 
-def grey_image(image: Image) -> tuple[Float32Array, float]:
-    """Return the luminance as float32 in [0, 1], and how many of the image's grey values make 1.
+class Picture:
+    """An array that came in by the door: checked, with its value range, turned into what is asked for in strips.
 
-    This is the door every image comes in by: dtype, shape and values are checked here.
+    Every function that takes an image takes a Picture too: make one to give a range or a mask.
+
+    Parameters
+    ----------
+    image
+        Grey (H, W) or colour (H, W, 3 or 4), the fourth channel being opacity over white. Bool, integers or floats of
+        any width and byte order, finite. Of a masked array the masked pixels do not count: they take the values of the
+        nearest ones that do, and have no edges. A Picture is taken as it is.
+    value_range
+        (black, white), where the rule of this module is not to choose them.
+    mask
+        Shape (H, W), True where the picture counts.
     """
-    pixels = np.asarray(image)
-    if pixels.dtype == bool:
-        pixels = pixels.astype(np.uint8) * np.uint8(255)
-    if pixels.dtype not in FULL_RANGE and pixels.dtype.kind != "f":
-        raise TypeError(f"image must be uint8, uint16, bool or float, got dtype {pixels.dtype}")
-    if pixels.size == 0 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (1, 3, 4))):
-        raise ValueError(f"image must be grey (H, W) or colour (H, W, 3 or 4) and not empty, got shape {pixels.shape}")
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, None]
-    white = FULL_RANGE.get(pixels.dtype)
-    if white is not None:
-        return _native.to_grey(np.ascontiguousarray(pixels), white, 0.0, 1 / white), 1.0
-    if pixels.dtype not in (np.float32, np.float64):
-        pixels = pixels.astype(np.float64)
-    low, high = float(pixels.min()), float(pixels.max())
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise ValueError("image must be finite, got NaN or infinity")
-    if pixels.shape[2] == 4:
-        low, high = min(low, 1.0), max(high, 1.0)
-    if high - low > 1e30:
-        raise ValueError(f"image values must lie within a range of 1e30, got {low:g} to {high:g}")
-    unit = high - low or 1.0
-    return _native.to_grey(np.ascontiguousarray(pixels), 1.0, low, 1 / unit), unit
+
+    def __init__(
+        self, image: Image | Picture, value_range: ValueRange | None = None, mask: ArrayLike | None = None
+    ) -> None:
+        """Check the array; convert nothing yet."""
+        if isinstance(image, Picture):
+            if value_range is None and mask is None:
+                self.__dict__.update(image.__dict__)
+                return
+            raise TypeError("value_range and mask must be given to Picture itself, got a Picture with more of them")
+        pixels = _checked(np.ma.getdata(image))
+        self.mask = _counting(image, mask, pixels.shape[:2])
+        if self.mask is not None:
+            pixels = _filled(pixels, self.mask)
+        self.pixels = pixels if pixels.ndim == 3 else pixels[:, :, None]
+        own = _range_of(self.pixels[:, :, :3])
+        self.low, self.high = own if value_range is None else _checked_range(value_range)
+        self._opaque = _white_of(self.pixels[:, :, 3]) if self.pixels.shape[2] == 4 else 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.pixels.shape[0], self.pixels.shape[1]
+
+    @property
+    def is_grey(self) -> bool:
+        """Whether there is no colour."""
+        return bool(self.pixels.shape[2] == 1)
+
+    def grey(self) -> Float32Array:
+        """Return the luminance (Rec. 709), shape (H, W), 0 for black and 1 for white."""
+        if self.is_grey and self.pixels.dtype == np.float32 and (self.low, self.high) == (0, 1):
+            return np.ascontiguousarray(self.pixels[:, :, 0])
+        grey = np.empty(self.shape, np.float32)
+        for start, part in self._strips():
+            grey[start : start + len(part)] = self._grey_part(part)
+        return grey
+
+    def levelled(self) -> tuple[Float32Array, float]:
+        """Return the luminance for gradients, and how much of the value range makes 1 in it.
+
+        Floats are taken from their lowest to their highest value, so that a faint picture on a high pedestal keeps its
+        contrast in the 24 bits of a float32.
+        """
+        if self.pixels.dtype.kind != "f" or self.pixels.shape[2] == 4:
+            return self.grey(), 1.0
+        low, high = _bounds(self.pixels)
+        unit = high - low or 1.0
+        grey = np.empty(self.shape, np.float32)
+        for start, part in self._strips():
+            wide = part.astype(np.float64) if part.dtype.itemsize < 4 else part
+            grey[start : start + len(part)] = _native.to_grey(np.ascontiguousarray(wide), 1.0, low, 1 / unit)
+        return grey, unit / (self.high - self.low)
+
+    def rgb(self) -> Planes:
+        """Return red, green and blue, shape (3, H, W), 0 for black and 1 for white."""
+        planes = np.empty((3, *self.shape))
+        for start, part in self.rgb_strips():
+            planes[:, start : start + part.shape[1]] = part
+        return planes
+
+    def rgb_strips(self, rows: int = 1) -> Iterator[tuple[int, Planes]]:
+        """Yield (first row, planes (3, h, W)) from top to bottom, h a multiple of `rows` in all but the last."""
+        for start, part in self._strips(rows):
+            yield start, self._rgb_part(part)
+
+    def resized(self, shape: tuple[int, int], colours: Callable[[Planes], Planes] | None = None) -> Planes:
+        """Return grey, or colours(RGB), resized as `resize` does, (C, *shape), never held at full size."""
+        rows, columns = (resize_matrix(old, new) for old, new in zip(self.shape, shape, strict=True))
+        total = np.zeros(())
+        for start, part in self._strips():
+            planes = colours(self._rgb_part(part)) if colours else self._grey_part(part)[None].astype(np.float64)
+            if shape == self.shape and len(part) == shape[0]:
+                return planes
+            total = total + rows[:, start : start + len(part)] @ planes @ columns.T
+        return total
+
+    def block_means(self, factor: int) -> Planes:
+        """Return RGB averaged over squares of factor x factor pixels; beyond the picture its border repeats."""
+        if factor == 1:
+            return self.rgb()
+        return np.concatenate([shrunk(part, factor) for _, part in self.rgb_strips(factor)], axis=1)
+
+    def as_bytes(self) -> NDArray[np.uint8]:
+        """Return the picture to be looked at: (H, W, 3) uint8."""
+        shown = np.empty((*self.shape, 3), np.uint8)
+        if self.pixels.dtype == np.uint8 and self.pixels.shape[2] < 4 and self.high == 255:
+            shown[:] = self.pixels
+            return shown
+        for start, part in self.rgb_strips():
+            shown[start : start + part.shape[1]] = np.moveaxis(np.round(part.clip(0, 1) * 255), 0, 2)
+        return shown
+
+    def _strips(self, rows: int = 1) -> Iterator[tuple[int, Image]]:
+        step = max(1, STRIP // (self.shape[1] * rows)) * rows
+        for start in range(0, self.shape[0], step):
+            yield start, self.pixels[start : start + step]
+
+    def _grey_part(self, part: Image) -> Float32Array:
+        if part.dtype == bool:
+            part = part.view(np.uint8)
+        if part.shape[2] == 4 and (self._opaque, self.low) != (self.high, 0.0):  # black and white of their own
+            part = np.moveaxis(self._rgb_part(part), 0, 2)
+            return _native.to_grey(np.ascontiguousarray(part), 1.0, 0.0, 1.0)
+        if part.dtype not in KERNEL_TYPES:
+            part = part.astype(np.float32 if part.dtype.itemsize < 4 else np.float64)
+        return _native.to_grey(np.ascontiguousarray(part), self._opaque, self.low, 1 / (self.high - self.low))
+
+    def _rgb_part(self, part: Image) -> Planes:
+        planes = np.moveaxis(part, 2, 0)
+        colours: Planes = (planes[:3].astype(np.float64) - self.low) / (self.high - self.low)
+        if len(planes) == 4:
+            opacity = (planes[3] / self._opaque).clip(0, 1)
+            colours = opacity * colours + (1 - opacity)
+        return colours if len(colours) == 3 else colours.repeat(3, axis=0)
 
 
-def rgb_image(image: Image) -> Planes:
-    """Return red, green and blue in [0, 1], shape (3, H, W).
+def value_range(image: Image) -> ValueRange:
+    """Return the values of an image that are taken for black and white; the rule stands at the top of this module.
 
-    Grey becomes three equal planes. Integers are scaled by their full range; floats between 0 and 1 are taken as they
-    are, others from their lowest to their highest value. Where it is transparent, white shows.
+    Examples
+    --------
+    >>> value_range(np.array([[0, 200]], np.uint8)), value_range(np.array([[3, 900]], np.uint16))
+    ((0.0, 255.0), (0.0, 1023.0))
+    >>> value_range(np.array([[0.1, 0.7]])), value_range(np.array([[-400, 1200]], np.int16))
+    ((0.0, 1.0), (-400.0, 1200.0))
     """
-    grey_image(image)  # the door: dtype, shape, values
-    pixels = np.asarray(image)
-    if pixels.dtype == bool:
-        pixels = pixels.astype(np.uint8) * np.uint8(255)
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, None]
-    planes = np.moveaxis(pixels, 2, 0) / FULL_RANGE.get(pixels.dtype, 1.0)
-    colours: Planes = planes[:3].astype(np.float64)
-    low, high = colours.min(), colours.max()
-    if low < 0 or high > 1:
-        colours = (colours - low) / (high - low or 1.0)
-    if len(planes) == 4:
-        opacity = planes[3].clip(0, 1)
-        colours = opacity * colours + (1 - opacity)
-    return colours if len(colours) == 3 else colours.repeat(3, axis=0)
+    picture = Picture(image)
+    return picture.low, picture.high
+
+
+def grey_image(image: Image, value_range: ValueRange | None = None) -> Float32Array:
+    """Return the luminance of an image, shape (H, W), 0 for black and 1 for white."""
+    return Picture(image, value_range).grey()
+
+
+def rgb_image(image: Image, value_range: ValueRange | None = None) -> Planes:
+    """Return red, green and blue of an image, shape (3, H, W), 0 for black and 1 for white."""
+    return Picture(image, value_range).rgb()
 
 
 def lab(rgb: Planes) -> Planes:
-    """Return CIE L, a, b over 100: L from 0 to 1, a and b about from -1 to 1."""
-    xyz = np.tensordot(TO_XYZ / TO_XYZ.sum(axis=1, keepdims=True), _linear(rgb), axes=1)
+    """Return CIE L, a, b over 100 of RGB planes: L from 0 to 1, a and b about from -1 to 1."""
+    xyz = np.tensordot(TO_XYZ / TO_XYZ.sum(axis=1, keepdims=True), linear_rgb(rgb), axes=1)
     f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz * (29 / 6) ** 2 / 3 + 4 / 29)
     return np.stack([1.16 * f[1] - 0.16, 5 * (f[0] - f[1]), 2 * (f[1] - f[2])])
 
 
-def dkl(rgb: Planes) -> Planes:
-    """Return luminance, red-green and blue-yellow of the Derrington-Krauskopf-Lennie space.
+def linear_rgb(rgb: Planes) -> Planes:
+    """Undo the sRGB curve; what lies below black is taken as black."""
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((np.maximum(rgb, 0) + 0.055) / 1.055) ** 2.4)
 
-    The released code's table of one monitor's response is replaced by the sRGB curve, which it resembles.
+
+def shrunk(planes: Planes, factor: int, pool: Callable[..., Any] = np.mean) -> Planes:
+    """Return planes (..., H, W) shrunk by a whole factor: the mean, or another pool, of each square.
+
+    Squares that reach beyond the border repeat its pixels.
     """
-    cones = np.tensordot(TO_LMS, _linear(rgb), axes=1) - GREY_POINT[:, None, None]
-    long, medium, short = cones
-    long0, medium0, short0 = GREY_POINT
-    factor = 1 / (long0 + medium0)
-    luminance = np.sqrt(3) * factor * (long + medium)
-    red_green = factor * np.hypot(long0, medium0) * (long / long0 - medium / medium0)
-    blue_yellow = factor * ((long0 + medium0) / short0 * short - long - medium)
-    contrasts: Planes = np.stack([luminance, red_green, blue_yellow]) * np.reshape(DKL_SCALES, (3, 1, 1))
-    return contrasts
+    if factor == 1:
+        return planes
+    height, width = planes.shape[-2:]
+    room = [(0, 0)] * (planes.ndim - 2) + [(0, -height % factor), (0, -width % factor)]
+    padded = np.pad(planes, room, mode="edge")
+    height, width = padded.shape[-2] // factor, padded.shape[-1] // factor
+    pooled: Planes = pool(padded.reshape(*planes.shape[:-2], height, factor, width, factor), axis=(-3, -1))
+    return pooled
 
 
-def _linear(rgb: Planes) -> Planes:
-    """Undo the sRGB curve."""
-    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+def fitted(plane: Float32Array, longest: int, smallest: int = 1) -> Float32Array:
+    """Return a plane with no side longer than `longest`: each pixel the mean of what it covers."""
+    share = longest / max(plane.shape)
+    if share >= 1:
+        return plane
+    from PIL import Image as PillowImage  # here, because `import imtorque` does without it
+
+    height, width = (max(smallest, round(side * share)) for side in plane.shape)
+    return np.asarray(PillowImage.fromarray(plane).resize((width, height), PillowImage.Resampling.BOX), np.float32)
+
+
+def resize(values: Planes, shape: tuple[int, int]) -> Planes:
+    """Resize a map by cubic interpolation (Catmull-Rom), which averages where it shrinks.
+
+    Beyond the border the map repeats its border pixels: their share of the kernel is left out and the rest scaled up.
+    """
+    rows, columns = (resize_matrix(old, new) for old, new in zip(values.shape, shape, strict=True))
+    resized: Planes = rows @ values @ columns.T
+    return resized
+
+
+def resize_matrix(old: int, new: int) -> Planes:
+    """Return the (new, old) matrix that resizes a line of pixels."""
+    if old == new:
+        return np.eye(new)
+    stretch = max(old / new, 1.0)
+    centres = (np.arange(new) + 0.5) * old / new - 0.5
+    distance = np.abs(np.arange(old) - centres[:, None]) / stretch
+    near = 1.5 * distance**3 - 2.5 * distance**2 + 1
+    far = -0.5 * distance**3 + 2.5 * distance**2 - 4 * distance + 2
+    kernel = np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
+    matrix: Planes = kernel / kernel.sum(axis=1, keepdims=True)
+    return matrix
+
+
+def _checked(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that can be a picture, in this machine's byte order."""
+    if pixels.dtype.kind not in "buif" or pixels.dtype.itemsize > 8:
+        raise TypeError(f"image must be bool, integers or floats of up to 64 bits, got dtype {pixels.dtype}")
+    if pixels.size == 0 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (1, 3, 4))):
+        raise ValueError(f"image must be grey (H, W) or colour (H, W, 3 or 4) and not empty, got shape {pixels.shape}")
+    return pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("="))
+
+
+def _counting(image: Any, mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray | None:
+    """Return which pixels count, or None where all do."""
+    counts = np.ones(shape, bool)
+    if mask is not None:
+        given = np.asarray(mask)
+        if given.dtype != bool or given.shape != shape:
+            raise ValueError(f"mask must be bool of the image's shape {shape}, got {given.dtype} {given.shape}")
+        counts &= given
+    hidden = np.ma.getmask(image)
+    if hidden is not np.ma.nomask:
+        counts &= ~(hidden.any(axis=2) if hidden.ndim == 3 else hidden)
+    if not counts.any():
+        raise ValueError("mask must leave at least one pixel of the image, got none")
+    return None if counts.all() else counts
+
+
+def _filled(pixels: NDArray[Any], mask: BoolArray) -> NDArray[Any]:
+    """Return the pixels with those that do not count replaced by the nearest that do."""
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    y, x = ndimage.distance_transform_edt(~mask, return_distances=False, return_indices=True)
+    return np.asarray(pixels[y, x])
+
+
+def _range_of(pixels: NDArray[Any]) -> ValueRange:
+    low, high = _bounds(pixels)
+    white = _white_of(pixels)
+    if low < (-OVERSHOOT * high if pixels.dtype.kind == "f" else 0):
+        return (low, high) if high > low else (low, low + 1)
+    if white > DARKEST * high > 0:
+        return 0.0, high
+    return 0.0, white
+
+
+def _white_of(pixels: NDArray[Any]) -> float:
+    """Return the smallest full scale that holds an array's values."""
+    kind = pixels.dtype.kind
+    if kind == "b":
+        return 1.0
+    _, high = _bounds(pixels)
+    reach = high / (1 + OVERSHOOT) if kind == "f" else high
+    scales = (1.0, *FULL_SCALES) if kind == "f" else _integer_scales(pixels.dtype)
+    held = [scale for scale in scales if scale >= reach]
+    return held[0] if held else high
+
+
+def _integer_scales(dtype: np.dtype[Any]) -> tuple[float, ...]:
+    """Return the full scales that an integer type may have been used with: usual ones, then its own."""
+    own = float(np.iinfo(dtype).max)
+    usual = [scale for scale in FULL_SCALES if scale <= own / 3]  # 14 bits in int16 would be half of its own
+    return (*usual, own)
+
+
+def _bounds(pixels: NDArray[Any]) -> ValueRange:
+    low, high = float(pixels.min()), float(pixels.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError("image must be finite, got NaN or infinity")
+    if high - low > WIDEST:
+        raise ValueError(f"image values must lie within a range of 1e30, got {low:g} to {high:g}")
+    return low, high
+
+
+def _checked_range(given: ValueRange) -> ValueRange:
+    try:
+        low, high = (float(value) for value in given)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"value_range must be two numbers (black, white), got {given!r}") from error
+    if not (math.isfinite(low) and math.isfinite(high) and low < high and high - low <= WIDEST):
+        raise ValueError(f"value_range must be finite, black below white, got ({low:g}, {high:g})")
+    return low, high

@@ -21,13 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Sizes, TorqueVolume, check_sizes
-from imtorque.images import grey_image
+from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Patch, Sizes, TorqueVolume, check_sizes
+from imtorque.images import Picture, ValueRange
 
 PatchArrays = tuple[IntArray, IntArray, FloatArray, bool]
 
 
-def torque_map(edges: Edges, size: int | tuple[int, int], *, patch: str = "square", alpha: float = 2.0) -> Float32Array:
+def torque_map(
+    edges: Edges, size: int | tuple[int, int], *, patch: Patch = "square", alpha: float = 2.0
+) -> Float32Array:
     """Compute the torque of the patch of one size around every pixel.
 
     Parameters
@@ -62,7 +64,7 @@ def torque_map(edges: Edges, size: int | tuple[int, int], *, patch: str = "squar
 
 
 def torque_volume(
-    edges: Edges, sizes: Sizes, *, patch: str = "square", alpha: float = 2.0, out: Float32Array | None = None
+    edges: Edges, sizes: Sizes, *, patch: Patch = "square", alpha: float = 2.0, out: Float32Array | None = None
 ) -> TorqueVolume:
     """Compute the torque of every patch, for every pixel and every size.
 
@@ -94,7 +96,7 @@ def torque_volume(
 
 
 def value_and_scale_maps(
-    source: Edges | TorqueVolume, sizes: Sizes | None = None, *, patch: str = "square", alpha: float = 2.0
+    source: Edges | TorqueVolume, sizes: Sizes | None = None, *, patch: Patch = "square", alpha: float = 2.0
 ) -> tuple[Float32Array, NDArray[np.int32]]:
     """Return the strongest torque at each pixel, and the patch size it was found at.
 
@@ -131,7 +133,7 @@ def value_and_scale_maps(
 
 
 def torque_spectrum(
-    edges: Edges, point: tuple[int, int], sizes: Sizes, *, patch: str = "square", alpha: float = 2.0
+    edges: Edges, point: tuple[int, int], sizes: Sizes, *, patch: Patch = "square", alpha: float = 2.0
 ) -> Float32Array:
     """Return the torque over patch size at one pixel (y, x): `torque_volume(...).tau[:, y, x]` without the volume."""
     array = check_sizes(sizes)
@@ -142,7 +144,7 @@ def torque_spectrum(
     return _native.torque_spectrum(*edges.rounded, *patch_arrays(array, patch, alpha), y, x)
 
 
-def gradient_torque(image: Image, sizes: Sizes) -> TorqueVolume:
+def gradient_torque(image: Image | Picture, sizes: Sizes, *, value_range: ValueRange | None = None) -> TorqueVolume:
     """Compute the torque of the whole image gradient without computing a gradient (Appendix A).
 
     For half-pixel differences the torque of a square is exactly the mean of its pixels minus the mean of the four lines
@@ -151,8 +153,8 @@ def gradient_torque(image: Image, sizes: Sizes) -> TorqueVolume:
 
     Parameters
     ----------
-    image
-        As for `detect_edges`.
+    image, value_range
+        As for `detect_edges`; the torque counts in parts of the value range.
     sizes
         As for `torque_volume`.
 
@@ -164,10 +166,10 @@ def gradient_torque(image: Image, sizes: Sizes) -> TorqueVolume:
     1.0
     """
     array = check_sizes(sizes)
-    grey, unit = grey_image(image)
+    grey = Picture(image, value_range).grey()
     centred = grey.astype(np.float64) - float(grey.mean(dtype=np.float64))
     heights, widths = _sides(array)
-    return TorqueVolume(_native.gradient_torque(centred * unit, heights, widths), array)
+    return TorqueVolume(_native.gradient_torque(centred, heights, widths), array)
 
 
 def torque_coherence(edges: Edges, size: int) -> Float32Array:

@@ -14,8 +14,7 @@ from imtorque.synthetic import disc, paint, scene
 @given(st.integers(0, 10_000), st.sampled_from([0.7, 1.0, 2**0.5, 2.5]), st.floats(0, 0.05), st.floats(0, 0.1))
 def test_canny_is_the_definition(seed, sigma, low, extra):
     image = np.random.default_rng(seed).random((14, 17)).astype(np.float32)
-    grey, unit = grey_image(image)
-    mask, gx, gy, margin = naive.canny(grey.astype(float), sigma, low / unit, (low + extra) / unit)
+    mask, gx, gy, margin = naive.canny(image.astype(float), sigma, low, low + extra)
     assume(margin > 1e-4)  # else float32 may decide otherwise
     edges = detect_edges(image, sigma=sigma, low=low, high=low + extra)
     assert_array_equal(edges.mask, mask)
@@ -33,7 +32,7 @@ def test_canny_agrees_with_scikit_image(name):
     low, high = 0.012, 0.03
     ours = detect_edges(image, sigma=2, low=low, high=high).mask
     # scikit-image's Sobel gradient is 8 times a unit one.
-    grey = grey_image(image)[0].astype(float)
+    grey = grey_image(image).astype(float)
     theirs = feature.canny(grey, sigma=2, low_threshold=8 * low, high_threshold=8 * high)
     near = np.ones((3, 3), bool)
     precision = np.mean(binary_dilation(theirs, near)[ours])
@@ -87,11 +86,19 @@ def test_strength_of_an_image_without_edges_is_empty():
     assert not detect_edges(np.zeros((8, 8)), force="strength").mask.any()
 
 
-def test_strength_scale_is_in_grey_values_of_the_image():
+def test_strength_scale_is_in_parts_of_the_value_range():
     image = scene("disc")
     small = detect_edges(image, force="strength", strength_scale=0.1)
-    large = detect_edges(1000 * image, force="strength", strength_scale=100)
+    large = detect_edges(4095 * image, force="strength", strength_scale=0.1)
     assert_allclose(large.strength, small.strength, rtol=1e-4)
+    given = detect_edges(1000 * image, force="strength", strength_scale=0.1, value_range=(0, 1000))
+    assert_allclose(given.strength, small.strength, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["low", "high"])
+def test_a_threshold_that_no_pixel_reaches_is_refused_with_its_unit(name):
+    with pytest.raises(ValueError, match=rf"{name} must be .* parts of the value range 0 to 255 per pixel, got 50"):
+        detect_edges((200 * scene("disc")).astype(np.uint8), **{name: 50})
 
 
 def test_eight_directions_are_multiples_of_45_degrees():
@@ -132,29 +139,28 @@ def test_colour_is_taken_by_luminance_and_alpha_lies_over_white():
     rng = np.random.default_rng(0)
     colour = rng.integers(0, 256, (12, 14, 3), dtype=np.uint8)
     grey = colour @ [0.2125, 0.7154, 0.0721] / 255
-    assert_allclose(grey_image(colour)[0], grey, atol=1e-6)
+    assert_allclose(grey_image(colour), grey, atol=1e-6)
     clear = np.dstack([colour, np.full((12, 14), 0, np.uint8)])
-    assert_allclose(grey_image(clear)[0], 1)
+    assert_allclose(grey_image(clear), 1)
     solid = np.dstack([colour, np.full((12, 14), 255, np.uint8)])
-    assert_allclose(grey_image(solid)[0], grey, atol=1e-6)
-    assert_allclose(grey_image(colour[:, :, :1])[0], colour[:, :, 0] / 255, atol=1e-6)
+    assert_allclose(grey_image(solid), grey, atol=1e-6)
+    assert_allclose(grey_image(colour[:, :, :1]), colour[:, :, 0] / 255, atol=1e-6)
 
 
 def test_quantile_thresholds_do_not_depend_on_the_range():
     image = gaussian_filter(np.random.default_rng(0).random((80, 90)), 1)
     ref = detect_edges(image, low=0.6, high=0.9, use_quantiles=True)
     assert_array_equal(detect_edges(1e5 * image - 3, low=0.6, high=0.9, use_quantiles=True).mask, ref.mask)
-    magnitude = np.hypot(*_native.smoothed_gradient(grey_image(image)[0], 2**0.5))
+    magnitude = np.hypot(*_native.smoothed_gradient(grey_image(image), 2**0.5))
     assert magnitude[ref.mask].min() >= np.quantile(magnitude, 0.6)
 
 
 def test_default_thresholds_follow_the_histogram_rule():
     image = gaussian_filter(np.random.default_rng(0).random((80, 90)), 1)
-    magnitude = np.hypot(*_native.smoothed_gradient(grey_image(image)[0], 2**0.5))
+    magnitude = np.hypot(*_native.smoothed_gradient(grey_image(image), 2**0.5))
     counts = np.histogram(magnitude, bins=64, range=(0, magnitude.max()))[0]
     high = (np.flatnonzero(np.cumsum(counts) > 0.7 * magnitude.size)[0] + 1) / 64 * magnitude.max()
-    unit = grey_image(image)[1]
-    assert_array_equal(detect_edges(image, low=0.4 * high * unit, high=high * unit).mask, detect_edges(image).mask)
+    assert_array_equal(detect_edges(image, low=0.4 * high, high=high).mask, detect_edges(image).mask)
 
 
 def test_gradient_edges_are_the_turned_gradient():
@@ -178,7 +184,7 @@ class TestEdgesFromMap:
 
     def test_a_thick_map_is_thinned(self):
         image = paint(np.zeros((50, 50)), disc((50, 50), (25, 25), 12), 1.0)
-        strength = np.hypot(*_native.smoothed_gradient(grey_image(image)[0], 2.0))
+        strength = np.hypot(*_native.smoothed_gradient(grey_image(image), 2.0))
         edges = edges_from_map(strength / strength.max(), image=image)
         assert np.count_nonzero(strength / strength.max() > 0.1) > 3 * edges.mask.sum()
         assert torque_map(edges, 27)[25, 25] > 0.5

@@ -262,7 +262,7 @@ def test_a_picture_without_edges_is_fine(server):
     key = server.post("/api/pictures?name=a.png", content=file_bytes(np.full((5, 7), 9, np.uint8))).json()["key"]
     head, arrays = unpack(ask(server, key, "view", layers=",".join(LAYERS)).content)
     assert (head["extrema"], head["limit"], len(arrays["place"])) == ([], 0.0, 0)
-    assert "strengthened" not in ask(server, key, "code", layers="strengthened").text  # there is nothing to strengthen
+    assert "boundary_strength(image)" in ask(server, key, "code", layers="strengthened").text
     one = server.post("/api/pictures?name=a.png", content=file_bytes(np.zeros((1, 1), np.uint8))).json()["key"]
     assert unpack(ask(server, one, "view", layers=",".join(LAYERS)).content)[0]["width"] == 1
 

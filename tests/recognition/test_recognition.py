@@ -243,7 +243,7 @@ def test_pictures_that_are_none_are_refused(estimator):
         estimator.transform([np.zeros((15, 40))])
     with pytest.raises(ValueError, match="images must be a list of arrays, got one array"):
         estimator.transform(disc())
-    with pytest.raises(TypeError, match="image must be uint8"):
+    with pytest.raises(TypeError, match="image must be bool, integers or floats"):
         estimator.transform([np.zeros((30, 40), complex)])
 
 

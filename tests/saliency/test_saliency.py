@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import imtorque as it
 import naive
 from imtorque import saliency, synthetic
-from imtorque.images import lab, rgb_image
+from imtorque.images import Picture, lab, resize, rgb_image
 from imtorque.saliency.gbvs import gbvs_master_map, stationary_mass
 from imtorque.saliency.itti import itti_master_map, raise_lone_peaks
-from imtorque.saliency.maps import resize_map, unit_range
+from imtorque.saliency.maps import unit_range
 
 METHODS = {
     "gbvs": it.gbvs_saliency,
@@ -24,7 +24,16 @@ METHODS = {
     "torque-paper": lambda image: it.torque_saliency(image, form="paper"),
     "edge-density": saliency.edge_density_saliency,
 }
-MASTERS = {"gbvs": gbvs_master_map, "itti": lambda rgb: itti_master_map(rgb, (2, 3), (2,))}
+MASTERS = {
+    "gbvs": lambda rgb: gbvs_master_map(as_picture(rgb)),
+    "itti": lambda rgb: itti_master_map(as_picture(rgb), (2, 3), (2,)),
+}
+
+
+def as_picture(rgb):
+    return Picture(np.moveaxis(rgb, 0, 2), (0, 1))
+
+
 small_maps = hnp.arrays(np.float64, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.floats(0, 1, width=16))
 
 
@@ -88,7 +97,7 @@ def test_the_walks_mass_sums_to_1(activity):
 
 @given(small_maps, st.integers(1, 20), st.integers(1, 20))
 def test_resizing_agrees_with_its_definition(values, height, width):
-    assert_allclose(resize_map(values, (height, width)), naive.resized(values, (height, width)), atol=1e-12)
+    assert_allclose(resize(values, (height, width)), naive.resized(values, (height, width)), atol=1e-12)
 
 
 @given(small_maps)

@@ -46,7 +46,7 @@ def test_colour_tells_what_grey_does_not():
 
 
 def test_boxes_lie_in_the_image_are_sorted_and_do_not_overlap_too_much():
-    boxes = propose_objects(sample("hopper"), 60, overlap=0.4)
+    boxes = propose_objects(sample("hopper"), 60, iou=0.4)
     height, width = sample("hopper").shape[:2]
     assert len(boxes) == 60
     assert boxes.y0.min() >= 0
@@ -112,8 +112,8 @@ def test_none_asked_for_is_none():
     [
         ({"count": -1}, "count must not be negative"),
         ({"score": "edges"}, "score must be one of both, side, torque"),
-        ({"overlap": 1.5}, r"overlap must lie in \[0, 1\]"),
-        ({"overlap": np.nan}, r"overlap must lie in \[0, 1\]"),
+        ({"iou": 1.5}, r"iou must lie in \[0, 1\]"),
+        ({"iou": np.nan}, r"iou must lie in \[0, 1\]"),
         ({"smallest": 0}, r"smallest must lie in \[0.001, 1\]"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -21,7 +21,7 @@ from imtorque.cli.tasks import extrema_rows, extrema_table
 from imtorque.edges import SQRT2
 from imtorque.files import write_text
 
-SIGNS = {"bright": 1, "dark": -1, "both": None}
+SIGNS: dict[str, Literal[1, -1] | None] = {"bright": 1, "dark": -1, "both": None}
 
 
 class Force(StrEnum):
@@ -124,10 +124,10 @@ def maps(
     """
     forms = {"both": ("npy", "tiff"), "none": ()}.get(arrays, (str(arrays),))
     task = tasks.DrawMaps(
-        edges=tasks.FindEdges(sigma, low, high, str(force)),
+        edges=tasks.FindEdges(sigma, low, high, force.value),
         sizes=_parse_sizes("--sizes", sizes),
         at=_parse_sizes("--at", at) or (),
-        patch=str(patch),
+        patch=patch.value,
         alpha=alpha,
         arrays=forms,
     )
@@ -198,7 +198,7 @@ def edges(
     if strengthen:
         run_task(tasks.StrengthenEdges(sigma, low, high), images, out, jobs, as_json, _describe_strengthened)
         return
-    task = tasks.FindEdges(sigma, low, high, str(force))
+    task = tasks.FindEdges(sigma, low, high, force.value)
     run_task(task, images, out, jobs, as_json, lambda result: f"{result['edge_pixels']} edge pixels")
 
 

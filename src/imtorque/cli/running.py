@@ -15,7 +15,7 @@ import typer
 
 from imtorque import __version__, datasets, files
 from imtorque.cli.batch import Outcome, Task, describe_error, process
-from imtorque.render.torque import display_image
+from imtorque.images import Picture
 
 Item = TypeVar("Item")
 SAMPLE = "sample:"
@@ -143,7 +143,7 @@ def _written_sample(argument: str, out: Path) -> Path:
     name = argument.removeprefix(SAMPLE)
     image = datasets.sample(name)
     out.mkdir(parents=True, exist_ok=True)
-    return files.write_picture(out / f"{name}.png", display_image(image))
+    return files.write_picture(out / f"{name}.png", Picture(image).as_bytes())
 
 
 def with_progress(items: Iterator[Item], total: int, verb: str) -> Iterator[Item]:

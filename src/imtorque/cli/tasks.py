@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Extrema, Image, IntArray
-from imtorque.boundaries import strengthen_edges
-from imtorque.contribution import LOWEST_GRADIENT, dense_contribution
-from imtorque.edges import detect_edges
+from imtorque._types import Edges, Extrema, Image, IntArray, Patch, Sign
+from imtorque.boundaries import strengthened
+from imtorque.edges import canny_recipe, detect_edges
+from imtorque.edges.canny import Force
 from imtorque.extrema import find_blobs
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
-from imtorque.images import grey_image
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import blob_picture, edge_picture, label_picture, scale_picture, value_picture
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
@@ -34,7 +33,7 @@ class FindEdges:
     sigma: float
     low: float | None
     high: float | None
-    force: str
+    force: Force
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -70,27 +69,19 @@ class StrengthenEdges:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the edges of one picture and the strengthened ones."""
-        edges, preset = self.detect(read_image(source))
-        strength = np.minimum(edges.strength, 1)
-        after = strengthen_edges(strength, dense_contribution(edges), coefficients=preset)
+        recipe = canny_recipe(self.sigma, self.low, self.high)
+        edges = recipe.edges(read_image(source))
+        strength, after = np.minimum(edges.strength, 1), strengthened(edges, recipe).astype(np.float32)
         pictures = [np.round(found * 255).astype(np.uint8) for found in (strength, after)]
         outputs = [
             write_picture(f"{stem}.png", pictures[0]),
             write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
             write_picture(f"{stem}.strengthened.png", np.round(after * 65535).astype(np.uint16)),
-            write_array(f"{stem}.strengthened.npy", after.astype(np.float32)),
+            write_array(f"{stem}.strengthened.npy", after),
             write_picture(f"{stem}.before_after.png", np.hstack(pictures)),
         ]
         counts = {"edge_pixels": int(np.count_nonzero(edges.mask)), "likely": int(np.count_nonzero(after > 0.5))}
-        return outputs, {**_extent(edges), **counts, "coefficients": preset}
-
-    def detect(self, image: Image) -> tuple[Edges, str]:
-        """Return all edges above a low threshold, and the coefficients that were learned for the nearest sigma."""
-        preset, scale = ("learned", 0.13) if self.sigma < 1.7 else ("learned-sigma-2", 0.105)
-        low = self.low if self.low is not None else LOWEST_GRADIENT
-        high = self.high if self.high is not None else low
-        grey = grey_image(image)[0]
-        return detect_edges(grey, sigma=self.sigma, low=low, high=high, force="strength", strength_scale=scale), preset
+        return outputs, {**_extent(edges), **counts, "recipe": asdict(recipe)}
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,7 @@ class DrawMaps:
     edges: FindEdges
     sizes: tuple[int, ...] | None
     at: tuple[int, ...]
-    patch: str
+    patch: Patch
     alpha: float
     arrays: tuple[str, ...]
 
@@ -141,7 +132,7 @@ class FindBlobs:
 
     verb: ClassVar[str] = "blobs"
     sizes: tuple[int, ...] | None
-    sign: int | None
+    sign: Sign | None
     threshold: float
     overlap: float
     count: int | None

@@ -1,7 +1,17 @@
-"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, the whole gradient, any edge map given."""
+"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, the whole gradient, any edge map; and recipes."""
 
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.gradient import gradient_edges
 from imtorque.edges.maps import edges_from_map
+from imtorque.edges.recipes import RECIPES, EdgeRecipe, canny_recipe, find_recipe
 
-__all__ = ["SQRT2", "detect_edges", "edges_from_map", "gradient_edges"]
+__all__ = [
+    "RECIPES",
+    "SQRT2",
+    "EdgeRecipe",
+    "canny_recipe",
+    "detect_edges",
+    "edges_from_map",
+    "find_recipe",
+    "gradient_edges",
+]

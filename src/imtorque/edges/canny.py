@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from imtorque import _native
 from imtorque._types import Edges, FloatArray, Image
-from imtorque.images import grey_image
+from imtorque.images import Picture, ValueRange
 
 SQRT2 = math.sqrt(2.0)
+STEEPEST = math.sqrt(0.5)  # gradient by central differences, in parts of the value range: half of it along either axis
+Force = Literal["unit", "strength"]
 
 
 def detect_edges(
-    image: Image,
+    image: Image | Picture,
     *,
     sigma: float = SQRT2,
     low: float | None = None,
     high: float | None = None,
     use_quantiles: bool = False,
-    force: str = "unit",
-    directions: int | None = None,
+    force: Force = "unit",
+    directions: Literal[8] | None = None,
     strength_scale: float | None = None,
     length_correction: bool = False,
+    value_range: ValueRange | None = None,
+    mask: ArrayLike | None = None,
 ) -> Edges:
     """Detect edges with Canny's method and give each a force along it.
 
@@ -35,13 +41,14 @@ def detect_edges(
     Parameters
     ----------
     image
-        Grey (H, W) or colour (H, W, 3 or 4). uint8, uint16 and bool are scaled by their full range to [0, 1]; floats
-        are taken as they are.
+        Grey (H, W) or colour (H, W, 3 or 4), of any real dtype; `imtorque.images` says what is black and white. Masked
+        pixels of a masked array have no edges.
     sigma
         Standard deviation of the Gaussian, in pixels.
     low, high
-        Hysteresis thresholds of |g|, in grey values per pixel. By default `high` is the value that 70 % of the pixels
-        stay below (in a histogram of 64 bins) and `low` is 0.4 of `high`.
+        Hysteresis thresholds of |g| per pixel, in parts of the value range: 0.02 is 5 grey values of a uint8 picture.
+        By default `high` is the value that 70 % of the pixels stay below (in a histogram of 64 bins) and `low` is 0.4
+        of `high`.
     use_quantiles
         Whether `low` and `high` are quantiles of |g| over the image, in [0, 1].
     force
@@ -49,11 +56,15 @@ def detect_edges(
     directions
         8 snaps the forces to the paper's eight directions (Sec. 3.5); None keeps them continuous.
     strength_scale
-        Gradient magnitude that becomes force 1 with force="strength"; by default the 99 % quantile over this image's
-        edge pixels. Give a constant to compare images.
+        Gradient magnitude that becomes force 1 with force="strength", in parts of the value range per pixel; by default
+        the 99 % quantile over this image's edge pixels. Give a constant to compare images.
     length_correction
         Whether a pixel counts by the length of contour it stands for, 1 / max(|F_x|, |F_y|), instead of 1. Then a
         disc that fills its disk patch has torque 1.
+    value_range
+        (black, white), where the rule of `imtorque.images` is not to choose them.
+    mask
+        Shape (H, W), bool: edges are looked for where it is True, and its own outline makes none.
 
     Returns
     -------
@@ -67,22 +78,22 @@ def detect_edges(
     >>> detect_edges(image)
     Edges(20 x 20, 32 edge pixels)
     """
-    if not (math.isfinite(sigma) and 0 < sigma <= 1000):
-        raise ValueError(f"sigma must be positive and at most 1000, got {sigma}")
-    if force not in ("unit", "strength"):
-        raise ValueError(f'force must be "unit" or "strength", got {force!r}')
-    _check_directions(directions)
+    check_sigma(sigma)
+    check_force(force)
+    if directions is not None and operator.index(directions) != 8:
+        raise ValueError(f"directions must be 8 or None, got {directions}")
     if strength_scale is not None and not (math.isfinite(strength_scale) and strength_scale > 0):
         raise ValueError(f"strength_scale must be positive, got {strength_scale}")
-    _check_thresholds(low, high, use_quantiles)
+    picture = Picture(image, value_range, mask)
+    _check_thresholds(low, high, use_quantiles, picture)
 
-    grey, unit = grey_image(image)
-    automatic = low is None and high is None
+    grey, unit = picture.levelled()
     top = high if high is not None else low  # one threshold alone is both
     bottom = low if low is not None else 0.4 * (top or 0.0)
     per_unit = 1.0 if use_quantiles else unit
-    fx, fy = _native.canny(grey, sigma, (bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, automatic)
-
+    fx, fy = _native.canny(grey, sigma, (bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, top is None)
+    if picture.mask is not None:
+        fx[~picture.mask] = fy[~picture.mask] = 0
     scale = 0.0
     if force == "strength":
         scale = strength_scale / unit if strength_scale is not None else _typical_strength(fx, fy)
@@ -91,17 +102,29 @@ def detect_edges(
     return Edges(fx, fy)
 
 
-def _check_directions(directions: int | None) -> None:
-    if directions is not None and operator.index(directions) != 8:
-        raise ValueError(f"directions must be 8 or None, got {directions}")
+def check_sigma(sigma: float) -> None:
+    """Refuse a standard deviation that no picture can be smoothed by."""
+    if not (math.isfinite(sigma) and 0 < sigma <= 1000):
+        raise ValueError(f"sigma must be positive and at most 1000, got {sigma}")
 
 
-def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool) -> None:
+def check_force(force: str) -> None:
+    """Refuse a kind of force that is not known."""
+    if force not in ("unit", "strength"):
+        raise ValueError(f'force must be "unit" or "strength", got {force!r}')
+
+
+def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool, picture: Picture) -> None:
     for name, value in (("low", low), ("high", high)):
         if value is not None and not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must not be negative, got {value}")
         if use_quantiles and value is not None and value > 1:
             raise ValueError(f"{name} must be a quantile in [0, 1], got {value}")
+        if not use_quantiles and value is not None and value > STEEPEST:
+            raise ValueError(
+                f"{name} must be a gradient that a pixel can reach, at most {STEEPEST:.2f}: it counts in parts of the "
+                f"value range {picture.low:g} to {picture.high:g} per pixel, got {value:g}"
+            )
     if low is not None and high is not None and low > high:
         raise ValueError(f"low must not exceed high, got low {low} and high {high}")
     if use_quantiles and (low is None or high is None):
@@ -110,6 +133,6 @@ def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool
 
 def _typical_strength(fx: FloatArray, fy: FloatArray) -> float:
     """Return the 99 % quantile of the gradient magnitude over the edge pixels, 0 where there are none."""
-    strengths = np.hypot(fx, fy)
-    strengths = strengths[strengths > 0]
+    edge = (fx != 0) | (fy != 0)
+    strengths = np.hypot(fx[edge], fy[edge])
     return float(np.quantile(strengths, 0.99)) if strengths.size else 0.0

@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque._types import Edges, Float32Array, Image
-from imtorque.edges.canny import SQRT2
-from imtorque.images import grey_image
+from imtorque.edges.canny import SQRT2, Force, check_force, check_sigma
+from imtorque.images import Picture
 
 
 def edges_from_map(
     strength: ArrayLike,
     *,
-    image: Image | None = None,
+    image: Image | Picture | None = None,
     orientation: ArrayLike | None = None,
     threshold: float = 0.1,
-    force: str = "unit",
+    force: Force = "unit",
     sigma: float = SQRT2,
     thin: bool = True,
 ) -> Edges:
@@ -53,8 +53,7 @@ def edges_from_map(
         raise ValueError(f"strength must be finite, not negative, of shape (H, W), got {_describe(values)}")
     if image is None and orientation is None:
         raise ValueError("edges_from_map needs an image or an orientation to know which side is which, got neither")
-    if force not in ("unit", "strength"):
-        raise ValueError(f'force must be "unit" or "strength", got {force!r}')
+    check_force(force)
     if not (math.isfinite(threshold) and threshold >= 0):
         raise ValueError(f"threshold must not be negative, got {threshold}")
 
@@ -73,14 +72,13 @@ def edges_from_map(
 
 
 def _sides(
-    shape: tuple[int, ...], image: Image | None, orientation: ArrayLike | None, sigma: float
+    shape: tuple[int, ...], image: Image | Picture | None, orientation: ArrayLike | None, sigma: float
 ) -> tuple[Float32Array, Float32Array]:
     """Return the direction across each edge, towards its brighter side."""
-    if not (math.isfinite(sigma) and 0 < sigma <= 1000):
-        raise ValueError(f"sigma must be positive and at most 1000, got {sigma}")
+    check_sigma(sigma)
     gradient = None
     if image is not None:
-        gradient = _native.smoothed_gradient(grey_image(image)[0], sigma)
+        gradient = _native.smoothed_gradient(Picture(image).levelled()[0], sigma)
         if gradient[0].shape != shape:
             raise ValueError(f"image and strength must have one size, got {gradient[0].shape} and {shape}")
         if orientation is None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from imtorque._types import Edges, Image
-from imtorque.edges import detect_edges
-from imtorque.images import grey_image, lab, rgb_image
+from imtorque.images import Picture
 from imtorque.saliency import blend_saliency, centre_saliency, gbvs_saliency, itti_saliency
-from imtorque.saliency.from_torque import FORMS, attended_extrema, patch_sizes, strength_edges
+from imtorque.saliency.from_torque import FORMS, Weight, attended_extrema, form_edges, patch_sizes
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, splatted
 
@@ -71,7 +70,9 @@ def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
 
 def edge_channels(image: Image) -> tuple[Edges, list[Edges]]:
     """Return the edges of the paper's form (grey, unit forces) and of the best form (Lab, strength forces)."""
-    return detect_edges(grey_image(image)[0], sigma=FORMS["paper"].edge_sigma), strength_edges(lab(rgb_image(image)))
+    picture = Picture(image)
+    (grey,) = form_edges(picture, FORMS["paper"])
+    return grey, form_edges(picture, FORMS["best"])
 
 
 def torque_map(
@@ -81,7 +82,7 @@ def torque_map(
     alpha: float = 2.0,
     inside: bool = False,
     sigma: float = DEFAULT_SIGMA,
-    weight: str = "torque",
+    weight: Weight = "torque",
 ) -> Map:
     """Return torque saliency from edges that several maps share."""
     points = attended_extrema(channels, alpha=alpha, inside=inside, weight=weight).strongest(count)

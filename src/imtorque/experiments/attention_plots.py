@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque.evaluation import FixationScores, fixation_density, summarise_fixations
+from imtorque.images import Picture
 from imtorque.plotting import figure_of, new_axes, show_precision_recall
 from imtorque.render.saliency import heat_picture, labelled_sheet
-from imtorque.render.torque import display_image
 from imtorque.saliency.maps import Map
 from imtorque.saliency.splats import DEFAULT_SIGMA
 from imtorque.scoring.saliency import Observed
@@ -83,7 +83,7 @@ def example_sheet(examples: Sequence[tuple[Observed, Mapping[str, Map]]], f: Seq
     for (observed, maps), scores in zip(examples, f, strict=True):
         fixations = observed.image.fixations()
         looked = fixation_density(fixations.y, fixations.x, observed.image.shape, sigma=DEFAULT_SIGMA)
-        cells = [(observed.image.name, display_image(observed.image.image())), ("people", heat_picture(looked))]
+        cells = [(observed.image.name, Picture(observed.image.image()).as_bytes()), ("people", heat_picture(looked))]
         rows.append(
             [
                 *cells,

@@ -19,7 +19,7 @@ import numpy as np
 from imtorque import datasets, evaluation
 from imtorque._types import Edges, FloatArray
 from imtorque.boundaries import EdgeStrengthener, Samples, strengthen_edges
-from imtorque.edges import edges_from_map
+from imtorque.edges import EdgeRecipe, edges_from_map
 from imtorque.experiments.boundary_rows import (
     OPTIONS,
     AllScores,
@@ -33,7 +33,7 @@ from imtorque.experiments.boundary_rows import (
     stands_on,
     summary_of,
 )
-from imtorque.experiments.edge_cues import CANNY, Canny, cue
+from imtorque.experiments.edge_cues import CANNY, cue
 from imtorque.experiments.edge_sheets import curves_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
 from imtorque.experiments.workers import each
@@ -140,7 +140,7 @@ def _base_edges(photo: Photograph, base: str) -> tuple[Edges, float]:
     return edges_from_map(ucm, image=image, threshold=0.0, force="strength", thin=False), CANNY[0].sigma
 
 
-def _canny(name: str) -> Canny:
+def _canny(name: str) -> EdgeRecipe:
     return next(base for base in CANNY if base.name == name)
 
 
@@ -230,7 +230,7 @@ def _pairs(scores: AllScores, bases: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _settings(coefficients: Mapping[str, list[float]], learned_from: int) -> dict[str, Any]:
-    bases = {base.name: {"sigma": base.sigma, "strength_scale": base.scale} for base in CANNY}
+    bases = {base.name: {"sigma": base.sigma, "strength_scale": base.strength_scale} for base in CANNY}
     rounded = {method: [round(c, 5) for c in values] for method, values in coefficients.items()}
     return {
         "bases": bases,

@@ -15,8 +15,8 @@ import numpy as np
 from imtorque import datasets
 from imtorque._types import FloatArray, Image
 from imtorque.boundaries import strengthen_edges
-from imtorque.contribution import LOWEST_GRADIENT, contribution_map, dense_contribution
-from imtorque.edges import detect_edges
+from imtorque.contribution import contribution_map, dense_contribution
+from imtorque.edges import EdgeRecipe, detect_edges
 from imtorque.experiments.boundary_rows import (
     OPTIONS,
     AllScores,
@@ -30,7 +30,7 @@ from imtorque.experiments.boundary_rows import (
     stands_on,
     summary_of,
 )
-from imtorque.experiments.edge_cues import CANNY, EXTREMUM_SIZES, Canny, centre_prior
+from imtorque.experiments.edge_cues import CANNY, EXTREMUM_SIZES, centre_prior
 from imtorque.experiments.edge_sheets import curves_picture, lines_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
 from imtorque.experiments.workers import each
@@ -88,7 +88,7 @@ def _score(image: datasets.CaltechImage, chosen: str) -> Scores:
         raise ValueError(f"{image.image_path}: {error}") from error
 
 
-def _maps(picture: Image, base: Canny) -> dict[str, FloatArray]:
+def _maps(picture: Image, base: EdgeRecipe) -> dict[str, FloatArray]:
     """Return the boundary map of every row of a base."""
     strength, dense = _strength_and_contribution(picture, base)
     torque = strength * np.clip(dense / FULL_CONTRIBUTION, 0, 1)
@@ -97,18 +97,18 @@ def _maps(picture: Image, base: Canny) -> dict[str, FloatArray]:
     return {
         base.name: strength,
         f"{base.name}+torque": torque,
-        f"{base.name}+torque-paper": strengthen_edges(strength, paper, method="blend", alpha=PAPER_ALPHA),
+        f"{base.name}+torque-paper": strengthen_edges(strength, paper, method="blend", share=PAPER_ALPHA),
         f"control:{base.name}+centre": strength * centre,
         f"control:{base.name}+centre+torque": torque * centre,
     }
 
 
-def _strength_and_contribution(picture: Image, base: Canny) -> tuple[FloatArray, FloatArray]:
-    edges = detect_edges(picture, sigma=base.sigma, low=LOWEST_GRADIENT, high=LOWEST_GRADIENT, force="strength")
+def _strength_and_contribution(picture: Image, base: EdgeRecipe) -> tuple[FloatArray, FloatArray]:
+    edges = detect_edges(picture, sigma=base.sigma, low=base.low, high=base.high, force="strength")
     return np.minimum(edges.strength, 1), dense_contribution(edges, CAR_SIZES)
 
 
-def _paper_contributions(picture: Image, base: Canny, counts: tuple[int, ...]) -> dict[int, FloatArray]:
+def _paper_contributions(picture: Image, base: EdgeRecipe, counts: tuple[int, ...]) -> dict[int, FloatArray]:
     """Return the paper's contribution, scaled to [0, 1], for several numbers of extrema."""
     edges = detect_edges(picture, sigma=base.sigma)
     extrema = find_extrema(edges, sizes=EXTREMUM_SIZES, count=max(counts))
@@ -116,11 +116,11 @@ def _paper_contributions(picture: Image, base: Canny, counts: tuple[int, ...]) -
     return {count: np.asarray(vote / max(float(vote.max()), 1e-30)) for count, vote in votes.items()}
 
 
-def _grid_maps(picture: Image, base: Canny) -> dict[str, FloatArray]:
+def _grid_maps(picture: Image, base: EdgeRecipe) -> dict[str, FloatArray]:
     """Return the paper's blend for each weight and number of extrema."""
     strength = _strength_and_contribution(picture, base)[0]
     return {
-        f"grid:{base.name}+torque-{alpha}-{count}": strengthen_edges(strength, votes, method="blend", alpha=alpha)
+        f"grid:{base.name}+torque-{alpha}-{count}": strengthen_edges(strength, votes, method="blend", share=alpha)
         for count, votes in _paper_contributions(picture, base, COUNTS).items()
         for alpha in ALPHAS
     }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from imtorque import _native
 from imtorque._types import Edges, FloatArray, Image
-from imtorque.contribution import BOUNDARY_SIZES, LOWEST_GRADIENT, contribution_map, dense_contribution
-from imtorque.edges import detect_edges
+from imtorque.contribution import contribution_map, dense_contribution
+from imtorque.edges import RECIPES, detect_edges
+from imtorque.edges.recipes import BOUNDARY_SIZES, LOWEST_GRADIENT
 from imtorque.extrema import find_extrema
 from imtorque.images import grey_image
 
@@ -20,30 +20,8 @@ DENSITY_SIZES = (17, 31, 55, 97)
 CENTRE_WIDTH = 0.25  # standard deviation of the centre prior, as a part of the picture's sides
 
 
-@dataclass(frozen=True)
-class Canny:
-    """A base: Canny's edges of one sigma, with one scale of strength for all images.
-
-    The scale is about the 99 % quantile of the gradient over the edge pixels of Berkeley's training images.
-    """
-
-    name: str
-    sigma: float
-    scale: float
-
-    def edges(self, image: Image) -> Edges:
-        """Return all maxima of the gradient above a low threshold, with forces in proportion to it."""
-        return detect_edges(
-            image,
-            sigma=self.sigma,
-            low=LOWEST_GRADIENT,
-            high=LOWEST_GRADIENT,
-            force="strength",
-            strength_scale=self.scale,
-        )
-
-
-CANNY = (Canny("canny-sqrt2", math.sqrt(2), 0.13), Canny("canny-2", 2.0, 0.105))
+# Bases by the names that results have for them: all maxima of the gradient, on one scale of strength for all images.
+CANNY = (replace(RECIPES["canny"], name="canny-sqrt2"), RECIPES["canny-2"])
 
 
 def cue(name: str, image: Image, edges: Edges, sigma: float) -> FloatArray:
@@ -78,7 +56,7 @@ def centre_prior(shape: tuple[int, int]) -> FloatArray:
 
 
 def _gradients(image: Image) -> FloatArray:
-    grey = grey_image(image)[0]
+    grey = grey_image(image)
     gradients = (np.hypot(*_native.smoothed_gradient(grey, sigma)) for sigma in GRADIENT_SIGMAS)
     return np.stack([np.log(gradient + LOWEST_GRADIENT) for gradient in gradients])
 

@@ -55,10 +55,10 @@ class Cutter:
         if name == "choice":
             return best_cut(self.scene.image, [self.cut(one) for one in choice_of(setting)])
         if name == "chan-vese":
-            return controls.chan_vese_cut(grey_image(self.scene.image)[0], self.scene.fixation)
+            return controls.chan_vese_cut(grey_image(self.scene.image), self.scene.fixation)
         return controls.ellipse(self.shape)
 
-    def _polar(self, cue: str, **settings: Any) -> BoolArray:
+    def _polar(self, cue: Any, **settings: Any) -> BoolArray:
         if cue not in self._cues:
             self._cues[cue] = edge_cue(self.scene.image, cue)
         return segment_figure(self.scene.image, self.scene.fixation, edge_map=self._cues[cue], **settings)

@@ -93,7 +93,7 @@ def blobs(image: NDArray[Any]) -> Boxes:
     from scipy import ndimage
 
     features: Any = import_module("skimage.feature")
-    grey = ndimage.zoom(grey_image(image)[0].astype(np.float64), 0.5, order=1)
+    grey = ndimage.zoom(grey_image(image).astype(np.float64), 0.5, order=1)
     side = math.sqrt(grey.size)
     lowest, highest = SMALLEST * side / 2 / math.sqrt(2), side / 2 / math.sqrt(2)
     settings = {"min_sigma": lowest, "max_sigma": highest, "num_sigma": 10, "threshold": 0.005, "overlap": 0.9}

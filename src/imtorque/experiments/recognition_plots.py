@@ -17,10 +17,10 @@ from PIL import Image as PillowImage
 
 from imtorque import datasets, torque_map
 from imtorque.experiments.recognition_plan import Plan
+from imtorque.images import Picture
 from imtorque.plotting import figure_of, new_axes, show_class_accuracies, show_confusion, show_descriptor
 from imtorque.plotting.torque import VALUE_MAP
 from imtorque.recognition import Patches, TorquePatches, multiscale_torque
-from imtorque.render.torque import display_image
 
 Curve = Mapping[int, float]
 STYLES = {  # line, marker and colour of our rows
@@ -154,7 +154,7 @@ def _draw_samples(axes: Axes, image: Any, patch: Patches) -> None:
 
 def _on_image(axes: Axes, image: Any, patch: Patches) -> None:
     height, width = patch.edges.shape
-    axes.imshow(display_image(image), extent=(-0.5, width - 0.5, height - 0.5, -0.5))
+    axes.imshow(Picture(image).as_bytes(), extent=(-0.5, width - 0.5, height - 0.5, -0.5))
     axes.set(xticks=[], yticks=[])
 
 

@@ -14,8 +14,9 @@ from imtorque._types import Extrema, Image
 from imtorque.edges import detect_edges
 from imtorque.experiments.normalised_cut import NormalisedCut, divide
 from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.images import shrunk
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
-from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking, shrunk
+from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion
 from imtorque.segmentation.likeness import merge_regions
 from imtorque.segmentation.region_graph import connected_regions
@@ -87,7 +88,7 @@ def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Se
 
 def strongest_extrema(evidence: Evidence, count: int) -> Extrema:
     """Return the paper's: unit forces, extrema of largest |torque|, of those that overlap the strongest."""
-    found = find_extrema(detect_edges(evidence.lab[0]), sizes=range(3, 92, 2), count=2000)
+    found = find_extrema(detect_edges(evidence.lab[0], value_range=(0.0, 1.0)), sizes=range(3, 92, 2), count=2000)
     return suppress_overlaps(found, 0.3)[:count]
 
 
@@ -103,7 +104,7 @@ def grid_patches(evidence: Evidence, count: int) -> Extrema:
 
 def normalised_cuts(picture: Picture, *, colour: float) -> Segmentations:
     """Divide by normalised cuts at half the working size, small regions joining neighbours as ours do."""
-    lab = shrunk(picture.plain.lab, 2, np.mean)
+    lab = shrunk(picture.plain.lab, 2)
     vectors = NormalisedCut(colour).vectors(lab, max(CUT_COUNTS))
     found = []
     for count in CUT_COUNTS:

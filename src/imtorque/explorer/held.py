@@ -16,7 +16,7 @@ import numpy as np
 from imtorque._types import Edges, Extrema, Image
 from imtorque.datasets import PHOTOGRAPHS, sample
 from imtorque.files import decode_image, shrink_image
-from imtorque.images import grey_image
+from imtorque.images import Picture
 
 MOST_PIXELS = 50_000_000  # of a picture that is sent
 WORKING_PIXELS = 400_000  # larger ones are shrunk by a whole factor until an answer takes no longer than a blink
@@ -100,7 +100,7 @@ def _worked_on(name: str, image: Image, source: str, factor: int = 1) -> HeldPic
     if factor > 1:
         image = shrink_image(image, factor)
         recipe.append(f"image = imtorque.files.shrink_image(image, {factor})")
-    grey_image(image)  # refuses what no function takes
+    Picture(image)  # refuses what no function takes
     if image.dtype.kind == "f":
         image = image - image.min()
         image = image / (image.max() or 1)

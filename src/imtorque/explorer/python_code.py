@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from imtorque.explorer.held import HeldPicture
-from imtorque.explorer.results import figure_arguments, strengthened_of, strengthener
+from imtorque.explorer.results import figure_arguments
 from imtorque.explorer.settings import Settings
 
 
@@ -28,9 +28,8 @@ def python_code(picture: HeldPicture, settings: Settings) -> str:
         lines += _extrema(settings)
     if "saliency" in settings.layers:
         lines += ["", "saliency = imtorque.torque_saliency(image)"]
-    if "strengthened" in settings.layers and strengthened_of(picture, settings).any():
-        lines += ["", *_strengthened(settings)]
-        lines.insert(1, "import numpy as np")
+    if "strengthened" in settings.layers:
+        lines += ["", f"strengthened = imtorque.boundary_strength(image{_recipe(settings)})"]
     if settings.clicks:
         fixation, others = figure_arguments(settings)
         cut = f"mask = imtorque.segment_figure(image, {fixation}{_given(others)})"
@@ -55,14 +54,9 @@ def _extrema(settings: Settings) -> list[str]:
     return found
 
 
-def _strengthened(settings: Settings) -> list[str]:
-    given, preset = strengthener(settings)
-    chosen = "" if preset == "learned" else f", coefficients={preset!r}"
-    return [
-        f"weak = imtorque.detect_edges(image{_given(given)})",
-        "contributed = imtorque.dense_contribution(weak)",
-        f"strengthened = imtorque.strengthen_edges(np.minimum(weak.strength, 1), contributed{chosen})",
-    ]
+def _recipe(settings: Settings) -> str:
+    given = _given(settings.of_recipe).removeprefix(", ")
+    return f", imtorque.edges.canny_recipe({given})" if given else ""
 
 
 def _given(arguments: dict[str, Any]) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import BoolArray, Edges, Extrema, Float32Array, FloatArray, IntArray
-from imtorque.boundaries import strengthen_edges
-from imtorque.contribution import LOWEST_GRADIENT, contribution_map, dense_contribution
-from imtorque.edges import detect_edges
+from imtorque.boundaries import boundary_strength
+from imtorque.contribution import contribution_map
+from imtorque.edges import canny_recipe, detect_edges
 from imtorque.explorer.held import HeldPicture
 from imtorque.explorer.settings import Settings
 from imtorque.extrema import find_extrema, suppress_overlaps
@@ -23,9 +23,6 @@ from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 MOST_VOLUME_BYTES = 2**26  # of disks' torque, which is computed once for maps and extrema where it is no more
 
 LINE_COLOURS = {"edges": (94, 234, 212), "strengthened": (251, 191, 36)}  # teal and amber: neither is a sign
-
-# Canny's sigma below which the first coefficients of `strengthen_edges` serve best, and the scale learned with each.
-STRENGTHENERS = ((1.7, "learned", 0.13), (float("inf"), "learned-sigma-2", 0.105))
 
 
 def edges_of(picture: HeldPicture, settings: Settings) -> Edges:
@@ -65,27 +62,10 @@ def saliency_of(picture: HeldPicture) -> FloatArray:
     return picture.recall("saliency", lambda: torque_saliency(picture.image))
 
 
-def strengthener(settings: Settings) -> tuple[dict[str, Any], str]:
-    """Return what to detect edges with before they are strengthened, and the coefficients that go with it."""
-    preset, scale = next((preset, scale) for below, preset, scale in STRENGTHENERS if settings.sigma < below)
-    low = settings.low if settings.low is not None else LOWEST_GRADIENT
-    high = settings.high if settings.high is not None else low
-    given = {"sigma": settings.sigma, "low": min(low, high), "high": high}
-    return {**given, "force": "strength", "strength_scale": scale}, preset
-
-
 def strengthened_of(picture: HeldPicture, settings: Settings) -> FloatArray:
     """Return how likely each edge bounds an object."""
-    given, preset = strengthener(settings)
-
-    def compute() -> FloatArray:
-        edges = detect_edges(picture.image, **given)
-        strength = np.minimum(edges.strength, 1)
-        if not strength.any():  # which `strengthen_edges` refuses
-            return np.zeros(picture.shape)
-        return strengthen_edges(strength, dense_contribution(edges), coefficients=preset)
-
-    return picture.recall(("strengthened", *given.items()), compute)
+    recipe = canny_recipe(**settings.of_recipe)
+    return picture.recall(("strengthened", recipe), lambda: boundary_strength(picture.image, recipe))
 
 
 def figure_arguments(settings: Settings) -> tuple[tuple[int, int], dict[str, Any]]:

@@ -41,7 +41,7 @@ from imtorque.explorer.results import (
 )
 from imtorque.explorer.settings import LAYERS, Settings, read_settings
 from imtorque.files import encode_png
-from imtorque.render.torque import display_image
+from imtorque.images import Picture
 
 SWEEP_SECONDS = 5.0
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -227,7 +227,7 @@ def _figure_png(picture: HeldPicture, settings: Settings) -> Response:
 def _picture(picture: HeldPicture, _: Settings) -> Response:
     """Answer the picture; one that was drawn or pasted under the name by which the code reads it."""
     same = picture.name.endswith(".png") and len(picture.recipe) == 1
-    return _file(picture, "" if same else "picture.png", encode_png(display_image(picture.image)))
+    return _file(picture, "" if same else "picture.png", encode_png(Picture(picture.image).as_bytes()))
 
 
 def _facts(picture: HeldPicture, _: Settings) -> Response:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from imtorque._types import Patch
 from imtorque.edges import SQRT2
+from imtorque.edges.canny import Force
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 MOST_EXTREMA = 200
@@ -31,9 +33,9 @@ class Settings:
     sigma: float = SQRT2
     low: float | None = None
     high: float | None = None
-    force: str = "unit"
+    force: Force = "unit"
     alpha: float = 2.0
-    patch: str = "square"
+    patch: Patch = "square"
     smallest: int = 5
     largest: int | None = None
     count: int = 12
@@ -59,6 +61,11 @@ class Settings:
     def of_edges(self) -> dict[str, Any]:
         """The arguments of `detect_edges` that differ from its defaults."""
         return _chosen(self, ("sigma", "low", "high", "force"))
+
+    @property
+    def of_recipe(self) -> dict[str, Any]:
+        """The arguments of `canny_recipe` that differ from its defaults."""
+        return _chosen(self, ("sigma", "low", "high"))
 
     @property
     def of_patches(self) -> dict[str, Any]:

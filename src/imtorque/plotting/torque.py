@@ -10,12 +10,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
 
-from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Sizes, check_sizes
+from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Patch, Sizes, check_sizes
 from imtorque.contribution import contribution_map
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_blobs
+from imtorque.images import Picture
 from imtorque.plotting.axes import figure_of, given_or_new_axes
-from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, display_image
+from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, edge_picture
 from imtorque.torque import default_sizes, torque_spectrum, value_and_scale_maps
 
 VALUE_MAP = LinearSegmentedColormap.from_list("imtorque_value", VALUE_COLOURS)
@@ -77,7 +78,7 @@ def show_extrema(image: Image, extrema: Extrema, *, numbered: bool = False, ax: 
         Where to draw.
     """
     axes = given_or_new_axes(ax)
-    axes.imshow(display_image(image))
+    axes.imshow(Picture(image).as_bytes())
     kinds = (
         ("bright: maximum", 1, MAXIMUM_COLOUR, "-", "^"),
         ("dark: minimum", -1, MINIMUM_COLOUR, (0, (3, 1.5)), "v"),
@@ -106,7 +107,7 @@ def show_torque_spectrum(
     point: tuple[int, int],
     sizes: Sizes,
     *,
-    patch: str = "square",
+    patch: Patch = "square",
     alpha: float = 2.0,
     ax: Axes | None = None,
 ) -> Axes:
@@ -141,7 +142,7 @@ def show_torque_spectrum(
 
 
 def show_evidence(
-    edges: Edges, extrema: Extrema, *, image: Image | None = None, patch: str = "square", ax: Axes | None = None
+    edges: Edges, extrema: Extrema, *, image: Image | None = None, patch: Patch = "square", ax: Axes | None = None
 ) -> Axes:
     """Show which edge pixels made extrema, by how much each contributes (Sec. 4.2).
 
@@ -163,7 +164,7 @@ def show_evidence(
     """
     axes = given_or_new_axes(ax)
     if image is not None:
-        grey = display_image(image).mean(axis=2)
+        grey = Picture(image).as_bytes().mean(axis=2)
         axes.imshow(grey, cmap="gray", vmin=-700, vmax=255)  # faint
     share = contribution_map(edges, extrema, weight="area", patch=patch)
     y, x = np.nonzero(edges.mask)
@@ -204,8 +205,8 @@ def overview(image: Image, extrema: Extrema | None = None, *, title: str = "") -
     figure = Figure(figsize=(13, height), layout="constrained")
     cells = figure.subplots(2, 3)
     figure.suptitle(title)
-    _bare(cells[0, 0]).imshow(display_image(image))
-    _bare(cells[0, 1]).imshow(255 - display_image(edges.strength.astype(np.float32)))
+    _bare(cells[0, 0]).imshow(Picture(image).as_bytes())
+    _bare(cells[0, 1]).imshow(255 - edge_picture(edges), cmap="gray", vmin=0, vmax=255)
     show_value_map(value, ax=cells[0, 2])
     show_scale_map(scale, ax=cells[1, 0])
     show_extrema(image, marked, numbered=True, ax=cells[1, 1])

@@ -13,7 +13,8 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw
 
 from imtorque._types import BoolArray, Image
-from imtorque.render.torque import READABLE, Bytes, display_image
+from imtorque.images import Picture
+from imtorque.render.torque import READABLE, Bytes
 
 SHADE = 0.45  # of the picture's brightness left where there is no figure
 ADDED, REMOVED = "#33e08a", "#ff5a4f"
@@ -27,7 +28,7 @@ def figure_overlay(
 
     Green dots are fixations, red ones points taken away. Pictures smaller than about 640 pixels are enlarged.
     """
-    ground = display_image(image)
+    ground = Picture(image).as_bytes()
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
     inside = np.logical_or.reduce([np.zeros(ground.shape[:2], bool), *masks])
     shaded = np.where(inside[:, :, None], ground, (SHADE * ground).astype(np.uint8))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import BoolArray, Image, IntArray
-from imtorque.render.torque import READABLE, Bytes, display_image
+from imtorque.images import Picture
+from imtorque.render.torque import READABLE, Bytes
 
 OUTLINE, RIM = (255, 217, 47), (0, 0, 0)
 
@@ -19,7 +20,7 @@ def outline_picture(image: Image, labels: IntArray) -> Bytes:
 
     Pictures smaller than about 640 pixels are enlarged.
     """
-    ground = display_image(image)
+    ground = Picture(image).as_bytes()
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
     large = ground.repeat(zoom, axis=0).repeat(zoom, axis=1)
     numbers = np.asarray(labels).repeat(zoom, axis=0).repeat(zoom, axis=1)
@@ -41,7 +42,7 @@ def mean_colour_picture(image: Image, labels: IntArray) -> Bytes:
 def mean_colours(image: Image, labels: IntArray) -> NDArray[np.float64]:
     """Return the mean colour of each region as it is shown, (n, 3) from 0 to 255."""
     flat = np.asarray(labels).ravel()
-    pixels = display_image(image).reshape(-1, 3)
+    pixels = Picture(image).as_bytes().reshape(-1, 3)
     sums = [np.bincount(flat, channel) for channel in pixels.T.astype(np.float64)]
     return np.stack(sums, axis=1) / np.maximum(np.bincount(flat), 1)[:, None]
 

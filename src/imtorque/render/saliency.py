@@ -11,7 +11,8 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
 from imtorque._types import FloatArray, Image, IntArray
-from imtorque.render.torque import READABLE, Bytes, display_image
+from imtorque.images import Picture
+from imtorque.render.torque import READABLE, Bytes
 
 # Dark to bright, alike for colour-blind eyes: anchors of the "inferno" colours.
 HEAT_COLOURS = np.array([[0, 0, 4], [66, 10, 104], [147, 38, 103], [221, 81, 58], [252, 165, 10], [252, 255, 164]])
@@ -43,7 +44,7 @@ def heat_overlay(image: Image, saliency: FloatArray, y: IntArray, x: IntArray) -
     y, x
         Fixations in order; may be empty.
     """
-    ground = display_image(image).astype(np.float64)
+    ground = Picture(image).as_bytes().astype(np.float64)
     cover = OPACITY * np.asarray(saliency, np.float64)[:, :, None]
     mixed = (ground * (1 - cover) + heat_picture(saliency) * cover).round().astype(np.uint8)
     zoom = min(16, max(1, math.ceil(READABLE / max(mixed.shape[:2]))))

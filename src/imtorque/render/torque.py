@@ -16,6 +16,7 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
 from imtorque._types import Edges, Extrema, Float32Array, Image, IntArray
+from imtorque.images import Picture
 
 Bytes = NDArray[np.uint8]
 
@@ -58,7 +59,7 @@ def blob_picture(image: Image, blobs: Extrema) -> Bytes:
 
     Pictures smaller than about 640 pixels are enlarged, so that the numbers can be read.
     """
-    ground = display_image(image)
+    ground = Picture(image).as_bytes()
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
     canvas = PillowImage.fromarray(ground.repeat(zoom, axis=0).repeat(zoom, axis=1))
     draw = ImageDraw.Draw(canvas)
@@ -87,26 +88,6 @@ def label_picture(shape: tuple[int, int], blobs: Extrema) -> NDArray[np.uint16] 
         rows, columns = np.ogrid[top : top + window.shape[0], left : left + window.shape[1]]
         window[(rows - y) ** 2 + (columns - x) ** 2 <= (blobs.size[k] / 2) ** 2] = k + 1
     return labels
-
-
-def display_image(image: Image) -> Bytes:
-    """Return an image as it is shown: (H, W, 3) bytes; uint8 and bool as they are, others from their lowest to highest.
-
-    Where it is transparent, white shows.
-    """
-    pixels = np.asarray(image)
-    if pixels.dtype == bool:
-        pixels = pixels.astype(np.uint8) * np.uint8(255)
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, None]
-    if pixels.shape[2] == 4:
-        full = 1.0 if pixels.dtype.kind == "f" else float(np.iinfo(pixels.dtype).max)
-        alpha = np.clip(pixels[:, :, 3:] / full, 0, 1)
-        pixels = (alpha * pixels[:, :, :3] + (1 - alpha) * full).astype(pixels.dtype)
-    if pixels.dtype != np.uint8:
-        low, high = float(pixels.min()), float(pixels.max())
-        pixels = np.round((pixels.astype(np.float64) - low) * (255 / (high - low or 1.0))).astype(np.uint8)
-    return np.ascontiguousarray(np.broadcast_to(pixels, (*pixels.shape[:2], 3)))
 
 
 def _mark(draw: ImageDraw.ImageDraw, blobs: Extrema, number: int, zoom: int, line: int) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from imtorque._types import Image
-from imtorque.edges import detect_edges
-from imtorque.images import grey_image
-from imtorque.saliency.from_torque import FORMS
-from imtorque.saliency.maps import Map, resize_map, unit_range
-from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, working_planes, working_sigma
+from imtorque.images import Picture, resize
+from imtorque.saliency.from_torque import FORMS, form_edges
+from imtorque.saliency.maps import Map, unit_range
+from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, working_sigma
 
 
-def centre_saliency(image: Image, *, spread: float = 0.25) -> Map:
+def centre_saliency(image: Image | Picture, *, spread: float = 0.25) -> Map:
     """Return a Gaussian in the middle of the picture, whatever it shows, scaled to [0, 1].
 
     Parameters
@@ -24,12 +23,12 @@ def centre_saliency(image: Image, *, spread: float = 0.25) -> Map:
     """
     if not (np.isfinite(spread) and spread > 0):
         raise ValueError(f"spread must be positive, got {spread}")
-    grey, _ = grey_image(image)
-    rows, columns = (np.exp(-0.5 * ((np.arange(n) - (n - 1) / 2) / (spread * n)) ** 2) for n in grey.shape)
+    shape = Picture(image).shape
+    rows, columns = (np.exp(-0.5 * ((np.arange(n) - (n - 1) / 2) / (spread * n)) ** 2) for n in shape)
     return unit_range(np.outer(rows, columns))
 
 
-def edge_density_saliency(image: Image, *, sigma: float = DEFAULT_SIGMA) -> Map:
+def edge_density_saliency(image: Image | Picture, *, sigma: float = DEFAULT_SIGMA) -> Map:
     """Return how many edge pixels lie around each pixel: Canny's edges, blurred, scaled to [0, 1].
 
     The edges are those that the paper's torque saliency is computed from, so what torque adds to it is torque.
@@ -41,7 +40,7 @@ def edge_density_saliency(image: Image, *, sigma: float = DEFAULT_SIGMA) -> Map:
     sigma
         Standard deviation of the blur, in pixels of a picture whose shorter side is 150.
     """
-    grey, _ = grey_image(image)
-    working = working_planes(grey[None].astype(np.float64))[0]
-    density = detect_edges(working, sigma=FORMS["paper"].edge_sigma).mask.astype(np.float64)
-    return unit_range(resize_map(blurred(density, working_sigma(sigma, working.shape)), grey.shape))
+    picture = Picture(image)
+    (edges,) = form_edges(picture, FORMS["paper"])
+    density = edges.mask.astype(np.float64)
+    return unit_range(resize(blurred(density, working_sigma(sigma, edges.shape)), picture.shape))

@@ -12,9 +12,13 @@ from functools import cache
 
 import numpy as np
 
-from imtorque.images import Planes
+from imtorque.images import Picture, Planes, linear_rgb
 from imtorque.saliency.maps import Map, attenuate_borders
 
+# Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to (from GBVS as released).
+TO_LMS = np.array([[18.32535, 44.60077, 7.46216], [4.09544, 28.20135, 6.66066], [0.02114, 0.10325, 1.05258]])
+GREY_POINT = np.array([34.918539, 19.314797, 0.585611])
+DKL_SCALES = (0.5774, 2.7525, 0.4526)
 BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32
 SMALLEST_SIDE = 10  # no level is made from one with a side as small
 ANGLES = (0, 45, 90, 135)  # degrees
@@ -23,12 +27,12 @@ ROUNDING = 1e-10  # responses below it come from rounding alone
 GABOR_REACH = math.ceil(GABOR_SIGMAS[1] * math.sqrt(10))
 
 
-def pyramid(rgb: Planes, levels: int, smallest: int = SMALLEST_SIDE) -> list[Planes]:
+def pyramid(picture: Picture, levels: int, smallest: int = SMALLEST_SIDE) -> list[Planes]:
     """Return the picture halved once (level 1), twice, and so on, each (3, H / 2^k, W / 2^k).
 
     It ends early at a level with a side of `smallest` pixels or less.
     """
-    built = [_halved(rgb)]
+    built = [_halved_picture(picture)]
     while len(built) < levels and min(built[-1].shape[1:]) > smallest:
         built.append(_halved(built[-1]))
     return built
@@ -42,6 +46,38 @@ def oriented_energies(intensity: Map) -> list[Map]:
     return [attenuate_borders(energy, GABOR_REACH) for energy in energies]
 
 
+def dkl(rgb: Planes) -> Planes:
+    """Return luminance, red-green and blue-yellow of the Derrington-Krauskopf-Lennie space.
+
+    The released code's table of one monitor's response is replaced by the sRGB curve, which it resembles.
+    """
+    cones = np.tensordot(TO_LMS, linear_rgb(rgb), axes=1) - GREY_POINT[:, None, None]
+    long, medium, short = cones
+    long0, medium0, short0 = GREY_POINT
+    factor = 1 / (long0 + medium0)
+    luminance = np.sqrt(3) * factor * (long + medium)
+    red_green = factor * np.hypot(long0, medium0) * (long / long0 - medium / medium0)
+    blue_yellow = factor * ((long0 + medium0) / short0 * short - long - medium)
+    contrasts: Planes = np.stack([luminance, red_green, blue_yellow]) * np.reshape(DKL_SCALES, (3, 1, 1))
+    return contrasts
+
+
+def _halved_picture(picture: Picture) -> Planes:
+    """Return a picture's RGB at half its size, as `_halved` does, strip by strip."""
+    parts = []
+    kept = np.zeros((3, 0, picture.shape[1]))
+    for start, part in picture.rgb_strips(2):
+        rows = part if start else np.pad(part, ((0, 0), (2, 0), (0, 0)), mode="edge")
+        rows = np.concatenate([kept, rows], axis=1)
+        if start + part.shape[1] == picture.shape[0]:
+            rows = np.pad(rows, ((0, 0), (0, 3), (0, 0)), mode="edge")
+        count = (rows.shape[1] - len(BINOMIAL)) // 2 + 1
+        parts.append(_filtered_rows(rows, count))
+        kept = rows[:, 2 * count :]
+    upright = np.concatenate(parts, axis=1)[:, : picture.shape[0] // 2]
+    return _halved_rows(upright.swapaxes(1, 2)).swapaxes(1, 2)
+
+
 def _halved(planes: Planes) -> Planes:
     """Low-pass with the binomial filter and keep every second pixel, along both axes; borders repeat."""
     return _halved_rows(_halved_rows(planes).swapaxes(1, 2)).swapaxes(1, 2)
@@ -49,7 +85,10 @@ def _halved(planes: Planes) -> Planes:
 
 def _halved_rows(planes: Planes) -> Planes:
     count = planes.shape[1] // 2
-    padded = np.pad(planes, ((0, 0), (2, 3), (0, 0)), mode="edge")
+    return _filtered_rows(np.pad(planes, ((0, 0), (2, 3), (0, 0)), mode="edge"), count)
+
+
+def _filtered_rows(padded: Planes, count: int) -> Planes:
     halved: Planes = sum(tap * padded[:, k : k + 2 * count : 2] for k, tap in enumerate(BINOMIAL))
     return halved
 

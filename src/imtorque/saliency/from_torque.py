@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,15 @@ from numpy.typing import NDArray
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.extrema import find_extrema
-from imtorque.images import Planes, grey_image, lab, rgb_image
-from imtorque.saliency.maps import Map, resize_map, unit_range
-from imtorque.saliency.splats import DEFAULT_SIGMA, splatted, working_planes, working_sigma
+from imtorque.images import Picture, Planes, ValueRange, lab, resize
+from imtorque.saliency.maps import Map, unit_range
+from imtorque.saliency.splats import DEFAULT_SIGMA, splatted, working_shape, working_sigma
 
 LARGEST_PATCH = 0.46  # of the square root of the picture's area (Sec. 3.3)
 MEAN_LEVER = 0.38  # mean distance of a square's pixels from its centre, over its side
 TYPICAL_STRENGTH = 0.99  # quantile of the edges' gradient magnitudes that becomes force 1
+Form = Literal["best", "paper"]
+Weight = Literal["torque", "one", "size", "coherence"]
 WEIGHTS = ("torque", "one", "size", "coherence")
 
 
@@ -40,14 +43,15 @@ FORMS = {
 
 
 def torque_saliency(
-    image: Image,
+    image: Image | Picture,
     *,
-    form: str = "best",
+    form: Form = "best",
     count: int | None = None,
-    weight: str = "torque",
+    weight: Weight = "torque",
     sigma: float = DEFAULT_SIGMA,
     alpha: float | None = None,
     inside: bool = False,
+    value_range: ValueRange | None = None,
 ) -> Map:
     """Predict where people look from the extrema of the torque: each becomes a Gaussian (Sec. 4.1).
 
@@ -75,6 +79,8 @@ def torque_saliency(
     inside
         Whether only patches that lie inside the picture count. This prefers the middle of the picture, as people do:
         compare it only with maps that have a centre prior too.
+    value_range
+        As for `detect_edges`.
 
     Returns
     -------
@@ -92,16 +98,33 @@ def torque_saliency(
     if form not in FORMS:
         raise ValueError(f'form must be "best" or "paper", got {form!r}')
     chosen = FORMS[form]
-    channels = working_planes(lab(rgb_image(image)) if chosen.colour else _grey_plane(image))
+    picture = Picture(image, value_range)
     points = attended_extrema(
-        strength_edges(channels) if chosen.colour else [detect_edges(channels[0], sigma=chosen.edge_sigma)],
-        alpha=chosen.alpha if alpha is None else alpha,
-        inside=inside,
-        weight=weight,
+        form_edges(picture, chosen), alpha=chosen.alpha if alpha is None else alpha, inside=inside, weight=weight
     ).strongest(chosen.count if count is None else count)
-    shape = (channels.shape[1], channels.shape[2])
-    saliency = splatted(points.y, points.x, points.weight, shape, working_sigma(sigma, shape))
-    return unit_range(resize_map(saliency, np.shape(image)[:2]))
+    return _drawn(points, picture.shape, sigma, picture.shape)
+
+
+def saliency_of_size(picture: Picture, shape: tuple[int, int]) -> Map:
+    """Return torque saliency, as `torque_saliency` does by default, of another height and width."""
+    chosen = FORMS["best"]
+    points = attended_extrema(form_edges(picture, chosen), alpha=chosen.alpha).strongest(chosen.count)
+    return _drawn(points, picture.shape, DEFAULT_SIGMA, shape)
+
+
+def form_edges(picture: Picture, form: TorqueForm) -> list[Edges]:
+    """Return the edges that a form's extrema are found in, at the working size."""
+    shape = working_shape(picture.shape)
+    if form.colour:
+        return strength_edges(picture.resized(shape, lab))
+    return [detect_edges(picture.resized(shape)[0], sigma=form.edge_sigma, value_range=(0.0, 1.0))]
+
+
+def _drawn(points: Points, whole: tuple[int, int], sigma: float, shape: tuple[int, int]) -> Map:
+    """Return the Gaussians around points of a picture at its working size, as a map of another size."""
+    working = working_shape(whole)
+    saliency = splatted(points.y, points.x, points.weight, working, working_sigma(sigma, working))
+    return unit_range(resize(saliency, shape))
 
 
 @dataclass(frozen=True)
@@ -124,14 +147,17 @@ class Points:
 def strength_edges(channels: Planes) -> list[Edges]:
     """Return the edges of each channel, with forces in proportion to the gradient on one scale for all."""
     sigma = FORMS["best"].edge_sigma
-    found = [detect_edges(channel, sigma=sigma, force="strength", strength_scale=1.0) for channel in channels]
+    found = [
+        detect_edges(channel, sigma=sigma, force="strength", strength_scale=1.0, value_range=(0.0, 1.0))
+        for channel in channels
+    ]
     strengths = np.concatenate([edges.strength[edges.mask] for edges in found])
     scale = float(np.quantile(strengths, TYPICAL_STRENGTH)) if strengths.size else 1.0
     return [Edges(edges.fx / scale, edges.fy / scale) for edges in found]
 
 
 def attended_extrema(
-    channels: Sequence[Edges], *, alpha: float = 2.0, inside: bool = False, weight: str = "torque"
+    channels: Sequence[Edges], *, alpha: float = 2.0, inside: bool = False, weight: Weight = "torque"
 ) -> Points:
     """Return the torque extrema of all channels as weighted points."""
     if weight not in WEIGHTS:
@@ -148,7 +174,7 @@ def patch_sizes(shape: tuple[int, int]) -> range:
 
 
 def _channel_points(
-    edges: Edges, alpha: float, inside: bool, weight: str
+    edges: Edges, alpha: float, inside: bool, weight: Weight
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     extrema = find_extrema(edges, sizes=patch_sizes(edges.shape), alpha=alpha)
     if inside:
@@ -163,7 +189,7 @@ def _lies_inside(extrema: Extrema, shape: tuple[int, int]) -> NDArray[np.bool_]:
     return np.asarray(room >= extrema.size // 2)
 
 
-def _weights(edges: Edges, extrema: Extrema, weight: str) -> FloatArray:
+def _weights(edges: Edges, extrema: Extrema, weight: Weight) -> FloatArray:
     strength = np.abs(extrema.value).astype(np.float64)
     if weight == "one":
         return np.ones(len(extrema))
@@ -182,7 +208,3 @@ def _coherence(edges: Edges, extrema: Extrema) -> FloatArray:
     mass = table[bottom, right] - table[top, right] - table[bottom, left] + table[top, left]
     coherence: FloatArray = np.abs(extrema.value) * 2 * extrema.size / np.maximum(MEAN_LEVER * mass, 1e-12)
     return coherence
-
-
-def _grey_plane(image: Image) -> Planes:
-    return grey_image(image)[0][None].astype(np.float64)

@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 
 from imtorque._types import Image
-from imtorque.images import Planes, dkl, rgb_image
-from imtorque.saliency.features import oriented_energies, pyramid
-from imtorque.saliency.maps import Map, attenuate_borders, is_constant, resize_map, unit_range
+from imtorque.images import Picture, Planes, ValueRange, resize
+from imtorque.saliency.features import dkl, oriented_energies, pyramid
+from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
 LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the picture's sides
 LONGEST_SIDE = 32  # of the grid on which the walk takes place
@@ -26,7 +26,7 @@ BLUR_SIGMA = 0.02  # of the grid's longer side
 SMALLEST_PICTURE = 22  # pixels, below which level 2 does not exist
 
 
-def gbvs_saliency(image: Image) -> Map:
+def gbvs_saliency(image: Image | Picture, *, value_range: ValueRange | None = None) -> Map:
     """Compute graph-based visual saliency (Harel, Koch, Perona 2006).
 
     On a grid of 32 pixels on the longer side, a random walk goes from i to j with weight
@@ -40,7 +40,9 @@ def gbvs_saliency(image: Image) -> Map:
     ----------
     image
         Grey or colour, as for `detect_edges`; both sides at least 22 pixels. Levels of the pyramid that a small
-        picture does not have are left out. Floats beyond [0, 1] are scaled from their lowest to their highest value.
+        picture does not have are left out.
+    value_range
+        As for `detect_edges`.
 
     Returns
     -------
@@ -55,27 +57,27 @@ def gbvs_saliency(image: Image) -> Map:
     >>> bool(56 <= y < 72 and 36 <= x < 52)
     True
     """
-    rgb = rgb_image(image)
-    master = gbvs_master_map(rgb)
+    picture = Picture(image, value_range)
+    master = gbvs_master_map(picture)
     if is_constant(master):
-        return np.zeros(rgb.shape[1:])
+        return np.zeros(picture.shape)
     blurred = _blurred(unit_range(attenuate_borders(master, BORDER)))
-    return unit_range(resize_map(unit_range(blurred), rgb.shape[1:]))
+    return unit_range(resize(unit_range(blurred), picture.shape))
 
 
-def gbvs_master_map(rgb: Planes) -> Map:
+def gbvs_master_map(picture: Picture) -> Map:
     """Return the sum of all channels' walks on the grid, before borders are attenuated."""
-    height, width = rgb.shape[1:]
+    height, width = picture.shape
     if min(height, width) < SMALLEST_PICTURE:
         raise ValueError(
             f"image must have sides of at least {SMALLEST_PICTURE} pixels for GBVS, got {height} x {width}"
         )
     scale = LONGEST_SIDE / max(height, width)
     grid = max(1, round(height * scale)), max(1, round(width * scale))
-    built = pyramid(rgb, LEVELS[-1])
+    built = pyramid(picture, LEVELS[-1])
     levels = [built[level - 1] for level in LEVELS if level <= len(built)]
     maps = [feature for level in levels for feature in _features(level)]
-    master: Map = np.sum([stationary_mass(unit_range(resize_map(m, grid))) ** POWER for m in maps], axis=0)
+    master: Map = np.sum([stationary_mass(unit_range(resize(m, grid))) ** POWER for m in maps], axis=0)
     return master
 
 

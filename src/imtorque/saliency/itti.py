@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from imtorque._types import Image
-from imtorque.images import Planes, rgb_image
+from imtorque.images import Picture, Planes, ValueRange, resize
 from imtorque.saliency.features import ROUNDING, oriented_energies, pyramid
-from imtorque.saliency.maps import Map, attenuate_borders, is_constant, resize_map, unit_range
+from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
 PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
 LOWEST_PEAK = 1.0
@@ -23,7 +23,13 @@ BORDER = 4  # grid pixels
 COARSEST_SIDE = 4  # a level with a side as small is the last
 
 
-def itti_saliency(image: Image, *, centres: Sequence[int] = (2, 3), deltas: Sequence[int] = (2,)) -> Map:
+def itti_saliency(
+    image: Image | Picture,
+    *,
+    centres: Sequence[int] = (2, 3),
+    deltas: Sequence[int] = (2,),
+    value_range: ValueRange | None = None,
+) -> Map:
     """Compute the saliency map of Itti, Koch and Niebur (1998).
 
     For two colour contrasts, intensity, and energy at four orientations, each pixel of a fine level of the pyramid is
@@ -39,6 +45,8 @@ def itti_saliency(image: Image, *, centres: Sequence[int] = (2, 3), deltas: Sequ
     deltas
         Levels c + delta are the surround. Pairs whose surround a small picture does not have are left out; the picture
         must have at least one.
+    value_range
+        As for `detect_edges`.
 
     Returns
     -------
@@ -53,19 +61,19 @@ def itti_saliency(image: Image, *, centres: Sequence[int] = (2, 3), deltas: Sequ
     >>> bool(52 <= y < 76 and 32 <= x < 56)
     True
     """
-    rgb = rgb_image(image)
-    master = itti_master_map(rgb, centres, deltas)
+    picture = Picture(image, value_range)
+    master = itti_master_map(picture, centres, deltas)
     if is_constant(master):
-        return np.zeros(rgb.shape[1:])
-    return unit_range(resize_map(unit_range(attenuate_borders(master, BORDER)), rgb.shape[1:]))
+        return np.zeros(picture.shape)
+    return unit_range(resize(unit_range(attenuate_borders(master, BORDER)), picture.shape))
 
 
-def itti_master_map(rgb: Planes, centres: Sequence[int], deltas: Sequence[int]) -> Map:
+def itti_master_map(picture: Picture, centres: Sequence[int], deltas: Sequence[int]) -> Map:
     """Return the sum of the three channels on the grid, before borders are attenuated."""
-    height, width = rgb.shape[1:]
+    height, width = picture.shape
     if not centres or not deltas or min(centres) < 1 or min(deltas) < 1:
         raise ValueError(f"centres and deltas must be levels from 1, got {list(centres)} and {list(deltas)}")
-    built = pyramid(rgb, max(centres) + max(deltas), COARSEST_SIDE)
+    built = pyramid(picture, max(centres) + max(deltas), COARSEST_SIDE)
     pairs = [(c - 1, c + d - 1) for c in centres for d in deltas if c + d <= len(built)]
     if not pairs:
         needed = (COARSEST_SIDE + 1) * 2 ** (min(centres) + min(deltas) - 1)
@@ -110,6 +118,6 @@ def _channels(level: Planes) -> tuple[Sequence[Map], Sequence[Map], Sequence[Map
 
 
 def _centre_surround(centre: Map, surround: Map, grid: tuple[int, int]) -> Map:
-    difference = centre - resize_map(surround, (centre.shape[0], centre.shape[1]))
+    difference = centre - resize(surround, (centre.shape[0], centre.shape[1]))
     difference[np.abs(difference) < ROUNDING] = 0
-    return resize_map(difference**2, grid)
+    return resize(difference**2, grid)

@@ -66,8 +66,10 @@ def unit_range(values: Map) -> Map:
     """Scale a map to [0, 1]; a constant one becomes 0."""
     if is_constant(values):
         return np.zeros_like(values)
-    small = values / np.abs(values).max()  # so that no difference overflows
-    scaled: Map = (small - small.min()) / (small.max() - small.min())
+    scaled: Map = values / max(float(values.max()), -float(values.min()))  # so that no difference overflows
+    low, high = scaled.min(), scaled.max()
+    scaled -= low
+    scaled /= high - low
     return scaled
 
 
@@ -75,30 +77,6 @@ def is_constant(values: Map) -> bool:
     """Return whether a map is the same everywhere, but for rounding."""
     low, high = float(values.min()), float(values.max())
     return high / 2 - low / 2 <= CONSTANT / 2 * max(abs(low), abs(high))
-
-
-def resize_map(values: Map, shape: tuple[int, int]) -> Map:
-    """Resize a map by cubic interpolation (Catmull-Rom), which averages where it shrinks.
-
-    Beyond the border the map repeats its border pixels: their share of the kernel is left out and the rest scaled up.
-    """
-    rows, columns = (resize_matrix(old, new) for old, new in zip(values.shape, shape, strict=True))
-    resized: Map = rows @ values @ columns.T
-    return resized
-
-
-def resize_matrix(old: int, new: int) -> Map:
-    """Return the (new, old) matrix that resizes a line of pixels."""
-    if old == new:
-        return np.eye(new)
-    stretch = max(old / new, 1.0)
-    centres = (np.arange(new) + 0.5) * old / new - 0.5
-    distance = np.abs(np.arange(old) - centres[:, None]) / stretch
-    near = 1.5 * distance**3 - 2.5 * distance**2 + 1
-    far = -0.5 * distance**3 + 2.5 * distance**2 - 4 * distance + 2
-    kernel = np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
-    matrix: Map = kernel / kernel.sum(axis=1, keepdims=True)
-    return matrix
 
 
 def attenuate_borders(values: Map, width: int) -> Map:

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from imtorque._types import FloatArray, IntArray
-from imtorque.images import Planes
-from imtorque.saliency.maps import Map, resize_map
+from imtorque.saliency.maps import Map
 
 SHORTER_SIDE = 150  # pixels, to which the paper resizes pictures (Sec. 4.1)
 LONGEST_SIDE = 3000  # pixels, which bounds the work on a narrow strip
@@ -29,12 +28,10 @@ def blurred(values: Map, sigma: float) -> Map:
     return result
 
 
-def working_planes(planes: Planes) -> Planes:
-    """Shrink a picture, (C, H, W), so that its shorter side is 150 pixels; smaller ones stay as they are."""
-    height, width = planes.shape[1:]
-    scale = max(1.0, _scale((height, width)))
-    shape = max(1, round(height / scale)), max(1, round(width / scale))
-    return planes if shape == (height, width) else np.stack([resize_map(plane, shape) for plane in planes])
+def working_shape(shape: tuple[int, int]) -> tuple[int, int]:
+    """Return the size that a picture is worked on at: a shorter side of 150 pixels, or its own if that is smaller."""
+    scale = max(1.0, _scale(shape))
+    return max(1, round(shape[0] / scale)), max(1, round(shape[1] / scale))
 
 
 def working_sigma(sigma: float, shape: tuple[int, ...]) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque._atomic import replacing
 from imtorque._types import FloatArray, Image, IntArray
-from imtorque.images import Planes, lab, rgb_image
+from imtorque.images import Picture, Planes, lab
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
 SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area: 2 % of it
@@ -71,12 +71,12 @@ class Boxes:
         return f"Boxes({len(self)})"
 
 
-def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score: str, overlap: float) -> Boxes:
+def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float) -> Boxes:
     """Return the candidates of highest score, none of which overlaps a better one too much."""
     scores = box_scores(planes, candidates, score)
     order = np.argsort(-scores, kind="stable")[:MOST_COMPARED]
     ranked = np.ascontiguousarray(candidates[order])
-    kept = _native.distinct_boxes(ranked, overlap, count)
+    kept = _native.distinct_boxes(ranked, iou, count)
     y0, x0, y1, x1 = ranked[kept].T
     return Boxes(y0, x0, y1, x1, scores[order[kept]])
 
@@ -112,11 +112,11 @@ def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArr
     return np.ascontiguousarray(np.concatenate(found), np.int64)
 
 
-def smooth_lab(image: Image) -> Planes:
+def smooth_lab(image: Image | Picture) -> Planes:
     """Return the picture's L, a and b, smoothed, (3, H, W)."""
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    planes = lab(rgb_image(image))
+    planes = lab(Picture(image).rgb())
     return np.stack([ndimage.gaussian_filter(plane, SMOOTHING, mode="nearest") for plane in planes])
 
 

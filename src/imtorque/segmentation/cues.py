@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from imtorque._types import Edges, FloatArray, Image
-from imtorque.boundaries import strengthen_edges
-from imtorque.contribution import LOWEST_GRADIENT, contribution_map, dense_contribution
-from imtorque.edges import detect_edges
+from imtorque.boundaries import boundary_strength
+from imtorque.contribution import contribution_map, dense_contribution
+from imtorque.edges import RECIPES, detect_edges
+from imtorque.edges.canny import Force
 from imtorque.extrema import find_extrema
-from imtorque.segmentation.working_size import unit_grey
+from imtorque.images import Picture, ValueRange
 
-STRENGTH_SCALE = 0.13  # gradient of strength 1, the same for all pictures: what the learned coefficients are for
 TYPICAL = 0.99  # quantile of a cue over its edge pixels that becomes 1
 PAPER_EXTREMA = 5000
+Cue = Literal["canny", "magnitude", "torque-paper", "torque", "contribution", "product", "blend", "strengthened"]
 LARGEST_PATCH = 0.8  # of the square root of the picture's area, for the patches that vote
 
 
-def edge_cue(image: Image, cue: str = "strengthened") -> FloatArray:
+def edge_cue(image: Image | Picture, cue: Cue = "strengthened", *, value_range: ValueRange | None = None) -> FloatArray:
     """Return an edge map for `segment_figure` by its name.
 
     Parameters
     ----------
-    image
-        Grey or colour; floats between 0 and 1 are taken as they are, others from their lowest to their highest value.
+    image, value_range
+        As for `detect_edges`.
     cue
         Without torque: "canny" (1 on Canny's edges) or "magnitude" (the gradient there). With it, on the same edges:
         "torque-paper" (the contribution to the 5000 strongest extrema, unit forces), "torque" (the same with forces in
         proportion to the gradient), "contribution" (`dense_contribution`), "product" (magnitude times that), "blend"
-        (their mean). "strengthened": `strengthen_edges` on all maxima of the gradient, with learned coefficients.
+        (their mean). "strengthened": `boundary_strength`, on all maxima of the gradient.
 
     Returns
     -------
@@ -41,18 +43,19 @@ def edge_cue(image: Image, cue: str = "strengthened") -> FloatArray:
     """
     if cue not in CUES:
         raise ValueError(f"cue must be one of {', '.join(CUES)}, got {cue!r}")
-    return CUES[cue](unit_grey(image))
+    grey = Picture(image, value_range).grey()  # once, for all detectors that a cue takes
+    return CUES[cue](Picture(grey, (0.0, 1.0)))
 
 
-def _canny(image: Image) -> FloatArray:
+def _canny(image: Picture) -> FloatArray:
     return detect_edges(image).mask.astype(np.float64)
 
 
-def _magnitude(image: Image) -> FloatArray:
+def _magnitude(image: Picture) -> FloatArray:
     return _typical_is_one(_strong(image).strength)
 
 
-def _votes(image: Image, force: str) -> FloatArray:
+def _votes(image: Picture, force: Force) -> FloatArray:
     """Return the contribution of Canny's edges to the strongest extrema, the paper's d_tau."""
     edges = detect_edges(image, force=force)
     largest = LARGEST_PATCH * math.sqrt(edges.shape[0] * edges.shape[1])
@@ -60,39 +63,26 @@ def _votes(image: Image, force: str) -> FloatArray:
     return _typical_is_one(contribution_map(edges, extrema))
 
 
-def _contribution(image: Image) -> FloatArray:
+def _contribution(image: Picture) -> FloatArray:
     return _typical_is_one(_dense(image))
 
 
-def _product(image: Image) -> FloatArray:
+def _product(image: Picture) -> FloatArray:
     return _typical_is_one(_strong(image).strength * np.maximum(_dense(image), 0))
 
 
-def _blend(image: Image) -> FloatArray:
+def _blend(image: Picture) -> FloatArray:
     return 0.5 * _magnitude(image) + 0.5 * _contribution(image)
 
 
-def _strengthened(image: Image) -> FloatArray:
-    edges = _all_maxima(image)
-    if not edges.mask.any():
-        return np.zeros(edges.shape)
-    return strengthen_edges(np.minimum(edges.strength, 1), dense_contribution(edges))
-
-
-def _strong(image: Image) -> Edges:
+def _strong(image: Picture) -> Edges:
     """Return Canny's edges with forces in proportion to the gradient."""
     return detect_edges(image, force="strength")
 
 
-def _all_maxima(image: Image) -> Edges:
-    return detect_edges(
-        image, low=LOWEST_GRADIENT, high=LOWEST_GRADIENT, force="strength", strength_scale=STRENGTH_SCALE
-    )
-
-
-def _dense(image: Image) -> FloatArray:
+def _dense(image: Picture) -> FloatArray:
     """Return the dense contribution on Canny's edges."""
-    return np.where(detect_edges(image).mask, dense_contribution(_all_maxima(image)), 0.0)
+    return np.where(detect_edges(image).mask, dense_contribution(RECIPES["canny"].edges(image)), 0.0)
 
 
 def _typical_is_one(values: FloatArray) -> FloatArray:
@@ -101,7 +91,7 @@ def _typical_is_one(values: FloatArray) -> FloatArray:
     return np.asarray(np.clip(values / top, 0.0, 1.0))
 
 
-CUES: dict[str, Callable[[Image], FloatArray]] = {
+CUES: dict[str, Callable[[Picture], FloatArray]] = {
     "canny": _canny,
     "magnitude": _magnitude,
     "torque-paper": lambda image: _votes(image, "unit"),
@@ -109,5 +99,5 @@ CUES: dict[str, Callable[[Image], FloatArray]] = {
     "contribution": _contribution,
     "product": _product,
     "blend": _blend,
-    "strengthened": _strengthened,
+    "strengthened": boundary_strength,
 }

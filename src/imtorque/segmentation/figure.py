@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,29 +13,31 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque._types import BoolArray, Float32Array, FloatArray, Image
 from imtorque.edges import SQRT2, detect_edges
+from imtorque.images import Picture, ValueRange
 from imtorque.segmentation.cartesian import cut_cartesian
-from imtorque.segmentation.cues import edge_cue
+from imtorque.segmentation.cues import Cue, edge_cue
 from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
-from imtorque.segmentation.working_size import enlarge, moved, shrink, unit_grey
+from imtorque.segmentation.working_size import enlarge, moved, working_picture
 from imtorque.torque import torque_spectrum
 
 Point = tuple[float, float]
-DEFAULT_CUE = "strengthened"
+DEFAULT_CUE: Cue = "strengthened"
 RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object
 GROUND_COST = 0.02  # of a step where there is no edge, against 1 across the strongest: for pixels between two clicks
 
 
 def segment_figure(
-    image: Image,
+    image: Image | Picture,
     fixation: Point,
     *,
-    edge_map: str | ArrayLike | None = None,
+    edge_map: Cue | ArrayLike | None = None,
     add: Sequence[Point] = (),
     remove: Sequence[Point] = (),
-    size: float | str | None = None,
-    method: str = "polar",
+    size: float | Literal["torque"] | None = None,
+    method: Literal["polar", "cartesian"] = "polar",
     eta: float = 20.0,
     k: float = 50.0,
+    value_range: ValueRange | None = None,
 ) -> BoolArray:
     """Cut out the object under a click: the region around the fixation that the edges close off best.
 
@@ -45,9 +48,8 @@ def segment_figure(
     Parameters
     ----------
     image
-        Grey or colour; floats between 0 and 1 are taken as they are, others from their lowest to their highest value.
-        Pictures whose longer side exceeds 360 pixels are cut at that size, and the mask is enlarged again, unless an
-        edge map is given.
+        Grey or colour, as for `detect_edges`. Pictures whose longer side exceeds 360 pixels are cut at that size, and
+        the mask is enlarged again, unless an edge map is given.
     fixation
         (y, x) of a pixel on the object; the more central the better.
     edge_map
@@ -65,6 +67,8 @@ def segment_figure(
         "polar", or "cartesian": links weighed by 1 / distance instead of polar coordinates.
     eta, k
         A link of mean edge strength m costs exp(-eta m), or k where there is no edge.
+    value_range
+        As for `detect_edges`.
 
     Returns
     -------
@@ -86,24 +90,24 @@ def segment_figure(
     for name, value in (("eta", eta), ("k", k)):
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} must be positive, got {value}")
-    whole = unit_grey(image)
-    shape = (whole.shape[0], whole.shape[1])
+    picture = Picture(image, value_range)
+    shape = picture.shape
     clicks = [pixel(point, shape) for point in (fixation, *add)]
     removed = [pixel(point, shape, "remove") for point in remove]
     if both := set(clicks) & set(removed):
         raise ValueError(f"a point must be added or removed, not both, got (y, x) = {min(both)}")
     if edge_map is None or isinstance(edge_map, str):
-        grey = shrink(whole)
-        strength = edge_cue(grey, edge_map or DEFAULT_CUE)
+        working = working_picture(picture)
+        strength = edge_cue(working, cast(Cue, edge_map or DEFAULT_CUE))
     else:
-        grey, strength = whole, check_edge_map(edge_map, shape)
-    small = (grey.shape[0], grey.shape[1])
+        working, strength = Picture(picture.grey(), (0.0, 1.0)), check_edge_map(edge_map, shape)
+    small = working.shape
     added = [moved(click, shape, small) for click in clicks]
-    radii = [_radius(grey, click, size, max(small) / max(shape)) for click in added]
+    radii = [_radius(working, click, size, max(small) / max(shape)) for click in added]
     if method == "cartesian":
         cuts = [cut_cartesian(strength, click, eta, k) for click in added]
     else:
-        cuts = _polar_figures(grey, strength, added, radii, (eta, k))
+        cuts = _polar_figures(working.grey(), strength, added, radii, (eta, k))
     taken = {moved(click, shape, small) for click in removed} - set(added)
     figure = enlarge(_together(cuts, added, sorted(taken), strength), shape)
     for points, value in ((removed, False), (clicks, True)):
@@ -136,20 +140,20 @@ def check_edge_map(edge_map: ArrayLike | None, shape: tuple[int, int]) -> FloatA
     return floats
 
 
-def _radius(grey: Float32Array, fixation: tuple[int, int], size: float | str | None, scale: float) -> float | None:
+def _radius(picture: Picture, fixation: tuple[int, int], size: float | str | None, scale: float) -> float | None:
     """Return the distance at which the outline is expected, if at any, in pixels of a picture shrunk by `scale`."""
     if size is None:
         return None
     if isinstance(size, str):
         if size != "torque":
             raise ValueError(f'size must be a number of pixels, "torque" or None, got {size!r}')
-        return RADIUS_OF_SIZE * torque_size(grey, fixation)
+        return RADIUS_OF_SIZE * torque_size(picture, fixation)
     if not (math.isfinite(size) and size > 0):
         raise ValueError(f"size must be positive, got {size}")
     return RADIUS_OF_SIZE * size * scale
 
 
-def torque_size(image: Image, fixation: tuple[int, int]) -> int:
+def torque_size(image: Image | Picture, fixation: tuple[int, int]) -> int:
     """Return the side of the square of strongest torque at the fixation, with alpha = 1: whole objects, not parts."""
     edges = detect_edges(image, force="strength")
     sizes = np.arange(3, max(4, math.ceil(math.sqrt(edges.shape[0] * edges.shape[1]))), 2)

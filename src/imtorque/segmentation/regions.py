@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from imtorque._types import Extrema, Image
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.images import Picture, ValueRange
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion
@@ -29,13 +30,14 @@ CYCLES = 2
 
 
 def segment_regions(
-    image: Image,
+    image: Image | Picture,
     *,
     count: int | None = None,
     threshold: float | None = None,
     smoothness: float = SMOOTHNESS,
     models: int = MODELS,
     patches: Extrema | None = None,
+    value_range: ValueRange | None = None,
 ) -> NDArray[np.int32]:
     """Divide a picture into regions (Sec. 4.3).
 
@@ -58,6 +60,8 @@ def segment_regions(
         How many extrema become colour models.
     patches
         Where to look for regions instead, in pixels of the picture.
+    value_range
+        As for `detect_edges`.
 
     Returns
     -------
@@ -76,14 +80,14 @@ def segment_regions(
         raise ValueError(f"count must be at least 1, got {count}")
     if count is not None and threshold is not None:
         raise ValueError(f"count and threshold must not both be given, got {count} and {threshold}")
-    size_weight = 0.0 if count is None else SIZE_WEIGHT
-    tree = region_tree(image, smoothness=smoothness, models=models, patches=patches, size_weight=size_weight)
+    picture = Picture(image, value_range)
+    tree = _small_tree(picture, smoothness, models, patches, 0.0 if count is None else SIZE_WEIGHT)
     cut = tree.cut(THRESHOLD if threshold is None else threshold) if count is None else tree.cut_to(count)
-    return in_order(cut).astype(np.int32)
+    return enlarged(in_order(cut).astype(np.int32), shrinking(picture.shape), picture.shape)
 
 
 def region_tree(
-    image: Image,
+    image: Image | Picture,
     *,
     smoothness: float = SMOOTHNESS,
     models: int = MODELS,
@@ -94,22 +98,30 @@ def region_tree(
 
     Parameters are those of `segment_regions`; with a `size_weight` small regions merge sooner.
     """
+    picture = Picture(image)
+    tree = _small_tree(picture, smoothness, models, patches, size_weight)
+    return RegionTree(enlarged(tree.regions, shrinking(picture.shape), picture.shape), tree.pairs, tree.heights)
+
+
+def _small_tree(
+    picture: Picture, smoothness: float, models: int, patches: Extrema | None, size_weight: float
+) -> RegionTree:
+    """Return the regions and their merging at the working size."""
     if operator.index(models) < 1:
         raise ValueError(f"models must be at least 1, got {models}")
     if not (math.isfinite(smoothness) and smoothness >= 0):
         raise ValueError(f"smoothness must not be negative, got {smoothness}")
-    shape = np.shape(image)[:2]
-    evidence = gather_evidence(image)
-    factor = shrinking(shape)
-    seeds = torque_patches(evidence, models) if patches is None else _scaled(patches, factor, evidence.shape)
-    regions = cut_regions(evidence, seeds, smoothness)
-    tree = merge_regions(evidence, regions, size_weight=size_weight)
-    return RegionTree(enlarged(tree.regions, factor, shape), tree.pairs, tree.heights)
+    evidence = gather_evidence(picture)
+    if patches is None:
+        seeds = torque_patches(evidence, models)
+    else:
+        seeds = _scaled(patches, shrinking(picture.shape), evidence.shape)
+    return merge_regions(evidence, cut_regions(evidence, seeds, smoothness), size_weight=size_weight)
 
 
 def torque_patches(evidence: Evidence, count: int) -> Extrema:
     """Return the extrema of largest |torque| x size that overlap little."""
-    edges = detect_edges(evidence.lab[0], force="strength")
+    edges = detect_edges(evidence.lab[0], force="strength", value_range=(0.0, 1.0))
     found = find_extrema(edges, sizes=range(3, LARGEST_PATCH + 1, 2), count=CONSIDERED)
     order = np.argsort(-np.abs(found.value) * found.size, kind="stable")
     weight = (found.value * found.size)[order]

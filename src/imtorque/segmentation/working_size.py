@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import BoolArray, Float32Array, Image
-from imtorque.images import grey_image
+from imtorque._types import BoolArray
+from imtorque.images import Picture, fitted
 
 LONG_SIDE = 360  # pixels at most
 
 
-def unit_grey(image: Image) -> Float32Array:
-    """Return the luminance within [0, 1]: floats that exceed it are taken from their lowest to their highest value."""
-    grey, unit = grey_image(image)
-    pixels = np.asarray(image)
-    if pixels.dtype.kind != "f" or pixels.min() < 0 or pixels.max() > 1:
-        return grey
-    return np.asarray(grey * np.float32(unit))  # its lowest value is 0; only differences matter
-
-
-def shrink(grey: Float32Array) -> Float32Array:
-    """Return a grey picture whose longer side is within the limit."""
-    scale = LONG_SIDE / max(grey.shape)
-    if scale >= 1:
-        return grey
-    from PIL import Image as PillowImage  # here, because `import imtorque` does without it
-
-    size = (max(1, round(grey.shape[1] * scale)), max(1, round(grey.shape[0] * scale)))
-    return np.asarray(PillowImage.fromarray(grey).resize(size, PillowImage.Resampling.BOX), np.float32)
+def working_picture(picture: Picture) -> Picture:
+    """Return a picture in grey whose longer side is within the limit."""
+    return Picture(fitted(picture.grey(), LONG_SIDE), (0.0, 1.0))
 
 
 def enlarge(mask: BoolArray, shape: tuple[int, int]) -> BoolArray:
