@@ -3,6 +3,8 @@
 import io
 import subprocess
 import sys
+from pathlib import Path
+from typing import get_args
 
 import joblib
 import numpy as np
@@ -27,19 +29,29 @@ from imtorque.recognition import (
     LinearMachines,
     LLCEncoder,
     MultiscaleTorque,
+    Recogniser,
     SpatialPyramid,
     TorquePatches,
+    WorkingPicture,
+    WorkingPictures,
     features,
     multiscale_torque,
+    working_picture,
 )
 from imtorque.recognition.coding import pyramid_cells
-from imtorque.recognition.local import opponent_colours, reduced_grey
 from imtorque.recognition.machine import inner_products, train_on_products
-from imtorque.recognition.presets import BLOCKS, joined
+from imtorque.recognition.presets import BLOCKS, Method, joined
 from imtorque.recognition.sift import grid_starts
 from imtorque.recognition.torque_patches import patch_sizes
 
-TRANSFORMERS = [TorquePatches(), MultiscaleTorque(), DenseSIFT(), LLCEncoder(Codebook(8)), SpatialPyramid()]
+TRANSFORMERS = [
+    WorkingPictures(),
+    TorquePatches(),
+    MultiscaleTorque(),
+    DenseSIFT(),
+    LLCEncoder(Codebook(8)),
+    SpatialPyramid(),
+]
 
 
 def disc(shape=(60, 70), centre=(30, 30), radius=12):
@@ -103,6 +115,10 @@ def test_the_squares_of_a_methods_weights_add_up_to_1():
         features("surf")
 
 
+def test_the_methods_that_can_be_named_are_those_there_are():
+    assert get_args(Method) == tuple(METHODS)
+
+
 def test_importing_the_library_does_not_import_scikit_learn():
     code = "import sys, imtorque; print('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
@@ -115,6 +131,49 @@ def test_without_scikit_learn_the_error_names_the_extra():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "pip install 'imtorque[learn]'" in told
+
+
+# Working pictures
+
+
+@pytest.fixture
+def greys(monkeypatch):
+    """Shapes of the pictures that were made grey."""
+    made = []
+    real = working_picture.grey_image
+    monkeypatch.setattr(working_picture, "grey_image", lambda image: made.append(np.shape(image)) or real(image))
+    return made
+
+
+def test_a_method_of_several_blocks_makes_each_picture_grey_once(greys, monkeypatch):
+    use_small_blocks(monkeypatch)
+    images = [draw_picture("disc", 0), draw_picture("ring", 1), draw_picture("bar", 2)]
+    features("sift+torque-colour").fit_transform(images)
+    assert greys == [(48, 64, 3)] * 3
+
+
+def test_a_recogniser_makes_a_picture_grey_once(greys):
+    model = Recogniser.load(Path(__file__).parent / "models" / "format-1.model")
+    assert len(model.blocks) == 4
+    model.recognise(draw_picture("ring", 1))
+    assert greys == [(48, 64, 3)]
+
+
+def test_a_working_picture_of_another_size_is_made_from_the_whole_picture():
+    image = np.random.default_rng(0).random((100, 80))
+    small = working_picture.working_picture(image, 50)
+    assert working_picture.working_picture(small, 50) is small
+    assert_array_equal(working_picture.working_picture(small, 70).grey, WorkingPicture(image, 70).grey)
+    assert WorkingPictures(50).fit().transform([small]) == [small]
+
+
+def test_describing_a_working_picture_is_describing_the_picture():
+    image = draw_picture("ring", 4)
+    for estimator in (DenseSIFT(), DenseSIFT(longest=40)):
+        assert_array_equal(estimator.describe(WorkingPicture(image)).vectors, estimator.describe(image).vectors)
+    found, expected = (TorquePatches(colour=True).detect(i) for i in (WorkingPicture(image), image))
+    assert_array_equal(found.y, expected.y)
+    assert_array_equal(found.described[1].fx, expected.described[1].fx)
 
 
 # Patches and descriptors
@@ -207,7 +266,7 @@ def test_colour_describes_what_grey_cannot_see():
     assert len(MultiscaleTorque(least=0.3).describe(detector.detect(image))) > 0
     grey = np.repeat(disc()[:, :, None], 3, axis=2)
     assert len(MultiscaleTorque(least=0.3).describe(detector.detect(grey))) == 0
-    assert_array_equal(opponent_colours(disc())[0], np.zeros((60, 70), np.float32))
+    assert_array_equal(WorkingPicture(disc()).contrasts[0], np.zeros((60, 70), np.float32))
 
 
 def test_patch_sizes_are_odd_and_end_at_a_part_of_the_shorter_side():
@@ -293,11 +352,11 @@ def test_sift_of_a_turned_picture_is_the_turned_sift():
 
 
 def test_large_pictures_are_reduced_and_small_ones_kept():
-    assert reduced_grey(np.zeros((400, 600))).shape == (200, 300)
-    assert reduced_grey(np.zeros((100, 300))).shape == (100, 300)
-    assert reduced_grey(np.zeros((17, 6000))).shape == (16, 300)
+    assert WorkingPicture(np.zeros((400, 600))).grey.shape == (200, 300)
+    assert WorkingPicture(np.zeros((100, 300))).grey.shape == (100, 300)
+    assert WorkingPicture(np.zeros((17, 6000))).grey.shape == (16, 300)
     checks = np.indices((600, 600)).sum(axis=0) % 2
-    assert_allclose(reduced_grey(checks.astype(float)), 0.5, atol=1e-6)
+    assert_allclose(WorkingPicture(checks.astype(float)).grey, 0.5, atol=1e-6)
 
 
 # Coding
