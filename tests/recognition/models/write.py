@@ -2,7 +2,7 @@
 
 PYTHONPATH=tests python tests/recognition/models/write.py NAME     writes NAME.model and NAME.json beside this script
 
-format-1.model was written by 0.2, version-0.1.model by 0.1, with this script.
+version-0.1.model was written by 0.1, format-1.model by the first version that reads models by their format number.
 """
 
 import json
