@@ -193,6 +193,23 @@ def test_a_single_class_is_refused(tmp_path):
         train_recogniser({"a": [tmp_path / "x.png"], "b": []}, folder=tmp_path)
 
 
+def test_training_from_python_names_the_picture_that_is_too_small(photos, tmp_path):
+    tiny = write_picture(tmp_path / "tiny.png", np.zeros((9, 9), np.uint8))
+    classes = {"disc": sorted((photos / "disc").iterdir()), "bar": [tiny]}
+    with pytest.raises(ValueError, match=r"tiny\.png: image must be at least 16 x 16 pixels"):
+        train_recogniser(classes, method="sift", folder=tmp_path / "kept")
+
+
+def test_the_cache_lies_where_the_environment_says(tmp_path, monkeypatch):
+    assert cache_folder() == tmp_path / "cache"
+    monkeypatch.delenv("IMTORQUE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "xdg" / "imtorque"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_folder() == tmp_path / "home" / ".cache" / "imtorque"
+
+
 def test_an_unknown_method_is_refused():
     assert "method must be one of sift, torque" in run("train photos --out m --method surf -j 1", status=1).stderr
 

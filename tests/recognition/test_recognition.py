@@ -17,6 +17,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted
 
 import imtorque
 from drawn_classes import draw_picture, use_small_blocks
@@ -74,6 +75,12 @@ def test_clone_and_set_params_keep_every_parameter(estimator):
     assert set(twin.get_params()) == set(estimator.get_params())
     first = next(iter(estimator.get_params(deep=False)))
     assert twin.set_params(**{first: estimator.get_params()[first]}) is twin
+
+
+@pytest.mark.parametrize("estimator", [WorkingPictures(), TorquePatches(), MultiscaleTorque(), DenseSIFT()])
+def test_estimators_with_nothing_to_learn_count_as_fitted(estimator):
+    check_is_fitted(estimator)
+    assert estimator.fit([disc()]) is estimator
 
 
 @pytest.mark.parametrize("estimator", [Codebook(3), LinearMachines()], ids=lambda e: type(e).__name__)
@@ -379,6 +386,7 @@ def test_codes_of_words_are_the_words_themselves():
     words = np.eye(12, dtype=np.float32)
     encoder = LLCEncoder(Codebook(12, samples=12), beta=1e-6).fit([Descriptors(words, *([np.zeros(12)] * 2), (9, 9))])
     codes = encoder.encode(Descriptors(words, *([np.zeros(12)] * 2), (9, 9)))
+    assert len(codes) == 12
     assert_allclose(codes.weight[:, 0], 1, atol=1e-3)
     assert_allclose(codes.weight[:, 1:], 0, atol=1e-3)
 
