@@ -3,7 +3,6 @@
 import io
 import subprocess
 import sys
-from pathlib import Path
 from typing import get_args
 
 import joblib
@@ -30,14 +29,12 @@ from imtorque.recognition import (
     LinearMachines,
     LLCEncoder,
     MultiscaleTorque,
-    Recogniser,
     SpatialPyramid,
     TorquePatches,
     WorkingPicture,
     WorkingPictures,
     features,
     multiscale_torque,
-    working_picture,
 )
 from imtorque.recognition.coding import pyramid_cells
 from imtorque.recognition.machine import inner_products, train_on_products
@@ -138,49 +135,6 @@ def test_without_scikit_learn_the_error_names_the_extra():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "pip install 'imtorque[learn]'" in told
-
-
-# Working pictures
-
-
-@pytest.fixture
-def greys(monkeypatch):
-    """Shapes of the pictures that were made grey."""
-    made = []
-    real = working_picture.grey_image
-    monkeypatch.setattr(working_picture, "grey_image", lambda image: made.append(np.shape(image)) or real(image))
-    return made
-
-
-def test_a_method_of_several_blocks_makes_each_picture_grey_once(greys, monkeypatch):
-    use_small_blocks(monkeypatch)
-    images = [draw_picture("disc", 0), draw_picture("ring", 1), draw_picture("bar", 2)]
-    features("sift+torque-colour").fit_transform(images)
-    assert greys == [(48, 64, 3)] * 3
-
-
-def test_a_recogniser_makes_a_picture_grey_once(greys):
-    model = Recogniser.load(Path(__file__).parent / "models" / "format-1.model")
-    assert len(model.blocks) == 4
-    model.recognise(draw_picture("ring", 1))
-    assert greys == [(48, 64, 3)]
-
-
-def test_a_working_picture_of_another_size_is_made_from_the_whole_picture():
-    image = np.random.default_rng(0).random((100, 80))
-    small = working_picture.working_picture(image, 50)
-    assert working_picture.working_picture(small, 50) is small
-    assert_array_equal(working_picture.working_picture(small, 70).grey, WorkingPicture(image, 70).grey)
-    assert WorkingPictures(50).fit().transform([small]) == [small]
-
-
-def test_describing_a_working_picture_is_describing_the_picture():
-    image = draw_picture("ring", 4)
-    for estimator in (DenseSIFT(), DenseSIFT(longest=40)):
-        assert_array_equal(estimator.describe(WorkingPicture(image)).vectors, estimator.describe(image).vectors)
-    found, expected = (TorquePatches(colour=True).detect(i) for i in (WorkingPicture(image), image))
-    assert_array_equal(found.y, expected.y)
-    assert_array_equal(found.described[1].fx, expected.described[1].fx)
 
 
 # Patches and descriptors
@@ -356,14 +310,6 @@ def test_sift_of_a_turned_picture_is_the_turned_sift():
     # A quarter turn against the clock: the patches and the cells turn, and every direction goes back by two.
     expected = np.roll(np.rot90(np.rot90(grid, axes=(0, 1)), axes=(2, 3)), -2, axis=4)
     assert_allclose(turned.reshape(3, 3, 4, 4, 8), expected, atol=2e-4)
-
-
-def test_large_pictures_are_reduced_and_small_ones_kept():
-    assert WorkingPicture(np.zeros((400, 600))).grey.shape == (200, 300)
-    assert WorkingPicture(np.zeros((100, 300))).grey.shape == (100, 300)
-    assert WorkingPicture(np.zeros((17, 6000))).grey.shape == (16, 300)
-    checks = np.indices((600, 600)).sum(axis=0) % 2
-    assert_allclose(WorkingPicture(checks.astype(float)).grey, 0.5, atol=1e-6)
 
 
 # Coding
