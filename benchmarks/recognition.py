@@ -21,8 +21,8 @@ from imtorque import datasets
 from imtorque.files import SUFFIXES, read_image
 from imtorque.recognition import METHODS, Codebook, DenseSIFT, Descriptors, LinearMachines, LLCEncoder, SpatialPyramid
 from imtorque.recognition.bags import bag, describe, drawn, learn_words, with_words
-from imtorque.recognition.local import reduced_grey
 from imtorque.recognition.presets import BLOCKS
+from imtorque.recognition.working_picture import working_picture
 
 RESULTS = Path(__file__).parent / "results" / "recognition.json"
 CLASSES, PER_CLASS, TRAIN, SPLITS = 20, 30, 15, 5  # of the comparison of accuracy
@@ -37,7 +37,7 @@ def pictures(folder, count):
 
 def opencv_sift(image):
     """OpenCV's descriptors of the patches that DenseSIFT describes; its cells are 1.5 times as wide as `size`."""
-    grey = np.round(255 * reduced_grey(image)).astype(np.uint8)
+    grey = np.round(255 * working_picture(image).grey).astype(np.uint8)
     height, width = grey.shape
     points = [
         cv2.KeyPoint(x + side / 2, y + side / 2, side / 6, 0)
@@ -50,7 +50,7 @@ def opencv_sift(image):
 
 def opencv_descriptors(image):
     """OpenCV's descriptors, of unit length, of just the patches that ours describe."""
-    grey = np.round(255 * reduced_grey(image)).astype(np.uint8)
+    grey = np.round(255 * working_picture(image).grey).astype(np.uint8)
     vectors, y, x = [], [], []
     for side in DenseSIFT().sizes:
         own = DenseSIFT(sizes=(side,)).describe(image)

@@ -18,6 +18,7 @@ from imtorque.explorer.server import make_app
 def running(**options):
     """Run a server in a thread and give its address."""
     listening = listen("127.0.0.1", 0)
+    listening.listen()  # who comes before the server has started waits, and is not turned away
     server = uvicorn.Server(uvicorn.Config(make_app(**options), log_level="critical", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()

@@ -60,6 +60,15 @@ def test_the_benchmark_of_recognition_runs(tmp_path):
     assert {"opencv-sift", "sift"} <= {row.get("block") for row in rows}
 
 
+def test_the_benchmark_of_machines_runs_and_both_come_near_the_same_objective(tmp_path):
+    out = tmp_path / "machines.json"
+    command = [sys.executable, str(BENCHMARKS / "machines.py"), "--toy", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = json.loads(out.read_text())["rows"]
+    assert [row["solver"] for row in rows] == ["LinearMachines", "LinearSVC", "LinearSVC", "LinearSVC"]
+    assert all(row["seconds"] > 0 and row["above_lowest"] < 0.01 for row in rows)
+
+
 def test_the_benchmark_of_figures_runs(tmp_path):
     out = tmp_path / "figure.json"
     command = [sys.executable, str(BENCHMARKS / "figure.py"), "--runs", "1", "--out", str(out)]

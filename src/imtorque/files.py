@@ -7,7 +7,7 @@ import io
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,14 @@ def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> Path:
     target = Path(path)
     with replacing(target) as partial, open(partial, "wb") as file:
         np.save(file, array, allow_pickle=False)
+    return target
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]]) -> Path:
+    """Write arrays by their names to one file in the form of an .npz, complete or not at all, and return its path."""
+    target = Path(path)
+    with replacing(target) as partial, open(partial, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
     return target
 
 

@@ -2,11 +2,14 @@
 
 import json
 import os
+import queue
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import urllib.error
 import urllib.request
 
 import numpy as np
@@ -16,6 +19,7 @@ from typer.testing import CliRunner
 import imtorque
 from imtorque.cli import app
 from imtorque.cli import explore as verb
+from imtorque.explorer import launch
 from imtorque.explorer.launch import is_loopback, listen, page_address
 from imtorque.files import write_picture
 
@@ -60,6 +64,33 @@ def test_a_browser_is_opened_unless_it_is_not_wanted(monkeypatch):
     assert [options["browser"] for _, options in served] == [True, False]
     assert [None if start is None else start.name for start, _ in served] == ["disc", None]
     assert served[0][1]["host"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("browser", [True, False])
+def test_serving_says_where_and_opens_the_page_there_once_it_answers(browser, monkeypatch):
+    servers, told, opened = [], queue.Queue(), queue.Queue()
+
+    class Kept(launch._Server):
+        def __init__(self, config):
+            super().__init__(config)
+            servers.append(self)
+
+    monkeypatch.setattr(launch, "_Server", Kept)
+    monkeypatch.setattr(launch.webbrowser, "open", opened.put)
+    options = {"port": 0, "browser": browser, "announce": told.put}
+    thread = threading.Thread(target=launch.serve, args=(None,), kwargs=options)
+    thread.start()
+    try:
+        address = told.get(timeout=60)
+        with urllib.request.urlopen(f"{address}api/start") as answer:
+            assert json.load(answer)["start"] is None
+        assert not browser or opened.get(timeout=60) == address
+        assert opened.empty()
+    finally:
+        servers[0].should_exit = True
+        thread.join(60)
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address)
 
 
 @pytest.mark.parametrize(

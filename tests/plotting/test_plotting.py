@@ -7,6 +7,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from imtorque import Extrema, detect_edges, find_blobs, plotting, synthetic, value_and_scale_maps
+from imtorque.plotting.axes import figure_of
 
 matplotlib.use("agg")
 SIZES = range(5, 72, 6)
@@ -114,3 +115,11 @@ def test_a_second_curve_joins_the_first_picture():
     assert len(axes.lines) == lines + 1  # the lines of equal F are drawn once
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
     assert len(axes.lines[9].get_xdata()) == 2  # where nothing was predicted, there is no point
+
+
+def test_axes_that_were_removed_have_no_figure():
+    axes = Figure().subplots()
+    assert figure_of(axes) is axes.figure
+    axes.remove()
+    with pytest.raises(ValueError, match="ax must belong to a figure"):
+        figure_of(axes)

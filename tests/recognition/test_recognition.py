@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from typing import get_args
 
 import joblib
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted
 
 import imtorque
 from drawn_classes import draw_picture, use_small_blocks
@@ -29,17 +31,25 @@ from imtorque.recognition import (
     MultiscaleTorque,
     SpatialPyramid,
     TorquePatches,
+    WorkingPicture,
+    WorkingPictures,
     features,
     multiscale_torque,
 )
 from imtorque.recognition.coding import pyramid_cells
-from imtorque.recognition.local import opponent_colours, reduced_grey
 from imtorque.recognition.machine import inner_products, train_on_products
-from imtorque.recognition.presets import BLOCKS, joined
+from imtorque.recognition.presets import BLOCKS, Method, joined
 from imtorque.recognition.sift import grid_starts
 from imtorque.recognition.torque_patches import patch_sizes
 
-TRANSFORMERS = [TorquePatches(), MultiscaleTorque(), DenseSIFT(), LLCEncoder(Codebook(8)), SpatialPyramid()]
+TRANSFORMERS = [
+    WorkingPictures(),
+    TorquePatches(),
+    MultiscaleTorque(),
+    DenseSIFT(),
+    LLCEncoder(Codebook(8)),
+    SpatialPyramid(),
+]
 
 
 def disc(shape=(60, 70), centre=(30, 30), radius=12):
@@ -62,6 +72,12 @@ def test_clone_and_set_params_keep_every_parameter(estimator):
     assert set(twin.get_params()) == set(estimator.get_params())
     first = next(iter(estimator.get_params(deep=False)))
     assert twin.set_params(**{first: estimator.get_params()[first]}) is twin
+
+
+@pytest.mark.parametrize("estimator", [WorkingPictures(), TorquePatches(), MultiscaleTorque(), DenseSIFT()])
+def test_estimators_with_nothing_to_learn_count_as_fitted(estimator):
+    check_is_fitted(estimator)
+    assert estimator.fit([disc()]) is estimator
 
 
 @pytest.mark.parametrize("estimator", [Codebook(3), LinearMachines()], ids=lambda e: type(e).__name__)
@@ -101,6 +117,10 @@ def test_the_squares_of_a_methods_weights_add_up_to_1():
     )
     with pytest.raises(ValueError, match="method must be one of sift, torque"):
         features("surf")
+
+
+def test_the_methods_that_can_be_named_are_those_there_are():
+    assert get_args(Method) == tuple(METHODS)
 
 
 def test_importing_the_library_does_not_import_scikit_learn():
@@ -207,7 +227,7 @@ def test_colour_describes_what_grey_cannot_see():
     assert len(MultiscaleTorque(least=0.3).describe(detector.detect(image))) > 0
     grey = np.repeat(disc()[:, :, None], 3, axis=2)
     assert len(MultiscaleTorque(least=0.3).describe(detector.detect(grey))) == 0
-    assert_array_equal(opponent_colours(disc())[0], np.zeros((60, 70), np.float32))
+    assert_array_equal(WorkingPicture(disc()).contrasts[0], np.zeros((60, 70), np.float32))
 
 
 def test_patch_sizes_are_odd_and_end_at_a_part_of_the_shorter_side():
@@ -292,14 +312,6 @@ def test_sift_of_a_turned_picture_is_the_turned_sift():
     assert_allclose(turned.reshape(3, 3, 4, 4, 8), expected, atol=2e-4)
 
 
-def test_large_pictures_are_reduced_and_small_ones_kept():
-    assert reduced_grey(np.zeros((400, 600))).shape == (200, 300)
-    assert reduced_grey(np.zeros((100, 300))).shape == (100, 300)
-    assert reduced_grey(np.zeros((17, 6000))).shape == (16, 300)
-    checks = np.indices((600, 600)).sum(axis=0) % 2
-    assert_allclose(reduced_grey(checks.astype(float)), 0.5, atol=1e-6)
-
-
 # Coding
 
 
@@ -320,6 +332,7 @@ def test_codes_of_words_are_the_words_themselves():
     words = np.eye(12, dtype=np.float32)
     encoder = LLCEncoder(Codebook(12, samples=12), beta=1e-6).fit([Descriptors(words, *([np.zeros(12)] * 2), (9, 9))])
     codes = encoder.encode(Descriptors(words, *([np.zeros(12)] * 2), (9, 9)))
+    assert len(codes) == 12
     assert_allclose(codes.weight[:, 0], 1, atol=1e-3)
     assert_allclose(codes.weight[:, 1:], 0, atol=1e-3)
 

@@ -118,12 +118,12 @@ def class_pictures(folder: Path, most: int | None) -> dict[str, list[Path]]:
 
 def unusable(classes: dict[str, list[Path]]) -> list[tuple[Path, str]]:
     """Return the pictures that cannot be read or are too small, and what is wrong with each."""
-    from imtorque.recognition.local import reduced_grey
+    from imtorque.recognition import WorkingPicture
 
     bad = []
     for path in (path for own in classes.values() for path in own):
         try:
-            reduced_grey(files.read_image(path))
+            _ = WorkingPicture(files.read_image(path)).grey
         except (OSError, ValueError, TypeError) as error:
             text = str(error)
             bad.append((path, text if str(path) in text else f"{path}: {text}"))

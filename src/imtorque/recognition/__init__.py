@@ -17,6 +17,7 @@ from imtorque.recognition.presets import METHODS, features
 from imtorque.recognition.sift import DenseSIFT
 from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches, multiscale_torque
 from imtorque.recognition.training import train_recogniser
+from imtorque.recognition.working_picture import WorkingPicture, WorkingPictures
 
 __all__ = [
     "METHODS",
@@ -32,6 +33,8 @@ __all__ = [
     "Recognition",
     "SpatialPyramid",
     "TorquePatches",
+    "WorkingPicture",
+    "WorkingPictures",
     "cache_folder",
     "features",
     "multiscale_torque",

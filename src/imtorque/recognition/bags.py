@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,17 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from imtorque._types import Float32Array, Image
-from imtorque.recognition.coding import LLCEncoder
+from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.local import Descriptors
+from imtorque.recognition.sift import DenseSIFT
+from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches
+from imtorque.recognition.working_picture import WorkingPicture
 
 LAST_STEPS = 2  # of a block: encode, pool
 
 
-def describe(block: Pipeline, image: Image) -> Descriptors:
-    """Return the descriptors of one picture under a block."""
+def describe(block: Pipeline, image: Image | WorkingPicture) -> Descriptors:
+    """Return the descriptors of one picture under a block; a `WorkingPicture` serves several blocks."""
     result: Any = [image]
     for _, step in block.steps[:-LAST_STEPS]:
         result = step.transform(result)
@@ -81,6 +84,17 @@ def parameters(block: Pipeline) -> dict[str, Any]:
     steps["codebook"] = _plain(_codebook(block).get_params(deep=False))
     del steps["encode"]["codebook"]
     return steps
+
+
+def block_of(steps: Mapping[str, Mapping[str, Any]]) -> Pipeline:
+    """Return the block whose parameters are these, as `parameters` gives them: patches of torque, or else SIFT."""
+    if "patches" in steps:
+        patches = TorquePatches(**steps["patches"])
+        first = [("patches", patches), ("describe", MultiscaleTorque(**steps["describe"]))]
+    else:
+        first = [("describe", DenseSIFT(**steps["describe"]))]
+    encoder = LLCEncoder(Codebook(**steps["codebook"]), **steps["encode"])
+    return Pipeline([*first, ("encode", encoder), ("pool", SpatialPyramid(**steps["pool"]))])
 
 
 def fingerprint(*parts: Any) -> str:

@@ -23,8 +23,7 @@ class LinearMachines(ClassifierMixin, BaseEstimator):
 
     Each minimises |w|^2 / 2 + cost * sum_i max(0, 1 - y_i (w . x_i + b))^2, where b counts as one more weight: the
     problem that scikit-learn's LinearSVC(C=cost) solves. It is solved on the inner products of the examples, all
-    classes together, which for few examples with many features is much faster, and several kinds of features can be
-    blended by adding their products.
+    classes together, so that several kinds of features can be blended by adding their products.
 
     Parameters
     ----------

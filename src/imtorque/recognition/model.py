@@ -1,4 +1,9 @@
-"""A trained recogniser: features, words and machines, in one file that holds arrays and text, and no code."""
+"""A trained recogniser: features, words and machines, in one file that holds arrays and text, and no code.
+
+The file carries a format number and the parameters of every step, and is read by these alone: neither the version that
+wrote it nor what a method's name stands for today matters. Format 1 holds a JSON header (format, version, method,
+parameters, classes, counts, sha256) and the arrays `weights`, `intercepts` and, for each block, `words NAME`.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from imtorque._atomic import replacing
 from imtorque._types import Float32Array, FloatArray, Image
-from imtorque.recognition.bags import bag, describe, parameters, with_words
+from imtorque.files import write_arrays
+from imtorque.recognition.bags import bag, block_of, describe, parameters, with_words
 from imtorque.recognition.presets import BLOCKS, METHODS
+from imtorque.recognition.working_picture import working_picture
 
-FORMAT = 1  # of the file; raised whenever what it holds changes its meaning
+FORMAT = 1  # of the file; raised whenever what it holds changes its meaning, and older ones are still read
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Recogniser:
     Parameters
     ----------
     method
-        Name of the features, one of `METHODS`.
+        Name of the features.
     classes
         Names.
     words
@@ -67,6 +73,8 @@ class Recogniser:
         Of the machines, (classes, features) and (classes,).
     counts
         How many pictures of each class it learned from.
+    parameters
+        Weight and parameters of each block; by default what `METHODS` has under the method's name.
     """
 
     method: str
@@ -75,17 +83,30 @@ class Recogniser:
     weights: Float32Array
     intercepts: Float32Array
     counts: tuple[int, ...]
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     blocks: Mapping[str, Pipeline] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Put the words into the method's blocks."""
-        blocks = {name: with_words(BLOCKS[name](), self.words[name]) for name in METHODS[self.method]}
+        given = self.parameters or method_parameters(self.method)
+        if set(given) != set(self.words):
+            raise ValueError(f"words must be those of {', '.join(given)}, got {', '.join(self.words)}")
+        blocks = {name: with_words(block_of(own), self.words[name]) for name, own in given.items()}
+        object.__setattr__(self, "parameters", given)
         object.__setattr__(self, "blocks", blocks)
+        classes, length = len(self.classes), sum(_length(block) for block in blocks.values())
+        if self.weights.shape != (classes, length) or self.intercepts.shape != (classes,):
+            raise ValueError(
+                f"weights and intercepts must have shapes {(classes, length)} and {(classes,)}, "
+                f"got {self.weights.shape} and {self.intercepts.shape}"
+            )
 
     def recognise(self, image: Image) -> Recognition:
         """Return the classes of a picture, best first."""
-        rows = {name: bag(block, describe(block, image)) for name, block in self.blocks.items()}
-        scores = self.weights @ joined_row(rows, METHODS[self.method]) + self.intercepts
+        picture = working_picture(image)
+        rows = {name: bag(block, describe(block, picture)) for name, block in self.blocks.items()}
+        shares = {name: own["weight"] for name, own in self.parameters.items()}
+        scores = self.weights @ joined_row(rows, shares) + self.intercepts
         order = np.argsort(-scores, kind="stable")
         return Recognition(tuple(self.classes[k] for k in order), scores[order].astype(float))
 
@@ -97,7 +118,7 @@ class Recogniser:
             "format": FORMAT,
             "version": version("imtorque"),
             "method": self.method,
-            "parameters": method_parameters(self.method),
+            "parameters": self.parameters,
             "classes": list(self.classes),
             "counts": list(self.counts),
             "sha256": _checksum(arrays),
@@ -105,33 +126,31 @@ class Recogniser:
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-        with replacing(target) as partial, open(partial, "wb") as file:
-            np.savez(file, allow_pickle=False, header=text, **arrays)
-        return target
+        return write_arrays(target, {"header": text, **arrays})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a recogniser; nothing in the file is executed. One of another version or a damaged one is refused."""
+        """Read a recogniser that this version or an earlier one wrote; nothing in the file is executed.
+
+        A file of a newer format is refused, and so is a damaged one.
+        """
         header, arrays = _read(Path(path))
-        if header.get("format") != FORMAT or header.get("version") != version("imtorque"):
-            raise ValueError(
-                f"{path}: must be a model of imtorque {version('imtorque')}, got one of {header.get('version')} "
-                f"(format {header.get('format')}); train it anew"
-            )
+        _check_format(path, header)
         if header.get("sha256") != _checksum(arrays):
             raise ValueError(f"{path}: must be the model as it was written, got one that is damaged; train it anew")
-        method = header["method"]
-        if method not in METHODS or header["parameters"] != method_parameters(method):
-            raise ValueError(f"{path}: must have the parameters that {method!r} has here, got others; train it anew")
         words = {name.removeprefix("words "): array for name, array in arrays.items() if name.startswith("words ")}
-        return cls(
-            method,
-            tuple(header["classes"]),
-            words,
-            arrays["weights"],
-            arrays["intercepts"],
-            tuple(header["counts"]),
-        )
+        try:
+            return cls(
+                header["method"],
+                tuple(header["classes"]),
+                words,
+                arrays["weights"],
+                arrays["intercepts"],
+                tuple(header["counts"]),
+                header["parameters"],
+            )
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{path}: must hold what a model of format {FORMAT} holds, got: {error}") from error
 
 
 def joined_row(rows: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -> Float32Array:
@@ -142,10 +161,27 @@ def joined_row(rows: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -
 
 
 def method_parameters(method: str) -> dict[str, Any]:
-    """Return the parameters of a method, as JSON holds them."""
-    return {
-        name: {"weight": round(weight, 9), **parameters(BLOCKS[name]())} for name, weight in METHODS[method].items()
-    }
+    """Return the weight and the parameters of each block of a method, as JSON holds them."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    return {name: {"weight": weight, **parameters(BLOCKS[name]())} for name, weight in METHODS[method].items()}
+
+
+def _length(block: Pipeline) -> int:
+    """Return the length of a picture's vector under a block that has learned its words."""
+    cells: int = sum(level**2 for level in block["pool"].levels)
+    return cells * len(block["encode"].codebook_.words_)
+
+
+def _check_format(path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
+    found = header.get("format")
+    if not isinstance(found, int) or found < 1:
+        raise ValueError(f"{path}: must be a model with a format number from 1 on, got {found!r}")
+    if found > FORMAT:
+        raise ValueError(
+            f"{path}: must be a model of format {FORMAT} or below, got format {found}, "
+            f"written by imtorque {header.get('version')}; update imtorque"
+        )
 
 
 def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -165,7 +201,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        header: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
-    except (BadZipFile, OSError, ValueError, KeyError, AttributeError, EOFError, NotImplementedError) as error:
+        header: dict[str, Any] = dict(json.loads(arrays.pop("header").tobytes()))
+    except (
+        BadZipFile,
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        NotImplementedError,
+    ) as error:
         raise ValueError(f"{path}: must be a model that `imtorque train` wrote, whole, got something else") from error
     return header, arrays

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import sqrt
+from typing import Literal
 
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import Normalizer
 
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.sift import DenseSIFT
-from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches
+from imtorque.recognition.torque_patches import MultiscaleTorque, Sign, TorquePatches
+from imtorque.recognition.working_picture import WorkingPictures
+
+Method = Literal[
+    "sift",
+    "torque",
+    "torque-paper",
+    "sift+torque",
+    "sift+torque-1:2",
+    "sift+torque-paper",
+    "torque-colour",
+    "sift+torque-colour",
+    "control:sift+sift",
+]
 
 PAPER_REGIONS = (1 / 4, 1 / 2, 1)
 PAPER_COUNT = 1000  # extrema of both signs
@@ -40,7 +54,7 @@ def colour_block() -> Pipeline:
     return _block([("patches", patches), ("describe", MultiscaleTorque(least=LEAST))], words=1024)
 
 
-def paper_block(sign: int) -> Pipeline:
+def paper_block(sign: Sign) -> Pipeline:
     """Torque patches of one sign, as the paper has them: unit forces, extrema alone, aligned descriptors."""
     patches = TorquePatches(force="unit", sigma=sqrt(2), count=PAPER_COUNT, threshold=0.05, sign=sign)
     return _block([("patches", patches), ("describe", MultiscaleTorque(regions=PAPER_REGIONS, align=True))], words=1024)
@@ -86,7 +100,7 @@ METHODS: Mapping[str, Mapping[str, float]] = {
 }
 
 
-def features(method: str = "sift+torque") -> Pipeline:
+def features(method: Method = "sift+torque") -> Pipeline:
     """Return the transformer of a method: a list of images in, one row of length 1 for each out.
 
     Parameters
@@ -94,6 +108,7 @@ def features(method: str = "sift+torque") -> Pipeline:
     method
         "sift", "torque" (what works best), "torque-paper" (the paper's reading), or joined: "sift+torque" (1 : 1),
         "sift+torque-1:2" (twice as much SIFT, the paper's share) or "sift+torque-paper" (the paper's, also 1 : 2).
+        "torque-colour" and "sift+torque-colour" see colour too; "control:sift+sift" has two codebooks of SIFT.
 
     Examples
     --------
@@ -106,7 +121,7 @@ def features(method: str = "sift+torque") -> Pipeline:
     if len(weights) == 1:
         return BLOCKS[next(iter(weights))]()
     union = FeatureUnion([(name, BLOCKS[name]()) for name in weights], transformer_weights=dict(weights))
-    return Pipeline([("blocks", union), ("normalise", Normalizer())])
+    return Pipeline([("pictures", WorkingPictures()), ("blocks", union), ("normalise", Normalizer())])
 
 
 def _block(steps: list[tuple[str, object]], words: int, seed: int = 0) -> Pipeline:

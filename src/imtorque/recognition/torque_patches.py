@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,11 @@ from imtorque import _native
 from imtorque._types import Edges, Extrema, Float32Array, Image, IntArray
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema
-from imtorque.recognition.local import (
-    LONGEST_SIDE,
-    Descriptors,
-    Patches,
-    opponent_colours,
-    reduced_grey,
-    require_images,
-    unit_rows,
-)
+from imtorque.recognition.local import Descriptors, Patches, unit_rows
+from imtorque.recognition.working_picture import LONGEST_SIDE, WorkingPicture, working_picture, working_pictures
+
+Force = Literal["gradient", "unit"]
+Sign = Literal[1, -1]
 
 SMALLEST_PATCH = 5
 GROWTH = 1.16  # from one patch size to the next
@@ -64,11 +60,11 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         Pictures are reduced to this many pixels on their longer side.
     """
 
-    force: str = "gradient"
+    force: Force = "gradient"
     sigma: float = 1.0
     count: int = 1500
     threshold: float = 0.02
-    sign: int | None = None
+    sign: Sign | None = None
     largest: float = 0.5
     most_pixels: int | None = None
     grid: Sequence[int] = ()
@@ -80,13 +76,14 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         """Do nothing: there is nothing to learn."""
         return self
 
-    def transform(self, images: Iterable[Image]) -> list[Patches]:
+    def transform(self, images: Iterable[Image | WorkingPicture]) -> list[Patches]:
         """Return the patches of every image."""
-        return [self.detect(image) for image in require_images(images)]
+        return [self.detect(image) for image in working_pictures(images, self.longest)]
 
-    def detect(self, image: Image) -> Patches:
+    def detect(self, image: Image | WorkingPicture) -> Patches:
         """Return the patches of one image: extrema, strongest first, then the grid."""
-        edges = self._edges(reduced_grey(image, self.longest))
+        picture = working_picture(image, self.longest)
+        edges = self._edges(picture.grey)
         extrema = self._extrema(edges)
         height, width = edges.shape
         ys, xs = (np.arange(self.step // 2, n, self.step) for n in (height, width))
@@ -96,7 +93,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
             np.concatenate([extrema.y, gy]).astype(np.int64),
             np.concatenate([extrema.x, gx]).astype(np.int64),
             np.concatenate([extrema.size, sizes]).astype(np.int64),
-            self._colours(image) if self.colour else (),
+            self._colours(picture) if self.colour else (),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -110,9 +107,8 @@ class TorquePatches(TransformerMixin, BaseEstimator):
             raise ValueError(f'force must be "gradient" or "unit", got {self.force!r}')
         return gradient_forces(grey, self.sigma)
 
-    def _colours(self, image: Image) -> tuple[Edges, ...]:
-        planes = opponent_colours(image, self.longest)
-        return tuple(gradient_forces(plane, self.sigma, typical=TYPICAL_COLOUR) for plane in planes)
+    def _colours(self, picture: WorkingPicture) -> tuple[Edges, ...]:
+        return tuple(gradient_forces(plane, self.sigma, typical=TYPICAL_COLOUR) for plane in picture.contrasts)
 
     def _extrema(self, edges: Edges) -> Extrema:
         if self.sign not in (None, 1, -1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from imtorque._types import Float32Array
-from imtorque.files import read_image
+from imtorque.files import decode_image
 from imtorque.recognition.bags import (
     bag,
     describe,
@@ -27,9 +27,11 @@ from imtorque.recognition.bags import (
     with_words,
 )
 from imtorque.recognition.cache import ArrayCache
+from imtorque.recognition.local import Descriptors
 from imtorque.recognition.machine import LinearMachines
 from imtorque.recognition.model import Recogniser, joined_row
-from imtorque.recognition.presets import BLOCKS, METHODS
+from imtorque.recognition.presets import BLOCKS, METHODS, Method
+from imtorque.recognition.working_picture import WorkingPicture, working_picture
 
 
 class Each(Protocol):
@@ -45,22 +47,47 @@ def one_by_one(function: Callable[[Any], Any], items: Sequence[Any], label: str)
 
 @dataclass(frozen=True)
 class Work:
-    """One block, and where its results are kept."""
+    """The blocks of a method, and where their results are kept."""
 
-    block: Pipeline
+    blocks: Mapping[str, Pipeline]
     folder: Path
-    words: Float32Array | None = None
 
-    def key(self, kind: str, path: Path, *further: Any) -> str:
+    def key(self, kind: str, name: str, picture: PictureFile, further: Any) -> str:
         """Return a key that names all a result depends on: the picture's content, the parameters, the version."""
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        return fingerprint(kind, version("imtorque"), parameters(self.block), content, *further)
+        return fingerprint(kind, version("imtorque"), parameters(self.blocks[name]), picture.checksum, further)
+
+
+class PictureFile:
+    """A picture in a file that is read once, and decoded once where something must be computed from it."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file."""
+        self.path = path
+        self.content = path.read_bytes()
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of the file's content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @cached_property
+    def picture(self) -> WorkingPicture:
+        """The picture at its working size, for all blocks."""
+        return working_picture(decode_image(self.content, name=str(self.path)))
+
+    def described(self, block: Pipeline) -> Descriptors:
+        """Return the picture's descriptors under a block."""
+        try:
+            return describe(block, self.picture)
+        except ValueError as error:
+            text = str(error)
+            raise ValueError(text if str(self.path) in text else f"{self.path}: {text}") from error
 
 
 def train_recogniser(
     classes: Mapping[str, Sequence[Path]],
     *,
-    method: str = "sift+torque",
+    method: Method = "sift+torque",
     folder: Path,
     each: Each = one_by_one,
     cost: float = 10.0,
@@ -89,57 +116,59 @@ def train_recogniser(
             raise ValueError(f"class {name} must have at least one picture, got none")
     paths = [path for own in classes.values() for path in own]
     names = list(METHODS[method])
-    words, bags = {}, {}
-    for name in names:
-        work = Work(BLOCKS[name](), folder)
-        count = samples_per_picture(work.block, len(paths))
-        samples = list(each(partial(sample_file, work, count), paths, f"{name}: words"))
-        words[name] = kept_words(work, samples)
-        fitted = Work(with_words(work.block, words[name]), folder, words[name])
-        bags[name] = list(each(partial(bag_file, fitted), paths, f"{name}: codes"))
-    rows = [joined_row({name: bags[name][i] for name in names}, METHODS[method]) for i in range(len(paths))]
+    work = Work({name: BLOCKS[name]() for name in names}, folder)
+    samples = list(each(partial(sample_file, work, len(paths)), paths, "words"))
+    words = {name: kept_words(work, name, [own[name] for own in samples]) for name in names}
+    fitted = Work({name: with_words(block, words[name]) for name, block in work.blocks.items()}, folder)
+    bags = list(each(partial(bag_file, fitted), paths, "codes"))
+    rows = [joined_row(own, METHODS[method]) for own in bags]
     labels = np.repeat(np.arange(len(classes)), [len(own) for own in classes.values()])
     machines = LinearMachines(cost).fit(np.stack(rows), labels)
     counts = tuple(len(own) for own in classes.values())
     return Recogniser(method, tuple(classes), words, machines.coef_, machines.intercept_, counts)
 
 
-def kept_words(work: Work, samples: Sequence[Float32Array]) -> Float32Array:
-    """Return the words learned from samples."""
+def kept_words(work: Work, name: str, samples: Sequence[Float32Array]) -> Float32Array:
+    """Return the words of a block, learned from samples."""
+    block = work.blocks[name]
+    key = fingerprint("words", version("imtorque"), parameters(block), *samples)
+    return _kept_or_made(work, key, lambda: learn_words(block, samples)).astype(np.float32)
+
+
+def sample_file(work: Work, pictures: int, path: Path) -> dict[str, Float32Array]:
+    """Return some of a picture's descriptors under each block, for words to be learned from so many pictures."""
+    picture = PictureFile(path)
+    samples = {}
+    for name, block in work.blocks.items():
+        count = samples_per_picture(block, pictures)
+        key = work.key("sample", name, picture, count)
+        kept = _kept_or_made(work, key, partial(_sample, picture, block, count))
+        samples[name] = kept.astype(np.float32)
+    return samples
+
+
+def bag_file(work: Work, path: Path) -> dict[str, NDArray[np.float16]]:
+    """Return the vector of a picture under each block, all of which have learned their words."""
+    picture = PictureFile(path)
+    bags = {}
+    for name, block in work.blocks.items():
+        key = work.key("bag", name, picture, block["encode"].codebook_.words_)
+        bags[name] = _kept_or_made(work, key, partial(_bag, picture, block))
+    return bags
+
+
+def _kept_or_made(work: Work, key: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     cache = ArrayCache(work.folder)
-    key = fingerprint("words", version("imtorque"), parameters(work.block), *samples)
     kept = cache.load(key)
     if kept is None:
-        kept = learn_words(work.block, samples)
-        cache.store(key, kept)
-    return kept.astype(np.float32)
-
-
-def sample_file(work: Work, count: int, path: Path) -> Float32Array:
-    """Return some of a picture's descriptors."""
-    cache = ArrayCache(work.folder)
-    key = work.key("sample", path, count)
-    kept = cache.load(key)
-    if kept is None:
-        kept = drawn(_described(work.block, path), count, seed=0)
-        cache.store(key, kept)
-    return kept.astype(np.float32)
-
-
-def bag_file(work: Work, path: Path) -> NDArray[np.float16]:
-    """Return the vector of a picture."""
-    cache = ArrayCache(work.folder)
-    key = work.key("bag", path, work.words)
-    kept = cache.load(key)
-    if kept is None:
-        kept = bag(work.block, _described(work.block, path)).astype(np.float16)
+        kept = make()
         cache.store(key, kept)
     return kept
 
 
-def _described(block: Pipeline, path: Path) -> Any:
-    try:
-        return describe(block, read_image(path))
-    except ValueError as error:
-        text = str(error)
-        raise ValueError(text if str(path) in text else f"{path}: {text}") from error
+def _sample(picture: PictureFile, block: Pipeline, count: int) -> Float32Array:
+    return drawn(picture.described(block), count, seed=0)
+
+
+def _bag(picture: PictureFile, block: Pipeline) -> NDArray[np.float16]:
+    return bag(block, picture.described(block)).astype(np.float16)
