@@ -7,7 +7,7 @@
 // Neighbours are implicit (Jamriska, Sykora & Hornung, CVPR 2012): a node is an index, a neighbour an offset, and the
 // arc back is direction k ^ 1 of the neighbour. One column of nodes without arcs before each row, and one row above and
 // below, stand for "outside"; where rows wrap around there are no such rows and steps up and down are taken modulo the size.
-// Capacities are integers (the callers round once), so flow is conserved exactly, nothing depends on rounding along
+// Capacities are integers (exact_cut.hpp rounds them), so flow is conserved exactly, nothing depends on rounding along
 // the way and every augmentation makes progress. The plain twin is minimum_cut() in tests/naive.py.
 #pragma once
 
@@ -37,28 +37,35 @@ class GridFlow {
         terminal_.assign(count_ + 1, 0);
         source_.start();
         sink_.start();
-        flow_ = 0;
     }
 
     std::int64_t node(int y, int x) const { return (y + (kWrap ? 0 : 1)) * stride_ + x + 1; }
 
-    // The arcs from `node` in `direction` and back. Every arc is set at most once.
+    std::int64_t neighbour(std::int64_t node, int direction) const {
+        std::int64_t other = node + offsets_[direction];
+        if constexpr (kWrap) {
+            if (direction >= 2 && (direction & 1) == 0 && other >= count_) other -= count_;
+            if (direction >= 2 && (direction & 1) == 1 && other < 0) other += count_;
+        }
+        return other;
+    }
+
+    // The arcs from `node` in `direction` and back, each of less than 2^60 steps. Every arc is set at most once.
     void set_arc(std::int64_t node, int direction, Capacity forth, Capacity back) {
         residual_[node * kDirections + direction] = forth;
         residual_[neighbour(node, direction) * kDirections + (direction ^ 1)] = back;
     }
-    // What the source gives to the node less what the sink takes from it, in steps; may be infinite. Comes after the
-    // node's arcs: what is more than these can carry makes no difference, and is cut to one step more.
+    // What the source gives to the node less what the sink takes from it, in steps, rounded towards zero; may be
+    // infinite. Comes after the node's arcs: what is more than these can carry makes no difference, and is cut to one
+    // step more.
     void set_terminal(std::int64_t node, double excess) {
-        const auto most = static_cast<double>(throughput(node));
-        if (most == 0)
-            terminal_[node] = (excess > 0) - (excess < 0);
-        else
-            terminal_[node] = static_cast<Capacity>(std::floor(std::clamp(excess, -most - 1, most + 1) + 0.5));
+        const Capacity most = throughput(node);
+        const auto whole = static_cast<Capacity>(std::clamp(excess, -0x1p62, 0x1p62));
+        terminal_[node] = most == 0 ? (excess > 0) - (excess < 0) : std::clamp(whole, -most - 1, most + 1);
     }
 
-    // Push as much as possible; returns the flow through the arcs of the grid, in steps.
-    double solve() {
+    // Push as much as possible.
+    void solve() {
         trade();
         plant();
         while (!source_.active.empty()) {
@@ -67,7 +74,6 @@ class GridFlow {
             else
                 grow<-1>();
         }
-        return flow_;
     }
 
     // After solve(): can the source still reach the node? The nodes it reaches are the smallest source side of all
@@ -106,15 +112,6 @@ class GridFlow {
         }
     };
 
-    std::int64_t neighbour(std::int64_t node, int direction) const {
-        std::int64_t other = node + offsets_[direction];
-        if constexpr (kWrap) {
-            if (direction >= 2 && (direction & 1) == 0 && other >= count_) other -= count_;
-            if (direction >= 2 && (direction & 1) == 1 && other < 0) other += count_;
-        }
-        return other;
-    }
-
     template <int kSide>
     Tree& tree() {
         return kSide > 0 ? source_ : sink_;
@@ -146,7 +143,6 @@ class GridFlow {
         residual_[to * kDirections + (direction ^ 1)] += amount;
         terminal_[from] -= amount;
         terminal_[to] += amount;
-        flow_ += static_cast<double>(amount);
     }
 
     void plant() {
@@ -233,7 +229,6 @@ class GridFlow {
         residual_[to * kDirections + (direction ^ 1)] += amount;
         push<+1>(from, amount);
         push<-1>(to, amount);
-        flow_ += static_cast<double>(amount);
         repair<+1>();
         repair<-1>();
     }
@@ -350,7 +345,6 @@ class GridFlow {
     std::vector<std::int32_t> loose_;
     Tree source_, sink_;
     int growing_ = 0;
-    double flow_;
 };
 
 }  // namespace imtorque
