@@ -35,8 +35,6 @@ class GridFlow {
     void clear() {
         residual_.assign((count_ + 1) * kDirections, 0);
         terminal_.assign(count_ + 1, 0);
-        source_.start();
-        sink_.start();
     }
 
     std::int64_t node(int y, int x) const { return (y + (kWrap ? 0 : 1)) * stride_ + x + 1; }
@@ -50,21 +48,23 @@ class GridFlow {
         return other;
     }
 
-    // The arcs from `node` in `direction` and back, each of less than 2^60 steps. Every arc is set at most once.
-    void set_arc(std::int64_t node, int direction, Capacity forth, Capacity back) {
-        residual_[node * kDirections + direction] = forth;
-        residual_[neighbour(node, direction) * kDirections + (direction ^ 1)] = back;
+    // Widen the arcs from `node` in `direction` and back.
+    void add_arc(std::int64_t node, int direction, Capacity forth, Capacity back) {
+        residual_[node * kDirections + direction] += forth;
+        residual_[neighbour(node, direction) * kDirections + (direction ^ 1)] += back;
     }
-    // What the source gives to the node less what the sink takes from it, in steps, rounded towards zero; may be
-    // infinite. Comes after the node's arcs: what is more than these can carry makes no difference, and is cut to one
-    // step more.
-    void set_terminal(std::int64_t node, double excess) {
-        const Capacity most = throughput(node);
-        const auto whole = static_cast<Capacity>(std::clamp(excess, -0x1p62, 0x1p62));
-        terminal_[node] = most == 0 ? (excess > 0) - (excess < 0) : std::clamp(whole, -most - 1, most + 1);
+    // Give more to the node (from the source) or, where negative, take more from it. No node has both.
+    void add_terminal(std::int64_t node, Capacity excess) { terminal_[node] += excess; }
+
+    // Make 2^shift steps of one; what has been pushed stays. Residual capacities above `widest` become that.
+    void refine(int shift, Capacity widest) {
+        const Capacity most = shift < 62 ? widest >> shift : 0;
+        const auto finer = [=](Capacity steps) { return steps > most ? widest : steps << (most > 0 ? shift : 0); };
+        for (Capacity& steps : residual_) steps = finer(steps);
+        for (Capacity& steps : terminal_) steps = steps < 0 ? -finer(-steps) : finer(steps);
     }
 
-    // Push as much as possible.
+    // Push as much as possible; may be called again after capacities were added.
     void solve() {
         trade();
         plant();
@@ -81,16 +81,6 @@ class GridFlow {
     bool on_source_side(std::int64_t node) const { return label_[node] > 0; }
 
    private:
-    // The sum of the capacities of all arcs that leave the node or reach it, whichever is more.
-    Capacity throughput(std::int64_t node) const {
-        Capacity out = 0, in = 0;
-        for (int k = 0; k < kDirections; ++k) {
-            out += residual_[node * kDirections + k];
-            in += residual_[neighbour(node, k) * kDirections + (k ^ 1)];
-        }
-        return std::max(out, in);
-    }
-
     static constexpr std::uint8_t kRoot = 8, kNone = 9;
 
     // One of the two trees. All its nodes nearer than `depth` have been scanned: no residual arc joins them to a node
@@ -146,6 +136,8 @@ class GridFlow {
     }
 
     void plant() {
+        source_.start();
+        sink_.start();
         label_.assign(count_ + 1, 0);
         parent_.assign(count_ + 1, kNone);
         for (std::int64_t i = 0; i < count_; ++i) {

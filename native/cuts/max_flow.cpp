@@ -1,10 +1,8 @@
 // Hands the capacities of a grid to exact_cut.hpp.
-//
-// Terminal capacities beyond what a node's links can carry change nothing and are cut to one step more than that; so they
-// may be infinite.
 #include "cuts/max_flow.hpp"
 
 #include <limits>
+#include <vector>
 
 #include "cuts/exact_cut.hpp"
 #include "cuts/grid_flow.hpp"
@@ -52,14 +50,42 @@ class GridCut {
     }
 
    private:
-    // As much as the widest link or, if less, as the cheapest cut may cost: all the source gives, or all the sink takes,
-    // or where both are infinite, everything that is not.
+    // As much as the widest link or, if less, as the cheapest cut may cost: a straight one, or where those are infinite,
+    // everything that is not.
     double limit() const {
-        double given = 0, taken = 0;
-        terminals([&](std::int64_t, double excess) { (excess > 0 ? given : taken) += std::abs(excess); });
-        const double bound = std::min(given, taken), widest = largest_weight(families_);
+        const double bound = cheapest_straight_cut(), widest = largest_weight(families_);
         const double limit = bound > 0 ? std::min(bound, widest) : widest;
         return std::isfinite(limit) ? limit : everything_finite();
+    }
+
+    // Of all cuts between the columns before some x and the rest, either way round.
+    double cheapest_straight_cut() const {
+        const int width = links_.width;
+        std::vector<double> given(width), taken(width), forth(width + 1);
+        std::int64_t i = 0;
+        for (int y = 0; y < links_.height; ++y)
+            for (int x = 0; x < width; ++x, ++i) {
+                const double excess = source_[i] - sink_[i];
+                (excess > 0 ? given : taken)[x] += std::abs(excess);
+            }
+        for (const LinkFamily& family : families_) {
+            if (family.dx == 0) continue;
+            const double* capacity = family.weight;
+            for (int y = 0; y < family.rows; ++y)
+                for (int x = 0; x < family.columns; ++x) forth[x + 1] += *capacity++;
+        }
+        std::vector<double> back = forth;
+        add_sums_before(given, back);
+        add_sums_before(taken, forth);
+        for (std::vector<double>* all : {&given, &taken, &forth, &back}) std::reverse(all->begin(), all->end());
+        add_sums_before(given, forth);
+        add_sums_before(taken, back);
+        return std::min(*std::min_element(forth.begin(), forth.end()), *std::min_element(back.begin(), back.end()));
+    }
+
+    static void add_sums_before(const std::vector<double>& values, std::vector<double>& sums) {
+        double total = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) sums[i + 1] += total += values[i];
     }
 
     double everything_finite() const {
