@@ -1,6 +1,7 @@
 """Graph cuts on grids: equal to their definitions, to SciPy's maximum flow and to trying every labelling."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -120,6 +121,55 @@ def test_a_huge_link_is_never_cut_and_costs_no_precision():
     assert flow == pytest.approx(0.1, rel=1e-12)
 
 
+@pytest.mark.parametrize("never", [1e15, 1e16, 1e100, 1e300, np.inf])
+def test_a_link_never_to_be_cut_hides_no_small_ones(never):
+    mask, flow = grid_max_flow([[np.inf, 0, 0, 0]], [[0, 0, 0, np.inf]], [[2, never, 1]], np.zeros((0, 4)))
+    assert flow == 1
+    assert mask.tolist() == [[True, True, True, False]]
+    unary = np.array([[[0.0, 0, 0, np.inf]], [[np.inf, 0, 0, 0]]])
+    labels, energy = alpha_expansion(unary, [[2, never, 1]], np.zeros((0, 4)))
+    assert energy == 1
+    assert labels.tolist() == [[0, 0, 0, 1]]
+
+
+def test_infinite_links_from_source_to_sink_are_refused():
+    source, sink, right, down = np.zeros((2, 3)), np.zeros((2, 3)), np.ones((2, 2)), np.ones((1, 3))
+    source[0, 0], sink[1, 2], right[0], down[0, 2] = np.inf, np.inf, np.inf, np.inf
+    with pytest.raises(ValueError, match="links must not all be infinite on a way"):
+        grid_max_flow(source, sink, right, down)
+    right[0, 1] = 5
+    assert grid_max_flow(source, sink, right, down)[1] == 6
+
+
+wide = st.one_of(
+    st.sampled_from([0.0, 1.0, 2.0, np.inf]),
+    st.builds(lambda digits, exponent: digits * 10.0**exponent, st.floats(1, 9.9), st.integers(-300, 298)),
+)
+
+
+def exactly(source, sink, listed):
+    """The same capacities as whole numbers."""
+    planes = [[[naive.in_units(value) for value in row] for row in plane] for plane in (source, sink)]
+    return (*planes, [(p, q, naive.in_units(capacity)) for p, q, capacity in listed])
+
+
+@given(grids(most=4, values=wide))
+def test_cuts_of_any_range_are_within_a_part_in_1e12_of_the_least(grid):
+    source, sink, links = grid
+    sink[np.isinf(source)] = 0
+    problem = exactly(source, sink, naive.grid_links(source.shape, **links))
+    best = naive.minimum_cut(*problem)[1]
+    if best >= naive.NEVER:
+        with pytest.raises(ValueError, match="links must not all be infinite"):
+            grid_max_flow(source, sink, **links)
+        return
+    mask, flow = grid_max_flow(source, sink, **links)
+    cost = naive.cut_cost(mask, *problem)
+    assert best <= cost
+    assert (cost - best) * 10**12 <= best
+    assert abs(naive.in_units(flow) - cost) * 10**15 <= 2 * cost
+
+
 def test_capacities_of_any_size_and_dtype():
     rng = np.random.default_rng(1)
     planes = [rng.integers(0, 50, shape) for shape in [(9, 11), (9, 11), (9, 10), (8, 11)]]
@@ -162,7 +212,8 @@ def test_a_flow_through_small_residuals_ends():
         ({"wrap": 2}, "wrap must be None, 0"),
         ({"source": np.full((3, 4), -1)}, "source must not be negative or NaN, got -1"),
         ({"sink": np.full((3, 4), np.nan)}, "sink must not be negative or NaN, got NaN"),
-        ({"right": np.full((3, 3), np.inf)}, "right must be finite"),
+        ({"right": np.full((3, 3), 1.1e300)}, r"right must be at most 1e\+300, or infinite, got 1.1e\+300"),
+        ({"sink": np.full((3, 4), 1e301)}, r"sink must be at most 1e\+300, or infinite, got 1e\+301"),
         ({"source": np.full((3, 4), np.inf), "sink": np.full((3, 4), np.inf)}, "both be infinite at a pixel"),
     ],
 )
@@ -214,6 +265,82 @@ def test_energy_is_within_the_bound_of_the_best_of_all_labellings(problem):
     factor = 2 * apart.max() / apart.min() if apart.size and apart.min() > 0 else 1 if not apart.any() else np.inf
     assert best <= energy
     assert factor == np.inf or energy <= factor * best
+
+
+@st.composite
+def wide_labelling_problems(draw):
+    source, _, links = draw(grids(3, values=wide))
+    count = draw(st.integers(1, 3))
+    unary = draw(hnp.arrays(np.float64, (count, *source.shape), elements=wide, fill=st.nothing()))
+    unary[draw(st.integers(0, count - 1))] = 1.0  # at least one label is allowed everywhere
+    places = draw(hnp.arrays(np.int64, count, elements=st.integers(0, 4), fill=st.nothing()))
+    metric = abs(places[:, None] - places) if draw(st.booleans()) else potts(count).astype(int)
+    return unary, links, metric
+
+
+@given(wide_labelling_problems())
+def test_no_expansion_gains_a_part_in_1e12_whatever_the_range(problem):
+    unary, links, metric = problem
+    listed = naive.grid_links(unary.shape[1:], **links)
+    labels, energy = alpha_expansion(unary, **links, metric=metric)
+    costs = [exactly(plane, [], [])[0] for plane in unary]
+    weights = exactly([], [], listed)[2]
+    distances = metric.tolist()
+    reached = naive.labelling_energy(labels, costs, weights, distances)
+    assert reached < naive.NEVER  # no infinite link is cut
+    assert abs(naive.in_units(energy) - reached) * 10**14 <= reached
+    for alpha in range(len(unary)):
+        better = naive.expansion_move(labels, alpha, costs, weights, distances)
+        gain = reached - naive.labelling_energy(better, costs, weights, distances)
+        assert gain * 10**12 <= 2 * reached
+
+
+@given(wide_labelling_problems(), st.integers(0, 2))
+def test_energy_is_never_above_that_of_the_start_whatever_the_range(problem, label):
+    unary, links, metric = problem
+    start = np.full(unary.shape[1:], label % len(unary))
+    unary[label % len(unary)] = 1e5
+    labels, _ = alpha_expansion(unary, **links, metric=metric, start=start, cycles=1)
+    costs = [exactly(plane, [], [])[0] for plane in unary]
+    weights = exactly([], [], naive.grid_links(unary.shape[1:], **links))[2]
+    before, after = (naive.labelling_energy(f, costs, weights, metric.tolist()) for f in (start, labels))
+    assert (after - before) * 10**14 <= before
+
+
+def test_infinite_links_keep_both_ends_in_one_label():
+    rng = np.random.default_rng(6)
+    unary, right, down = rng.random((4, 20, 30)), rng.random((20, 29)), rng.random((19, 30))
+    right[rng.random(right.shape) < 0.3] = np.inf
+    down[rng.random(down.shape) < 0.3] = np.inf
+    labels, energy = alpha_expansion(unary, right, down)
+    assert np.isfinite(energy)
+    assert len(np.unique(labels)) > 1
+    assert np.all((labels[:, 1:] == labels[:, :-1]) | np.isfinite(right))
+    assert np.all((labels[1:] == labels[:-1]) | np.isfinite(down))
+
+
+def test_infinite_links_may_join_labels_at_no_distance():
+    metric = [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+    unary = np.array([[[0.0, 9, 9]], [[9.0, 0, 9]], [[9.0, 9, 0]]])
+    labels, energy = alpha_expansion(unary, [[np.inf, 2]], np.zeros((0, 3)), metric=metric)
+    assert labels.tolist() == [[0, 1, 2]]
+    assert energy == 2
+
+
+def test_infinite_links_that_no_label_allows_are_refused():
+    unary = np.array([[[0.0, np.inf]], [[np.inf, 0.0]]])
+    with pytest.raises(ValueError, match="unary must allow one label at all pixels that infinite links join"):
+        alpha_expansion(unary, [[np.inf]], np.zeros((0, 2)))
+    with pytest.raises(ValueError, match=r"start must not part pixels .* got the labels 0 and 1"):
+        alpha_expansion(unary, [[np.inf]], np.zeros((0, 2)), start=[[0, 1]])
+
+
+def test_labels_that_cost_the_same_everywhere_take_no_time():
+    start = time.process_time()
+    labels, energy = alpha_expansion(np.ones((3, 700, 700)), np.ones((700, 699)), np.ones((699, 700)))
+    assert time.process_time() - start < 3  # hundreds of paths across the whole grid take 14 s
+    assert not labels.any()
+    assert energy == 490_000
 
 
 def noisy_stripes(shape=(40, 60), count=5, noise=1.0):
@@ -278,6 +405,8 @@ def test_a_forbidden_label_is_not_taken():
         ({"unary": np.zeros((2, 3))}, r"unary must have the shape \(labels, H, W\)"),
         ({"unary": np.full((2, 3, 4), np.nan)}, "unary must be a number"),
         ({"unary": np.full((2, 3, 4), np.inf)}, "finite for one label at least"),
+        ({"unary": np.full((2, 3, 4), -1e301)}, r"unary must be at most 1e\+300, or infinite, got 1e\+301"),
+        ({"right": np.full((3, 3), 1e200), "metric": [[0, 1e101], [1e101, 0]]}, "links times metric must be at most"),
         ({"right": np.zeros((3, 4))}, r"right must have the shape \(3, 3\)"),
         ({"metric": np.zeros((3, 3))}, r"metric must have the shape \(2, 2\)"),
         ({"metric": [[0, -1], [-1, 0]]}, "none negative"),
