@@ -60,8 +60,8 @@ def alpha_expansion(
 
     Notes
     -----
-    Each move is a cut as `grid_max_flow` finds it: the best there is to 1e-12 of what it costs beyond the cheaper of the
-    two labels at each pixel, whatever the range of costs. It is made if the energy, summed in double precision, falls.
+    Each move is a cut as `grid_max_flow` finds it: the best there is, to 1e-12 of what it costs beyond the cheaper of
+    the two labels at each pixel, whatever the range of costs. It is made if the energy, a sum of doubles, falls.
 
     Examples
     --------
