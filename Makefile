@@ -47,7 +47,8 @@ sanitize: export ASAN_OPTIONS = detect_leaks=0
 sanitize: .venv-sanitize/ready
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
 	    .venv-sanitize/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/native tests/test_torque.py \
-	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/segmentation/test_graph_cut.py
+	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/segmentation/test_graph_cut.py \
+	    tests/segmentation/test_expansion.py
 
 clean:
 	rm -rf $(VENV) .venv-sanitize build out

@@ -739,9 +739,20 @@ def grid_links(shape, right, down, down_right=None, down_left=None, wrap=None):
     return links
 
 
+NEVER = 2**4000  # more than any number of doubles make, in units of 2^-1074
+
+
+def in_units(value):
+    """A double, exactly, as a whole number of units of 2^-1074; infinite is NEVER."""
+    if math.isinf(value):
+        return NEVER
+    above, below = float(value).as_integer_ratio()
+    return above * (2**1074 // below)
+
+
 def cut_cost(mask, source, sink, links):
     """What a cut costs, from the definition."""
-    total = 0.0
+    total = 0
     for y in range(len(source)):
         for x in range(len(source[0])):
             total += sink[y][x] if mask[y][x] else source[y][x]
@@ -783,7 +794,7 @@ def minimum_cut(source, sink, links):
 
 def labelling_energy(labels, unary, links, metric):
     """What a labelling costs, from the definition."""
-    total = 0.0
+    total = 0
     for y in range(labels.shape[0]):
         for x in range(labels.shape[1]):
             total += unary[labels[y, x]][y][x]

@@ -1,19 +1,25 @@
 // Expansion moves (Boykov, Veksler & Zabih, PAMI 23(11), 2001): let any set of pixels change to the label alpha at once.
 // The best such move is a minimum cut. With x = 1 for "takes alpha", a link's cost over (x_p, x_q) is
 //     A = V(f_p, f_q) at 00,  B = V(f_p, alpha) at 01,  C = V(alpha, f_q) at 10,  0 at 11
-//     = A + (C - A) x_p - C x_q + (B + C - A) (1 - x_p) x_q                 (Kolmogorov & Zabih, PAMI 26(2), 2004)
-// so it is one arc from q to p, not negative where V is a metric, and terms for the terminals: no auxiliary nodes. Alpha is
-// the source's side; of equal moves the one that changes fewest pixels is taken, and one that does not lower the energy
-// (which is summed afresh) is taken back, so that the energy never rises. The plain twin is expansion_move() in
-// tests/naive.py.
+//     = A - D x_p - min(A, C) x_q + max(C - A, 0) x_p (1 - x_q) + (B - D) (1 - x_p) x_q,  D = max(A - C, 0)
+// so it is an arc either way, not negative where V is a metric, and what p and q gain by alpha: no auxiliary nodes
+// (Kolmogorov & Zabih, PAMI 26(2), 2004). Of the many such forms this one has gains that are not negative and no more than
+// the link costs now, so that those of wide links cannot swamp the costs of pixels, and between equal labels, of which most
+// links are, none at all. Alpha is the source's side; of equal moves the one that changes fewest pixels is taken, and one
+// that does not lower the energy (which is summed afresh) is taken back, so that the energy never rises. The plain twin is
+// expansion_move() in tests/naive.py.
 #include "cuts/alpha_expansion.hpp"
 
 #include <vector>
 
+#include "cuts/exact_cut.hpp"
 #include "cuts/grid_flow.hpp"
 
 namespace imtorque {
 namespace {
+
+// What a link of infinite weight costs between labels of distance zero is nothing.
+inline double link_cost(double weight, double distance) { return distance > 0 ? weight * distance : 0; }
 
 template <int kDirections, bool kWrap>
 class Expansion {
@@ -26,10 +32,11 @@ class Expansion {
           count_(count),
           labels_(labels),
           pixels_(static_cast<std::int64_t>(links.height) * links.width),
-          flow_(links.height, links.width) {
+          flow_(links.height, links.width),
+          excess_(pixels_) {
         double spread = 0;
         for (int i = 0; i < count * count; ++i) spread = std::max(spread, metric[i]);
-        steps_ = steps_for(2 * spread * largest_weight(families_));
+        widest_ = link_cost(largest_weight(families_), spread);
     }
 
     double run(int cycles) {
@@ -44,42 +51,73 @@ class Expansion {
         return energy;
     }
 
-   private:
-    double energy() const {
-        double total = 0;
-        for (std::int64_t p = 0; p < pixels_; ++p) total += unary_[labels_[p] * pixels_ + p];
-        for (const LinkFamily& family : families_) {
-            const double* weight = family.weight;
-            for (int y = 0; y < family.rows; ++y) {
-                const std::int32_t* from = &labels_[static_cast<std::int64_t>(y) * links_.width + family.from_x];
-                const std::int32_t* to = other_end(family, y);
-                for (int x = 0; x < family.columns; ++x) total += *weight++ * metric_[from[x] * count_ + to[x]];
-            }
+    // The problem of a move to alpha_, for cheapest_cut().
+    template <class Visit>
+    void arcs(Visit visit) const {
+        for (int k = 0; k < kDirections / 2; ++k) {
+            const LinkFamily& family = families_[k];
+            visit_links(family, [&](std::int64_t node, std::int64_t p, std::int64_t q, double weight) {
+                const LinkTerms terms = terms_of(weight, labels_[p], labels_[q]);
+                visit(node, family.direction, terms.forth, terms.back);
+            });
         }
-        return total;
     }
 
-    // The labels at the far ends of the links that start in row y.
-    const std::int32_t* other_end(const LinkFamily& family, int y) const {
-        const int row = y + family.dy < links_.height ? y + family.dy : 0;
-        return &labels_[static_cast<std::int64_t>(row) * links_.width + family.from_x + family.dx];
-    }
-
-    double expand(int alpha, double energy) {
-        flow_.clear();
-        excess_.resize(pixels_);
-        for (std::int64_t p = 0; p < pixels_; ++p)
-            excess_[p] = unary_[labels_[p] * pixels_ + p] - unary_[alpha * pixels_ + p];
-        for (int k = 0; k < kDirections / 2; ++k) add_links(families_[k], &metric_[alpha * count_]);
+    template <class Visit>
+    void terminals(Visit visit) const {
         std::int64_t p = 0;
         for (int y = 0; y < links_.height; ++y)
             for (int x = 0; x < links_.width; ++x, ++p)
-                if (labels_[p] != alpha) flow_.set_terminal(flow_.node(y, x), excess_[p] * steps_);
-        flow_.solve();
+                if (labels_[p] != alpha_) visit(flow_.node(y, x), excess_[p]);
+    }
+
+   private:
+    // What either end of a link gains by taking alpha, and the arcs from the first to the second and back.
+    struct LinkTerms {
+        double first, second, forth, back;
+    };
+
+    LinkTerms terms_of(double weight, std::int32_t p, std::int32_t q) const {
+        const double* to_alpha = &metric_[alpha_ * count_];
+        const double a = link_cost(weight, metric_[p * count_ + q]);
+        const double b = link_cost(weight, to_alpha[p]), c = link_cost(weight, to_alpha[q]);
+        const double first = std::max(a - c, 0.0);
+        return {first, std::min(a, c), std::max(c - a, 0.0), std::max(b - first, 0.0)};
+    }
+
+    template <class Visit>
+    void visit_links(const LinkFamily& family, Visit visit) const {
+        const double* weight = family.weight;
+        for (int y = 0; y < family.rows; ++y) {
+            const int below = y + family.dy < links_.height ? y + family.dy : 0;
+            std::int64_t p = static_cast<std::int64_t>(y) * links_.width + family.from_x;
+            std::int64_t q = static_cast<std::int64_t>(below) * links_.width + family.from_x + family.dx;
+            std::int64_t node = flow_.node(y, family.from_x);
+            for (int x = 0; x < family.columns; ++x) visit(node++, p++, q++, *weight++);
+        }
+    }
+
+    double energy() const {
+        double total = 0;
+        for (std::int64_t p = 0; p < pixels_; ++p) total += unary_[labels_[p] * pixels_ + p];
+        for (const LinkFamily& family : families_)
+            visit_links(family, [&](std::int64_t, std::int64_t p, std::int64_t q, double weight) {
+                total += link_cost(weight, metric_[labels_[p] * count_ + labels_[q]]);
+            });
+        return total;
+    }
+
+    double expand(int alpha, double energy) {
+        alpha_ = alpha;
+        find_excess();
+        double given = 0, taken = 0;
+        terminals([&](std::int64_t, double excess) { (excess > 0 ? given : taken) += std::abs(excess); });
+        if (given == 0) return energy;  // no pixel gains
+        cheapest_cut(flow_, *this, std::min({widest_, given, taken > 0 ? taken : given}));
 
         before_.assign(labels_, labels_ + pixels_);
         bool changed = false;
-        p = 0;
+        std::int64_t p = 0;
         for (int y = 0; y < links_.height; ++y)
             for (int x = 0; x < links_.width; ++x, ++p)
                 if (labels_[p] != alpha && flow_.on_source_side(flow_.node(y, x))) {
@@ -93,23 +131,16 @@ class Expansion {
         return energy;
     }
 
-    void add_links(const LinkFamily& family, const double* to_alpha) {
-        const double* weights = family.weight;
-        for (int y = 0; y < family.rows; ++y) {
-            const std::int64_t start = static_cast<std::int64_t>(y) * links_.width + family.from_x;
-            const std::int32_t *from = &labels_[start], *to = other_end(family, y);
-            double *excess_p = &excess_[start], *excess_q = &excess_[to - labels_];
-            std::int64_t node = flow_.node(y, family.from_x);
-            for (int x = 0; x < family.columns; ++x, ++node) {
-                const double weight = *weights++;
-                const double a = weight * metric_[from[x] * count_ + to[x]];
-                const double b = weight * to_alpha[from[x]], c = weight * to_alpha[to[x]];
-                excess_p[x] += a - c;
-                excess_q[x] += c;
-                const double arc = std::max(b + c - a, 0.0);
-                flow_.set_arc(node, family.direction, 0, static_cast<std::int64_t>(arc * steps_ + 0.5));
-            }
-        }
+    // What each pixel gains by alpha, were it the only one to change, as far as no arc says so.
+    void find_excess() {
+        for (std::int64_t p = 0; p < pixels_; ++p)
+            excess_[p] = unary_[labels_[p] * pixels_ + p] - unary_[alpha_ * pixels_ + p];
+        for (int k = 0; k < kDirections / 2; ++k)
+            visit_links(families_[k], [&](std::int64_t, std::int64_t p, std::int64_t q, double weight) {
+                const LinkTerms terms = terms_of(weight, labels_[p], labels_[q]);
+                excess_[p] += terms.first;
+                excess_[q] += terms.second;
+            });
     }
 
     const GridLinks& links_;
@@ -119,7 +150,8 @@ class Expansion {
     std::int32_t* labels_;
     const std::int64_t pixels_;
     GridFlow<kDirections, kWrap> flow_;
-    double steps_ = 1;
+    double widest_;  // what a link may cost at most
+    int alpha_ = 0;
     std::vector<double> excess_;
     std::vector<std::int32_t> before_;
 };

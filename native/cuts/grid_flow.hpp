@@ -7,12 +7,11 @@
 // Neighbours are implicit (Jamriska, Sykora & Hornung, CVPR 2012): a node is an index, a neighbour an offset, and the
 // arc back is direction k ^ 1 of the neighbour. One column of nodes without arcs before each row, and one row above and
 // below, stand for "outside"; where rows wrap around there are no such rows and steps up and down are taken modulo the size.
-// Capacities are integers (the callers round once), so flow is conserved exactly, nothing depends on rounding along
+// Capacities are integers (exact_cut.hpp rounds them), so flow is conserved exactly, nothing depends on rounding along
 // the way and every augmentation makes progress. The plain twin is minimum_cut() in tests/naive.py.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -35,30 +34,37 @@ class GridFlow {
     void clear() {
         residual_.assign((count_ + 1) * kDirections, 0);
         terminal_.assign(count_ + 1, 0);
-        source_.start();
-        sink_.start();
-        flow_ = 0;
     }
 
     std::int64_t node(int y, int x) const { return (y + (kWrap ? 0 : 1)) * stride_ + x + 1; }
 
-    // The arcs from `node` in `direction` and back. Every arc is set at most once.
-    void set_arc(std::int64_t node, int direction, Capacity forth, Capacity back) {
-        residual_[node * kDirections + direction] = forth;
-        residual_[neighbour(node, direction) * kDirections + (direction ^ 1)] = back;
-    }
-    // What the source gives to the node less what the sink takes from it, in steps; may be infinite. Comes after the
-    // node's arcs: what is more than these can carry makes no difference, and is cut to one step more.
-    void set_terminal(std::int64_t node, double excess) {
-        const auto most = static_cast<double>(throughput(node));
-        if (most == 0)
-            terminal_[node] = (excess > 0) - (excess < 0);
-        else
-            terminal_[node] = static_cast<Capacity>(std::floor(std::clamp(excess, -most - 1, most + 1) + 0.5));
+    std::int64_t neighbour(std::int64_t node, int direction) const {
+        std::int64_t other = node + offsets_[direction];
+        if constexpr (kWrap) {
+            if (direction >= 2 && (direction & 1) == 0 && other >= count_) other -= count_;
+            if (direction >= 2 && (direction & 1) == 1 && other < 0) other += count_;
+        }
+        return other;
     }
 
-    // Push as much as possible; returns the flow through the arcs of the grid, in steps.
-    double solve() {
+    // Widen the arcs from `node` in `direction` and back.
+    void add_arc(std::int64_t node, int direction, Capacity forth, Capacity back) {
+        residual_[node * kDirections + direction] += forth;
+        residual_[neighbour(node, direction) * kDirections + (direction ^ 1)] += back;
+    }
+    // Give more to the node (from the source) or, where negative, take more from it. No node has both.
+    void add_terminal(std::int64_t node, Capacity excess) { terminal_[node] += excess; }
+
+    // Make 2^shift steps of one; what has been pushed stays. Residual capacities above `widest` become that.
+    void refine(int shift, Capacity widest) {
+        const Capacity most = shift < 62 ? widest >> shift : 0;
+        const auto finer = [=](Capacity steps) { return steps > most ? widest : steps << (most > 0 ? shift : 0); };
+        for (Capacity& steps : residual_) steps = finer(steps);
+        for (Capacity& steps : terminal_) steps = steps < 0 ? -finer(-steps) : finer(steps);
+    }
+
+    // Push as much as possible; may be called again after capacities were added.
+    void solve() {
         trade();
         plant();
         while (!source_.active.empty()) {
@@ -67,7 +73,6 @@ class GridFlow {
             else
                 grow<-1>();
         }
-        return flow_;
     }
 
     // After solve(): can the source still reach the node? The nodes it reaches are the smallest source side of all
@@ -75,16 +80,6 @@ class GridFlow {
     bool on_source_side(std::int64_t node) const { return label_[node] > 0; }
 
    private:
-    // The sum of the capacities of all arcs that leave the node or reach it, whichever is more.
-    Capacity throughput(std::int64_t node) const {
-        Capacity out = 0, in = 0;
-        for (int k = 0; k < kDirections; ++k) {
-            out += residual_[node * kDirections + k];
-            in += residual_[neighbour(node, k) * kDirections + (k ^ 1)];
-        }
-        return std::max(out, in);
-    }
-
     static constexpr std::uint8_t kRoot = 8, kNone = 9;
 
     // One of the two trees. All its nodes nearer than `depth` have been scanned: no residual arc joins them to a node
@@ -105,15 +100,6 @@ class GridFlow {
             work = 0;
         }
     };
-
-    std::int64_t neighbour(std::int64_t node, int direction) const {
-        std::int64_t other = node + offsets_[direction];
-        if constexpr (kWrap) {
-            if (direction >= 2 && (direction & 1) == 0 && other >= count_) other -= count_;
-            if (direction >= 2 && (direction & 1) == 1 && other < 0) other += count_;
-        }
-        return other;
-    }
 
     template <int kSide>
     Tree& tree() {
@@ -146,10 +132,11 @@ class GridFlow {
         residual_[to * kDirections + (direction ^ 1)] += amount;
         terminal_[from] -= amount;
         terminal_[to] += amount;
-        flow_ += static_cast<double>(amount);
     }
 
     void plant() {
+        source_.start();
+        sink_.start();
         label_.assign(count_ + 1, 0);
         parent_.assign(count_ + 1, kNone);
         for (std::int64_t i = 0; i < count_; ++i) {
@@ -233,7 +220,6 @@ class GridFlow {
         residual_[to * kDirections + (direction ^ 1)] += amount;
         push<+1>(from, amount);
         push<-1>(to, amount);
-        flow_ += static_cast<double>(amount);
         repair<+1>();
         repair<-1>();
     }
@@ -350,7 +336,6 @@ class GridFlow {
     std::vector<std::int32_t> loose_;
     Tree source_, sink_;
     int growing_ = 0;
-    double flow_;
 };
 
 }  // namespace imtorque

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 namespace imtorque {
 
-// Links between the pixels of a grid of `height` x `width`, each the same either way. Stored densely:
+// Links between the pixels of a grid of `height` x `width`, each the same either way, maybe infinite. Stored densely:
 //     right[y][x]       links (y, x) and (y, x + 1)         width - 1 columns
 //     down[y][x]        links (y, x) and (y + 1, x)         height - 1 rows; height rows where rows wrap around
 //     down_right[y][x]  links (y, x) and (y + 1, x + 1)     read only if `diagonal`
@@ -42,14 +41,6 @@ inline double largest_weight(const std::array<LinkFamily, 4>& families) {
         for (std::int64_t i = 0; i < static_cast<std::int64_t>(family.rows) * family.columns; ++i)
             top = std::max(top, family.weight[i]);
     return top;
-}
-
-// How many integer steps make one unit of capacity: a power of two, so that the largest link has kCapacityBits bits and
-// eight of them and one step more are still exact in a double.
-constexpr int kCapacityBits = 49;
-inline double steps_for(double largest_link) {
-    const int exponent = largest_link > 0 ? kCapacityBits - 1 - std::ilogb(largest_link) : 0;
-    return std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
 }
 
 }  // namespace imtorque

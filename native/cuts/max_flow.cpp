@@ -1,69 +1,115 @@
-// Rounds capacities to integers and hands them to the flow of grid_flow.hpp.
-//
-// The unit is a power of two set by the largest link, so that integers and halves stay what they are. Terminal capacities
-// beyond what a node's links can carry change nothing and are cut to one step more than that; so they may be infinite.
-// A link wider than all the flow there can be is cut likewise, so that huge "never cut here" links cost no precision.
+// Hands the capacities of a grid to exact_cut.hpp.
 #include "cuts/max_flow.hpp"
 
+#include <limits>
+#include <vector>
+
+#include "cuts/exact_cut.hpp"
 #include "cuts/grid_flow.hpp"
 
 namespace imtorque {
 namespace {
 
-// What the source can give in all, and what the sink can take: neither can the flow exceed.
-struct Terminals {
-    double given = 0, taken = 0;
-};
-
-Terminals sum_of_terminals(const double* source, const double* sink, std::int64_t count) {
-    Terminals sum;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const double excess = source[i] - sink[i];
-        (excess > 0 ? sum.given : sum.taken) += std::abs(excess);
-    }
-    return sum;
-}
-
 template <int kDirections, bool kWrap>
-double solve(const GridLinks& links, const double* source, const double* sink, std::uint8_t* mask) {
-    const auto families = families_of(links);
-    const Terminals sum = sum_of_terminals(source, sink, static_cast<std::int64_t>(links.height) * links.width);
-    const double bound = std::min(sum.given, sum.taken);
-    const double steps = steps_for(std::min(largest_weight(families), bound > 0 ? bound : std::max(sum.given, sum.taken)));
+class GridCut {
+   public:
+    GridCut(const GridLinks& links, const double* source, const double* sink)
+        : links_(links), families_(families_of(links)), source_(source), sink_(sink), flow_(links.height, links.width) {}
 
-    GridFlow<kDirections, kWrap> flow(links.height, links.width);
-    const double widest = 1.001 * bound * steps + 1;  // more than rounded terminals add up to
-    for (int k = 0; k < kDirections / 2; ++k) {
-        const LinkFamily& family = families[k];
-        const double* capacity = family.weight;
-        for (int y = 0; y < family.rows; ++y) {
-            std::int64_t node = flow.node(y, family.from_x);
-            for (int x = 0; x < family.columns; ++x, ++node) {
-                const auto whole = static_cast<std::int64_t>(std::min(*capacity++ * steps, widest) + 0.5);
-                flow.set_arc(node, family.direction, whole, whole);
+    double solve(std::uint8_t* mask) {
+        const double cost = cheapest_cut(flow_, *this, limit());
+        Sum total;
+        total.add(cost);
+        std::int64_t i = 0;
+        for (int y = 0; y < links_.height; ++y)
+            for (int x = 0; x < links_.width; ++x, ++i) {
+                total.add(std::min(source_[i], sink_[i]));  // from the source straight to the sink
+                mask[i] = flow_.on_source_side(flow_.node(y, x));
+            }
+        return total.value();
+    }
+
+    template <class Visit>
+    void arcs(Visit visit) const {
+        for (int k = 0; k < kDirections / 2; ++k) {
+            const LinkFamily& family = families_[k];
+            const double* capacity = family.weight;
+            for (int y = 0; y < family.rows; ++y) {
+                std::int64_t node = flow_.node(y, family.from_x);
+                for (int x = 0; x < family.columns; ++x, ++node, ++capacity)
+                    visit(node, family.direction, *capacity, *capacity);
             }
         }
     }
-    double through = 0;  // from the source straight to the sink
-    std::int64_t i = 0;
-    for (int y = 0; y < links.height; ++y)
-        for (int x = 0; x < links.width; ++x, ++i) {
-            through += std::min(source[i], sink[i]);
-            flow.set_terminal(flow.node(y, x), (source[i] - sink[i]) * steps);
+
+    template <class Visit>
+    void terminals(Visit visit) const {
+        std::int64_t i = 0;
+        for (int y = 0; y < links_.height; ++y)
+            for (int x = 0; x < links_.width; ++x, ++i) visit(flow_.node(y, x), source_[i] - sink_[i]);
+    }
+
+   private:
+    // As much as the widest link or, if less, as the cheapest cut may cost: a straight one, or where those are infinite,
+    // everything that is not.
+    double limit() const {
+        const double bound = cheapest_straight_cut(), widest = largest_weight(families_);
+        const double limit = bound > 0 ? std::min(bound, widest) : widest;
+        return std::isfinite(limit) ? limit : everything_finite();
+    }
+
+    // Of all cuts between the columns before some x and the rest, either way round.
+    double cheapest_straight_cut() const {
+        const int width = links_.width;
+        std::vector<double> given(width), taken(width), forth(width + 1);
+        std::int64_t i = 0;
+        for (int y = 0; y < links_.height; ++y)
+            for (int x = 0; x < width; ++x, ++i) {
+                const double excess = source_[i] - sink_[i];
+                (excess > 0 ? given : taken)[x] += std::abs(excess);
+            }
+        for (const LinkFamily& family : families_) {
+            if (family.dx == 0) continue;
+            const double* capacity = family.weight;
+            for (int y = 0; y < family.rows; ++y)
+                for (int x = 0; x < family.columns; ++x) forth[x + 1] += *capacity++;
         }
-    const double pushed = flow.solve();
-    i = 0;
-    for (int y = 0; y < links.height; ++y)
-        for (int x = 0; x < links.width; ++x, ++i) mask[i] = flow.on_source_side(flow.node(y, x));
-    return through + pushed / steps;
-}
+        std::vector<double> back = forth;
+        add_sums_before(given, back);
+        add_sums_before(taken, forth);
+        for (std::vector<double>* all : {&given, &taken, &forth, &back}) std::reverse(all->begin(), all->end());
+        add_sums_before(given, forth);
+        add_sums_before(taken, back);
+        return std::min(*std::min_element(forth.begin(), forth.end()), *std::min_element(back.begin(), back.end()));
+    }
+
+    static void add_sums_before(const std::vector<double>& values, std::vector<double>& sums) {
+        double total = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) sums[i + 1] += total += values[i];
+    }
+
+    double everything_finite() const {
+        double total = 0;
+        const auto add = [&](double capacity) { total += std::isfinite(capacity) ? capacity : 0; };
+        arcs([&](std::int64_t, int, double forth, double) { add(forth); });
+        terminals([&](std::int64_t, double excess) { add(std::abs(excess)); });
+        return std::min(total, std::numeric_limits<double>::max());
+    }
+
+    const GridLinks& links_;
+    const std::array<LinkFamily, 4> families_;
+    const double *source_, *sink_;
+    GridFlow<kDirections, kWrap> flow_;
+};
 
 }  // namespace
 
 double max_flow(const GridLinks& links, const double* source, const double* sink, std::uint8_t* mask) {
     if (links.diagonal)
-        return links.wrap_rows ? solve<8, true>(links, source, sink, mask) : solve<8, false>(links, source, sink, mask);
-    return links.wrap_rows ? solve<4, true>(links, source, sink, mask) : solve<4, false>(links, source, sink, mask);
+        return links.wrap_rows ? GridCut<8, true>(links, source, sink).solve(mask)
+                               : GridCut<8, false>(links, source, sink).solve(mask);
+    return links.wrap_rows ? GridCut<4, true>(links, source, sink).solve(mask)
+                           : GridCut<4, false>(links, source, sink).solve(mask);
 }
 
 }  // namespace imtorque

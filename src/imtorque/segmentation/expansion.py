@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque.segmentation.links import check_links
+from imtorque.segmentation.expansion_start import allowed_start
+from imtorque.segmentation.links import LARGEST, GridLinks, check_links, check_size
 
 
 def alpha_expansion(
@@ -36,14 +37,17 @@ def alpha_expansion(
     Parameters
     ----------
     unary
-        Shape (K, H, W): what each label costs at each pixel. Infinite forbids it there.
+        Shape (K, H, W): what each label costs at each pixel. Infinite forbids it there. Finite costs are at most 1e300,
+        and so are links times distances.
     right, down, down_right, down_left, wrap
-        Weights of the links between neighbours, as `grid_max_flow` takes them.
+        Weights of the links between neighbours, as `grid_max_flow` takes them. An infinite link never joins labels of a
+        distance above zero.
     metric
         Shape (K, K): the distance between two labels, zero from a label to itself, the same either way, and no longer
         than by way of a third. None: 1 between any two (the Potts model).
     start
-        Shape (H, W): labels to start from; None: the cheapest at each pixel. The result is never worse.
+        Shape (H, W): labels to start from; None: the cheapest at each pixel, or of all pixels that infinite links join.
+        The result is never worse.
     cycles
         Most rounds over all labels.
 
@@ -53,6 +57,11 @@ def alpha_expansion(
         Shape (H, W), int32.
     energy
         E of the labels.
+
+    Notes
+    -----
+    Each move is a cut as `grid_max_flow` finds it: the best there is, to 1e-12 of what it costs beyond the cheaper of
+    the two labels at each pixel, whatever the range of costs. It is made if the energy, a sum of doubles, falls.
 
     Examples
     --------
@@ -67,11 +76,14 @@ def alpha_expansion(
     count, height, width = costs.shape
     links = check_links((height, width), right, down, down_right, down_left, wrap)
     distances = 1 - np.eye(count) if metric is None else _check_metric(metric, count)
-    first = costs.argmin(0).astype(np.int32) if start is None else _check_start(start, costs)
+    _check_products(links, distances)
+    first = None if start is None else _check_start(start, costs)
     if operator.index(cycles) < 1:
         raise ValueError(f"cycles must be at least 1, got {cycles}")
     if wrap == 1:
-        costs, first = np.ascontiguousarray(costs.transpose(0, 2, 1)), np.ascontiguousarray(first.T)
+        costs = np.ascontiguousarray(costs.transpose(0, 2, 1))
+        first = None if first is None else np.ascontiguousarray(first.T)
+    first = allowed_start(costs, links, distances, first)
     labels, energy = _native.alpha_expansion(
         costs,
         links.right,
@@ -101,6 +113,7 @@ def _check_unary(unary: ArrayLike) -> NDArray[np.float64]:
             "unary must be a number or +infinity, and finite for one label at least, "
             f"got {costs[:, y, x]} at y={y}, x={x}"
         )
+    check_size("unary", costs)
     return costs
 
 
@@ -124,6 +137,16 @@ def _check_metric(metric: ArrayLike, count: int) -> NDArray[np.float64]:
                 f"got {distances[a, b]} between {a} and {b}, {detour[a, b]} by {way}"
             )
     return distances
+
+
+def _check_products(links: GridLinks, distances: NDArray[np.float64]) -> None:
+    """Refuse links of finite weight whose costs are no more than just infinite."""
+    planes = (links.right, links.down, links.down_right, links.down_left)
+    widest = max(float(plane.max(initial=0, where=np.isfinite(plane))) for plane in planes)
+    if widest * float(distances.max()) > LARGEST:
+        raise ValueError(
+            f"links times metric must be at most {LARGEST:g}, or infinite, got {widest:g} times {distances.max():g}"
+        )
 
 
 def _check_start(start: ArrayLike, costs: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Capacities = NDArray[np.float64]
+Indices = NDArray[np.intp]
+LARGEST = 1e300  # of finite numbers, so that their sums are finite
 TURNED = {"right": "down", "down": "right", "down_right": "down_right", "down_left": "down_left"}  # by transposing
 
 
 @dataclass(frozen=True, eq=False)
 class GridLinks:
-    """Capacities between neighbours of a grid, checked, with rows that may wrap around.
+    """Capacities between neighbours of a grid, checked, with rows that may wrap around. Infinite ones are never cut.
 
     `right[y, x]` links (y, x) and (y, x + 1), `down[y, x]` (y, x) and (y + 1, x), `down_right[y, x]` (y, x) and
     (y + 1, x + 1), `down_left[y, x]` (y, x + 1) and (y + 1, x).
@@ -48,9 +50,6 @@ def check_links(
         "down_right": check_plane("down_right", none if down_right is None else down_right, (across, along)),
         "down_left": check_plane("down_left", none if down_left is None else down_left, (across, along)),
     }
-    for name, plane in planes.items():
-        if np.isinf(plane).any():
-            raise ValueError(f"{name} must be finite; for links never to be cut take one number above all the rest")
     if wrap == 1:
         planes = {TURNED[name]: np.ascontiguousarray(plane.T) for name, plane in planes.items()}
     return GridLinks(**planes, diagonal=diagonal, wrap_rows=wrap is not None)
@@ -67,4 +66,31 @@ def check_plane(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Capacit
     if array.size and not array.min() >= 0:  # NaN fails this too
         worst = "NaN" if np.isnan(array).any() else f"{array.min():g}"
         raise ValueError(f"{name} must not be negative or NaN, got {worst}")
+    check_size(name, array)
     return array
+
+
+def check_size(name: str, values: Capacities) -> None:
+    """Refuse finite numbers so large that sums of them would not be."""
+    if not values.size or max(values.max(), -values.min()) <= LARGEST:
+        return
+    worst = np.abs(values, where=np.isfinite(values), out=np.zeros(values.shape)).max()
+    if worst > LARGEST:
+        raise ValueError(f"{name} must be at most {LARGEST:g}, or infinite, got {worst:g}")
+
+
+def never_cut(links: GridLinks, shape: tuple[int, int]) -> tuple[Indices, Indices]:
+    """Return both ends of the infinite links, as places in the flat grid."""
+    if all(np.isfinite(plane.max(initial=0)) for plane in (links.right, links.down, links.down_right, links.down_left)):
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    number = np.arange(shape[0] * shape[1]).reshape(shape)
+    below = np.roll(number, -1, axis=0) if links.wrap_rows else number[1:]
+    above = number[: len(below)]
+    ends = (
+        (links.right, number[:, :-1], number[:, 1:]),
+        (links.down, above, below),
+        (links.down_right, above[:, :-1], below[:, 1:]),
+        (links.down_left, above[:, 1:], below[:, :-1]),
+    )
+    kept = [(first[np.isinf(plane)], second[np.isinf(plane)]) for plane, first, second in ends]
+    return np.concatenate([first for first, _ in kept]), np.concatenate([second for _, second in kept])
