@@ -30,12 +30,16 @@ def get_num_threads() -> int:
     return _native.num_threads()
 
 
+def available_cores() -> int:
+    """Return the number of cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _initial_threads() -> int:
     """Return what the environment asks for, else the number of cores this process may use."""
     given = os.environ.get(VARIABLE, "").strip()
     if not given:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(cores, 1024)
+        return min(available_cores(), 1024)
     if not given.isdecimal() or not 1 <= int(given) <= 1024:
         raise ValueError(f"{VARIABLE} must be a number from 1 to 1024, got {given!r}")
     return int(given)

@@ -1,0 +1,298 @@
+"""One function over many items, several at a time, each in a process of its own: the only pool there is.
+
+A process that is ended from outside costs its own item and no other. At most a few items and results wait, so memory
+does not grow with their number. Processes are spawned, never forked; they leave Ctrl-C to the one that started them
+and end when it ends, however it does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+from imtorque.threads import VARIABLE, available_cores, get_num_threads
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AHEAD = 4  # items begun and not yet asked for, for each process
+FEW = 4  # items for which starting a process is worth its second, where nobody says how many to start
+LOST = "a process was ended from outside, most likely for want of memory; fewer --jobs need less"
+# Read when the libraries are loaded, so they are set before a process starts.
+THREAD_VARIABLES = (
+    VARIABLE,
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "OPENCV_FOR_THREADS_NUM",
+)
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """What came of one item: a value, or the error that was raised."""
+
+    value: Result | None = None
+    error: Exception | None = None
+
+    def get(self) -> Result:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
+
+
+def each(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    jobs: int | None = None,
+    label: str | None = None,
+    unit: str = "images",
+    *,
+    tick: Callable[[], None] | None = None,
+) -> Iterator[Result]:
+    """Yield function(item) for every item, in order; the first error ends it.
+
+    Parameters
+    ----------
+    function
+        One that a process can be handed: of a module, or a partial of one.
+    items
+        What it is called with.
+    jobs
+        How many items to work on at a time; see `workers_for`.
+    label
+        Where given, it is told under this name on standard error how far it is.
+    unit
+        What items are called there.
+    tick
+        Called after each item, in whatever order they are done.
+    """
+    for done, answer in enumerate(answers(function, items, jobs, tick=tick), start=1):
+        if label is not None and (done % max(1, len(items) // 10) == 0 or done == len(items)):
+            print(f"{label}: {done} of {len(items)} {unit}", file=sys.stderr, flush=True)
+        yield answer.get()
+
+
+def answers(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    jobs: int | None = None,
+    *,
+    tick: Callable[[], None] | None = None,
+    finish: bool = False,
+) -> Iterator[Answer[Result]]:
+    """Yield what came of every item, in order: function(item), or the error.
+
+    Parameters
+    ----------
+    function, items, jobs, tick
+        As of `each`. Where a process was ended from outside, the error of its item is a ChildProcessError.
+    finish
+        Whether items that were begun are finished when the caller stops early or is interrupted, rather than dropped.
+    """
+    count = workers_for(len(items), jobs)
+    if count <= 1:
+        for item in items:
+            answer = _answer(function, item)
+            if tick is not None:
+                tick()
+            yield answer
+        return
+    crew: _Crew[Item, Result] = _Crew(function, items, count, tick or (lambda: None))
+    try:
+        yield from crew.work()
+    finally:
+        crew.end(finish)
+
+
+def workers_for(items: int, jobs: int | None = None) -> int:
+    """Return how many processes work on so many items; 1 stands for this one.
+
+    By default as many as there are cores this process may use, and no more than pay for being started.
+    """
+    if jobs is None:
+        return min(available_cores(), -(-items // FEW))
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    return min(jobs, items)
+
+
+class _Worker:
+    """A process, the link to it, and the number of the item it has."""
+
+    def __init__(self, function: Callable[[Any], Any], threads: int) -> None:
+        context = get_context("spawn")
+        self.link, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(function, theirs), daemon=True)
+        self.item: int | None = None
+        self.started = False
+        with _capped(threads), _interrupts_held():
+            self.process.start()
+        theirs.close()
+
+    def give(self, number: int, item: object) -> None:
+        """Hand over an item; a process that has ended shows when its answer is asked for."""
+        self.item = number
+        try:
+            self.link.send((item,))
+        except OSError:
+            self.link.close()
+
+    def end(self, kill: bool = False) -> None:
+        if kill:
+            self.process.kill()
+        self.link.close()
+        self.process.join()
+
+
+class _Crew(Generic[Item, Result]):
+    """The processes that work on a list of items."""
+
+    def __init__(
+        self, function: Callable[[Item], Result], items: Sequence[Item], count: int, tick: Callable[[], None]
+    ) -> None:
+        self.function, self.items, self.count, self.tick = function, items, count, tick
+        self.threads = max(1, get_num_threads() // count)
+        self.workers: list[_Worker] = []
+        self.begun = 0
+
+    def work(self) -> Iterator[Answer[Result]]:
+        """Yield the answers in order, while every process is kept busy."""
+        found: dict[int, Answer[Result]] = {}
+        for wanted in range(len(self.items)):
+            self._hand_out(wanted + AHEAD * self.count)
+            found.update(self._collect(timeout=0))
+            while wanted not in found:
+                self._hand_out(wanted + AHEAD * self.count)
+                found.update(self._collect(timeout=None))
+            yield found.pop(wanted)
+
+    def end(self, finish: bool) -> None:
+        """Let idle processes go; let busy ones finish, or end them."""
+        try:
+            while finish and any(worker.item is not None for worker in self.workers):
+                dict(self._collect(timeout=None))
+        finally:
+            for worker in self.workers:
+                worker.end(kill=worker.item is not None)
+
+    def _hand_out(self, limit: int) -> None:
+        """Give every idle process an item, as long as they lie below the limit."""
+        left = min(limit, len(self.items)) - self.begun
+        idle = [worker for worker in self.workers if worker.item is None]
+        for _ in range(min(self.count - len(self.workers), left - len(idle))):
+            idle.append(_Worker(self.function, self.threads))
+            self.workers.append(idle[-1])
+        for worker in idle[: max(0, left)]:
+            worker.give(self.begun, self.items[self.begun])
+            self.begun += 1
+
+    def _collect(self, timeout: float | None) -> Iterator[tuple[int, Answer[Result]]]:
+        """Yield the answers that are there, after waiting for the first one where the time allows."""
+        busy = {worker.link: worker for worker in self.workers if worker.item is not None}
+        closed = [link for link in busy if link.closed]
+        for link in closed or wait(list(busy), timeout):
+            worker = busy[link]  # type: ignore[index]
+            number, answer = worker.item, self._received(worker)
+            if number is not None and answer is not None:
+                self.tick()
+                yield number, answer
+
+    def _received(self, worker: _Worker) -> Answer[Result] | None:
+        """Return what a process has to say; None where that is only that it has started."""
+        try:
+            said: Answer[Result] | None = worker.link.recv()
+        except (EOFError, OSError):
+            self.workers.remove(worker)
+            worker.end(kill=True)
+            if not worker.started:
+                raise ChildProcessError("a process for the work must be able to start, got one that ended") from None
+            return Answer(error=ChildProcessError(LOST))
+        worker.started = True
+        if said is not None:
+            worker.item = None
+        return said
+
+
+def _work(function: Callable[[Any], Any], link: Connection[Any, Any]) -> None:
+    """Answer one item after the other until there are no more: what a process does."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    link.send(None)
+    while True:
+        try:
+            (item,) = link.recv()
+        except (EOFError, OSError):  # the other end is closed, or was with something unread
+            return
+        except Exception as error:  # an item that cannot be rebuilt here
+            answer: Answer[Any] = Answer(error=error)
+        else:
+            answer = _answer(function, item)
+        _send(link, answer)
+
+
+def _send(link: Connection[Any, Any], answer: Answer[Any]) -> None:
+    """Send an answer; where it cannot be, say so instead."""
+    try:
+        link.send(answer)
+    except OSError:
+        os._exit(1)  # nobody listens any more
+    except Exception as error:
+        about = answer.value if answer.error is None else answer.error
+        link.send(Answer(error=TypeError(f"what comes of an item must be picklable, got {about!r}: {error}")))
+
+
+def _answer(function: Callable[[Item], Result], item: Item) -> Answer[Result]:
+    try:
+        return Answer(function(item))
+    except Exception as error:
+        if parent_process() is not None:
+            error.add_note(traceback.format_exc())  # the trace itself cannot be sent
+        return Answer(error=error)
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+@contextmanager
+def _capped(threads: int) -> Iterator[None]:
+    """Start processes whose kernels and linear algebra use no more than so many threads each."""
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    try:
+        for name, value in before.items():
+            given = int(value) if value is not None and value.isdecimal() and int(value) > 0 else threads
+            os.environ[name] = str(min(given, threads))
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start processes that never see Ctrl-C, which goes to all processes of a terminal."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
