@@ -68,7 +68,7 @@ def _open(file: BinaryIO, page: int) -> PillowImage.Image:
         if _tiff.count_pages(file) == 0:
             raise
         kept = _tiff.read_page(file, page)
-    raise RefusedError(f"must be a TIFF of a kind that is read (8 or 16-bit, or 32-bit grey), got {kept}")
+    raise RefusedError(f"must be a TIFF of a kind that Pillow reads, got {kept}")
 
 
 def _check_extent(picture: PillowImage.Image, most: int) -> None:

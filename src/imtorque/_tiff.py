@@ -16,11 +16,12 @@ _TYPES = {1: "B", 3: "H", 4: "I", 16: "Q"}  # the whole numbers among the types 
 class Page:
     """How one page keeps its pixels."""
 
-    def __init__(self, tags: dict[int, tuple[int, ...]]) -> None:
+    def __init__(self, tags: dict[int, tuple[int, ...]], order: str) -> None:
         """Take what its tags say, and the standard's defaults for the rest."""
         said = {tag: tags.get(tag) or default for tag, default in _DEFAULTS.items()}
         self.samples, self.photometric = said[SAMPLES][0], said[PHOTOMETRIC][0]
         self.planar = said[PLANAR][0] == 2 and self.samples > 1
+        self.order = order
         self.bits, self.kind = said[BITS][0], _KINDS.get(said[FORMAT][0], "unknown")
 
     @property
@@ -31,7 +32,8 @@ class Page:
     def __str__(self) -> str:
         colours = _PHOTOMETRIC.get(self.photometric, f"photometric {self.photometric}")
         channels = f", {self.samples} channels" if self.samples > 1 else ""
-        return f"{self.kind}{self.bits} {colours}{channels}{', one plane after the other' if self.planar else ''}"
+        planes = ", one plane after the other" if self.planar else ""
+        return f"{self.kind}{self.bits} {colours}{channels}{planes}{', big-endian' if self.order == '>' else ''}"
 
 
 def count_pages(file: BinaryIO) -> int:
@@ -43,7 +45,7 @@ def read_page(file: BinaryIO, number: int = 0) -> Page:
     """Return how a page of a TIFF file keeps its pixels; a ValueError where it has no such page."""
     for k, offset in enumerate(_offsets(file)):
         if k == number:
-            return Page(_tags(file, offset))
+            return _page(file, offset)
     raise ValueError("a TIFF without this page")
 
 
@@ -86,8 +88,8 @@ def _number(file: BinaryIO, place: int, form: str) -> int | None:
     return int(struct.unpack(form, data)[0]) if len(data) == struct.calcsize(form) else None
 
 
-def _tags(file: BinaryIO, offset: int) -> dict[int, tuple[int, ...]]:
-    """Return the tags of a page that are whole numbers and few."""
+def _page(file: BinaryIO, offset: int) -> Page:
+    """Read the tags of a page that matter here; all are whole numbers, and few."""
     order, big = _layout(file) or ("<", False)
     many, form = ("Q", "HHQ8s") if big else ("H", "HHI4s")
     length = struct.calcsize(order + form)
@@ -107,4 +109,4 @@ def _tags(file: BinaryIO, offset: int) -> dict[int, tuple[int, ...]]:
                 value = file.read(size)
             if len(value) >= size:
                 found[tag] = struct.unpack(f"{order}{count}{_TYPES[kind]}", value[:size])
-    return found
+    return Page(found, order)
