@@ -22,14 +22,14 @@ def _found_by_processes(monkeypatch):
 
 
 @pytest.fixture
-def four_threads():
+def _four_threads():
     before = threads.get_num_threads()
     threads.set_num_threads(4)
     yield
     threads.set_num_threads(before)
 
 
-@pytest.mark.usefixtures("four_threads")
+@pytest.mark.usefixtures("_four_threads")
 def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
@@ -64,7 +64,8 @@ def test_the_first_error_ends_it_where_all_results_are_needed():
 
 def test_no_more_processes_are_started_than_pay_for_it(monkeypatch):
     monkeypatch.setattr(_parallel, "available_cores", lambda: 16)
-    assert [_parallel.workers_for(items) for items in (0, 1, 4, 5, 1000)] == [0, 1, 1, 2, 16]
+    monkeypatch.setattr(_parallel, "get_num_threads", lambda: 12)
+    assert [_parallel.workers_for(items) for items in (0, 1, 4, 5, 1000)] == [0, 1, 1, 2, 12]
     assert [_parallel.workers_for(items, 3) for items in (0, 2, 9)] == [0, 2, 3]
     with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
         _parallel.workers_for(9, 0)

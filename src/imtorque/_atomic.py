@@ -65,7 +65,7 @@ def remove_leftovers(folder: Path) -> None:
             except OSError:
                 continue  # gone meanwhile, or somebody else's
             try:
-                if _lock(handle):
+                if _lock(handle, wait=False):
                     partial.unlink(missing_ok=True)
             finally:
                 os.close(handle)
@@ -91,7 +91,7 @@ def _begin(target: Path) -> tuple[Path, int]:
     while True:
         partial = target.with_name(f".{head}.{secrets.token_hex(8)}.part")
         handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        _lock(handle)
+        _lock(handle, wait=True)
         # Between the two somebody who looks for leftovers may have taken it for one.
         try:
             if os.path.samestat(os.stat(partial), os.fstat(handle)):
@@ -101,12 +101,12 @@ def _begin(target: Path) -> tuple[Path, int]:
         os.close(handle)
 
 
-def _lock(handle: int) -> bool:
-    """Lock an open file until it is closed; return whether nobody else had. Some file systems know no locks."""
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock an open file until it is closed, and return whether that could be. Some file systems know no locks."""
     if sys.platform == "win32":
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

@@ -119,13 +119,18 @@ def answers(
 def workers_for(items: int, jobs: int | None = None) -> int:
     """Return how many processes work on so many items; 1 stands for this one.
 
-    By default as many as there are cores this process may use, and no more than pay for being started.
+    By default as many as `default_jobs`, and no more than pay for being started.
     """
     if jobs is None:
-        return min(available_cores(), -(-items // FEW))
+        return min(default_jobs(), -(-items // FEW))
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     return min(jobs, items)
+
+
+def default_jobs() -> int:
+    """Return the number of cores this process may use, or of threads where the user asked for fewer."""
+    return min(available_cores(), get_num_threads())
 
 
 class _Worker:

@@ -232,7 +232,7 @@ def test_boundaries_take_what_edges_and_segment_wrote(own_outputs):
     assert by_picture["ods"]["f"] > 0.8
     for path in (own_outputs / "predictions").glob("*.edges.strengthened.png"):
         path.rename(own_outputs / path.name)
-    by_labels = json.loads(evaluate("boundaries", own_outputs, "--json").stdout)
+    by_labels = json.loads(evaluate("boundaries", own_outputs, "--json", "--max-distance", 0.03).stdout)
     assert len(by_labels["curve"]["thresholds"]) == 1
     assert by_labels["ods"]["f"] > 0.8
 

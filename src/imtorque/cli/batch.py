@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from imtorque._atomic import open_regular, remove_leftovers
-from imtorque._parallel import answers
+from imtorque._parallel import answers, default_jobs
 from imtorque.files import output_names, write_text
-from imtorque.threads import available_cores
 
 EXPECTED = (OSError, TypeError, ValueError)  # what says by itself what is wrong
 
@@ -70,7 +69,7 @@ def process(task: Task, paths: Sequence[Path], out: Path, *, jobs: int | None = 
     remove_leftovers(out)
     stems = [str(out / f"{name}.{task.verb}") for name in output_names(paths)]
     work = list(zip(paths, stems, strict=True))
-    done = answers(partial(_done, task), work, jobs or available_cores(), finish=True)
+    done = answers(partial(_done, task), work, jobs or default_jobs(), finish=True)
     for source, answer in zip(paths, done, strict=True):
         if isinstance(answer.error, ChildProcessError):
             yield Outcome(str(source), "failed", error=f"{source}: {answer.error}")
