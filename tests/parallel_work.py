@@ -10,12 +10,21 @@ from imtorque import _parallel
 from imtorque.threads import get_num_threads
 
 
+class OddError(Exception):
+    """An error that cannot be rebuilt from its text."""
+
+    def __init__(self, what, where):
+        super().__init__(f"{what} {where}")
+
+
 def act(item):
     """Do as the item says: a number comes back doubled, "die" ends the process, and so on."""
     if item == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if item == "fail":
         raise ValueError("must be good, got fail")
+    if item == "odd":
+        raise OddError("here", "now")
     if item == "unpicklable":
         return lambda: None
     if item == "threads":

@@ -34,16 +34,17 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     ticks = []
-    items = [*range(4), "die", "fail", "unpicklable", "threads", *range(8, 30)]
+    items = [*range(4), "die", "fail", "unpicklable", "threads", "odd", *range(8, 30)]
     found = list(_parallel.answers(act, items, 2, tick=lambda: ticks.append(1)))
     assert [a.value for a in found if a.error is None and not isinstance(a.value, tuple)] == [
         2 * item for item in items if isinstance(item, int)
     ]
     errors = {item: a.error for item, a in zip(items, found, strict=True) if a.error is not None}
-    assert list(errors) == ["die", "fail", "unpicklable"]
+    assert list(errors) == ["die", "fail", "unpicklable", "odd"]
     assert isinstance(errors["die"], ChildProcessError)
     assert str(errors["fail"]) == "must be good, got fail"
     assert "must be picklable" in str(errors["unpicklable"])
+    assert str(errors["odd"]) == "OddError: here now"
     assert len(ticks) == len(items)
     # Four threads shared by two processes: kernels and linear algebra have two each, whatever the environment said.
     kernels, pools = found[7].value
@@ -94,15 +95,20 @@ def test_processes_end_with_the_one_that_started_them(tmp_path, ending):
     # A shell's background jobs start with Ctrl-C ignored, and so would everything below.
     first = subprocess.Popen(
         [sys.executable, HERE / "parallel_work.py", tmp_path],
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     while len(list(tmp_path.iterdir())) < 2:
         assert first.poll() is None
         time.sleep(0.02)
-    os.kill(first.pid, ending)
-    assert first.wait(timeout=30) != 0
+    if ending == signal.SIGINT:  # Ctrl-C goes to all processes of a terminal
+        os.killpg(first.pid, ending)
+    else:
+        os.kill(first.pid, ending)
+    assert "Process Spawn" not in first.communicate(timeout=30)[1]
+    assert first.returncode != 0
     for _ in range(500):
         try:
             os.killpg(first.pid, 0)

@@ -8,6 +8,7 @@ and end when it ends, however it does.
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -15,11 +16,11 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
-from imtorque.threads import VARIABLE, available_cores, get_num_threads
+from imtorque.threads import available_cores, get_num_threads, threads_in_environment
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,15 +28,6 @@ Result = TypeVar("Result")
 AHEAD = 4  # items begun and not yet asked for, for each process
 FEW = 4  # items for which starting a process is worth its second, where nobody says how many to start
 LOST = "a process was ended from outside, most likely for want of memory; fewer --jobs need less"
-# Read when the libraries are loaded, so they are set before a process starts.
-THREAD_VARIABLES = (
-    VARIABLE,
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "OPENCV_FOR_THREADS_NUM",
-)
 
 
 @dataclass(frozen=True)
@@ -142,7 +134,7 @@ class _Worker:
         self.process = context.Process(target=_work, args=(function, theirs), daemon=True)
         self.item: int | None = None
         self.started = False
-        with _capped(threads), _interrupts_held():
+        with threads_in_environment(threads), _interrupts_held():
             self.process.start()
         theirs.close()
 
@@ -263,9 +255,17 @@ def _answer(function: Callable[[Item], Result], item: Item) -> Answer[Result]:
     try:
         return Answer(function(item))
     except Exception as error:
-        if parent_process() is not None:
-            error.add_note(traceback.format_exc())  # the trace itself cannot be sent
-        return Answer(error=error)
+        return Answer(error=error if parent_process() is None else _portable(error))
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that can be sent, with its trace as a note, which by itself cannot be."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # one that is not rebuilt from its text
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    error.add_note(traceback.format_exc())
+    return error
 
 
 def _end_with(sentinel: int) -> None:
@@ -274,28 +274,12 @@ def _end_with(sentinel: int) -> None:
 
 
 @contextmanager
-def _capped(threads: int) -> Iterator[None]:
-    """Start processes whose kernels and linear algebra use no more than so many threads each."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    try:
-        for name, value in before.items():
-            given = int(value) if value is not None and value.isdecimal() and int(value) > 0 else threads
-            os.environ[name] = str(min(given, threads))
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Start processes that never see Ctrl-C, which goes to all processes of a terminal."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    resource_tracker.ensure_running()  # which starting a process does too, and takes the signals up again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
