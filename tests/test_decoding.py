@@ -67,9 +67,17 @@ def test_a_file_of_several_frames_cut_anywhere_is_read_or_a_one_line_error(tmp_p
     assert all(text.startswith("cut: must ") and "\n" not in text for text in told)
 
 
-def test_a_tiff_without_dimensions_is_a_one_line_error():
-    with pytest.raises(ValueError, match=r"^a\.tif: must be "):
-        decode_image(b"II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00", name="a.tif")
+def test_a_page_without_dimensions_is_a_one_line_error(tmp_path, grey):
+    Image.fromarray(grey).save(tmp_path / "a.tif")
+    data = bytearray((tmp_path / "a.tif").read_bytes())
+    first = int.from_bytes(data[4:8], "little")
+    after = first + 2 + 12 * int.from_bytes(data[first : first + 2], "little")
+    data[after : after + 4] = len(data).to_bytes(4, "little")
+    (tmp_path / "a.tif").write_bytes(data + bytes(6))
+    with pytest.raises(ValueError, match=r"^b\.tif: must hold one picture, got a TIFF of 2 pages"):
+        decode_image(bytes(data + bytes(6)), name="b.tif")
+    with pytest.raises(ValueError, match=r"a\.tif: must be a picture that can be read, got: Missing dimensions"):
+        read_image(tmp_path / "a.tif", 1)
 
 
 @pytest.mark.parametrize("options", [{}, {"bigtiff": True}, {"byteorder": ">"}])

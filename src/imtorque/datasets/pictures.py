@@ -40,7 +40,7 @@ def read_array(path: Path) -> NDArray[Any]:
     try:
         with open_regular(path) as file:
             array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, SyntaxError, OverflowError, BadZipFile) as error:
+    except (OSError, ValueError, EOFError, SyntaxError, OverflowError, MemoryError, BadZipFile) as error:
         raise ValueError(f"{path} must be a readable .npy array: {_one_line(error)}") from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "buif":
         raise ValueError(f"{path} must hold one array of numbers")
