@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,18 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     assert kernels == 2
     assert max(pools) <= 2
     assert (os.environ["OMP_NUM_THREADS"], os.environ.get("OPENBLAS_NUM_THREADS")) == ("7", None)
+
+
+def test_a_process_killed_while_it_had_nothing_to_do_costs_nothing():
+    found = _parallel.answers(act, list(range(20)), 2)
+    assert next(found).value == 0
+    for child in active_children():
+        child.kill()
+        child.join()
+    rest = list(found)
+    # Two were at work at most; what they had done before had been sent.
+    assert sum(answer.error is not None for answer in rest) <= 2
+    assert [answer.value for answer in rest[-8:]] == [2 * k for k in range(12, 20)]
 
 
 def test_results_come_in_order_and_progress_is_told(capsys):

@@ -14,7 +14,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -133,18 +133,9 @@ class _Worker:
         self.link, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(function, theirs), daemon=True)
         self.item: int | None = None
-        self.started = False
         with threads_in_environment(threads), _interrupts_held():
             self.process.start()
         theirs.close()
-
-    def give(self, number: int, item: object) -> None:
-        """Hand over an item; a process that has ended shows when its answer is asked for."""
-        self.item = number
-        try:
-            self.link.send((item,))
-        except OSError:
-            self.link.close()
 
     def end(self, kill: bool = False) -> None:
         if kill:
@@ -163,6 +154,7 @@ class _Crew(Generic[Item, Result]):
         self.threads = max(1, get_num_threads() // count)
         self.workers: list[_Worker] = []
         self.begun = 0
+        self.started = False  # whether any process has
 
     def work(self) -> Iterator[Answer[Result]]:
         """Yield the answers in order, while every process is kept busy."""
@@ -176,10 +168,11 @@ class _Crew(Generic[Item, Result]):
             yield found.pop(wanted)
 
     def end(self, finish: bool) -> None:
-        """Let idle processes go; let busy ones finish, or end them."""
+        """Let idle processes go, and busy ones finish or not."""
         try:
             while finish and any(worker.item is not None for worker in self.workers):
-                dict(self._collect(timeout=None))
+                with suppress(ChildProcessError):
+                    dict(self._collect(timeout=None))
         finally:
             for worker in self.workers:
                 worker.end(kill=worker.item is not None)
@@ -192,14 +185,21 @@ class _Crew(Generic[Item, Result]):
             idle.append(_Worker(self.function, self.threads))
             self.workers.append(idle[-1])
         for worker in idle[: max(0, left)]:
-            worker.give(self.begun, self.items[self.begun])
+            try:
+                worker.link.send((self.items[self.begun],))
+            except OSError:  # ended while it had nothing to do
+                self._replace(worker)
+                continue
+            except BaseException:  # in the middle of the item, so that what follows would not be understood
+                self._drop(worker)
+                raise
+            worker.item = self.begun
             self.begun += 1
 
     def _collect(self, timeout: float | None) -> Iterator[tuple[int, Answer[Result]]]:
         """Yield the answers that are there, after waiting for the first one where the time allows."""
         busy = {worker.link: worker for worker in self.workers if worker.item is not None}
-        closed = [link for link in busy if link.closed]
-        for link in closed or wait(list(busy), timeout):
+        for link in wait(list(busy), timeout) if busy else ():
             worker = busy[link]  # type: ignore[index]
             number, answer = worker.item, self._received(worker)
             if number is not None and answer is not None:
@@ -211,15 +211,25 @@ class _Crew(Generic[Item, Result]):
         try:
             said: Answer[Result] | None = worker.link.recv()
         except (EOFError, OSError):
-            self.workers.remove(worker)
-            worker.end(kill=True)
-            if not worker.started:
-                raise ChildProcessError("a process for the work must be able to start, got one that ended") from None
+            self._replace(worker)
             return Answer(error=ChildProcessError(LOST))
-        worker.started = True
+        except BaseException:  # in the middle of the answer
+            self._drop(worker)
+            raise
+        self.started = True
         if said is not None:
             worker.item = None
         return said
+
+    def _replace(self, worker: _Worker) -> None:
+        """Part with a process that has ended, for a new one; where none ever started, that would not either."""
+        self._drop(worker)
+        if not self.started:
+            raise ChildProcessError("a process for the work must be able to start, got one that ended")
+
+    def _drop(self, worker: _Worker) -> None:
+        self.workers.remove(worker)
+        worker.end(kill=True)
 
 
 def _work(function: Callable[[Any], Any], link: Connection[Any, Any]) -> None:
