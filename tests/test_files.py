@@ -1,5 +1,7 @@
 """Pictures in, names out."""
 
+import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -115,7 +117,7 @@ def test_missing_files_and_folders_are_named(tmp_path):
 def test_a_stack_of_pages_is_refused_rather_than_cut_to_its_first(tmp_path):
     pages = [Image.new("L", (3, 3)) for _ in range(2)]
     pages[0].save(tmp_path / "a.tiff", save_all=True, append_images=pages[1:])
-    with pytest.raises(ValueError, match="must hold one picture, got a TIFF of 2 pages"):
+    with pytest.raises(ValueError, match="must hold one picture, got a TIFF of 2 pages; page=0, 1"):
         read_image(tmp_path / "a.tiff")
 
 
@@ -187,16 +189,53 @@ def test_a_folder_or_pattern_without_pictures_is_an_error(tmp_path, argument):
 
 
 def test_outputs_beside_their_inputs_are_not_taken_for_inputs(tmp_path):
-    for name in (
-        "a.png",
-        "a.png.blobs.png",
-        "a.png.blobs.json",
-        "b.jpg.png",
-        "a.png.maps.value.png",
-        "a.png.maps.json",
-    ):
+    for name in ("a.png", "a.png.blobs.png", "b.jpg.png", "a.png.maps.value.png"):
         (tmp_path / name).touch()
+    for verb in ("blobs", "maps"):
+        (tmp_path / f"a.png.{verb}.json").write_text(json.dumps({"verb": verb, "outputs": []}))
     assert [p.name for p in find_pictures([tmp_path])] == ["a.png", "b.jpg.png"]
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "null", '{"verb": "maps"}', '{"verb": "x", "outputs": []}', "[" * 9999])
+def test_a_picture_beside_somebody_elses_json_is_a_picture(tmp_path, content):
+    (tmp_path / "a.png.maps.png").touch()
+    (tmp_path / "a.png.maps.json").write_text(content)
+    assert [p.name for p in find_pictures([tmp_path])] == ["a.png.maps.png"]
+
+
+def test_links_to_nothing_and_pipes_are_found_and_reported_when_read(tmp_path):
+    (tmp_path / "a.png").symlink_to("gone.png")
+    os.mkfifo(tmp_path / "b.png")
+    found = find_pictures([tmp_path])
+    assert [p.name for p in found] == ["a.png", "b.png"]
+    with pytest.raises(FileNotFoundError, match=r"a\.png: no such file"):
+        read_image(found[0])
+    with pytest.raises(
+        ValueError, match=r"b\.png: must be a picture that can be read, got: a pipe where a file must be"
+    ):
+        read_image(found[1])
+
+
+def test_a_device_without_an_end_is_refused():
+    with pytest.raises(ValueError, match="/dev/zero: must be a picture that can be read, got: a device where a file"):
+        read_image("/dev/zero")
+
+
+def test_an_empty_name_is_not_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.png").touch()
+    with pytest.raises(ValueError, match="a picture must have a name, got an empty one"):
+        find_pictures([""])
+
+
+def test_long_names_are_cut_and_stay_apart():
+    paths = [Path("é" * 110 + f"{end}.png") for end in "ab"] + [Path("x" * 200), Path("x" * 201)]
+    names = output_names(paths)
+    assert len(set(names)) == 4
+    assert all(len(os.fsencode(name)) <= 200 for name in names)
+    assert names[0].startswith("é" * 50)
+    assert names[0].endswith(".png")
+    assert names[2] == "x" * 200
 
 
 def test_inputs_of_one_stem_or_one_name_do_not_collide():
@@ -204,3 +243,8 @@ def test_inputs_of_one_stem_or_one_name_do_not_collide():
     names = output_names(paths)
     assert names == ["a.png.x", "a.jpg", "a.png.y", "a.png.x%2Fy", "a.png"]
     assert all(name.startswith(path.name) for name, path in zip(names, paths, strict=True))
+
+
+def test_an_unknown_suffix_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"must end in \.png, .* got '\.xyz'"):
+        write_picture(tmp_path / "a.xyz", np.zeros((2, 2), np.uint8))

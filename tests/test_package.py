@@ -90,5 +90,46 @@ def test_the_oracle_imports_numpy_only():
     assert imported <= {"numpy", "math"}
 
 
+WRITERS = {  # where files are written, and what else has calls of these names
+    "_atomic.py": "the helpers themselves",
+    "files.py": "the helpers themselves",
+    "_types.py": "TorqueVolume.save, by replacing()",
+    "recognition/model.py": "Recogniser.save, by replacing()",
+    "cli/recognition.py": "calls Recogniser.save",
+    "cli/pictures.py": "the demo's page, by replacing()",
+    "cli/evaluate.py": "draws into memory",
+    "explorer/server.py": "saves into memory",
+    "experiments/attention_plots.py": "draws into memory",
+    "experiments/edge_sheets.py": "draws into memory",
+    "experiments/figure_sheets.py": "draws into memory",
+    "experiments/recognition_plots.py": "draws into memory",
+    "experiments/regions.py": "draws into memory",
+}
+
+
+def writes(call):
+    """Whether a call is one that can write a file by itself."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name in ("open", "fdopen"):
+        modes = [*call.args, *(keyword.value for keyword in call.keywords)]
+        texts = [mode.value for mode in modes if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]
+        return any(set(text) <= set("rwaxbt+") and set(text) & set("wax+") for text in texts)
+    method = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") != "files"
+    names = ("write_text", "write_bytes", "save", "savez", "savez_compressed", "savetxt", "savefig", "tofile", "dump")
+    return method and name in names
+
+
+def test_files_are_written_only_where_it_is_said():
+    """Everything else writes through imtorque.files, so that a file is complete or not there."""
+    source = Path(imtorque.__file__).parent
+    found = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and writes(node)
+    }
+    assert found == set(WRITERS)
+
+
 def test_the_version_is_a_version():
     assert imtorque.__version__.split(".")[0].isdigit()

@@ -36,6 +36,13 @@ def test_extrema_export_to_csv(extrema, tmp_path):
     assert (rectangles.height[0], rectangles.width[0]) == (3, 5)
 
 
+@pytest.mark.parametrize(("given", "written"), [("vol.sigma1.4", "vol.sigma1.4.npz"), ("vol.npz", "vol.npz")])
+def test_a_volume_keeps_the_name_it_is_saved_under(tmp_path, given, written):
+    volume = TorqueVolume(np.zeros((1, 2, 3), np.float32), [3])
+    assert volume.save(tmp_path / given) == tmp_path / written
+    assert [path.name for path in tmp_path.iterdir()] == [written]
+
+
 def test_a_volume_can_be_saved_and_loaded(tmp_path):
     volume = torque_volume(detect_edges(scene("disc", (40, 60))), [3, 9])
     path = volume.save(tmp_path / "volume")

@@ -1,20 +1,112 @@
-"""Files that are there completely or not at all."""
+"""Files that are there completely or not at all, and files that can be read to their end."""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import secrets
+import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+
+LONGEST_NAME = 255  # bytes, what nearly all file systems allow
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]{16}\.part")
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a name to write to, and rename it to `path` when the block ends well; else leave nothing behind."""
+    """Give a name to write to, and rename it to `path` when the block ends well; else leave nothing behind.
+
+    The name is nobody else's, and what it names is locked while it is written, so that `remove_leftovers` can tell a
+    file whose writer is no more, wherever that ran.
+    """
     target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    if len(os.fsencode(target.name)) > LONGEST_NAME:
+        given = len(os.fsencode(target.name))
+        raise ValueError(f"{target}: a file's name must have at most {LONGEST_NAME} bytes, got {given}")
+    partial, lock = _begin(target)
     try:
         yield partial
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write a file, complete or not at all, and return its path."""
+    target = Path(path)
+    with replacing(target) as partial:
+        partial.write_bytes(content)
+    return target
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> Path:
+    """Write text as UTF-8, complete or not at all, and return its path."""
+    target = Path(path)
+    with replacing(target) as partial:
+        partial.write_text(text, encoding="utf-8")
+    return target
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what writers that are no more had begun to write in a folder."""
+    for partial in folder.iterdir():
+        if _PARTIAL.fullmatch(partial.name):
+            try:
+                handle = os.open(partial, os.O_RDWR)
+            except OSError:
+                continue  # gone meanwhile, or somebody else's
+            try:
+                if _lock(handle, wait=False):
+                    partial.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
+
+
+def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
+    """Open a file for reading. What has no end, or would wait for somebody to write it, is an OSError."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
+    raise OSError(errno.EINVAL, f"{kind} where a file must be", os.fspath(path))
+
+
+def _begin(target: Path) -> tuple[Path, int]:
+    """Make an empty file beside the target and lock it."""
+    # The name is cut so that it is not too long with what is added.
+    head = os.fsencode(target.name)[: LONGEST_NAME - 32].decode("utf-8", "ignore")
+    while True:
+        partial = target.with_name(f".{head}.{secrets.token_hex(8)}.part")
+        handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        _lock(handle, wait=True)
+        # Between the two somebody who looks for leftovers may have taken it for one.
+        try:
+            if os.path.samestat(os.stat(partial), os.fstat(handle)):
+                return partial, handle
+        except FileNotFoundError:
+            pass
+        os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock an open file until it is closed, and return whether that could be. Some file systems know no locks."""
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._atomic import replacing
+from imtorque._atomic import replacing, write_text
 
 FloatArray = NDArray[np.floating[Any]]
 Float32Array = NDArray[np.float32]
@@ -116,8 +116,12 @@ class TorqueVolume:
         return self.tau.shape[1], self.tau.shape[2]
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the volume to an .npz file, complete or not at all, and return its path."""
-        target = Path(path).with_suffix(".npz")
+        """Write the volume to an .npz file, complete or not at all, and return its path.
+
+        A name that does not end in .npz gets it added.
+        """
+        given = Path(path)
+        target = given if given.suffix == ".npz" else given.with_name(f"{given.name}.npz")
         with replacing(target) as partial, open(partial, "wb") as file:
             np.savez(file, tau=self.tau, sizes=self.sizes)
         return target
@@ -202,8 +206,7 @@ class Extrema:
         for y, x, size, value in zip(self.y, self.x, self.size, self.value, strict=True):
             rows.writerow([int(y), int(x), *np.atleast_1d(size).tolist(), f"{value:.6g}"])
         if path is not None:
-            with replacing(path) as partial:
-                partial.write_text(text.getvalue(), encoding="utf-8")
+            write_text(path, text.getvalue())
         return text.getvalue()
 
     def __repr__(self) -> str:

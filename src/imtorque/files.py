@@ -3,44 +3,67 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import io
+import json
+import operator
 import os
-import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
-from PIL import ImageOps, UnidentifiedImageError
 
-from imtorque._atomic import replacing
+from imtorque._atomic import open_regular, replacing, write_bytes, write_text
+from imtorque._decoding import FORMATS, decode, decode_shape, reading
 from imtorque._types import BoolArray, Image
 
+__all__ = [
+    "FORMATS",
+    "LARGEST_PICTURE",
+    "LONGEST_STEM",
+    "SUFFIXES",
+    "decode_image",
+    "encode_png",
+    "find_pictures",
+    "image_shape",
+    "output_names",
+    "read_image",
+    "read_mask",
+    "shrink_image",
+    "write_array",
+    "write_bytes",
+    "write_picture",
+    "write_text",
+]
+
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".ppm", ".pgm", ".pbm")
-FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
 LARGEST_PICTURE = 2**30  # pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
+LONGEST_STEM = 200  # bytes of an output's name before what a verb adds; file systems allow 255 in all
 
-_pillow_limit = threading.Lock()
 
-
-def read_image(path: str | os.PathLike[str]) -> Image:
+def read_image(path: str | os.PathLike[str], page: int | None = None) -> Image:
     """Read a picture as an array that every function here takes.
 
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF or any other file Pillow reads, of up to 2^30 pixels.
+        A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels. Other formats are refused, whatever the name
+        says.
+    page
+        Which picture of a file that holds several (a TIFF of many pages, an animated GIF, WebP or PNG), counted from 0.
+        By default there must be one only.
 
     Returns
     -------
     ndarray
         Grey (H, W) or colour (H, W, 3), or (H, W, 4) with an alpha channel. uint8; uint16 for 16-bit grey; float for
-        32-bit grey. Upright: a camera's note on how it was held (EXIF) is applied. Palettes are looked up. Colour of
-        16 bits a channel comes with 8, the most Pillow keeps.
+        other grey (signed, or of 32 bits). Upright: a camera's note on how it was held (EXIF) is applied. Palettes are
+        looked up. Colour of 16 bits a channel comes with 8, the most Pillow keeps. A TIFF whose pixels Pillow would
+        mistake for others is refused.
 
     Examples
     --------
@@ -49,12 +72,17 @@ def read_image(path: str | os.PathLike[str]) -> Image:
     ...
     FileNotFoundError: no.png: no such file
     """
-    with _reading(path):
-        picture = _open(path)
-    with picture:
-        _check_extent(path, picture)
-        with _reading(path):
-            return _pixels(ImageOps.exif_transpose(picture))
+    number = None if page is None else operator.index(page)
+    if number is not None and number < 0:
+        raise ValueError(f"page must be at least 0, got {page}")
+    with reading(path), open_regular(path) as file:
+        return decode(file, LARGEST_PICTURE, number)
+
+
+def image_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Return (H, W) of a picture from its header, without decoding it."""
+    with reading(path), open_regular(path) as file:
+        return decode_shape(file)
 
 
 def decode_image(data: bytes, *, name: str, most_pixels: int | None = None) -> Image:
@@ -69,12 +97,8 @@ def decode_image(data: bytes, *, name: str, most_pixels: int | None = None) -> I
     most_pixels
         A picture that says it has more is refused before any of them is decoded; 2^30 by default.
     """
-    with _reading(name):
-        picture = _open(io.BytesIO(data), FORMATS)
-    with picture:
-        _check_extent(name, picture, most_pixels)
-        with _reading(name):
-            return _pixels(ImageOps.exif_transpose(picture))
+    with reading(name):
+        return decode(io.BytesIO(data), LARGEST_PICTURE if most_pixels is None else most_pixels, None)
 
 
 def encode_png(pixels: NDArray[Any]) -> bytes:
@@ -123,8 +147,10 @@ def write_picture(path: str | os.PathLike[str], pixels: NDArray[Any]) -> Path:
         Grey (H, W) or colour (H, W, 3 or 4).
     """
     target = Path(path)
+    kind = PillowImage.registered_extensions().get(target.suffix.lower())
+    if kind is None:
+        raise ValueError(f"{target}: must end in .png, .jpg, .tiff or another format's suffix, got {target.suffix!r}")
     with replacing(target) as partial, open(partial, "wb") as file:
-        kind = PillowImage.registered_extensions()[target.suffix.lower()]
         # Deflate keeps the large empty areas of labels small; harder work on a PNG would take longer than the torque.
         options: dict[str, Any] = {"compression": "tiff_deflate"} if kind == "TIFF" else {"compress_level": 2}
         PillowImage.fromarray(np.ascontiguousarray(pixels)).save(file, kind, **options)
@@ -147,19 +173,12 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]
     return target
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> Path:
-    """Write text as UTF-8, complete or not at all, and return its path."""
-    target = Path(path)
-    with replacing(target) as partial:
-        partial.write_text(text, encoding="utf-8")
-    return target
-
-
 def find_pictures(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files that arguments name: files, folders (the pictures in them) and patterns with * ? [ ].
 
-    A file that does not exist is returned as it is, to be reported when it is read. A folder or a pattern without
-    pictures is a ValueError. Pictures that a run over the same folder wrote are passed over.
+    A file that does not exist, or a link to none, is returned as it is, to be reported when it is read. A folder or a
+    pattern without pictures is a ValueError. Pictures that a run over the same folder wrote, which its records say, are
+    passed over.
 
     Parameters
     ----------
@@ -168,6 +187,8 @@ def find_pictures(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """
     found: dict[str, Path] = {}
     for argument in arguments:
+        if not os.fspath(argument):
+            raise ValueError("a picture must have a name, got an empty one")
         path = Path(argument)
         if path.is_dir():
             pictures = _pictures(path.iterdir())
@@ -185,7 +206,8 @@ def find_pictures(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
 def output_names(paths: Sequence[Path]) -> list[str]:
     """Return for each input what the names of its outputs begin with: its own name, and never the same for two.
 
-    Inputs of one name are told apart by the folders they lie in, below the one they share.
+    Inputs of one name are told apart by the folders they lie in, below the one they share. A name that would be too
+    long for the file system with what a verb adds (over 200 bytes) is cut, and the rest of it replaced by a checksum.
 
     Examples
     --------
@@ -199,81 +221,54 @@ def output_names(paths: Sequence[Path]) -> list[str]:
         namesakes = [str(other.parent) for other in full if other.name == path.name] if shared[path.name] > 1 else []
         below = path.parent.relative_to(os.path.commonpath(namesakes)).as_posix() if namesakes else "."
         label = below.replace("%", "%25").replace("/", "%2F")
-        names.append(path.name if below == "." else f"{path.name}.{label}")
+        names.append(_cut(path.name if below == "." else f"{path.name}.{label}", path.suffix))
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"inputs must differ in what their outputs are called, got two for {twice}")
     return names
 
 
-@contextmanager
-def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in one line, with the name, what is wrong with a file."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file") from None
-    except MemoryError:
-        raise
-    # Pillow's readers meet a damaged file with any of OSError, SyntaxError, ValueError, EOFError, struct.error, ...
-    except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        if isinstance(error, OSError) and error.strerror:
-            reason = error.strerror
-        if isinstance(error, UnidentifiedImageError):
-            reason = "no picture format that is known"
-        raise ValueError(f"{path}: must be a picture that can be read, got: {reason}") from error
-
-
-def _open(source: str | os.PathLike[str] | io.BytesIO, formats: tuple[str, ...] | None = None) -> PillowImage.Image:
-    """Open a picture without Pillow's limit on its size, which is one for the whole process."""
-    with _pillow_limit:
-        limit, PillowImage.MAX_IMAGE_PIXELS = PillowImage.MAX_IMAGE_PIXELS, None
-        try:
-            return PillowImage.open(source, formats=formats)
-        finally:
-            PillowImage.MAX_IMAGE_PIXELS = limit
-
-
-def _check_extent(path: str | os.PathLike[str], picture: PillowImage.Image, most_pixels: int | None = None) -> None:
-    width, height = picture.size
-    most = LARGEST_PICTURE if most_pixels is None else most_pixels
-    if width * height > most:
-        raise ValueError(f"{path}: must have at most {most} pixels, got {width} x {height}")
-    pages = getattr(picture, "n_frames", 1)
-    if picture.format == "TIFF" and pages > 1:
-        raise ValueError(f"{path}: must hold one picture, got a TIFF of {pages} pages")
-
-
-def _pixels(picture: PillowImage.Image) -> Image:
-    """Return the pixels in one of the forms that `grey_image` takes."""
-    mode = picture.mode
-    if mode.startswith("I;16"):
-        return np.asarray(picture).astype(np.uint16)
-    if mode == "I":  # 16-bit PNG in older versions of Pillow; 32-bit TIFF
-        numbers = np.asarray(picture)
-        return numbers.astype(np.uint16 if picture.format == "PNG" else np.float64)
-    if mode in ("L", "RGB", "RGBA", "F", "1"):
-        return np.array(picture)
-    clear = mode in ("LA", "La", "PA", "RGBa") or "transparency" in picture.info
-    return np.array(picture.convert("RGBA" if clear else "RGB"))
+def _cut(name: str, suffix: str) -> str:
+    """Shorten a long name: its beginning, a checksum of the whole, the suffix."""
+    data = os.fsencode(name)
+    if len(data) <= LONGEST_STEM:
+        return name
+    ending = f"~{hashlib.sha256(data).hexdigest()[:12]}{suffix if len(suffix) < 16 else ''}"
+    return data[: LONGEST_STEM - len(os.fsencode(ending))].decode("utf-8", "ignore") + ending
 
 
 def _pictures(paths: Iterable[Path]) -> list[Path]:
     """Return the pictures among paths, in order of their names, without hidden files and our own outputs."""
+    records: dict[Path, bool] = {}
     return sorted(
         path
         for path in paths
-        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file() and not _is_output(path)
+        if path.suffix.lower() in SUFFIXES
+        and not path.name.startswith(".")
+        and not path.is_dir()
+        and not _is_output(path, records)
     )
 
 
-def _is_output(path: Path) -> bool:
+def _is_output(path: Path, records: dict[Path, bool]) -> bool:
     """Return whether a file is named as an output, a.png.verb..., beside its record a.png.verb.json."""
     parts = path.name.split(".")
     for i, part in enumerate(parts[:-1]):
         if i and f".{part.lower()}" in SUFFIXES:
-            stems = (".".join(parts[:j]) for j in range(i + 2, len(parts)))
-            if any(path.with_name(f"{stem}.json").exists() for stem in stems):
-                return True
+            for j in range(i + 2, len(parts)):
+                record = path.with_name(".".join(parts[:j]) + ".json")
+                if record not in records:
+                    records[record] = _is_record(record, parts[j - 1])
+                if records[record]:
+                    return True
     return False
+
+
+def _is_record(path: Path, verb: str) -> bool:
+    """Return whether a file is the record of a verb, and no other file of such a name."""
+    try:
+        with open_regular(path) as file:
+            content = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and content.get("verb") == verb and isinstance(content.get("outputs"), list)

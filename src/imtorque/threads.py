@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from imtorque import _native
 
 VARIABLE = "IMTORQUE_NUM_THREADS"
+# Read when the libraries are loaded, so they are set before a process starts.
+THREAD_VARIABLES = (
+    VARIABLE,
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "OPENCV_FOR_THREADS_NUM",
+)
 
 
 def set_num_threads(n: int) -> None:
@@ -30,12 +41,34 @@ def get_num_threads() -> int:
     return _native.num_threads()
 
 
+def available_cores() -> int:
+    """Return the number of cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def threads_in_environment(threads: int) -> Iterator[None]:
+    """Start processes whose kernels and linear algebra use no more than so many threads each."""
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    try:
+        for name, value in before.items():
+            # Fewer that the user asked for stay; ours were counted in when `threads` was shared out.
+            fewer = name != VARIABLE and value is not None and value.isdecimal() and 0 < int(value) < threads
+            os.environ[name] = str(value) if fewer else str(threads)
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 def _initial_threads() -> int:
     """Return what the environment asks for, else the number of cores this process may use."""
     given = os.environ.get(VARIABLE, "").strip()
     if not given:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(cores, 1024)
+        return min(available_cores(), 1024)
     if not given.isdecimal() or not 1 <= int(given) <= 1024:
         raise ValueError(f"{VARIABLE} must be a number from 1 to 1024, got {given!r}")
     return int(given)

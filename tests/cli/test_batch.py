@@ -1,7 +1,10 @@
 """One task over many pictures."""
 
 import json
+import os
+import signal
 from dataclasses import dataclass, replace
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import ClassVar
 
@@ -106,10 +109,31 @@ def test_a_record_says_how_its_outputs_came_about(task, sources, tmp_path):
 def test_what_a_dead_process_left_behind_is_removed(task, sources, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    (out / ".p0.png.copy.txt.999999999.part").touch()
+    (out / ".p0.png.copy.txt.0123456789abcdef.part").touch()
     (out / ".mine.part").touch()
     statuses(task, sources[:1], out)
     assert sorted(path.name for path in out.glob(".*")) == [".mine.part"]
+
+
+class Odd(Copy):
+    """Meets some pictures with errors nobody thought of, and one with the end of its process."""
+
+    def run(self, source, stem):
+        if source.name == "p1.png":
+            raise IndexError("list index out of range")
+        if source.name == "p2.png":
+            raise RecursionError
+        if source.name == "p3.png" and parent_process() is not None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().run(source, stem)
+
+
+def test_an_error_nobody_thought_of_or_a_killed_process_costs_one_picture(task, sources, tmp_path):
+    outcomes = list(process(Odd(task.notes), sources, tmp_path / "out", jobs=2))
+    assert [outcome.status for outcome in outcomes] == ["done", "failed", "failed", "failed", "done"]
+    assert outcomes[1].error == f"{sources[1]}: IndexError: list index out of range"
+    assert outcomes[2].error == f"{sources[2]}: RecursionError"
+    assert outcomes[3].error.startswith(f"{sources[3]}: a process was ended from outside, most likely for want of mem")
 
 
 def test_a_reader_that_stops_early_loses_nothing_that_was_begun(task, sources, tmp_path):

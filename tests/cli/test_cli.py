@@ -371,6 +371,49 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     assert [p["result"] for p in straight["pictures"]] == [p["result"] for p in report["pictures"]]
 
 
+def test_one_damaged_file_of_any_kind_does_not_end_a_batch():
+    Path("in").mkdir()
+    frames = [Image.fromarray(np.full((9, 9), 50 * k, np.uint8)) for k in range(3)]
+    frames[0].save("whole.gif", save_all=True, append_images=frames[1:])
+    frames[0].save("whole.tif", save_all=True, append_images=frames[1:])
+    for kind in ("gif", "tif"):
+        whole = Path(f"whole.{kind}").read_bytes()
+        for part in (0.3, 0.6, 0.8, 1):
+            Path(f"in/{part}.{kind}").write_bytes(whole[: int(part * len(whole))])
+    os.mkfifo("in/p.png")
+    Path("in/q.png").symlink_to("gone.png")
+    write_picture("in/z.png", np.zeros((9, 9), np.uint8))
+    report = run_json("edges in --jobs 1", status=1)
+    assert len(report["pictures"]) == 11
+    failed = {Path(p["input"]).name: p["error"] for p in report["pictures"] if p["status"] == "failed"}
+    assert set(failed) >= {"1.gif", "1.tif", "p.png", "q.png"}
+    assert "1.gif: must hold one picture, got a GIF of several frames" in failed["1.gif"]
+    assert failed["p.png"] == "in/p.png: a pipe where a file must be"
+    assert failed["q.png"] == "in/q.png: no such file"
+    assert report["pictures"][-1]["status"] == "done"
+
+
+def test_an_empty_name_is_not_the_current_folder():
+    write_picture("a.png", np.zeros((9, 9), np.uint8))
+    assert "a picture must have a name, got an empty one" in run("edges ''", status=1).stderr
+    assert not list(Path("imtorque-out").glob("*.json"))
+
+
+@pytest.mark.parametrize("sizes", ["3-99999999999", "5,99999999999999999999999", "3-9999999999999999999999999"])
+def test_sizes_beyond_all_bounds_are_refused_in_one_line(sizes):
+    write_picture("a.png", np.zeros((9, 9), np.uint8))
+    assert "sizes must be odd" in run(f"maps a.png --sizes {sizes}", status=2).stderr
+
+
+def test_a_picture_whose_name_is_as_long_as_can_be_is_done_and_found_complete_again():
+    name = "x" * 250 + ".png"
+    write_picture(name, np.zeros((9, 9), np.uint8))
+    first = run_json(f"edges {name}")["pictures"][0]
+    assert first["status"] == "done"
+    assert all(Path(output).is_file() for output in first["outputs"])
+    assert run_json(f"edges {name}")["pictures"][0]["status"] == "complete"
+
+
 def test_workers_end_when_the_program_is_killed():
     Path("in").mkdir()
     for k in range(40):

@@ -196,3 +196,62 @@ def test_a_picture_of_double_size_is_a_contour_map(regions):
     assert_allclose([covering["ods"], covering["ois"], covering["best"]], 1)
     result = json.loads(evaluate("boundaries", regions, "--json", "--thresholds", 3, "--max-distance", 0.2).stdout)
     assert_allclose(result["ods"]["f"], 1)
+
+
+OWN = {"edges": "edges --strengthen", "segment": "segment --count 3", "saliency": "saliency --method itti"}
+
+
+@pytest.fixture(scope="module")
+def own_outputs(tmp_path_factory):
+    """Pictures, and what our own verbs write about them, all in one folder."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "images").mkdir()
+    for k, name in enumerate(("a.png", "b.jpg")):
+        pixels = np.zeros((60, 80), np.uint8)
+        pixels[10 + k : 40, 15:60] = 200
+        Image.fromarray(pixels).save(folder / "images" / name)
+    for verb in OWN.values():
+        done = run(*verb.split(), folder / "images", "--out", folder / "predictions", "--jobs", 1)
+        assert done.exit_code == 0, done.output
+    (folder / "truth").mkdir()
+    for name, k in (("a", 0), ("b", 1)):
+        outline = np.zeros((60, 80), np.uint8)
+        outline[10 + k : 40, 15:60] = 255
+        outline[11 + k : 39, 16:59] = 0
+        Image.fromarray(outline).save(folder / "truth" / f"{name}.png")
+    return folder
+
+
+def test_boundaries_take_what_edges_and_segment_wrote(own_outputs):
+    by_edges = json.loads(evaluate("boundaries", own_outputs, "--json", "--thresholds", 9).stdout)
+    assert [image["name"] for image in by_edges["per_image"]] == ["a", "b"]
+    assert by_edges["ods"]["f"] > 0.8
+    for path in (own_outputs / "predictions").glob("*.edges.strengthened.npy"):
+        path.rename(own_outputs / path.name)
+    by_picture = json.loads(evaluate("boundaries", own_outputs, "--json", "--thresholds", 9).stdout)
+    assert by_picture["ods"]["f"] > 0.8
+    for path in (own_outputs / "predictions").glob("*.edges.strengthened.png"):
+        path.rename(own_outputs / path.name)
+    by_labels = json.loads(evaluate("boundaries", own_outputs, "--json", "--max-distance", 0.03).stdout)
+    assert len(by_labels["curve"]["thresholds"]) == 1
+    assert by_labels["ods"]["f"] > 0.8
+
+
+def test_regions_take_the_labels_that_segment_wrote(own_outputs, tmp_path):
+    (tmp_path / "truth").mkdir()
+    for name, k in (("a", 0), ("b", 1)):
+        labels = np.ones((60, 80), np.uint8)
+        labels[10 + k : 40, 15:60] = 2
+        Image.fromarray(labels).save(tmp_path / "truth" / f"{name}.png")
+    done = run(
+        "evaluate", "regions", "--json", "--predictions", own_outputs / "predictions", "--truth", tmp_path / "truth"
+    )
+    assert json.loads(done.stdout)["covering"]["ods"] > 0.9
+
+
+def test_saliency_takes_the_maps_that_saliency_wrote(own_outputs, tmp_path):
+    (tmp_path / "images").symlink_to(own_outputs / "images")
+    (tmp_path / "images.csv").write_text("image,width,height\na.png,80,60\nb.jpg,80,60\n")
+    (tmp_path / "fixations.csv").write_text("image,x,y\na.png,30,20\nb.jpg,31,22\n")
+    done = run("evaluate", "saliency", "--json", "--predictions", own_outputs / "predictions", "--truth", tmp_path)
+    assert json.loads(done.stdout)["images"] == 2

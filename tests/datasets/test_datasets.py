@@ -195,6 +195,14 @@ def test_predictions_are_read_in_every_format(tmp_path):
     assert len(c.segmentations) == len(e.segmentations) == 2
 
 
+def test_an_array_that_promises_more_than_memory_is_refused(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((2, 2)))
+    data = (tmp_path / "a.npy").read_bytes()
+    (tmp_path / "a.npy").write_bytes(data.replace(b"(2, 2), }" + b" " * 24, b"(999999999999, 999999), }" + b" " * 8))
+    with pytest.raises(ValueError, match=r"a\.npy must be a readable \.npy array"):
+        datasets.read_prediction(tmp_path / "a.npy")
+
+
 def test_two_predictions_of_one_image_are_refused(tmp_path):
     write_picture(tmp_path / "a.png", COLOUR[..., 0])
     np.save(tmp_path / "a.npy", COLOUR[..., 0])

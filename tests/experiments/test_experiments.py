@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from imtorque.cli import app
 from imtorque.evaluation import Difference
-from imtorque.experiments import report, workers
+from imtorque.experiments import report
 from imtorque.synthetic import scene, texture
 
 SHAPE = (48, 64)
@@ -176,11 +176,6 @@ def test_a_report_is_written_whole_with_its_pictures(tmp_path):
     assert "| b | 0.2500 | 3 |" in table
     assert "+0.2500" in table
     assert (tmp_path / "out" / "p.png").read_bytes() == b"png"
-
-
-def test_work_keeps_its_order_in_several_processes(capsys):
-    assert list(workers.each(abs, [-3, 1, -2], 2, "numbers")) == [3, 1, 2]
-    assert "numbers: 3 of 3 images" in capsys.readouterr().err
 
 
 def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path):

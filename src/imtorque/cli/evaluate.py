@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -15,9 +14,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from imtorque import datasets
-from imtorque._atomic import replacing
 from imtorque.cli.running import one_line_errors
+from imtorque.datasets.predictions import Kind
 from imtorque.evaluation.matching import Matching
+from imtorque.files import write_bytes, write_text
 from imtorque.scoring import folders
 from imtorque.scoring.folders import BoundaryOptions, Result
 
@@ -25,14 +25,19 @@ T = TypeVar("T")
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Judge predictions against what people marked.")
 
-Predictions = Annotated[Path, typer.Option(help="Folder of predictions: .png, .npy or .mat (ucm2, segs).")]
+Predictions = Annotated[
+    Path,
+    typer.Option(help="Folder of predictions: .png, .npy or .mat (ucm2, segs); or what a verb of imtorque wrote."),
+]
 Truths = Annotated[Path, typer.Option("--truth", help="Folder of ground truth.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and pictures.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Jobs = Annotated[int, typer.Option(help="Images at a time.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", metavar="N", help="Images at a time; by default as many as pay, up to the cores."),
+]
 Thresholds = Annotated[int, typer.Option(help="Number of thresholds.")]
 Distance = Annotated[float, typer.Option(help="Largest distance of a match, as a fraction of the image diagonal.")]
-CORES = os.cpu_count() or 1
 
 
 @evaluate_app.command()
@@ -44,7 +49,7 @@ def boundaries(
     matching: Annotated[str, typer.Option(help="min_cost, for numbers to be published, or cardinality.")] = "min_cost",
     max_distance: Distance = 0.0075,
     thin: Annotated[bool, typer.Option(help="Thin the thresholded maps.")] = True,
-    jobs: Jobs = CORES,
+    jobs: Jobs = None,
     out: Out = None,
     json_output: Json = False,
 ) -> None:
@@ -58,11 +63,11 @@ def boundaries(
         options = BoundaryOptions(thresholds, max_distance, _matching(matching), thin)
         score = partial(folders.score_boundaries, options=options)
         truths = datasets.find_truths(truth)
-        names, scores = _run(predictions, truths, score, jobs)
+        names, scores = _run(predictions, truths, score, jobs, "boundaries")
         result = folders.summarise_boundary_files(names, scores)
         result["settings"] = asdict(options)
         if baseline is not None:
-            _, others = _run(baseline, truths, score, jobs)
+            _, others = _run(baseline, truths, score, jobs, "boundaries")
             result["baseline"] = folders.summarise_boundary_files(names, others)
             result["difference"] = folders.compare_boundary_files(scores, others)
         _report(result, _boundary_table(result), out, json_output, picture=_draw_curves)
@@ -73,7 +78,7 @@ def regions(
     predictions: Predictions,
     truth: Truths,
     thresholds: Thresholds = 99,
-    jobs: Jobs = CORES,
+    jobs: Jobs = None,
     out: Out = None,
     json_output: Json = False,
 ) -> None:
@@ -86,7 +91,7 @@ def regions(
     """
     with one_line_errors():
         score = partial(folders.score_regions, thresholds=thresholds)
-        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
+        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs, "regions")
         result = folders.summarise_region_files(names, scores)
         result["settings"] = {"thresholds": thresholds}
         rows = [
@@ -106,7 +111,7 @@ def masks(
     predictions: Predictions,
     truth: Truths,
     max_distance: Distance = 0.0075,
-    jobs: Jobs = CORES,
+    jobs: Jobs = None,
     out: Out = None,
     json_output: Json = False,
 ) -> None:
@@ -118,7 +123,7 @@ def masks(
     """
     with one_line_errors():
         score = partial(folders.score_mask, max_distance=max_distance)
-        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs)
+        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs, "masks")
         result = folders.summarise_mask_files(names, scores)
         result["settings"] = {"max_distance": max_distance}
         _report(result, markdown_table([_numbers(result)]), out, json_output)
@@ -129,7 +134,7 @@ def saliency(
     predictions: Predictions,
     truth: Annotated[Path, typer.Option(help="Eye-tracking folder (images.csv, fixations.csv, images/), or MIT1003.")],
     sigma: Annotated[float, typer.Option(help="Standard deviation of the Gaussians at fixations, in pixels.")] = 25.0,
-    jobs: Jobs = CORES,
+    jobs: Jobs = None,
     out: Out = None,
     json_output: Json = False,
 ) -> None:
@@ -143,7 +148,7 @@ def saliency(
 
     with one_line_errors():
         score = partial(saliency.score_saliency, sigma=sigma)
-        names, scores = _run(predictions, saliency.read_observations(truth), score, jobs)
+        names, scores = _run(predictions, saliency.read_observations(truth), score, jobs, "saliency")
         result = saliency.summarise_saliency_files(names, scores)
         result["settings"] = {"sigma": sigma}
         rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
@@ -190,17 +195,10 @@ def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file, complete or not at all, in a folder that is made where it is missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(content)
-
-
 def _run(
-    predictions: Path, truths: Mapping[str, T], score: Callable[[Path, T], Any], jobs: int
+    predictions: Path, truths: Mapping[str, T], score: Callable[[Path, T], Any], jobs: int | None, kind: Kind
 ) -> tuple[list[str], list[Any]]:
-    pairs = folders.pair_files(predictions, truths)
+    pairs = folders.pair_files(predictions, truths, kind)
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("images", total=len(pairs))
         scores = folders.for_each(pairs, score, jobs, lambda: progress.advance(task))
@@ -215,10 +213,11 @@ def _report(
     picture: Callable[[Result], bytes] | None = None,
 ) -> None:
     if out is not None:
-        write_file(out / "table.md", f"{table}\n".encode())
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / "table.md", f"{table}\n")
         if picture is not None:
-            write_file(out / "precision_recall.png", picture(result))
-        write_file(out / "results.json", (json.dumps(result, indent=1, allow_nan=False) + "\n").encode())
+            write_bytes(out / "precision_recall.png", picture(result))
+        write_text(out / "results.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
     typer.echo(json.dumps(result, allow_nan=False) if json_output else table)
 
 

@@ -14,7 +14,7 @@ from PIL import Image as PillowImage
 import imtorque
 from imtorque import datasets
 from imtorque._atomic import replacing
-from imtorque._types import check_sizes
+from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
 from imtorque.cli.tasks import extrema_rows, extrema_table
@@ -227,14 +227,16 @@ def _parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
         return None
     first, dash, last = text.partition("-")
     try:
-        chosen = list(range(int(first), int(last) + 1, 2)) if dash else [int(part) for part in text.split(",")]
-    except ValueError:
+        # A last size beyond all that is allowed is refused with the rest, without a list of all up to it.
+        end = min(int(last), LARGEST_SIZE + 2) if dash else 0
+        chosen = list(range(int(first), end + 1, 2)) if dash else [int(part) for part in text.split(",")]
+    except (ValueError, OverflowError):
         chosen = []
     if not chosen:
         raise typer.BadParameter(f"sizes must be like 3-91 or 5,21,45, got {text!r}", param_hint=option)
     try:
         return tuple(check_sizes(chosen).tolist())
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,13 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imtorque import __version__, datasets, files
+from imtorque._parallel import each as parallel_each
 from imtorque.cli.running import SAMPLE, Images, Json, one_line_errors, with_progress
+from imtorque.threads import available_cores
 
 if TYPE_CHECKING:
     from imtorque.recognition import Recogniser, Recognition
 
 SHOWN = 5  # classes told for a picture
-CORES = os.cpu_count() or 1
+CORES = available_cores()
 FEW = 5  # names told of many
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", show_default=False, help="A folder of pictures for each class.")]
@@ -171,10 +172,9 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 
 def _going_through(jobs: int) -> Callable[..., Iterable[Any]]:
     """Return how to go through pictures: several at a time, with a bar on a terminal."""
-    from imtorque.experiments.workers import results_of
 
     def each(function: Callable[[Any], Any], items: Sequence[Any], label: str) -> Iterator[Any]:
-        yield from with_progress(results_of(function, items, jobs), len(items), label)
+        yield from with_progress(parallel_each(function, items, jobs), len(items), label)
         if not sys.stderr.isatty():
             typer.echo(f"{label}: {len(items)} pictures", err=True)
 

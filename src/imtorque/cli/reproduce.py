@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +12,9 @@ import typer
 from imtorque.cli.running import Json, one_line_errors
 from imtorque.experiments import EXPERIMENTS
 from imtorque.experiments.report import Report, Request, tables, write_report
+from imtorque.threads import available_cores
 
-CORES = os.cpu_count() or 1
+CORES = available_cores()
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(EXPERIMENTS)}.", show_default=False)]
 Data = Annotated[Path | None, typer.Option(envvar="IMTORQUE_DATA", metavar="DIR", help="Folder of data sets.")]

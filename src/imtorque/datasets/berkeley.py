@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, read_mat, read_picture
+from imtorque._atomic import open_regular
+from imtorque.datasets.matlab import read_mat
+from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, read_picture
 
 BSDS300_AS_BSDS500 = {"train": "train", "test": "val"}  # BSDS500 took BSDS300's test images as its validation set
 
@@ -17,7 +19,7 @@ class Annotation:
     """What one person drew: (H, W) boundaries, and the regions between them as labels from 1."""
 
     boundaries: NDArray[np.bool_]
-    segmentation: NDArray[np.uint16]
+    segmentation: NDArray[np.unsignedinteger]
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def read_annotations(path: Path) -> list[Annotation]:
         raise ValueError(f"{path} must hold the variable groundTruth, got {', '.join(names) or 'none'}")
     try:
         people = [
-            Annotation(person["Boundaries"][0, 0].astype(bool), person["Segmentation"][0, 0].astype(np.uint16))
+            Annotation(person["Boundaries"][0, 0].astype(bool), _labels(person["Segmentation"][0, 0]))
             for person in contents["groundTruth"].ravel()
         ]
     except (IndexError, KeyError, ValueError, TypeError, AttributeError) as error:
@@ -97,19 +99,30 @@ def read_annotations(path: Path) -> list[Annotation]:
 def _read_seg(path: Path) -> Annotation:
     """Read BSDS300's text format: a header, then runs "label row first_column last_column"."""
     try:
-        header, _, body = path.read_text().partition("\ndata\n")
+        with open_regular(path) as file:
+            header, _, body = file.read().decode().replace("\r\n", "\n").partition("\ndata\n")
         sizes = dict(line.split(maxsplit=1) for line in header.splitlines() if line.startswith(("width ", "height ")))
-        segmentation = np.zeros((int(sizes["height"]), int(sizes["width"])), dtype=np.uint16)
+        drawn = np.zeros((int(sizes["height"]), int(sizes["width"])), np.int64)
         for label, row, first, last in (map(int, line.split()) for line in body.splitlines()):
-            segmentation[row, first : last + 1] = label + 1
-    except (OSError, KeyError, ValueError, IndexError) as error:
+            drawn[row, first : last + 1] = label + 1
+        segmentation = _labels(drawn)
+    except (OSError, KeyError, ValueError, IndexError, OverflowError) as error:
         raise ValueError(f"{path} must be a readable .seg file: {error}") from error
     if not segmentation.all():
         raise ValueError(f"{path} must label every pixel, got {int((segmentation == 0).sum())} without a label")
     return Annotation(_boundary(segmentation), segmentation)
 
 
-def _boundary(segmentation: NDArray[np.uint16]) -> NDArray[np.bool_]:
+def _labels(given: NDArray[Any]) -> NDArray[np.unsignedinteger]:
+    """Return labels in 16 bits where they fit, else in 32. MATLAB keeps them as doubles when nobody says otherwise."""
+    array = np.asarray(given)
+    whole = array.dtype.kind in "biu" or (array.dtype.kind == "f" and bool((array == np.floor(array)).all()))
+    if not whole or (array.size and not 0 <= array.min() <= array.max() < 2**32):
+        raise ValueError("labels must be whole numbers from 0 to 2^32 - 1")
+    return array.astype(np.uint32 if array.size and array.max() > 65535 else np.uint16)
+
+
+def _boundary(segmentation: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
     """Mark pixels that differ from the one to the right, below, or diagonally below."""
     padded = np.pad(segmentation, ((0, 1), (0, 1)), mode="edge")
     others = (padded[1:, :-1], padded[:-1, 1:], padded[1:, 1:])

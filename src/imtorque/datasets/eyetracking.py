@@ -1,6 +1,7 @@
 """Where people looked: folders of images with fixations, and MIT1003 as it was published."""
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque._atomic import open_regular
 from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, picture_shape, read_grey, read_picture
 
 MARGIN = 1.0  # a fixation may miss the image by this many pixels, from rounding; it is moved to the edge
@@ -114,7 +116,7 @@ def _read_points(path: Path, shape: tuple[int, int]) -> Fixations:
 
 def _rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with open_regular(path) as data, io.TextIOWrapper(data, newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
             columns = reader.fieldnames or []
             missing = [name for name in needed if name not in columns]

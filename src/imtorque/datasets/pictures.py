@@ -1,4 +1,4 @@
-"""Pictures, arrays and MATLAB files in; every error names the file."""
+"""Pictures and arrays in; every error names the file."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,11 +7,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
 
-from imtorque.files import read_image
+from imtorque._atomic import open_regular
+from imtorque.files import image_shape, read_image
 
-UNREADABLE = (OSError, UnidentifiedImageError, ValueError, SyntaxError)  # what Pillow raises
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp")
 
 
@@ -23,11 +22,7 @@ def read_picture(path: Path) -> NDArray[Any]:
 
 def picture_shape(path: Path) -> tuple[int, int]:
     """Return (H, W) of a picture from its header."""
-    try:
-        with Image.open(path) as picture:
-            return picture.height, picture.width
-    except UNREADABLE as error:
-        raise ValueError(f"{path} must be a readable picture: {_one_line(error)}") from error
+    return image_shape(path)
 
 
 def read_grey(path: Path) -> NDArray[Any]:
@@ -43,23 +38,13 @@ def read_grey(path: Path) -> NDArray[Any]:
 def read_array(path: Path) -> NDArray[Any]:
     """Read a .npy file of numbers."""
     try:
-        array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        with open_regular(path) as file:
+            array = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError, SyntaxError, OverflowError, MemoryError, BadZipFile) as error:
         raise ValueError(f"{path} must be a readable .npy array: {_one_line(error)}") from error
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "buif":
         raise ValueError(f"{path} must hold one array of numbers")
     return array
-
-
-def read_mat(path: Path) -> dict[str, Any]:
-    """Read the variables of a MATLAB file (version 5 to 7)."""
-    from scipy.io import loadmat  # imported here: it takes longer than the rest of this package
-
-    try:
-        contents: dict[str, Any] = loadmat(path)
-    except Exception as error:  # zlib and the reader's own errors share no base class
-        raise ValueError(f"{path} must be a readable .mat file: {_one_line(error)}") from error
-    return contents
 
 
 def files_by_stem(folder: Path, suffixes: Iterable[str]) -> dict[str, Path]:

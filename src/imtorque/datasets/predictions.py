@@ -2,17 +2,29 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.datasets.berkeley import read_annotations
 from imtorque.datasets.caltech import read_outline
-from imtorque.datasets.pictures import files_by_stem, read_array, read_grey, read_mat
+from imtorque.datasets.matlab import read_mat
+from imtorque.datasets.pictures import files_by_stem, read_array, read_grey
+from imtorque.files import SUFFIXES
 
 PICTURE_SUFFIXES = (".png", ".tif", ".tiff", ".bmp")  # a lossy format would blur what is to be measured
 PREDICTION_SUFFIXES = (*PICTURE_SUFFIXES, ".npy", ".mat")
+
+Kind = Literal["boundaries", "regions", "masks", "saliency"]
+LABELS = (".segment.npy", ".segment.labels.tiff")
+# What our own verbs write for each kind of evaluation, IMAGE.SUFFIX.VERB..., the first that there is being taken.
+OWN_OUTPUTS: dict[Kind, tuple[str, ...]] = {
+    "boundaries": (".edges.strengthened.npy", ".edges.strengthened.png", *LABELS),
+    "regions": LABELS,
+    "masks": (".fixate.mask.png",),
+    "saliency": (".saliency.npy", ".saliency.map.png"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,9 +36,14 @@ class Prediction:
     segmentations: tuple[NDArray[Any], ...] | None = None
 
 
-def find_predictions(folder: str | Path) -> dict[str, Path]:
-    """Return the prediction files of a folder (.png, .tif, .bmp, .npy, .mat) by image name."""
-    found = files_by_stem(Path(folder), PREDICTION_SUFFIXES)
+def find_predictions(folder: str | Path, kind: Kind | None = None) -> dict[str, Path]:
+    """Return the prediction files of a folder (.png, .tif, .bmp, .npy, .mat) by image name.
+
+    In a folder that `imtorque edges --strengthen`, `segment`, `fixate` or `saliency` wrote, these are the files that an
+    evaluation of this kind is about.
+    """
+    found = _own_outputs(Path(folder), kind) if kind is not None else {}
+    found = found or files_by_stem(Path(folder), PREDICTION_SUFFIXES)
     if not found:
         raise ValueError(f"{folder} must hold predictions ({', '.join(PREDICTION_SUFFIXES)}), got none")
     return found
@@ -36,14 +53,32 @@ def read_prediction(path: Path) -> Prediction:
     """Read a prediction: a grey picture, an .npy array of 2 or 3 dimensions, or a .mat with `ucm2` or `segs`."""
     if path.suffix.lower() == ".mat":
         return _read_mat_prediction(path)
-    if path.suffix.lower() != ".npy":
-        return Prediction(map=read_grey(path))
-    array = read_array(path)
+    picture = path.suffix.lower() != ".npy"
+    array = read_grey(path) if picture else read_array(path)
+    if array.ndim == 2 and path.name.endswith(LABELS):
+        return Prediction(segmentations=(array.astype(np.int64),))
+    if picture:
+        return Prediction(map=array)
     if array.ndim == 3:
         return Prediction(segmentations=tuple(array))
     if array.ndim != 2:
         raise ValueError(f"{path} must hold a map (2-D) or a stack of segmentations (3-D), got shape {array.shape}")
     return Prediction(map=array)
+
+
+def _own_outputs(folder: Path, kind: Kind) -> dict[str, Path]:
+    """Return the outputs of our own verbs in a folder, by image name."""
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    for ending in OWN_OUTPUTS[kind]:
+        inputs = [name.removesuffix(ending) for name in names if name.endswith(ending) and not name.startswith(".")]
+        found: dict[str, Path] = {}
+        for given in (Path(name) for name in inputs if Path(name).suffix.lower() in SUFFIXES):
+            if given.stem in found:
+                raise ValueError(f"{folder} must hold one file per image, got two for {given.stem}")
+            found[given.stem] = folder / f"{given}{ending}"
+        if found:
+            return found
+    return {}
 
 
 def _read_mat_prediction(path: Path) -> Prediction:

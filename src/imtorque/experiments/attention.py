@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from imtorque import evaluation
+from imtorque._parallel import each
 from imtorque.experiments.attention_maps import FINE, GBVS_BLUR, INSIDE, PAPER_COUNT, PAPER_SHARE, Tuned, all_maps
 from imtorque.experiments.attention_plots import example_sheet, precision_recall_picture, roc_picture
 from imtorque.experiments.attention_tuning import tune
 from imtorque.experiments.report import Report, Request, checksum, difference
-from imtorque.experiments.workers import each
 from imtorque.saliency.from_torque import FORMS
 from imtorque.saliency.splats import DEFAULT_SIGMA, SHORTER_SIDE
 from imtorque.scoring.saliency import Observed, SaliencyScores, read_observations, score_map

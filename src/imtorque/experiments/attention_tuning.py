@@ -7,9 +7,9 @@ from itertools import product
 from typing import Any
 
 from imtorque import evaluation
+from imtorque._parallel import each
 from imtorque.evaluation import FixationScores
 from imtorque.experiments.attention_maps import Tuned, edge_channels, torque_map
-from imtorque.experiments.workers import each
 from imtorque.saliency import blend_saliency, gbvs_saliency
 from imtorque.scoring.saliency import Observed
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from imtorque import datasets, evaluation
+from imtorque._parallel import each
 from imtorque._types import Edges, FloatArray
 from imtorque.boundaries import EdgeStrengthener, Samples, strengthen_edges
 from imtorque.edges import EdgeRecipe, edges_from_map
@@ -36,7 +37,6 @@ from imtorque.experiments.boundary_rows import (
 from imtorque.experiments.edge_cues import CANNY, cue
 from imtorque.experiments.edge_sheets import curves_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
-from imtorque.experiments.workers import each
 from imtorque.files import read_image
 
 TRAIN, SPLIT = "train", "val"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from imtorque import datasets
+from imtorque._parallel import each
 from imtorque._types import FloatArray, Image
 from imtorque.boundaries import strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
@@ -33,7 +34,6 @@ from imtorque.experiments.boundary_rows import (
 from imtorque.experiments.edge_cues import CANNY, EXTREMUM_SIZES, centre_prior
 from imtorque.experiments.edge_sheets import curves_picture, lines_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
-from imtorque.experiments.workers import each
 from imtorque.extrema import find_extrema
 
 CATEGORY = "car_side"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import evaluation
+from imtorque._parallel import each
 from imtorque.experiments.figure_cases import Source, caltech_cases, folder_cases, horse_cases, source_files
 from imtorque.experiments.figure_rows import (
     COSTS,
@@ -25,7 +26,6 @@ from imtorque.experiments.figure_rows import (
 )
 from imtorque.experiments.figure_sheets import figure_sheet
 from imtorque.experiments.report import Report, Request, checksum, difference
-from imtorque.experiments.workers import each
 
 SETS = ("caltech", "horses")
 TUNING = 40  # scenes of a set, spread over it, that settings for the other are chosen on

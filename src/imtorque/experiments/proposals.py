@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
+from imtorque._parallel import each
 from imtorque.experiments.edge_sheets import lines_picture
 from imtorque.experiments.figure_cases import Source, caltech_cases, read_scene, source_files
 from imtorque.experiments.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, summary
 from imtorque.experiments.report import Report, Request, checksum, difference
-from imtorque.experiments.workers import each
 
 SETS = ("small", "caltech")
 SMALL = 240  # pictures

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from imtorque._parallel import each
 from imtorque.experiments.recognition_plan import Plan
-from imtorque.experiments.workers import each
 from imtorque.files import read_image, write_array
 from imtorque.recognition.bags import (
     bag,

@@ -22,8 +22,8 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque import datasets
+from imtorque._parallel import each
 from imtorque._types import FloatArray
-from imtorque.experiments.workers import each
 from imtorque.segmentation.evidence import enlarged, gather_evidence, shrinking
 from imtorque.segmentation.likeness import border_features, region_statistics
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all

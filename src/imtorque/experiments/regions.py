@@ -16,11 +16,11 @@ import numpy as np
 from PIL import Image as PillowImage
 
 from imtorque import datasets, evaluation
+from imtorque._parallel import each
 from imtorque._types import FloatArray
 from imtorque.evaluation import RegionScores
 from imtorque.experiments.region_methods import METHODS, Picture
 from imtorque.experiments.report import Report, Request, Row, checksum, difference
-from imtorque.experiments.workers import each
 from imtorque.render.regions import mean_colour_picture
 from imtorque.render.saliency import labelled_sheet
 

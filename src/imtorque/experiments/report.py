@@ -20,8 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from imtorque._atomic import replacing
-from imtorque.files import write_text
+from imtorque.files import write_bytes, write_text
 
 Row = Mapping[str, Any]
 FOLDERS = ("images", "masks")  # settings that name a folder of this computer
@@ -175,8 +174,7 @@ def write_report(report: Report, request: Request, out: Path) -> dict[str, Any]:
     content = results(report, request)
     out.mkdir(parents=True, exist_ok=True)
     for name, picture in report.pictures.items():
-        with replacing(out / name) as partial:
-            partial.write_bytes(picture)
+        write_bytes(out / name, picture)
     write_text(out / "table.md", tables(content))
     write_text(out / "results.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
     return content

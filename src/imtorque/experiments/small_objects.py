@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
+from imtorque._parallel import each
 from imtorque.experiments.figure_cases import Source, caltech_cases, source_files
 from imtorque.experiments.figure_ground import choose, tuned_ways
 from imtorque.experiments.figure_rows import COSTS, FIXATED, Way, best_setting, column, mean_scores, score_ways
 from imtorque.experiments.figure_sheets import figure_sheet
 from imtorque.experiments.report import Report, Request, checksum, difference
-from imtorque.experiments.workers import each
 
 DEV, TEST = 48, 144  # scenes
 PER_CATEGORY = 5  # objects that fill the picture, from Caltech's outlines

@@ -4,8 +4,8 @@ Every function returns a result that can be written as JSON, with the scores of 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
+from imtorque._parallel import each
+from imtorque.datasets.predictions import Kind
 from imtorque.evaluation.matching import Matching
 
 T = TypeVar("T")
@@ -32,9 +34,9 @@ class BoundaryOptions:
     thinning: bool = True
 
 
-def pair_files(predictions: Path, truths: Mapping[str, T]) -> list[tuple[str, Path, T]]:
+def pair_files(predictions: Path, truths: Mapping[str, T], kind: Kind | None = None) -> list[tuple[str, Path, T]]:
     """Pair prediction files with truths by name; a missing or extra file is an error that names it."""
-    found = datasets.find_predictions(predictions)
+    found = datasets.find_predictions(predictions, kind)
     missing = [name for name in truths if name not in found]
     if missing:
         raise ValueError(f"{predictions} must hold a prediction for every truth, got none for {_some(missing)}")
@@ -44,27 +46,19 @@ def pair_files(predictions: Path, truths: Mapping[str, T]) -> list[tuple[str, Pa
     return [(name, path, truths[name]) for name, path in found.items()]
 
 
-def for_each(items: Sequence[tuple[str, Path, T]], score: Callable[[Path, T], Any], jobs: int, tick: Tick) -> list[Any]:
+def for_each(
+    items: Sequence[tuple[str, Path, T]], score: Callable[[Path, T], Any], jobs: int | None, tick: Tick
+) -> list[Any]:
     """Score every item, `jobs` at a time, in order; the first error ends it, and names the file."""
+    return list(each(partial(_scored, score), items, jobs, tick=tick))
 
-    def scored(item: tuple[str, Path, T]) -> Any:
-        name, path, truth = item
-        try:
-            result = score(path, truth)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{name} ({path}): {error}") from error
-        tick()
-        return result
 
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, got {jobs}")
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(scored, item) for item in items]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+def _scored(score: Callable[[Path, T], Any], item: tuple[str, Path, T]) -> Any:
+    name, path, truth = item
+    try:
+        return score(path, truth)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} ({path}): {error}") from error
 
 
 def score_boundaries(path: Path, truth: datasets.Truth, options: BoundaryOptions) -> evaluation.BoundaryScores:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._atomic import replacing
+from imtorque._atomic import write_text
 from imtorque._types import FloatArray, Image, IntArray
 from imtorque.images import Picture, Planes, lab
 
@@ -62,8 +62,7 @@ class Boxes:
         for box, score in zip(self.as_array().tolist(), self.score, strict=True):
             rows.writerow([*box, f"{score:.6g}"])
         if path is not None:
-            with replacing(path) as partial:
-                partial.write_text(text.getvalue(), encoding="utf-8")
+            write_text(path, text.getvalue())
         return text.getvalue()
 
     def __repr__(self) -> str:

@@ -1,0 +1,202 @@
+"""Pictures of many kinds, damaged ones, and how they are read while others do."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+import tifffile
+from numpy.testing import assert_array_equal
+from PIL import Image
+
+from imtorque import _tiff
+from imtorque.files import decode_image, read_image, write_picture
+
+
+@pytest.fixture
+def grey():
+    return np.add.outer(np.arange(6), np.arange(9)).astype(np.uint8) * 10
+
+
+def frames(path, kind, count=3):
+    rng = np.random.default_rng(0)
+    pages = [Image.fromarray(rng.integers(0, 256, (9, 11), np.uint8)) for _ in range(count)]
+    pages[0].save(path, kind, save_all=True, append_images=pages[1:])
+    return pages
+
+
+@pytest.mark.parametrize(("kind", "told"), [("GIF", "GIF of several"), ("WEBP", "WEBP of several"), ("PNG", "PNG of")])
+def test_an_animation_is_refused_rather_than_cut_to_its_first_frame(tmp_path, kind, told):
+    frames(tmp_path / "a", kind)
+    with pytest.raises(ValueError, match=f"a: must hold one picture, got a {told}.*; page=0, 1, ... reads one of them"):
+        read_image(tmp_path / "a")
+
+
+@pytest.mark.parametrize("kind", ["TIFF", "GIF", "PNG"])
+def test_a_page_is_read_by_its_number(tmp_path, kind):
+    pages = frames(tmp_path / "a", kind)
+    for number, page in enumerate(pages):
+        read = read_image(tmp_path / "a", number)
+        assert_array_equal(read if read.ndim == 2 else read[:, :, 0], np.asarray(page))
+    with pytest.raises(ValueError, match="a: page must be one of the file's, counted from 0, got 3"):
+        read_image(tmp_path / "a", 3)
+    with pytest.raises(ValueError, match="page must be at least 0, got -1"):
+        read_image(tmp_path / "a", -1)
+
+
+def test_the_only_page_may_be_named(tmp_path, grey):
+    path = write_picture(tmp_path / "a.png", grey)
+    assert_array_equal(read_image(path, 0), grey)
+    with pytest.raises(ValueError, match="page must be one of the file's"):
+        read_image(path, 1)
+
+
+@pytest.mark.filterwarnings("ignore")  # Pillow warns of some cuts before it fails
+@pytest.mark.parametrize("kind", ["GIF", "TIFF"])
+def test_a_file_of_several_frames_cut_anywhere_is_read_or_a_one_line_error(tmp_path, kind):
+    frames(tmp_path / "whole", kind)
+    whole = (tmp_path / "whole").read_bytes()
+    told = set()
+    for length in range(0, len(whole), 3):
+        try:
+            assert decode_image(whole[:length], name="cut").shape[:2] == (9, 11)
+        except ValueError as error:
+            told.add(str(error))
+    assert len(told) > 1
+    assert all(text.startswith("cut: must ") and "\n" not in text for text in told)
+
+
+def test_a_page_without_dimensions_is_a_one_line_error(tmp_path, grey):
+    Image.fromarray(grey).save(tmp_path / "a.tif")
+    data = bytearray((tmp_path / "a.tif").read_bytes())
+    first = int.from_bytes(data[4:8], "little")
+    after = first + 2 + 12 * int.from_bytes(data[first : first + 2], "little")
+    data[after : after + 4] = len(data).to_bytes(4, "little")
+    (tmp_path / "a.tif").write_bytes(data + bytes(6))
+    with pytest.raises(ValueError, match=r"^b\.tif: must hold one picture, got a TIFF of 2 pages"):
+        decode_image(bytes(data + bytes(6)), name="b.tif")
+    with pytest.raises(ValueError, match=r"a\.tif: must be a picture that can be read, got: Missing dimensions"):
+        read_image(tmp_path / "a.tif", 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"bigtiff": True}, {"byteorder": ">"}])
+def test_pages_are_counted_in_time_that_grows_with_their_number(tmp_path, options):
+    with tifffile.TiffWriter(tmp_path / "a.tif", **options) as file:
+        for _ in range(5):
+            file.write(np.zeros((2, 2), np.uint8), metadata=None, contiguous=False)
+    with open(tmp_path / "a.tif", "rb") as file:
+        assert _tiff.count_pages(file) == 5
+
+
+def test_twenty_thousand_pages_are_counted_at_once(tmp_path):
+    page = b"\x00\x00"  # no tags
+    starts = range(8, 8 + 20_000 * 6, 6)
+    chain = b"".join(page + (start + 6).to_bytes(4, "little") for start in starts)
+    (tmp_path / "a.tif").write_bytes(b"II*\x00\x08\x00\x00\x00" + chain)
+    begun = time.process_time()
+    with open(tmp_path / "a.tif", "rb") as file:
+        assert _tiff.count_pages(file) == 20_000
+    assert time.process_time() - begun < 1
+
+
+def test_a_circle_of_pages_ends(tmp_path):
+    (tmp_path / "a.tif").write_bytes(b"II*\x00\x08\x00\x00\x00" + b"\x00\x00\x08\x00\x00\x00")
+    with open(tmp_path / "a.tif", "rb") as file:
+        assert _tiff.count_pages(file) == 1
+
+
+def test_postscript_named_as_a_picture_starts_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("PIL.EpsImagePlugin.Ghostscript", lambda *_, **__: pytest.fail("Ghostscript was started"))
+    text = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n"
+    (tmp_path / "x.png").write_bytes(text)
+    with pytest.raises(ValueError, match=r"x\.png: must be a picture that can be read, got: no picture format"):
+        read_image(tmp_path / "x.png")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "byteorder"),
+    [(dtype, order) for dtype in ("u4", "i4", "i2", "i1", "u2", "f4") for order in "<>" if dtype + order != "u4>"],
+)
+def test_every_value_of_a_grey_tiff_comes_as_it_is(tmp_path, dtype, byteorder):
+    limits = np.iinfo(dtype) if dtype[0] in "iu" else np.finfo(dtype)
+    pixels = np.array([[limits.min, 0, 1], [100, limits.max - 1, limits.max]], dtype)
+    tifffile.imwrite(tmp_path / "a.tif", pixels, byteorder=byteorder, photometric="minisblack")
+    assert_array_equal(read_image(tmp_path / "a.tif"), pixels)
+
+
+@pytest.mark.parametrize("compression", [None, "deflate"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_white_as_0_is_turned_round_in_all_depths(tmp_path, grey, dtype, compression):
+    pixels = grey.astype(dtype) * (200 if dtype == np.uint16 else 1)
+    tifffile.imwrite(tmp_path / "a.tif", pixels, photometric="miniswhite", compression=compression)
+    assert_array_equal(read_image(tmp_path / "a.tif"), np.iinfo(dtype).max - pixels)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "options", "told"),
+    [
+        (np.zeros((4, 5), np.float64), {}, "float64 grey"),
+        (np.zeros((4, 5), np.uint32), {"byteorder": ">"}, "uint32 grey, big-endian"),
+        (np.zeros((2, 4, 5), np.uint8), {"planarconfig": "separate"}, "uint8 grey, 2 channels, one plane after the"),
+        (np.zeros((4, 5), np.float32), {"photometric": "miniswhite"}, "float32 grey, white as 0"),
+        (np.zeros((3, 4, 5), np.uint16), {"photometric": "rgb", "planarconfig": "separate"}, "uint16 RGB, 3 channels"),
+    ],
+)
+def test_a_tiff_that_would_be_read_wrongly_is_refused_by_what_it_holds(tmp_path, pixels, options, told):
+    tifffile.imwrite(tmp_path / "a.tif", pixels, **{"photometric": "minisblack", **options})
+    with pytest.raises(ValueError, match=rf"a\.tif: must .*, got {told}"):
+        read_image(tmp_path / "a.tif")
+
+
+@pytest.mark.parametrize("compression", [None, "deflate"])
+def test_planes_of_8_bits_are_put_together(tmp_path, compression):
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 6, 7), np.uint8)
+    tifffile.imwrite(tmp_path / "a.tif", pixels, photometric="rgb", planarconfig="separate", compression=compression)
+    assert_array_equal(read_image(tmp_path / "a.tif"), pixels.transpose(1, 2, 0))
+
+
+def test_a_compressed_tiff_above_pillows_limit_is_read(tmp_path, monkeypatch, grey):
+    Image.fromarray(grey).save(tmp_path / "a.tif", compression="tiff_deflate")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 5)  # Pillow refuses what has twice as many, also when it decodes
+    assert_array_equal(read_image(tmp_path / "a.tif"), grey)
+    assert Image.MAX_IMAGE_PIXELS == 5
+
+
+def test_a_process_forked_while_threads_read_can_read_too(tmp_path):
+    path = write_picture(tmp_path / "a.png", np.zeros((50, 50), np.uint8))
+    limit, ended = Image.MAX_IMAGE_PIXELS, threading.Event()
+
+    def read():
+        while not ended.is_set():
+            read_image(path)
+
+    reading = [threading.Thread(target=read) for _ in range(4)]
+    for thread in reading:
+        thread.start()
+    try:
+        children = [_forked(path, limit) for _ in range(10)]
+    finally:
+        ended.set()
+        for thread in reading:
+            thread.join()
+    assert [_status(child) for child in children] == [0] * 10
+
+
+def _forked(path, limit):
+    child = os.fork()
+    if child == 0:
+        good = limit == Image.MAX_IMAGE_PIXELS and read_image(path).shape == (50, 50)
+        os._exit(0 if good else 1)
+    return child
+
+
+def _status(child):
+    for _ in range(1000):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return "hangs"
