@@ -35,7 +35,7 @@ from strategies import (
 
 def rounded(edges):
     """The forces as the kernels see them."""
-    steps = np.float32(edges.rounded[2])
+    steps = np.float32(edges.steps)
     return (np.rint(f * steps).astype(np.float64) / float(steps) for f in (edges.fx, edges.fy))
 
 

@@ -152,10 +152,12 @@ IMTORQUE_IVDEP
     IMTORQUE_INLINE void build_to(int bottom) {
         for (const int rows = bottom - tile_.top + 2 * tile_.reach_y; built_ < rows; ++built_) {
             const int y = tile_.top - tile_.reach_y + built_;
-            if (y >= 0 && y < field_.height)
-                add_row(y);
-            else
+            if (y < 0 || y >= field_.height)
                 repeat_row();
+            else if (field_.fine)
+                add_row<true>(y);
+            else
+                add_row<false>(y);
         }
     }
 
@@ -205,10 +207,19 @@ IMTORQUE_IVDEP
     static IMTORQUE_INLINE Lanes<Uint> last(const Lanes<Uint>& t) {
         return __builtin_shufflevector(t, t, 7, 7, 7, 7, 7, 7, 7, 7);
     }
+    // round_force and round_quickly, eight at a time.
+    template <bool kFine>
     static IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
         Lanes<float> f;
         load(forces, f);
-        f = f * steps + 12582912.0f;  // round_force, eight at a time
+        f *= steps;
+        if (kFine) {
+            const Lanes<double> shifted = __builtin_convertvector(f, Lanes<double>) + 6755399441055744.0;
+            Lanes<uint64_t> bits;
+            std::memcpy(&bits, &shifted, sizeof bits);
+            return __builtin_convertvector(bits - 0x4338000000000000ull, Lanes<Uint>);
+        }
+        f += 12582912.0f;
         return __builtin_convertvector(bits_of(f) - 0x4B400000, Lanes<Uint>);
     }
     static IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
@@ -219,6 +230,7 @@ IMTORQUE_IVDEP
 
     // Row recurrence: with row prefixes RX, RY and G(n) = (2n - 1) RY(n) - 2 RuY(n) = G(n - 1) + RY(n - 1) + RY(n),
     // Q(v + 1) = Q(v) + G - KX(v) - KX(v + 1).
+    template <bool kFine>
     IMTORQUE_INLINE void add_row(int y) {
         const int w = width();
         const int from = std::max(0, tile_.left - tile_.reach_x);
@@ -235,7 +247,7 @@ IMTORQUE_IVDEP
         const float steps = static_cast<float>(field_.steps);
         Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, k, q;
         for (int n = 0; n < w; n += kLanes) {
-            const Lanes<Uint> force_x = rounded(fx + n, steps), force_y = rounded(fy + n, steps);
+            const Lanes<Uint> force_x = rounded<kFine>(fx + n, steps), force_y = rounded<kFine>(fy + n, steps);
             const Lanes<Uint> run_x = running(force_x), run_y = running(force_y);
             const Lanes<Uint> rx = sum_x + run_x - force_x, ry = sum_y + run_y - force_y;
             const Lanes<Uint> step_g = ry + ry + force_y, run_g = running(step_g);

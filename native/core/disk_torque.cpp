@@ -50,7 +50,7 @@ class RowPrefixes {  // PX, PY, G of the rows around the current one, as a ring
             const int x = tile_.left - tile_.reach_x + n;
             const bool force = inside && x >= 0 && x < field_.width;
             const auto rounded = [&](const float* f) {
-                return force ? static_cast<Uint>(static_cast<int64_t>(round_force(f[at + x], steps_))) : Uint{0};
+                return force ? static_cast<Uint>(round_force(f[at + x], steps_)) : Uint{0};
             };
             const Uint force_y = rounded(field_.fy);
             sum_x += rounded(field_.fx);
@@ -164,6 +164,7 @@ void run(Number number, const Job& job) {
 
 int disk_half_width(long long radius, long long dy) {
     const long long square = radius * radius - dy * dy;
+    if (square < 0) return -1;
     auto w = static_cast<long long>(std::sqrt(static_cast<double>(square)));
     while (w * w > square) --w;
     while ((w + 1) * (w + 1) <= square) ++w;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <unordered_map>
 
 #include "core/parallel.hpp"
 
@@ -350,7 +351,7 @@ float weakest_wanted(const float* value, int height, int width, const Request& r
 }  // namespace
 
 std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request) {
-    const Search s{count, height, width, request, 0, nullptr};
+    const Search s{count, height, width, request, request.least, nullptr};
     std::vector<Found> found;
     std::mutex lock;
     parallel_for((height + kRows - 1) / kRows, [&](int i) {
@@ -365,7 +366,7 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
 std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                        const Request& request) {
     const int count = static_cast<int>(patches.size());
-    Search s{count, field.height, field.width, request, 0, nullptr};
+    Search s{count, field.height, field.width, request, request.least, nullptr};
     if (request.count == 0) return {};
     std::vector<Found> found;
     if (shape == Shape::disk) {
@@ -380,7 +381,7 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
         std::unique_ptr<int32_t[]> scale(new int32_t[pixels]);
         const std::vector<int32_t> sizes(count, 1);
         value_and_scale(field, patches, shape, sizes.data(), value.get(), scale.get());
-        s.threshold = weakest_wanted(value.get(), field.height, field.width, request);
+        s.threshold = std::max(s.threshold, weakest_wanted(value.get(), field.height, field.width, request));
         s.value_map = value.get();
     }
     const Widths widths = choose_widths(field, patches);
@@ -391,20 +392,65 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
     return strongest(found, request);
 }
 
+namespace {
+
+// Kept boxes by the cells they touch. A box is listed on the level whose cells are at least as large as it is, so in at
+// most four cells, wherever it lies and however large it is.
+class BoxIndex {
+  public:
+    void add(int box, int64_t y, int64_t x, int64_t height, int64_t width) {
+        const int level = level_of(std::max(height, width));
+        all_[level].push_back(box);
+        visit(level, y, x, height, width, [&](uint64_t key) { cells_[level][key].push_back(box); return false; });
+    }
+
+    // Whether meets(j) is true of a listed box j near the given one.
+    template <class Meets>
+    bool any(int64_t y, int64_t x, int64_t height, int64_t width, const Meets& meets) const {
+        for (int level = 0; level < kLevels; ++level) {
+            if (all_[level].empty()) continue;
+            const double cells = std::ldexp(1.0, -2 * (level + kFirst)) * static_cast<double>(height) * static_cast<double>(width);
+            if (cells > static_cast<double>(all_[level].size())) {  // many small cells: rather look at all boxes
+                if (std::any_of(all_[level].begin(), all_[level].end(), meets)) return true;
+                continue;
+            }
+            const bool met = visit(level, y, x, height, width, [&](uint64_t key) {
+                const auto found = cells_[level].find(key);
+                return found != cells_[level].end() && std::any_of(found->second.begin(), found->second.end(), meets);
+            });
+            if (met) return true;
+        }
+        return false;
+    }
+
+  private:
+    static constexpr int kFirst = 6;  // cells of the first level have 64 pixels a side
+    static constexpr int kLevels = 58;
+
+    static int level_of(int64_t side) {
+        int level = 0;
+        while (level + 1 < kLevels && (int64_t{1} << (level + kFirst)) < side) ++level;
+        return level;
+    }
+
+    template <class Use>
+    static bool visit(int level, int64_t y, int64_t x, int64_t height, int64_t width, const Use& use) {
+        const int shift = level + kFirst;
+        for (int64_t v = (y - height / 2) >> shift; v <= (y + height / 2) >> shift; ++v)
+            for (int64_t u = (x - width / 2) >> shift; u <= (x + width / 2) >> shift; ++u)
+                if (use(static_cast<uint64_t>(v) << 32 ^ (static_cast<uint64_t>(u) & 0xFFFFFFFF))) return true;
+        return false;
+    }
+
+    std::vector<int> all_[kLevels];
+    std::unordered_map<uint64_t, std::vector<int>> cells_[kLevels];
+};
+
+}  // namespace
+
 std::vector<bool> suppress_overlaps(const int64_t* y, const int64_t* x, const int64_t* height, const int64_t* width,
                                     const float* value, int count, double overlap) {
-    // Kept boxes are listed in the grid squares they touch, so that a box meets only those near it.
-    constexpr int64_t kGrid = 64;
-    const auto cell = [](int64_t low, int64_t origin) { return (low - origin) / kGrid; };
-    int64_t top = 0, bottom = 0, left = 0, right = 0;
-    for (int i = 0; i < count; ++i) {
-        top = i ? std::min(top, y[i] - height[i] / 2) : y[i] - height[i] / 2;
-        bottom = i ? std::max(bottom, y[i] + height[i] / 2) : y[i] + height[i] / 2;
-        left = i ? std::min(left, x[i] - width[i] / 2) : x[i] - width[i] / 2;
-        right = i ? std::max(right, x[i] + width[i] / 2) : x[i] + width[i] / 2;
-    }
-    const int64_t columns = cell(right, left) + 1;
-    std::vector<std::vector<int>> listed(static_cast<size_t>((cell(bottom, top) + 1) * columns));
+    BoxIndex kept;
     std::vector<bool> keep(count, false);
     const auto shared = [&](int i, int j) {
         const auto span = [](int64_t a, int64_t sa, int64_t b, int64_t sb) {
@@ -415,19 +461,9 @@ std::vector<bool> suppress_overlaps(const int64_t* y, const int64_t* x, const in
         return both / std::min(static_cast<double>(height[i] * width[i]), static_cast<double>(height[j] * width[j]));
     };
     for (int i = 0; i < count; ++i) {
-        const int64_t from_y = cell(y[i] - height[i] / 2, top), to_y = cell(y[i] + height[i] / 2, top);
-        const int64_t from_x = cell(x[i] - width[i] / 2, left), to_x = cell(x[i] + width[i] / 2, left);
-        keep[i] = true;
-        for (int64_t gy = from_y; gy <= to_y && keep[i]; ++gy)
-            for (int64_t gx = from_x; gx <= to_x && keep[i]; ++gx)
-                for (const int j : listed[static_cast<size_t>(gy * columns + gx)])
-                    if ((value[i] > 0) == (value[j] > 0) && shared(i, j) > overlap) {
-                        keep[i] = false;
-                        break;
-                    }
-        if (!keep[i]) continue;
-        for (int64_t gy = from_y; gy <= to_y; ++gy)
-            for (int64_t gx = from_x; gx <= to_x; ++gx) listed[static_cast<size_t>(gy * columns + gx)].push_back(i);
+        keep[i] = !kept.any(y[i], x[i], height[i], width[i],
+                            [&](int j) { return (value[i] > 0) == (value[j] > 0) && shared(i, j) > overlap; });
+        if (keep[i]) kept.add(i, y[i], x[i], height[i], width[i]);
     }
     return keep;
 }

@@ -26,7 +26,7 @@ constexpr int kStrip = 480;  // columns a task takes at least: its table rows fi
 // Cut the image into strips and bands, enough of them to keep all threads busy.
 std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x);
 
-// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2.
+// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2; -1 where it has no row.
 int disk_half_width(long long radius, long long dy);
 
 // tau[k][y][x], float32.

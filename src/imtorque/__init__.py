@@ -7,6 +7,7 @@ from importlib import import_module as _import_module
 from importlib.metadata import version as _version
 from types import ModuleType as _ModuleType
 
+from imtorque._survey import Survey
 from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundaries import EdgeStrengthener, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
@@ -33,6 +34,7 @@ __all__ = [
     "EdgeStrengthener",
     "Edges",
     "Extrema",
+    "Survey",
     "TorqueVolume",
     "alpha_expansion",
     "blend_saliency",

@@ -53,14 +53,14 @@ def contribution_map(
         raise ValueError(f'weight must be "one", "area" or "torque", got {weight!r}')
     if patch not in ("square", "disk"):
         raise ValueError(f'patch must be "square" or "disk", got {patch!r}')
+    if patch == "disk" and extrema.size.ndim == 2:
+        raise ValueError("a disk has one size, got extrema of rectangles")
     if sign == "separate":
         parts = [contribution_map(edges, extrema[extrema.value * s > 0], weight=weight, patch=patch) for s in (1, -1)]
         return np.maximum(*parts)
     turns = np.sign(extrema.value) if sign == "supporting" else np.ones(len(extrema))
     votes = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
-    sides = (extrema.height, extrema.width)
-    y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, *sides))
-    return _native.contributions(edges.fx, edges.fy, y, x, height, width, votes, patch == "disk", sign == "absolute")
+    return _native.contributions(edges.fx, edges.fy, *extrema._boxes(), votes, patch == "disk", sign == "absolute")
 
 
 def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES) -> FloatArray:
