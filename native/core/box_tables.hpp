@@ -83,7 +83,7 @@ class BoxTables {
 
     // Torque of `patch` at (y, tile.left + x), ..., count pixels.
     IMTORQUE_INLINE void torque_row(const Patch& patch, int y, int x, int count, float* __restrict out) const {
-        const Corners c = corners(patch, y);
+        const Corners c = corners(patch, y, 0);
         const int w = width();
         const Uint p = static_cast<Uint>(patch.rx + patch.ry + 1), m = static_cast<Uint>(patch.rx - patch.ry);
         const float norm = patch.norm;
@@ -97,16 +97,16 @@ IMTORQUE_IVDEP
         }
     }
 
-    // The same for several squares, keeping the value of largest magnitude and its label (first wins ties); kOpen: these
+    // The same for several squares and the pixels from `from` on, keeping the value of largest magnitude and its label (first wins ties); kOpen: these
     // are the first, and what value and label hold does not count.
     template <int kGroup, bool kOpen>
-    IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int count, float* value,
-                                        int32_t* label) const {
+    IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int from, int count,
+                                        float* value, int32_t* label) const {
         Corners c[kGroup];
         Uint p[kGroup];
         float norm[kGroup];
         for (int g = 0; g < kGroup; ++g) {
-            c[g] = corners(patches[g], y);
+            c[g] = corners(patches[g], y, from);
             p[g] = static_cast<Uint>(2 * patches[g].rx + 1);
             norm[g] = patches[g].norm;
         }
@@ -168,11 +168,11 @@ IMTORQUE_IVDEP
 
     Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + 3 * (v % ring_)); }
 
-    IMTORQUE_INLINE Corners corners(const Patch& patch, int y) const {
+    IMTORQUE_INLINE Corners corners(const Patch& patch, int y, int from) const {
         const int v = y - tile_.top + tile_.reach_y;
         const Uint* a = row(v + patch.ry + 1);
         const Uint* b = row(v - patch.ry);
-        const int h = tile_.reach_x + patch.rx + 1, l = tile_.reach_x - patch.rx;
+        const int h = tile_.reach_x + patch.rx + 1 + from, l = tile_.reach_x - patch.rx + from;
         return {a + h, a + l, b + h, b + l};
     }
 

@@ -187,50 +187,96 @@ IMTORQUE_INLINE void build_tables_impl(BoxTables<Number>& tables, int bottom) {
 IMTORQUE_DISPATCH(template <class Number> static, build_tables, (BoxTables<Number> & tables, int bottom),
                   (tables, bottom))
 
+// The tables of a tile: narrow ones for the first patches, which reach less far, and others for the rest.
+template <class Number>
+class CellTables {
+  public:
+    CellTables(const Field& field, const std::vector<Patch>& patches, int narrow, const Tile& tile)
+        : patches_(patches), height_(field.height), narrow_(narrow), near_(tile), far_(tile) {
+        const Reach near = reach_of(patches, 0, narrow);
+        near_.reach_y = near.y + 1;  // serves the cells' margins
+        near_.reach_x = near.x + kPad;
+        if (narrow > 0) small_.reset(new BoxTables<Narrow>(field, near_, kRows + 2));
+        if (narrow < static_cast<int>(patches.size())) large_.reset(new BoxTables<Number>(field, far_, kRows + 2));
+    }
+    void build_to(int bottom) {
+        if (small_) build_tables(*small_, bottom);
+        if (large_) build_tables(*large_, bottom);
+    }
+    void fill(int k, const Cell& cell, float* slice) const {
+        if (k < narrow_)
+            fill_slice(*small_, patches_[k], near_, cell, height_, slice);
+        else
+            fill_slice(*large_, patches_[k], far_, cell, height_, slice);
+    }
+
+  private:
+    const std::vector<Patch>& patches_;
+    int height_, narrow_;
+    Tile near_, far_;
+    std::unique_ptr<BoxTables<Narrow>> small_;
+    std::unique_ptr<BoxTables<Number>> large_;
+};
+
+// Cells of the rows [top, bottom) of a tile that may hold an extremum.
+std::vector<Cell> cells_of(const Search& s, const Tile& tile, int top, int bottom) {
+    std::vector<Cell> cells;
+    for (int y = top; y < bottom; y += kRows)
+        for (const Cell& cell : cut_row(y, std::min(y + kRows, bottom), tile.left, tile.right))
+            if (worth_searching(s, cell)) cells.push_back(cell);
+    return cells;
+}
+
 template <class Number>
 void search_boxes(const Search& s, const Field& field, const std::vector<Patch>& patches, int narrow,
                   std::vector<Found>& all) {
-    int reach_y = 0, reach_x = 0;
-    for (const Patch& patch : patches) {
-        reach_y = std::max(reach_y, patch.ry);
-        reach_x = std::max(reach_x, patch.rx);
-    }
-    // Some more reach serves the cells' margins and the spare columns of the last one.
-    const std::vector<Tile> tiles = cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad);
     std::mutex lock;
-    parallel_for(static_cast<int>(tiles.size()), [&](int i) {
-        std::vector<Cell> cells;
-        for (int top = tiles[i].top; top < tiles[i].bottom; top += kRows)
-            for (const Cell& cell : cut_row(top, std::min(top + kRows, tiles[i].bottom), tiles[i].left, tiles[i].right))
-                if (worth_searching(s, cell)) cells.push_back(cell);
-        if (cells.empty()) return;
-        Tile tile = tiles[i];
-        tile.top = cells.front().top;
-        std::unique_ptr<BoxTables<Narrow>> small;
-        std::unique_ptr<BoxTables<Number>> large;
-        if (narrow > 0) small.reset(new BoxTables<Narrow>(field, tile, kRows + 2));
-        if (narrow < s.count) large.reset(new BoxTables<Number>(field, tile, kRows + 2));
-        const auto fill = [&](int k, const Cell& cell, float* slice) {
-            if (k < narrow)
-                fill_slice(*small, patches[k], tile, cell, s.height, slice);
-            else
-                fill_slice(*large, patches[k], tile, cell, s.height, slice);
-            clear_outside(s, cell, slice);
-        };
-        std::vector<Found> out;
-        for (const Cell& cell : cells) {
-            if (small) build_tables(*small, cell.bottom);
-            if (large) build_tables(*large, cell.bottom);
-            search_cell(s, cell, fill, out);
-        }
+    const auto search = [&](const CellTables<Number>& tables, const Cell& cell, std::vector<Found>& out) {
+        search_cell(s, cell, [&](int k, const Cell& c, float* slice) {
+            tables.fill(k, c, slice);
+            clear_outside(s, c, slice);
+        }, out);
+    };
+    const auto keep = [&](const std::vector<Found>& out) {
         std::lock_guard<std::mutex> guard(lock);
         all.insert(all.end(), out.begin(), out.end());
-    });
+    };
+    const Reach reach = reach_of(patches, 0, s.count);
+    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad, sizeof(typename Number::Uint));
+    const auto search_tile = [&](Tile tile) {
+        const std::vector<Cell> cells = cells_of(s, tile, tile.top, tile.bottom);
+        if (cells.empty()) return;
+        tile.top = cells.front().top;
+        CellTables<Number> tables(field, patches, narrow, tile);
+        std::vector<Found> out;
+        for (const Cell& cell : cells) {
+            tables.build_to(cell.bottom);
+            search(tables, cell, out);
+        }
+        keep(out);
+    };
+    const auto search_shared = [&](const Tile& tile) {
+        CellTables<Number> tables(field, patches, narrow, tile);
+        for (int top = tile.top; top < tile.bottom; top += kRows) {
+            const int bottom = std::min(top + kRows, tile.bottom);
+            tables.build_to(bottom);
+            const std::vector<Cell> cells = cells_of(s, tile, top, bottom);
+            parallel_for(static_cast<int>(cells.size()), [&](int i) {
+                std::vector<Found> out;
+                search(tables, cells[i], out);
+                keep(out);
+            });
+        }
+    };
+    if (tiling.shared)
+        for (const Tile& tile : tiling.tiles) search_shared(tile);
+    else
+        parallel_for(static_cast<int>(tiling.tiles.size()), [&](int i) { search_tile(tiling.tiles[i]); });
 }
 
 void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
                   std::vector<Found>& all) {
-    const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
+    const int rows = std::min(kDiskRows, field.height);
     std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
     for (int top = 0; top < field.height; top += rows) {
         const int bottom = std::min(top + rows, field.height);
@@ -409,8 +455,9 @@ class BoxIndex {
     bool any(int64_t y, int64_t x, int64_t height, int64_t width, const Meets& meets) const {
         for (int level = 0; level < kLevels; ++level) {
             if (all_[level].empty()) continue;
-            const double cells = std::ldexp(1.0, -2 * (level + kFirst)) * static_cast<double>(height) * static_cast<double>(width);
-            if (cells > static_cast<double>(all_[level].size())) {  // many small cells: rather look at all boxes
+            const int shift = level + kFirst;
+            const int64_t cells = ((height >> shift) + 2) * ((width >> shift) + 2);
+            if (cells > static_cast<int64_t>(all_[level].size())) {  // many small cells: rather look at all boxes
                 if (std::any_of(all_[level].begin(), all_[level].end(), meets)) return true;
                 continue;
             }

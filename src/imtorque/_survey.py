@@ -18,7 +18,7 @@ SMALLEST_UNIT = -100  # as an exponent: keeps the number of steps inside a float
 MOST_STEPS = 2.0**112
 LEAST_STEPS = 2.0**-100
 SPARSE = 2.5  # pixels for each force, over the box that holds all forces
-FEW_STEPS = ((0.5, 8), (0.9, 128))  # a share of the forces, and the steps that its strongest must have at least
+FEW_STEPS = ((0.5, 8), (0.95, 256))  # a share of the forces, and the steps that its strongest must have at least
 NEGLIGIBLE = 40  # a force 2^40 times smaller than the largest counts as none where steps are chosen
 SHORTEST_LEVER = 2048  # the mass of a patch is summed in 1/1024 of a step, so it needs as much room as this lever
 
@@ -104,8 +104,8 @@ class Survey:
 
         4096 per power of two above the largest force, where fields that are whole at that stay exact; 3363 where that
         makes the eight directions whole; 2^21 for dense fields, whose neighbouring errors are alike and do not average
-        out. Where a few forces tower above the others (half of them would get less than 8 steps, or nine in ten less
-        than 128), the unit is the power of two above the median force instead of the largest. Never so many that a sum
+        out. Where a few forces tower above the others (half of them would get less than 8 steps, or 95 % of them less
+        than 256), the unit is the power of two above the median force instead of the largest. Never so many that a sum
         over a patch could pass 2^62.
         """
         if not self.octaves:

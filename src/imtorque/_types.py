@@ -11,6 +11,7 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -86,7 +87,7 @@ class Edges:
         """Pickle and copy by making anew: a copy is as safe and as well checked as the original."""
         return type(self), (self.fx, self.fy, self.steps)
 
-    @property
+    @cached_property
     def survey(self) -> Survey:
         """What the rounding of this field follows from; surveys of parts merge to that of the whole."""
         extent, largest, grain, not_pell, octaves = self._field.survey()
