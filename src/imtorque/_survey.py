@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Self
 
 SPARSE_STEPS = 4096.0  # per unit of force: 32-bit sums hold to about size 100 on real edges
@@ -29,8 +30,9 @@ Box = tuple[int, int, int, int]
 class Survey:
     """What the rounding of a field of forces follows from; of a whole picture, or of a part of one.
 
-    `Edges.survey` is the survey of a field. Surveys of the parts of a picture that do not overlap merge to the survey of
-    the whole, and its `steps`, given to `Edges`, make torque computed in parts equal to the bit to that of the whole.
+    `Edges.survey` is the survey of a field. Surveys of the parts of a picture that do not overlap merge to the survey
+    of the whole, and its `steps`, given to `Edges`, make torque computed in parts equal to the bit to that of the
+    whole.
 
     Parameters
     ----------
@@ -139,14 +141,11 @@ class Survey:
         return SPARSE * sum(count for _, count in self.octaves) >= (bottom - top) * (right - left)
 
     def _octave(self, share: float) -> int:
-        """Return the octave below or in which a share of the forces lies."""
+        """Return the octave in or below which a share of the forces lies."""
         counts = [(octave, n) for octave, n in self.octaves if octave >= _unit(self.largest) - NEGLIGIBLE]
-        left = share * sum(n for _, n in counts)
-        for octave, n in counts:
-            left -= n
-            if left <= 0:
-                break
-        return octave
+        wanted = share * sum(n for _, n in counts)
+        sums = accumulate(n for _, n in counts)
+        return next(octave for (octave, _), total in zip(counts, sums, strict=True) if total >= wanted)
 
 
 def _unit(largest: float) -> int:

@@ -92,7 +92,9 @@ class Edges:
         """What the rounding of this field follows from; surveys of parts merge to that of the whole."""
         extent, largest, grain, not_pell, octaves = self._field.survey()
         height, width = self.shape
-        return Survey((0, 0, height, width), height * width, extent if octaves else None, largest, grain, not_pell, octaves)
+        return Survey(
+            (0, 0, height, width), height * width, extent if octaves else None, largest, grain, not_pell, octaves
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -217,11 +219,11 @@ class Extrema:
 
     def _boxes(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return y, x, height and width of the patches as int64 arrays, checked for the kernels."""
-        y, x, height, width = (
-            np.ascontiguousarray(a, np.int64) for a in (self.y, self.x, self.height, self.width)
-        )
+        y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (self.y, self.x, self.height, self.width))
         if len(self) and max(np.abs(y).max(), np.abs(x).max()) > FARTHEST:
-            raise ValueError(f"y and x must lie within ±2^31 pixels, got {y[np.abs(y).argmax()]}, {x[np.abs(x).argmax()]}")
+            raise ValueError(
+                f"y and x must lie within ±2^31 pixels, got {y[np.abs(y).argmax()]}, {x[np.abs(x).argmax()]}"
+            )
         if len(self) and (min(height.min(), width.min()) < 1 or max(height.max(), width.max()) > LARGEST_SIZE):
             raise ValueError(f"sizes must be between 1 and {LARGEST_SIZE}, got {self.size.min()} to {self.size.max()}")
         return y, x, height, width

@@ -77,7 +77,9 @@ def _strongest(
         k, y, x, value = _native.extrema_of_volume(source.tau, *request, least)
     elif isinstance(source, Edges):
         array = require_sizes(sizes)
-        k, y, x, value = _native.extrema_of_field(source._field, *patch_arrays(source, array, patch, alpha), *request, least)
+        k, y, x, value = _native.extrema_of_field(
+            source._field, *patch_arrays(source, array, patch, alpha), *request, least
+        )
     else:
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
     return Extrema(y, x, array[k], value)

@@ -86,9 +86,7 @@ def test_the_multiscale_descriptor_is_the_torque_of_its_regions(edges, data):
     size, regions, away = data.draw(odd_sizes), data.draw(shares), data.draw(shares)
     align = data.draw(st.booleans())
     patch = (np.array([value]) for value in (y, x, size))
-    found = _native.multiscale_torque(
-        edges.fx, edges.fy, edges.steps, *patch, np.array(regions), np.array(away), align
-    )
+    found = _native.multiscale_torque(edges.fx, edges.fy, edges.steps, *patch, np.array(regions), np.array(away), align)
     expected = naive.multiscale_torque(edges.fx, edges.fy, y, x, size, regions, away, align)
     assert_allclose(found[0], expected, atol=1e-5)
 
