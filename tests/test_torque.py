@@ -309,7 +309,7 @@ def test_log_normal_strengths_keep_their_torque():
 
 @pytest.mark.parametrize(
     ("options", "steps"),
-    [({}, 4096), ({"directions": 8}, 3363), ({"force": "strength", "strength_scale": 0.13}, 2048)],
+    [({}, 4096), ({"directions": 8}, 3363), ({"force": "strength", "strength_scale": 0.13}, 4096)],
 )
 def test_edges_of_pictures_are_rounded_as_in_the_first_version(options, steps):
     image = (255 * scene("shapes")).astype(np.uint8)
@@ -345,7 +345,7 @@ def test_patches_far_larger_than_a_picture_take_little_memory(call):
     if not os.path.exists("/proc/self/status"):
         pytest.skip("no /proc here")
     run = subprocess.run([sys.executable, "-c", MEMORY.format(call)], capture_output=True, text=True, check=True)
-    assert float(run.stdout) < 100  # megabytes
+    assert float(run.stdout) < 200  # megabytes
 
 
 def test_threads_share_the_tables_of_far_reaching_patches_with_the_same_result():

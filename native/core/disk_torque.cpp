@@ -116,50 +116,57 @@ IMTORQUE_IVDEP
 }
 
 template <class Number>
-IMTORQUE_INLINE void run_row_impl(const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int y) {
+IMTORQUE_INLINE void run_rows_impl(const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to) {
     using Uint = typename Number::Uint;
     const int width = prefixes.width(), count = tile.right - tile.left, reach = tile.reach_x;
-    std::vector<Uint> sums(static_cast<size_t>(job.count) * count, Uint{0});
-    std::unique_ptr<Uint[]> pairs(new Uint[4 * static_cast<size_t>(width)]);
+    const size_t cells = static_cast<size_t>(job.count) * count;
+    std::unique_ptr<Uint[]> sums(new Uint[cells]), pairs(new Uint[4 * static_cast<size_t>(width)]);
     Uint *a0 = pairs.get(), *b0 = a0 + width, *a1 = b0 + width, *b1 = a1 + width;
-    for (int dy = 0; dy <= tile.reach_y; dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
-        pair_rows<Uint>(prefixes.row(y + dy), prefixes.row(y - dy), dy, width, a0, b0);
-        const bool more = dy < tile.reach_y;
-        if (more) pair_rows<Uint>(prefixes.row(y + dy + 1), prefixes.row(y - dy - 1), dy + 1, width, a1, b1);
-        for (int k = 0; k < job.count; ++k) {
-            const int32_t* w = job.half_widths + static_cast<size_t>(job.first + k) * job.rows_of_widths + dy;
-            Uint* sum = sums.data() + static_cast<size_t>(k) * count;
-            if (w[0] < 0) continue;
-            if (more && w[1] >= 0)
-                add_runs<Uint>({a0, b0, reach, w[0]}, {a1, b1, reach, w[1]}, count, sum);
-            else
-                add_run<Uint>({a0, b0, reach, w[0]}, count, sum);
+    for (int y = from; y < to; ++y) {
+        std::fill_n(sums.get(), cells, Uint{0});
+        for (int dy = 0; dy <= tile.reach_y; dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
+            pair_rows<Uint>(prefixes.row(y + dy), prefixes.row(y - dy), dy, width, a0, b0);
+            const bool more = dy < tile.reach_y;
+            if (more) pair_rows<Uint>(prefixes.row(y + dy + 1), prefixes.row(y - dy - 1), dy + 1, width, a1, b1);
+            for (int k = 0; k < job.count; ++k) {
+                const int32_t* w = job.half_widths + static_cast<size_t>(job.first + k) * job.rows_of_widths + dy;
+                Uint* sum = sums.get() + static_cast<size_t>(k) * count;
+                if (w[0] < 0) continue;
+                if (more && w[1] >= 0)
+                    add_runs<Uint>({a0, b0, reach, w[0]}, {a1, b1, reach, w[1]}, count, sum);
+                else
+                    add_run<Uint>({a0, b0, reach, w[0]}, count, sum);
+            }
         }
-    }
-    for (int k = 0; k < job.count; ++k) {
-        const size_t slice = static_cast<size_t>(job.first + k) * (job.bottom - job.top);
-        float* out = job.tau + (slice + y - job.top) * job.field.width + tile.left;
-        const Uint* sum = sums.data() + static_cast<size_t>(k) * count;
-        const float norm = job.patches[job.first + k].norm;
-        for (int x = 0; x < count; ++x) out[x] = Number::to_float(sum[x]) * norm;
+        for (int k = 0; k < job.count; ++k) {
+            const size_t slice = static_cast<size_t>(job.first + k) * (job.bottom - job.top);
+            float* out = job.tau + (slice + y - job.top) * job.field.width + tile.left;
+            const Uint* sum = sums.get() + static_cast<size_t>(k) * count;
+            const float norm = job.patches[job.first + k].norm;
+            for (int x = 0; x < count; ++x) out[x] = Number::to_float(sum[x]) * norm;
+        }
     }
 }
 
-IMTORQUE_DISPATCH(template <class Number> static, run_row,
-                  (const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int y),
-                  (prefixes, job, tile, y))
+IMTORQUE_DISPATCH(template <class Number> static, run_rows,
+                  (const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to),
+                  (prefixes, job, tile, from, to))
 
 // A few rows of a strip at a time: threads share its tables, which are then small beside the picture.
 template <class Number>
 void run(Number, const Job& job) {
+    constexpr int kTableRows = 512, kTaskRows = 4;
     const int radius = job.patches[job.first + job.count - 1].rx, width = job.field.width;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, width - 1);
-    const int strip = std::max(kStrip, 2 * reach_x);
+    const int strip = std::max(kStrip, 2 * reach_x), rows = std::max(kDiskRows, kTableRows - 2 * reach_y);
     for (int left = 0; left < width; left += strip)
-        for (int top = job.top; top < job.bottom; top += kDiskRows) {
-            const Tile tile{top, std::min(top + kDiskRows, job.bottom), left, std::min(left + strip, width), reach_y, reach_x};
+        for (int top = job.top; top < job.bottom; top += rows) {
+            const Tile tile{top, std::min(top + rows, job.bottom), left, std::min(left + strip, width), reach_y, reach_x};
             const RowPrefixes<Number> prefixes(job.field, tile);
-            parallel_for(tile.bottom - tile.top, [&](int i) { run_row(prefixes, job, tile, tile.top + i); });
+            parallel_for((tile.bottom - top + kTaskRows - 1) / kTaskRows, [&](int i) {
+                const int from = top + i * kTaskRows;
+                run_rows(prefixes, job, tile, from, std::min(from + kTaskRows, tile.bottom));
+            });
         }
 }
 

@@ -13,6 +13,7 @@ namespace {
 constexpr double kPellSteps = 3363;  // 3363 / sqrt(2) = 2378.0002: both axis and diagonal unit forces are whole
 constexpr float kPellSlack = 1e-3f;  // of a step
 constexpr int kPellUnits = 22;       // from 2^22 times the unit on, every force is within the slack of 0 Pell steps
+constexpr int kPellGrid = 14;        // from 2^14 times on, 0 is the nearest whole number to every force
 constexpr int kSmallestUnit = -100;  // as an exponent: keeps the number of steps inside a float
 constexpr int kBlock = 8;
 
@@ -79,7 +80,7 @@ int lowest_bit(uint32_t bits) {  // of a positive float, as an exponent
 
 uint32_t off_pell_grid(float force, const float* steps, uint32_t done) {
     uint32_t off = done;
-    for (uint32_t left = ~done & ((1u << kPellUnits) - 1); left; left &= left - 1) {
+    for (uint32_t left = ~done & ((1u << kPellGrid) - 1); left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         const float whole = static_cast<float>(round_quickly(force, steps[i]));
         if (std::fabs(force * steps[i] - whole) > kPellSlack) off |= 1u << i;
@@ -87,15 +88,16 @@ uint32_t off_pell_grid(float force, const float* steps, uint32_t done) {
     return off;
 }
 
-void look_at_force(Detail& d, float fx, float fy, const float* pell) {
+IMTORQUE_INLINE void look_at_force(Detail& d, float fx, float fy, const float* pell) {
     const float ax = std::fabs(fx), ay = std::fabs(fy);
     uint32_t bx, by;
     std::memcpy(&bx, &ax, sizeof bx);
     std::memcpy(&by, &ay, sizeof by);
     ++d.octaves[std::max(bx, by) >> 23];
-    if (bx) d.grain = std::min(d.grain, lowest_bit(bx));
-    if (by) d.grain = std::min(d.grain, lowest_bit(by));
-    d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
+    // The lowest bit of a float lies at most 23 places below its exponent: most forces cannot lower the grain.
+    if (bx && static_cast<int>(bx >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(bx));
+    if (by && static_cast<int>(by >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(by));
+    if (~d.not_pell & ((1u << kPellGrid) - 1)) d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
 }
 
 void look_at_row(Detail& d, const float* fx, const float* fy, int width, const float* pell) {
@@ -120,13 +122,15 @@ void look_closer(const float* fx, const float* fy, int height, int width, Survey
     const int unit = unit_exponent(s.largest);
     float pell[kPellUnits];
     for (int i = 0; i < kPellUnits; ++i) pell[i] = static_cast<float>(std::ldexp(kPellSteps, -unit - i));
+    Detail all;
+    for (int i = kPellGrid; i < kPellUnits; ++i)
+        if (static_cast<float>(s.largest) * pell[i] > kPellSlack) all.not_pell |= 1u << i;
     const int bands = block_rows(height) - 1;
     std::vector<Detail> details(bands);
     parallel_for(bands, [&](int band) {
         for (int y = band * kBlock; y < std::min(height, (band + 1) * kBlock); ++y)
             look_at_row(details[band], fx + static_cast<size_t>(y) * width, fy + static_cast<size_t>(y) * width, width, pell);
     });
-    Detail all;
     long long octaves[256] = {};
     for (const Detail& d : details) {
         all.grain = std::min(all.grain, d.grain);
