@@ -29,6 +29,15 @@ def edge_fields(draw):
 
 
 @st.composite
+def uneven_fields(draw):
+    """Forces of very different strengths: a few tower above the others."""
+    shape = draw(shapes)
+    fx, fy = (draw(hnp.arrays(np.float32, shape, elements=forces, fill=st.just(0.0))) for _ in range(2))
+    power = draw(hnp.arrays(np.int8, shape, elements=st.integers(0, 7), fill=st.just(0)))
+    return Edges(fx * np.float32(10) ** power, fy * np.float32(10) ** power)
+
+
+@st.composite
 def exact_fields(draw):
     """Forces that fixed point holds exactly, as whole numbers do."""
     shape = draw(shapes)

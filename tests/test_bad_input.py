@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import imtorque as it
+from imtorque.extrema import suppress_overlaps
 from imtorque.synthetic import scene
 
 IMAGE = scene("disc", (30, 40))
@@ -66,6 +67,39 @@ CASES = {
     "unknown patch": (lambda: it.torque_map(EDGES, 3, patch="star"), ValueError, "got 'star'"),
     "alpha NaN": (lambda: it.torque_map(EDGES, 3, alpha=math.nan), ValueError, "alpha must be"),
     "alpha text": (lambda: it.torque_map(EDGES, 3, alpha="2"), ValueError, "alpha must be"),
+    "alpha that overflows": (
+        lambda: it.torque_map(EDGES, 999_999, alpha=-10),
+        ValueError,
+        r"alpha must keep the torque of these sizes below 3e\+38, got alpha -10",
+    ),
+    "steps too fine": (
+        lambda: it.Edges(EDGES.fx, EDGES.fy, steps=2.0**60),
+        ValueError,
+        "steps must be at most .* got 1",
+    ),
+    "steps zero": (lambda: it.Edges(EDGES.fx, EDGES.fy, steps=0), ValueError, "from 2.-100 to 2.112, .* got 0"),
+    "steps NaN": (lambda: it.Edges(EDGES.fx, EDGES.fy, steps=math.nan), ValueError, "steps must be a float32 number"),
+    "steps of no float32": (lambda: it.Edges(EDGES.fx, EDGES.fy, steps=0.1), ValueError, "steps must be a float32"),
+    "overlaps far away": (
+        lambda: suppress_overlaps(it.Extrema([0, 2**38 - 64], [0, 2**38 - 64], [1, 1], [1.0, 0.5])),
+        ValueError,
+        r"y and x must lie within ±2\^31 pixels, got 274877906880",
+    ),
+    "overlaps of nothing": (
+        lambda: suppress_overlaps(it.Extrema([0], [0], [0], [1.0])),
+        ValueError,
+        "sizes must be between 1 and 1000001, got 0",
+    ),
+    "contribution far away": (
+        lambda: it.contribution_map(EDGES, it.Extrema([2**62], [0], [3], [1.0])),
+        ValueError,
+        "must lie within",
+    ),
+    "contribution of rectangles as disks": (
+        lambda: it.contribution_map(EDGES, it.find_extrema(EDGES, sizes=[(3, 9), (9, 5)]), patch="disk"),
+        ValueError,
+        "a disk has one size, got extrema of rectangles",
+    ),
     "out shape": (
         lambda: it.torque_volume(EDGES, [3], out=np.empty((2, 30, 40), np.float32)),
         ValueError,

@@ -76,3 +76,11 @@ def test_the_benchmark_of_figures_runs(tmp_path):
     rows = json.loads(out.read_text())["rows"]
     assert {row["task"].split(",")[0] for row in rows} == {"segment_figure", "propose_objects", "segment_objects"}
     assert all(row["seconds"] > 0 for row in rows)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
+def test_the_benchmark_of_memory_runs(tmp_path):
+    out = tmp_path / "memory.json"
+    command = [sys.executable, str(BENCHMARKS / "memory.py"), "find_blobs", "--toy", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(out.read_text())["peak"]["find_blobs"] > 0

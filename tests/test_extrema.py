@@ -122,3 +122,42 @@ def test_the_default_sizes_keep_to_the_ends_given():
     for smallest, largest in ((4, 9), (11, 9), (-1, 9)):
         with pytest.raises(ValueError, match="smallest must be odd and at most the largest size 9"):
             imtorque.default_sizes((161, 241), smallest=smallest, largest=largest)
+
+
+def test_patches_may_lie_far_apart():
+    far = 2**31 - 64
+    extrema = Extrema([0, far, 0, -far], [0, far, 1, -far], [5, 5, 5, 1_000_001], [1.0, 0.5, 0.4, 0.3])
+    assert suppress_overlaps(extrema).y.tolist() == [0, far, -far]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-300, 300),
+            st.integers(0, 5000),
+            st.sampled_from([1, 3, 65, 129, 1001, 9999]),
+            st.integers(1, 9),
+        ),
+        max_size=30,
+    ),
+    st.floats(0, 1),
+)
+def test_overlap_suppression_of_patches_of_very_different_sizes_is_the_definition(boxes, overlap):
+    y, x, size, value = np.array(boxes or np.empty((0, 4), int)).T
+    extrema = Extrema(y, x, size, value.astype(float))
+    ref = naive.suppress_overlaps(
+        *(a.tolist() for a in (extrema.y, extrema.x, extrema.size, extrema.size, extrema.value)), overlap
+    )
+    kept = suppress_overlaps(extrema, overlap)
+    assert_array_equal(np.stack([kept.y, kept.x, kept.size]), np.stack([extrema.y, extrema.x, extrema.size])[:, ref])
+
+
+def test_blobs_are_the_extrema_above_the_threshold_without_overlaps():
+    image = scene("shapes")
+    sizes = range(3, 60, 4)
+    extrema = find_extrema(detect_edges(image), sizes=sizes)
+    for threshold in (0.0, 0.2, 0.4):
+        ref = suppress_overlaps(extrema[np.abs(extrema.value) >= threshold], 0.5)
+        blobs = find_blobs(image, sizes=sizes, threshold=threshold)
+        for field in ("y", "x", "size", "value"):
+            assert_array_equal(getattr(blobs, field), getattr(ref, field))

@@ -26,6 +26,7 @@ def test_the_public_names_are_these():
         "EdgeStrengthener",
         "Edges",
         "Extrema",
+        "Survey",
         "TorqueVolume",
         "alpha_expansion",
         "blend_saliency",

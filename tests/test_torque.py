@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -30,12 +33,13 @@ from strategies import (
     patches,
     rectangle_lists,
     size_lists,
+    uneven_fields,
 )
 
 
 def rounded(edges):
     """The forces as the kernels see them."""
-    steps = np.float32(edges.rounded[2])
+    steps = np.float32(edges.steps)
     return (np.rint(f * steps).astype(np.float64) / float(steps) for f in (edges.fx, edges.fy))
 
 
@@ -58,7 +62,7 @@ def torque_at(edges, y, x, size):
     return float(np.sum((u + left - x) * fy - (v + top - y) * fx)) / (2 * size * size)
 
 
-@given(edge_fields(), size_lists, patches, alphas)
+@given(edge_fields() | uneven_fields(), size_lists, patches, alphas)
 def test_the_volume_is_the_definition_on_the_rounded_forces(edges, sizes, patch, alpha):
     ref = naive.torque_volume(*rounded(edges), sizes, patch, alpha)
     comp = torque_volume(edges, sizes, patch=patch, alpha=alpha).tau
@@ -98,7 +102,7 @@ def test_a_rectangle_of_equal_sides_is_the_square(edges, h, w):
     assert_array_equal(torque_map(edges, (size, size)), torque_map(edges, size))
 
 
-@given(edge_fields(), size_lists, patches, alphas)
+@given(edge_fields() | uneven_fields(), size_lists, patches, alphas)
 def test_fused_maps_equal_those_of_the_volume_to_the_bit(edges, sizes, patch, alpha):
     volume = torque_volume(edges, sizes, patch=patch, alpha=alpha)
     ref_value, ref_scale = naive.value_and_scale_maps(volume.tau, sizes)
@@ -116,7 +120,7 @@ def test_fused_maps_of_rectangles_show_height_and_width(edges, sizes):
         assert_array_equal(scale, ref_scale)
 
 
-@given(edge_fields(), size_lists, patches, alphas, st.data())
+@given(edge_fields() | uneven_fields(), size_lists, patches, alphas, st.data())
 def test_the_spectrum_is_a_column_of_the_volume(edges, sizes, patch, alpha, data):
     y, x = (data.draw(st.integers(0, n - 1)) for n in edges.shape)
     volume = torque_volume(edges, sizes, patch=patch, alpha=alpha)
@@ -270,3 +274,94 @@ def test_rounding_is_the_same_for_every_part_of_the_library():
     k = list(sizes).index(abs(scale[y, x]))
     assert value[y, x] == volume.tau[k, y, x] == torque_spectrum(edges, (y, x), sizes)[k]
     assert value[y, x] == torque_map(edges, abs(int(scale[y, x])))[y, x]
+
+
+def ring(radius, far_force):
+    """Unit forces around a disc, and one strong force far from it."""
+    y, x = np.indices((120, 160))
+    angle, edge = np.arctan2(y - 60, x - 50), np.abs(np.hypot(y - 60, x - 50) - radius) < 0.5
+    fx, fy = -np.sin(angle) * edge, np.cos(angle) * edge
+    fx[10, 150], fy[10, 150] = 0.8 * far_force, 0.6 * far_force
+    return Edges(fx, fy)
+
+
+@pytest.mark.parametrize("far_force", [1, 10, 40, 65, 100, 129, 300, 2000, 8192, 1e5, 1e6])
+@pytest.mark.parametrize("radius", [5, 8, 15, 25])
+def test_one_strong_force_takes_nothing_from_weak_ones_elsewhere(radius, far_force):
+    edges = ring(radius, far_force)
+    for size in (2 * radius + 3, 61):
+        assert_allclose(torque_map(edges, size)[60, 50], torque_at(edges, 60, 50, size), rtol=1e-3)
+        alone = torque_map(ring(radius, 0), size, patch="disk")[60, 50]
+        assert_allclose(torque_map(edges, size, patch="disk")[60, 50], alone, rtol=1e-3)
+
+
+def test_log_normal_strengths_keep_their_torque():
+    rng = np.random.default_rng(0)
+    strength, angle = np.exp(3 * rng.normal(size=(120, 160))), rng.uniform(0, 2 * np.pi, (120, 160))
+    strength *= rng.random((120, 160)) < 0.1
+    edges = Edges(np.cos(angle) * strength, np.sin(angle) * strength)
+    points = [(y, x) for y in range(0, 120, 7) for x in range(0, 160, 7)]
+    for size in (5, 11, 31):
+        ref = np.array([torque_at(edges, y, x, size) for y, x in points])
+        comp = torque_map(edges, size)[tuple(np.transpose(points))]
+        error = np.abs(comp - ref)[ref != 0] / np.abs(ref[ref != 0])
+        assert np.median(error) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [({}, 4096), ({"directions": 8}, 3363), ({"force": "strength", "strength_scale": 0.13}, 4096)],
+)
+def test_edges_of_pictures_are_rounded_as_in_the_first_version(options, steps):
+    image = (255 * scene("shapes")).astype(np.uint8)
+    assert detect_edges(image, **options).steps == steps
+
+
+MEMORY = """
+import numpy as np, imtorque as it
+from pathlib import Path
+def peak():
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+edges = lambda *shape: it.Edges(*(np.random.default_rng(0).random((2, *shape)) < 0.1))
+it.find_blobs(np.eye(9))
+before = peak()
+{}
+print(peak() - before)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "it.find_blobs(np.random.default_rng(0).random((60, 80)), sizes=[5, 1000001], threshold=0)",
+        "it.value_and_scale_maps(edges(100, 1000), range(3, 4000, 200), patch='disk')",
+        "it.find_extrema(edges(100, 1000), sizes=range(3, 4000, 200), patch='disk', count=5)",
+        "it.torque_map(edges(100000, 1), 99999)",
+        "it.torque_map(edges(1, 100000), 99999)",
+        "it.find_extrema(edges(100000, 1), sizes=[3, 99999])",
+        "it.contribution_map(edges(9, 9), it.Extrema([0], [2**31], [1000001], [1.0]), patch='disk')",
+    ],
+)
+def test_patches_far_larger_than_a_picture_take_little_memory(call):
+    if not os.path.exists("/proc/self/status"):
+        pytest.skip("no /proc here")
+    run = subprocess.run([sys.executable, "-c", MEMORY.format(call)], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 200  # megabytes
+
+
+def test_threads_share_the_tables_of_far_reaching_patches_with_the_same_result():
+    edges = random_edges((1500, 1700), density=0.05)
+    sizes = [9, 301, 801, 1201]
+    found, maps = [], []
+    for threads in (1, 3, 16):
+        imtorque.set_num_threads(threads)
+        maps.append(value_and_scale_maps(edges, sizes))
+        found.append(imtorque.find_extrema(edges, sizes=sizes, count=100))
+    imtorque.set_num_threads(1)
+    for k in (1, 2):
+        assert_array_equal(maps[0][0], maps[k][0])
+        assert_array_equal(maps[0][1], maps[k][1])
+        assert_array_equal(found[0].value, found[k].value)
+        assert_array_equal(found[0].y, found[k].y)
+    tau = torque_volume(edges, sizes).tau
+    assert_array_equal(naive.value_and_scale_maps(tau[:, :50], sizes)[0], maps[0][0][:50])

@@ -1,9 +1,28 @@
+import copy
+import pickle
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from imtorque import Edges, Extrema, TorqueVolume, detect_edges, find_extrema, torque_volume
+from imtorque import (
+    Edges,
+    Extrema,
+    Survey,
+    TorqueVolume,
+    dense_contribution,
+    detect_edges,
+    find_extrema,
+    torque_coherence,
+    torque_map,
+    torque_volume,
+    value_and_scale_maps,
+)
 from imtorque.synthetic import scene
+from strategies import directed_fields, edge_fields, exact_fields, uneven_fields
 
 
 @pytest.fixture
@@ -70,3 +89,126 @@ def test_edges_take_lists_and_other_dtypes():
     edges = Edges([[1, 0], [0, 2]], np.zeros((2, 2), np.int16))
     assert edges.fx.dtype == edges.fy.dtype == np.float32
     assert len(find_extrema(edges, sizes=[3])) >= 1
+
+
+def test_a_volume_keeps_the_whole_name_it_is_saved_under(tmp_path):
+    volume = TorqueVolume(np.zeros((1, 3, 4)), [3])
+    assert volume.save(tmp_path / "vol.sigma1.4") == tmp_path / "vol.sigma1.4.npz"
+    assert volume.save(tmp_path / "vol.npz") == tmp_path / "vol.npz"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["vol.npz", "vol.sigma1.4.npz"]
+
+
+def test_edges_do_not_follow_the_arrays_they_were_made_from():
+    fx, fy = (np.random.default_rng(0).normal(size=(20, 30)).astype(np.float32) for _ in range(2))
+    edges = Edges(fx, fy)
+    kept, tau = edges.fx.copy(), torque_map(edges, 5)
+    fx[:], fy[:] = np.nan, 1e9
+    assert_array_equal(edges.fx, kept)
+    assert_array_equal(torque_map(edges, 5), tau)
+
+
+def remade(edges):
+    yield edges
+    yield pickle.loads(pickle.dumps(edges))
+    yield copy.copy(edges)
+    yield copy.deepcopy(edges)
+    yield Edges(edges.fx, edges.fy, steps=edges.steps)
+
+
+def test_edges_and_their_copies_are_read_only():
+    for edges in remade(detect_edges(scene("disc", (40, 60)))):
+        for force in (edges.fx, edges.fy):
+            with pytest.raises(ValueError, match="read-only"):
+                force[0, 0] = np.nan
+            with pytest.raises(ValueError, match="WRITEABLE"):
+                force.flags.writeable = True
+
+
+def test_copies_of_a_part_are_rounded_as_the_part_is():
+    part = Edges(*np.random.default_rng(0).normal(size=(2, 20, 30)), steps=64.0)
+    for edges in remade(part):
+        assert edges.steps == 64
+        assert_array_equal(torque_map(edges, 5), torque_map(part, 5))
+
+
+def test_a_pickle_with_other_forces_is_refused():
+    make, (fx, fy, steps) = Edges(np.eye(4), np.eye(4)).__reduce__()
+    with pytest.raises(ValueError, match="finite"):
+        make(fx * np.nan, fy, steps)
+
+
+any_field = edge_fields() | directed_fields() | exact_fields() | uneven_fields()
+
+
+def cut(edges, rows, columns):
+    """Cut a field into tiles, and yield their places and surveys."""
+    rows, columns = ([0, *sorted(set(cuts)), n] for cuts, n in zip((rows, columns), edges.shape, strict=True))
+    for y, bottom in pairwise(rows):
+        for x, right in pairwise(columns):
+            if y < bottom and x < right:
+                yield Edges(edges.fx[y:bottom, x:right], edges.fy[y:bottom, x:right]).survey.at(y, x)
+
+
+def draw_cuts(data, edges):
+    return [data.draw(st.lists(st.integers(0, n), max_size=3)) for n in edges.shape]
+
+
+@given(any_field, st.data())
+def test_surveys_of_tiles_merge_to_the_survey_of_the_whole(edges, data):
+    first, *others = cut(edges, *draw_cuts(data, edges))
+    assert first.merge(*others) == edges.survey
+    assert first.merge(*others).steps == edges.steps
+
+
+@given(any_field, st.data())
+def test_a_tile_with_the_steps_of_the_whole_agrees_with_it_to_the_bit(edges, data):
+    top, left = (data.draw(st.integers(0, n - 1)) for n in edges.shape)
+    bottom, right = (data.draw(st.integers(a + 1, n)) for a, n in zip((top, left), edges.shape, strict=True))
+    size = 2 * data.draw(st.integers(1, 3)) + 1
+    first, *others = cut(edges, *draw_cuts(data, edges))
+    tile = Edges(edges.fx[top:bottom, left:right], edges.fy[top:bottom, left:right], steps=first.merge(*others).steps)
+
+    def assert_agree(function, halo):
+        y, x = (a + halo if a else 0 for a in (top, left))
+        yy, xx = (b - halo if b < n else n for b, n in zip((bottom, right), edges.shape, strict=True))
+        if y < yy and x < xx:
+            inner = function(tile)[..., y - top : yy - top, x - left : xx - left]
+            assert_array_equal(inner, function(edges)[..., y:yy, x:xx])
+
+    half = size // 2
+    assert_agree(lambda e: torque_volume(e, [1, size]).tau, half)
+    assert_agree(lambda e: torque_volume(e, [1, size], patch="disk").tau, half)
+    assert_agree(lambda e: value_and_scale_maps(e, [1, size])[1], half)
+    assert_agree(lambda e: torque_coherence(e, size), half)
+    assert_agree(lambda e: dense_contribution(e, [1, size]), 2 * half)
+
+
+def test_a_tile_on_its_own_would_round_otherwise():
+    fx, fy = np.random.default_rng(0).normal(size=(2, 40, 40)) * (np.random.default_rng(1).random((40, 40)) < 0.2)
+    fx[0, 0] = 1000
+    assert Edges(fx[10:], fy[10:]).steps != Edges(fx, fy).steps
+
+
+def test_surveys_that_overlap_do_not_merge():
+    survey = Edges(np.eye(4), np.eye(4)).survey
+    with pytest.raises(ValueError, match="must not overlap, got 32 pixels"):
+        survey.merge(survey)
+
+
+def test_a_survey_is_a_plain_value():
+    survey = Edges(np.eye(4), np.eye(4)).survey
+    assert pickle.loads(pickle.dumps(survey)) == survey
+    assert isinstance(hash(survey), int)
+    assert survey.at(3, 5).area == (3, 5, 7, 9)
+    empty = Edges(np.zeros((4, 4)), np.zeros((4, 4))).survey
+    assert empty.merge(empty.at(4, 0)).steps == 1
+    assert isinstance(empty, Survey)
+
+
+@given(any_field)
+def test_the_finest_steps_and_no_finer_ones_are_taken(edges):
+    finest = 2.0 ** np.floor(np.log2(edges.survey.finest_steps))
+    torque_map(Edges(edges.fx, edges.fy, steps=finest), 5)
+    if edges.mask.any() and finest < 2.0**112:
+        with pytest.raises(ValueError, match=r"steps must be at most .* for exact sums"):
+            Edges(edges.fx, edges.fy, steps=2 * finest)

@@ -71,12 +71,43 @@ void require_within(const In<int32_t, 2>& index, int count) {
         if (index.data()[i] < 0 || index.data()[i] >= count) throw std::invalid_argument("an index is out of range");
 }
 
-Field field_of(const Plane& fx, const Plane& fy, double steps, const In<double, 2>& blocks) {
-    require_same_shape(fx, fy);
-    const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
-    if (static_cast<int>(blocks.shape(0)) != block_rows(height) || static_cast<int>(blocks.shape(1)) != block_rows(width))
-        throw std::invalid_argument("blocks do not belong to the field");
-    return {fx.data(), fy.data(), height, width, steps, blocks.data()};
+// An edge field as Python holds it: opaque. It keeps the arrays it was given, shows them read-only, and is surveyed when
+// it is made; `round_to` must be called before a kernel sees it.
+class EdgeField {
+  public:
+    EdgeField(Plane fx, Plane fy) : fx_(std::move(fx)), fy_(std::move(fy)) {
+        require_same_shape(fx_, fy_);
+        nb::gil_scoped_release release;
+        survey_ = survey(fx_.data(), fy_.data(), height(), width());
+    }
+    void round_to(double steps) { steps_ = steps; }
+    nb::tuple surveyed() const {
+        nb::list not_pell, octaves;
+        for (const int unit : survey_.not_pell) not_pell.append(unit);
+        for (const auto& [octave, count] : survey_.octaves) octaves.append(nb::make_tuple(octave, count));
+        return nb::make_tuple(nb::make_tuple(survey_.top, survey_.left, survey_.bottom, survey_.right), survey_.largest,
+                              survey_.grain, nb::tuple(not_pell), nb::tuple(octaves));
+    }
+    double mass() const { return survey_.blocks.back(); }
+    Field field() const {
+        const bool fine = survey_.largest * steps_ >= kQuickRounding;
+        return {fx_.data(), fy_.data(), height(), width(), steps_, survey_.blocks.data(), fine};
+    }
+
+  private:
+    int height() const { return static_cast<int>(fx_.shape(0)); }
+    int width() const { return static_cast<int>(fx_.shape(1)); }
+
+    Plane fx_, fy_;
+    Survey survey_;
+    double steps_ = 1;
+};
+
+// A component of the field: a read-only array that keeps the field alive.
+template <const float* Field::*kComponent>
+nb::ndarray<nb::numpy, const float, nb::ndim<2>> component(nb::handle_t<EdgeField> self) {
+    const Field field = nb::cast<const EdgeField&>(self).field();
+    return {field.*kComponent, {static_cast<size_t>(field.height), static_cast<size_t>(field.width)}, self};
 }
 
 struct Patches {
@@ -204,35 +235,31 @@ NB_MODULE(_native, m) {
         shape_forces(fx.data(), fy.data(), static_cast<long long>(fx.size()), strength_scale, directions, arc_length);
     });
 
-    m.def("survey", [](Plane fx, Plane fy) {
-        require_same_shape(fx, fy);
-        const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
-        Survey result;
-        {
-            nb::gil_scoped_release release;
-            result = survey(fx.data(), fy.data(), height, width);
-        }
-        auto blocks =
-            make<double, 2>({static_cast<size_t>(block_rows(height)), static_cast<size_t>(block_rows(width))});
-        std::copy(result.blocks.begin(), result.blocks.end(), blocks.data());
-        return nb::make_tuple(result.largest, result.steps, blocks);
-    });
+    nb::class_<EdgeField>(m, "EdgeField")
+        .def(nb::init<Plane, Plane>())
+        .def("round_to", &EdgeField::round_to)
+        .def("survey", &EdgeField::surveyed)
+        .def_prop_ro("mass", &EdgeField::mass)
+        .def_prop_ro("fx", &component<&Field::fx>)
+        .def_prop_ro("fy", &component<&Field::fy>);
     m.def("torque_volume",
-          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+          [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
              nb::ndarray<float, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
-              const Field field = field_of(fx, fy, steps, blocks);
-              if (out.shape(0) != heights.shape(0) || out.shape(1) != fx.shape(0) || out.shape(2) != fx.shape(1))
+              const Field field = edges.field();
+              if (out.shape(0) != heights.shape(0) || static_cast<int>(out.shape(1)) != field.height ||
+                  static_cast<int>(out.shape(2)) != field.width)
                   throw std::invalid_argument("out has the wrong shape");
               nb::gil_scoped_release release;
               const Patches p = patches_of(field, heights, widths, areas, disk);
               torque_volume(field, p.patches, p.shape, out.data());
           });
     m.def("value_and_scale",
-          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+          [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
              In<int32_t, 1> labels) {
-              const Field field = field_of(fx, fy, steps, blocks);
-              auto value = make<float, 2>({fx.shape(0), fx.shape(1)});
-              auto scale = make<int32_t, 2>({fx.shape(0), fx.shape(1)});
+              const Field field = edges.field();
+              const size_t height = static_cast<size_t>(field.height), width = static_cast<size_t>(field.width);
+              auto value = make<float, 2>({height, width});
+              auto scale = make<int32_t, 2>({height, width});
               {
                   nb::gil_scoped_release release;
                   const Patches p = patches_of(field, heights, widths, areas, disk);
@@ -251,9 +278,9 @@ NB_MODULE(_native, m) {
         }
         return nb::make_tuple(value, scale);
     });
-    m.def("torque_spectrum", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+    m.def("torque_spectrum", [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
                                 bool disk, int y, int x) {
-        const Field field = field_of(fx, fy, steps, blocks);
+        const Field field = edges.field();
         auto tau = make<float, 1>({heights.shape(0)});
         nb::gil_scoped_release release;
         const Patches p = patches_of(field, heights, widths, areas, disk);
@@ -271,23 +298,23 @@ NB_MODULE(_native, m) {
         return tau;
     });
 
-    m.def("extrema_of_volume", [](In<float, 3> tau, int sign, long long count, bool end_scales) {
+    m.def("extrema_of_volume", [](In<float, 3> tau, int sign, long long count, bool end_scales, float least) {
         std::vector<Extremum> extrema;
         {
             nb::gil_scoped_release release;
             extrema = extrema_of_volume(tau.data(), static_cast<int>(tau.shape(0)), static_cast<int>(tau.shape(1)),
-                                        static_cast<int>(tau.shape(2)), {sign, count, end_scales});
+                                        static_cast<int>(tau.shape(2)), {sign, count, end_scales, least});
         }
         return tuple_of(extrema);
     });
-    m.def("extrema_of_field", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
-                                 bool disk, int sign, long long count, bool end_scales) {
-        const Field field = field_of(fx, fy, steps, blocks);
+    m.def("extrema_of_field", [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+                                 bool disk, int sign, long long count, bool end_scales, float least) {
+        const Field field = edges.field();
         std::vector<Extremum> extrema;
         {
             nb::gil_scoped_release release;
             const Patches p = patches_of(field, heights, widths, areas, disk);
-            extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales});
+            extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales, least});
         }
         return tuple_of(extrema);
     });
@@ -317,11 +344,11 @@ NB_MODULE(_native, m) {
         return total;
     });
 
-    m.def("divide_by_mass", [](Plane fx, Plane fy, double steps, int half,
+    m.def("divide_by_mass", [](const EdgeField& edges, int half,
                                nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> tau) {
-        require_same_shape(fx, fy);
-        if (tau.shape(0) != fx.shape(0) || tau.shape(1) != fx.shape(1)) throw std::invalid_argument("tau differs in shape");
-        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), steps, nullptr};
+        const Field field = edges.field();
+        if (static_cast<int>(tau.shape(0)) != field.height || static_cast<int>(tau.shape(1)) != field.width)
+            throw std::invalid_argument("tau differs in shape");
         nb::gil_scoped_release release;
         divide_by_mass(field, half, tau.data());
     });

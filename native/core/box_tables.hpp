@@ -83,7 +83,7 @@ class BoxTables {
 
     // Torque of `patch` at (y, tile.left + x), ..., count pixels.
     IMTORQUE_INLINE void torque_row(const Patch& patch, int y, int x, int count, float* __restrict out) const {
-        const Corners c = corners(patch, y);
+        const Corners c = corners(patch, y, 0);
         const int w = width();
         const Uint p = static_cast<Uint>(patch.rx + patch.ry + 1), m = static_cast<Uint>(patch.rx - patch.ry);
         const float norm = patch.norm;
@@ -97,16 +97,16 @@ IMTORQUE_IVDEP
         }
     }
 
-    // The same for several squares, keeping the value of largest magnitude and its label (first wins ties); kOpen: these
+    // The same for several squares and the pixels from `from` on, keeping the value of largest magnitude and its label (first wins ties); kOpen: these
     // are the first, and what value and label hold does not count.
     template <int kGroup, bool kOpen>
-    IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int count, float* value,
-                                        int32_t* label) const {
+    IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int from, int count,
+                                        float* value, int32_t* label) const {
         Corners c[kGroup];
         Uint p[kGroup];
         float norm[kGroup];
         for (int g = 0; g < kGroup; ++g) {
-            c[g] = corners(patches[g], y);
+            c[g] = corners(patches[g], y, from);
             p[g] = static_cast<Uint>(2 * patches[g].rx + 1);
             norm[g] = patches[g].norm;
         }
@@ -152,10 +152,12 @@ IMTORQUE_IVDEP
     IMTORQUE_INLINE void build_to(int bottom) {
         for (const int rows = bottom - tile_.top + 2 * tile_.reach_y; built_ < rows; ++built_) {
             const int y = tile_.top - tile_.reach_y + built_;
-            if (y >= 0 && y < field_.height)
-                add_row(y);
-            else
+            if (y < 0 || y >= field_.height)
                 repeat_row();
+            else if (field_.fine)
+                add_row<true>(y);
+            else
+                add_row<false>(y);
         }
     }
 
@@ -166,11 +168,11 @@ IMTORQUE_IVDEP
 
     Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + 3 * (v % ring_)); }
 
-    IMTORQUE_INLINE Corners corners(const Patch& patch, int y) const {
+    IMTORQUE_INLINE Corners corners(const Patch& patch, int y, int from) const {
         const int v = y - tile_.top + tile_.reach_y;
         const Uint* a = row(v + patch.ry + 1);
         const Uint* b = row(v - patch.ry);
-        const int h = tile_.reach_x + patch.rx + 1, l = tile_.reach_x - patch.rx;
+        const int h = tile_.reach_x + patch.rx + 1 + from, l = tile_.reach_x - patch.rx + from;
         return {a + h, a + l, b + h, b + l};
     }
 
@@ -205,10 +207,19 @@ IMTORQUE_IVDEP
     static IMTORQUE_INLINE Lanes<Uint> last(const Lanes<Uint>& t) {
         return __builtin_shufflevector(t, t, 7, 7, 7, 7, 7, 7, 7, 7);
     }
+    // round_force and round_quickly, eight at a time.
+    template <bool kFine>
     static IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
         Lanes<float> f;
         load(forces, f);
-        f = f * steps + 12582912.0f;  // round_force, eight at a time
+        f *= steps;
+        if (kFine) {
+            const Lanes<double> shifted = __builtin_convertvector(f, Lanes<double>) + 6755399441055744.0;
+            Lanes<uint64_t> bits;
+            std::memcpy(&bits, &shifted, sizeof bits);
+            return __builtin_convertvector(bits - 0x4338000000000000ull, Lanes<Uint>);
+        }
+        f += 12582912.0f;
         return __builtin_convertvector(bits_of(f) - 0x4B400000, Lanes<Uint>);
     }
     static IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
@@ -219,6 +230,7 @@ IMTORQUE_IVDEP
 
     // Row recurrence: with row prefixes RX, RY and G(n) = (2n - 1) RY(n) - 2 RuY(n) = G(n - 1) + RY(n - 1) + RY(n),
     // Q(v + 1) = Q(v) + G - KX(v) - KX(v + 1).
+    template <bool kFine>
     IMTORQUE_INLINE void add_row(int y) {
         const int w = width();
         const int from = std::max(0, tile_.left - tile_.reach_x);
@@ -235,7 +247,7 @@ IMTORQUE_IVDEP
         const float steps = static_cast<float>(field_.steps);
         Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, k, q;
         for (int n = 0; n < w; n += kLanes) {
-            const Lanes<Uint> force_x = rounded(fx + n, steps), force_y = rounded(fy + n, steps);
+            const Lanes<Uint> force_x = rounded<kFine>(fx + n, steps), force_y = rounded<kFine>(fy + n, steps);
             const Lanes<Uint> run_x = running(force_x), run_y = running(force_y);
             const Lanes<Uint> rx = sum_x + run_x - force_x, ry = sum_y + run_y - force_y;
             const Lanes<Uint> step_g = ry + ry + force_y, run_g = running(step_g);

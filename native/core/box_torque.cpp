@@ -41,20 +41,23 @@ IMTORQUE_INLINE void sign_labels(const float* value, int count, int32_t* __restr
     for (int x = 0; x < count; ++x) scale[x] = value[x] < 0 ? -scale[x] : scale[x];
 }
 
+struct Block {  // of a tile: rows, and columns from the tile's left on
+    int top, bottom, from, count;
+};
+
 template <class Tables>
-IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile& tile, int top, int bottom) {
-    const int count = tile.right - tile.left;
-    const int end = job.first + job.count;
+IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile& tile, const Block& block) {
+    const int end = job.first + job.count, from = block.from, count = block.count;
     for (int k = job.first; k < end;) {
         const Patch* patch = job.patches + k;
         const bool squares = k + kGroup <= end && patch[0].rx == patch[0].ry && patch[1].rx == patch[1].ry &&
                              patch[2].rx == patch[2].ry;
-        for (int y = top; y < bottom; ++y) {
-            const size_t at = static_cast<size_t>(y) * job.field.width + tile.left;
+        for (int y = block.top; y < block.bottom; ++y) {
+            const size_t at = static_cast<size_t>(y) * job.field.width + tile.left + from;
             if (squares && k == job.first && job.opens) {
-                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at, job.scale + at);
             } else if (squares) {
-                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at, job.scale + at);
             } else {
                 if (k == job.first && job.opens) {
                     std::fill_n(job.value + at, count, 0.0f);
@@ -63,7 +66,7 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile
                 float torque[kStrip];
                 for (int x = 0; x < count; x += kStrip) {
                     const int n = std::min(kStrip, count - x);
-                    tables.torque_row(*patch, y, x, n, torque);
+                    tables.torque_row(*patch, y, from + x, n, torque);
                     select_row(torque, job.labels[k], n, job.value + at + x, job.scale + at + x);
                 }
             }
@@ -73,31 +76,37 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile
 }
 
 template <class Tables>
+IMTORQUE_INLINE void run_block(const Job& job, const Tables& tables, const Tile& tile, const Block& block) {
+    const int width = job.field.width;
+    const size_t pixels = static_cast<size_t>(job.field.height) * width;
+    if (job.volume) {
+        for (int k = job.first; k < job.first + job.count; ++k)
+            for (int y = block.top; y < block.bottom; ++y)
+                tables.torque_row(job.patches[k], y, block.from, block.count,
+                                  job.volume + k * pixels + static_cast<size_t>(y) * width + tile.left + block.from);
+        return;
+    }
+    fuse_block(job, tables, tile, block);
+    for (int y = block.top; y < block.bottom && job.closes; ++y) {
+        const size_t at = static_cast<size_t>(y) * width + tile.left + block.from;
+        sign_labels(job.value + at, block.count, job.scale + at);
+    }
+}
+
+template <class Tables>
 IMTORQUE_INLINE void run_tables(const Job& job, const Tile& tile) {
     Tables tables(job.field, tile, kRows);
-    const int count = tile.right - tile.left, width = job.field.width;
-    const size_t pixels = static_cast<size_t>(job.field.height) * width;
     for (int top = tile.top; top < tile.bottom; top += kRows) {
         const int bottom = std::min(top + kRows, tile.bottom);
         tables.build_to(bottom);
-        if (job.volume) {
-            for (int k = job.first; k < job.first + job.count; ++k)
-                for (int y = top; y < bottom; ++y)
-                    tables.torque_row(job.patches[k], y, 0, count,
-                                      job.volume + k * pixels + static_cast<size_t>(y) * width + tile.left);
-            continue;
-        }
-        fuse_block(job, tables, tile, top, bottom);
-        for (int y = top; y < bottom && job.closes; ++y) {
-            const size_t at = static_cast<size_t>(y) * width + tile.left;
-            sign_labels(job.value + at, count, job.scale + at);
-        }
+        run_block(job, tables, tile, {top, bottom, 0, tile.right - tile.left});
     }
 }
 
 template <class Number>
 IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
-    if (table_width(tile) <= kKnownWidth)
+    // Not where most of the known width would be padding of many rows.
+    if (table_width(tile) <= kKnownWidth && (2 * table_width(tile) > kKnownWidth || tile.reach_y < 512))
         run_tables<BoxTables<Number, kKnownWidth>>(job, tile);
     else
         run_tables<BoxTables<Number>>(job, tile);
@@ -106,14 +115,42 @@ IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, cons
                   (number, job, tile))
 
 template <class Number>
-void run(Number number, const Job& job) {
-    int reach_y = 0, reach_x = 0;
-    for (int k = job.first; k < job.first + job.count; ++k) {
-        reach_y = std::max(reach_y, job.patches[k].ry);
-        reach_x = std::max(reach_x, job.patches[k].rx);
+IMTORQUE_INLINE void build_impl(BoxTables<Number>& tables, int bottom) {
+    tables.build_to(bottom);
+}
+IMTORQUE_DISPATCH(template <class Number> static, build, (BoxTables<Number> & tables, int bottom), (tables, bottom))
+
+template <class Number>
+IMTORQUE_INLINE void use_impl(const BoxTables<Number>& tables, const Job& job, const Tile& tile, const Block& block) {
+    run_block(job, tables, tile, block);
+}
+IMTORQUE_DISPATCH(template <class Number> static, use,
+                  (const BoxTables<Number>& tables, const Job& job, const Tile& tile, const Block& block),
+                  (tables, job, tile, block))
+
+// One table, many threads: they wait while it is built, a block of rows at a time, and share the columns.
+template <class Number>
+void run_shared(const Job& job, const Tile& tile) {
+    BoxTables<Number> tables(job.field, tile, kRows);
+    const int count = tile.right - tile.left, parts = (count + kStrip - 1) / kStrip;
+    for (int top = tile.top; top < tile.bottom; top += kRows) {
+        const int bottom = std::min(top + kRows, tile.bottom);
+        build(tables, bottom);
+        parallel_for(parts, [&](int i) {
+            use(tables, job, tile, Block{top, bottom, i * kStrip, std::min(kStrip, count - i * kStrip)});
+        });
     }
-    const std::vector<Tile> tiles = cut_tiles(job.field.height, job.field.width, reach_y, reach_x);
-    parallel_for(static_cast<int>(tiles.size()), [&](int i) { run_tile(number, job, tiles[i]); });
+}
+
+template <class Number>
+void run(Number number, const Job& job, const std::vector<Patch>& patches) {
+    const Reach reach = reach_of(patches, job.first, job.count);
+    const Tiling tiling =
+        cut_tiles(job.field.height, job.field.width, reach.y, reach.x, sizeof(typename Number::Uint));
+    if (tiling.shared)
+        for (const Tile& tile : tiling.tiles) run_shared<Number>(job, tile);
+    else
+        parallel_for(static_cast<int>(tiling.tiles.size()), [&](int i) { run_tile(number, job, tiling.tiles[i]); });
 }
 
 // Narrow patches first, then the wide ones; sizes increase, so ties still go to the first.
@@ -125,7 +162,7 @@ void run_by_width(Job job, const std::vector<Patch>& patches) {
         job.count = widths.narrow;
         job.opens = true;
         job.closes = widths.narrow == count;
-        run(Narrow{}, job);
+        run(Narrow{}, job, patches);
     }
     if (widths.narrow < count) {
         job.first = widths.narrow;
@@ -133,9 +170,9 @@ void run_by_width(Job job, const std::vector<Patch>& patches) {
         job.opens = widths.narrow == 0;
         job.closes = true;
         if (widths.long_sums)
-            run(WideLong{}, job);
+            run(WideLong{}, job, patches);
         else
-            run(Wide{}, job);
+            run(Wide{}, job, patches);
     }
 }
 
@@ -162,15 +199,32 @@ Widths choose_widths(const Field& field, const std::vector<Patch>& patches) {
     return {static_cast<int>(first_wide - covers.begin()), width_of_sums(field, covers.back()) == Width::bits64_long};
 }
 
-std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x) {
+Reach reach_of(const std::vector<Patch>& patches, int first, int count) {
+    Reach reach{0, 0};
+    for (int k = first; k < first + count; ++k) {
+        reach.y = std::max(reach.y, patches[k].ry);
+        reach.x = std::max(reach.x, patches[k].rx);
+    }
+    return reach;
+}
+
+Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes) {
+    constexpr double kPrivate = 32 << 20, kPrivateShare = 4;  // bytes of private tables: in all, and per pixel
     // Wide strips where patches reach far, so that the margins a strip shares with its neighbours stay a small part.
-    const int strip = std::max(kStrip, 2 * reach_x);
-    const int strips = (width + strip - 1) / strip;
-    int bands = 1;
+    int strip = std::max(kStrip, 2 * reach_x), bands = 1;
     if (num_threads() > 1) {
+        const int strips = (width + strip - 1) / strip;
         const int wanted = (2 * num_threads() + strips - 1) / strips;
         bands = std::max(1, std::min(wanted, height / std::max(4 * kRows, 2 * reach_y)));
     }
+    const double table = 3.0 * static_cast<double>(cell_bytes) * (2.0 * reach_y + kRows) * (strip + 2.0 * reach_x);
+    const int tasks = std::min(num_threads(), (width + strip - 1) / strip * bands);
+    const bool shared = table * tasks > std::max(kPrivate, kPrivateShare * height * width);
+    if (shared) {
+        strip = std::max(kStrip, reach_x);
+        bands = 1;
+    }
+    const int strips = (width + strip - 1) / strip;
     std::vector<Tile> tiles;
     for (int s = 0; s < strips; ++s)
         for (int b = 0; b < bands; ++b) {
@@ -180,7 +234,7 @@ std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x) {
             tiles.push_back({cut(height, b, bands), cut(height, b + 1, bands), cut(width, s, strips),
                              cut(width, s + 1, strips), reach_y, reach_x});
         }
-    return tiles;
+    return {std::move(tiles), shared};
 }
 
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau) {
@@ -195,7 +249,7 @@ void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shap
         return;
     }
     // Disks: a band of the volume at a time.
-    const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
+    const int rows = std::min(kDiskRows, field.height);
     const int count = static_cast<int>(patches.size());
     std::vector<float> tau(static_cast<size_t>(count) * rows * field.width);
     for (int top = 0; top < field.height; top += rows) {

@@ -26,31 +26,37 @@ struct Job {
     float* tau;
 };
 
+// PX, PY, G of the rows that a tile's patches touch; those outside the image are one row of zeros.
 template <class Number>
-class RowPrefixes {  // PX, PY, G of the rows around the current one, as a ring
+class RowPrefixes {
   public:
     using Uint = typename Number::Uint;
     RowPrefixes(const Field& field, const Tile& tile)
-        : field_(field), steps_(static_cast<float>(field.steps)), tile_(tile), ring_(2 * tile.reach_y + 1),
-          width_(tile.right - tile.left + 2 * tile.reach_x + 1),
-          cells_(new Uint[static_cast<size_t>(width_) * 3 * ring_]) {}
+        : field_(field), steps_(static_cast<float>(field.steps)), tile_(tile),
+          first_(std::max(0, tile.top - tile.reach_y)), last_(std::min(field.height, tile.bottom + tile.reach_y)),
+          width_(tile.right - tile.left + 2 * tile.reach_x + 1), none_(static_cast<size_t>(width_) * 3, Uint{0}),
+          cells_(new Uint[static_cast<size_t>(width_) * 3 * (last_ - first_)]) {
+        parallel_for(last_ - first_, [&](int i) { build(first_ + i); });
+    }
 
     int width() const { return width_; }
-    Uint* row(int y) { return cells_.get() + static_cast<size_t>(width_) * 3 * ((y + ring_) % ring_); }
+    const Uint* row(int y) const { return y < first_ || y >= last_ ? none_.data() : cells(y); }
+
+  private:
+    Uint* cells(int y) const { return cells_.get() + static_cast<size_t>(width_) * 3 * (y - first_); }
 
     void build(int y) {
-        Uint *px = row(y), *py = px + width_, *g = py + width_;
-        const bool inside = y >= 0 && y < field_.height;
-        const size_t at = inside ? static_cast<size_t>(y) * field_.width : 0;
+        Uint *px = cells(y), *py = px + width_, *g = py + width_;
+        const size_t at = static_cast<size_t>(y) * field_.width;
         Uint sum_x = 0, sum_y = 0, sum_g = 0;
         for (int n = 0; n < width_; ++n) {
             px[n] = sum_x;
             py[n] = sum_y;
             g[n] = sum_g;
             const int x = tile_.left - tile_.reach_x + n;
-            const bool force = inside && x >= 0 && x < field_.width;
+            const bool force = x >= 0 && x < field_.width;
             const auto rounded = [&](const float* f) {
-                return force ? static_cast<Uint>(static_cast<int64_t>(round_force(f[at + x], steps_))) : Uint{0};
+                return force ? static_cast<Uint>(round_force(f[at + x], steps_)) : Uint{0};
             };
             const Uint force_y = rounded(field_.fy);
             sum_x += rounded(field_.fx);
@@ -59,11 +65,11 @@ class RowPrefixes {  // PX, PY, G of the rows around the current one, as a ring
         }
     }
 
-  private:
     Field field_;
     float steps_;
     Tile tile_;
-    int ring_, width_;
+    int first_, last_, width_;
+    std::vector<Uint> none_;
     std::unique_ptr<Uint[]> cells_;
 };
 
@@ -110,16 +116,14 @@ IMTORQUE_IVDEP
 }
 
 template <class Number>
-IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
+IMTORQUE_INLINE void run_rows_impl(const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to) {
     using Uint = typename Number::Uint;
-    RowPrefixes<Number> prefixes(job.field, tile);
     const int width = prefixes.width(), count = tile.right - tile.left, reach = tile.reach_x;
-    std::unique_ptr<Uint[]> sums(new Uint[static_cast<size_t>(job.count) * count]), pairs(new Uint[4 * width]);
+    const size_t cells = static_cast<size_t>(job.count) * count;
+    std::unique_ptr<Uint[]> sums(new Uint[cells]), pairs(new Uint[4 * static_cast<size_t>(width)]);
     Uint *a0 = pairs.get(), *b0 = a0 + width, *a1 = b0 + width, *b1 = a1 + width;
-    for (int y = tile.top - tile.reach_y; y < tile.top + tile.reach_y; ++y) prefixes.build(y);
-    for (int y = tile.top; y < tile.bottom; ++y) {
-        prefixes.build(y + tile.reach_y);
-        std::fill_n(sums.get(), static_cast<size_t>(job.count) * count, Uint{0});
+    for (int y = from; y < to; ++y) {
+        std::fill_n(sums.get(), cells, Uint{0});
         for (int dy = 0; dy <= tile.reach_y; dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
             pair_rows<Uint>(prefixes.row(y + dy), prefixes.row(y - dy), dy, width, a0, b0);
             const bool more = dy < tile.reach_y;
@@ -144,26 +148,33 @@ IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
     }
 }
 
-IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
-                  (number, job, tile))
+IMTORQUE_DISPATCH(template <class Number> static, run_rows,
+                  (const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to),
+                  (prefixes, job, tile, from, to))
 
+// A few rows of a strip at a time: threads share its tables, which are then small beside the picture.
 template <class Number>
-void run(Number number, const Job& job) {
-    const int radius = job.patches[job.first + job.count - 1].rx;
-    const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, job.field.width - 1);
-    const std::vector<Tile> tiles = cut_tiles(job.bottom - job.top, job.field.width, reach_y, reach_x);
-    parallel_for(static_cast<int>(tiles.size()), [&](int i) {
-        Tile tile = tiles[i];
-        tile.top += job.top;
-        tile.bottom += job.top;
-        run_tile(number, job, tile);
-    });
+void run(Number, const Job& job) {
+    constexpr int kTableRows = 512, kTaskRows = 4;
+    const int radius = job.patches[job.first + job.count - 1].rx, width = job.field.width;
+    const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, width - 1);
+    const int strip = std::max(kStrip, 2 * reach_x), rows = std::max(kDiskRows, kTableRows - 2 * reach_y);
+    for (int left = 0; left < width; left += strip)
+        for (int top = job.top; top < job.bottom; top += rows) {
+            const Tile tile{top, std::min(top + rows, job.bottom), left, std::min(left + strip, width), reach_y, reach_x};
+            const RowPrefixes<Number> prefixes(job.field, tile);
+            parallel_for((tile.bottom - top + kTaskRows - 1) / kTaskRows, [&](int i) {
+                const int from = top + i * kTaskRows;
+                run_rows(prefixes, job, tile, from, std::min(from + kTaskRows, tile.bottom));
+            });
+        }
 }
 
 }  // namespace
 
 int disk_half_width(long long radius, long long dy) {
     const long long square = radius * radius - dy * dy;
+    if (square < 0) return -1;
     auto w = static_cast<long long>(std::sqrt(static_cast<double>(square)));
     while (w * w > square) --w;
     while ((w + 1) * (w + 1) <= square) ++w;

@@ -186,50 +186,96 @@ IMTORQUE_INLINE void build_tables_impl(BoxTables<Number>& tables, int bottom) {
 IMTORQUE_DISPATCH(template <class Number> static, build_tables, (BoxTables<Number> & tables, int bottom),
                   (tables, bottom))
 
+// The tables of a tile: narrow ones for the first patches, which reach less far, and others for the rest.
+template <class Number>
+class CellTables {
+  public:
+    CellTables(const Field& field, const std::vector<Patch>& patches, int narrow, const Tile& tile)
+        : patches_(patches), height_(field.height), narrow_(narrow), near_(tile), far_(tile) {
+        const Reach near = reach_of(patches, 0, narrow);
+        near_.reach_y = near.y + 1;  // serves the cells' margins
+        near_.reach_x = near.x + kPad;
+        if (narrow > 0) small_.reset(new BoxTables<Narrow>(field, near_, kRows + 2));
+        if (narrow < static_cast<int>(patches.size())) large_.reset(new BoxTables<Number>(field, far_, kRows + 2));
+    }
+    void build_to(int bottom) {
+        if (small_) build_tables(*small_, bottom);
+        if (large_) build_tables(*large_, bottom);
+    }
+    void fill(int k, const Cell& cell, float* slice) const {
+        if (k < narrow_)
+            fill_slice(*small_, patches_[k], near_, cell, height_, slice);
+        else
+            fill_slice(*large_, patches_[k], far_, cell, height_, slice);
+    }
+
+  private:
+    const std::vector<Patch>& patches_;
+    int height_, narrow_;
+    Tile near_, far_;
+    std::unique_ptr<BoxTables<Narrow>> small_;
+    std::unique_ptr<BoxTables<Number>> large_;
+};
+
+// Cells of the rows [top, bottom) of a tile that may hold an extremum.
+std::vector<Cell> cells_of(const Search& s, const Tile& tile, int top, int bottom) {
+    std::vector<Cell> cells;
+    for (int y = top; y < bottom; y += kRows)
+        for (const Cell& cell : cut_row(y, std::min(y + kRows, bottom), tile.left, tile.right))
+            if (worth_searching(s, cell)) cells.push_back(cell);
+    return cells;
+}
+
 template <class Number>
 void search_boxes(const Search& s, const Field& field, const std::vector<Patch>& patches, int narrow,
                   std::vector<Found>& all) {
-    int reach_y = 0, reach_x = 0;
-    for (const Patch& patch : patches) {
-        reach_y = std::max(reach_y, patch.ry);
-        reach_x = std::max(reach_x, patch.rx);
-    }
-    // Some more reach serves the cells' margins and the spare columns of the last one.
-    const std::vector<Tile> tiles = cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad);
     std::mutex lock;
-    parallel_for(static_cast<int>(tiles.size()), [&](int i) {
-        std::vector<Cell> cells;
-        for (int top = tiles[i].top; top < tiles[i].bottom; top += kRows)
-            for (const Cell& cell : cut_row(top, std::min(top + kRows, tiles[i].bottom), tiles[i].left, tiles[i].right))
-                if (worth_searching(s, cell)) cells.push_back(cell);
-        if (cells.empty()) return;
-        Tile tile = tiles[i];
-        tile.top = cells.front().top;
-        std::unique_ptr<BoxTables<Narrow>> small;
-        std::unique_ptr<BoxTables<Number>> large;
-        if (narrow > 0) small.reset(new BoxTables<Narrow>(field, tile, kRows + 2));
-        if (narrow < s.count) large.reset(new BoxTables<Number>(field, tile, kRows + 2));
-        const auto fill = [&](int k, const Cell& cell, float* slice) {
-            if (k < narrow)
-                fill_slice(*small, patches[k], tile, cell, s.height, slice);
-            else
-                fill_slice(*large, patches[k], tile, cell, s.height, slice);
-            clear_outside(s, cell, slice);
-        };
-        std::vector<Found> out;
-        for (const Cell& cell : cells) {
-            if (small) build_tables(*small, cell.bottom);
-            if (large) build_tables(*large, cell.bottom);
-            search_cell(s, cell, fill, out);
-        }
+    const auto search = [&](const CellTables<Number>& tables, const Cell& cell, std::vector<Found>& out) {
+        search_cell(s, cell, [&](int k, const Cell& c, float* slice) {
+            tables.fill(k, c, slice);
+            clear_outside(s, c, slice);
+        }, out);
+    };
+    const auto keep = [&](const std::vector<Found>& out) {
         std::lock_guard<std::mutex> guard(lock);
         all.insert(all.end(), out.begin(), out.end());
-    });
+    };
+    const Reach reach = reach_of(patches, 0, s.count);
+    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad, sizeof(typename Number::Uint));
+    const auto search_tile = [&](Tile tile) {
+        const std::vector<Cell> cells = cells_of(s, tile, tile.top, tile.bottom);
+        if (cells.empty()) return;
+        tile.top = cells.front().top;
+        CellTables<Number> tables(field, patches, narrow, tile);
+        std::vector<Found> out;
+        for (const Cell& cell : cells) {
+            tables.build_to(cell.bottom);
+            search(tables, cell, out);
+        }
+        keep(out);
+    };
+    const auto search_shared = [&](const Tile& tile) {
+        CellTables<Number> tables(field, patches, narrow, tile);
+        for (int top = tile.top; top < tile.bottom; top += kRows) {
+            const int bottom = std::min(top + kRows, tile.bottom);
+            tables.build_to(bottom);
+            const std::vector<Cell> cells = cells_of(s, tile, top, bottom);
+            parallel_for(static_cast<int>(cells.size()), [&](int i) {
+                std::vector<Found> out;
+                search(tables, cells[i], out);
+                keep(out);
+            });
+        }
+    };
+    if (tiling.shared)
+        for (const Tile& tile : tiling.tiles) search_shared(tile);
+    else
+        parallel_for(static_cast<int>(tiling.tiles.size()), [&](int i) { search_tile(tiling.tiles[i]); });
 }
 
 void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
                   std::vector<Found>& all) {
-    const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
+    const int rows = std::min(kDiskRows, field.height);
     std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
     for (int top = 0; top < field.height; top += rows) {
         const int bottom = std::min(top + rows, field.height);
@@ -350,7 +396,7 @@ float weakest_wanted(const float* value, int height, int width, const Request& r
 }  // namespace
 
 std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request) {
-    const Search s{count, height, width, request, 0, nullptr};
+    const Search s{count, height, width, request, request.least, nullptr};
     std::vector<Found> found;
     std::mutex lock;
     parallel_for((height + kRows - 1) / kRows, [&](int i) {
@@ -365,7 +411,7 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
 std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                        const Request& request) {
     const int count = static_cast<int>(patches.size());
-    Search s{count, field.height, field.width, request, 0, nullptr};
+    Search s{count, field.height, field.width, request, request.least, nullptr};
     if (request.count == 0) return {};
     std::vector<Found> found;
     if (shape == Shape::disk) {
@@ -380,7 +426,7 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
         std::unique_ptr<int32_t[]> scale(new int32_t[pixels]);
         const std::vector<int32_t> sizes(count, 1);
         value_and_scale(field, patches, shape, sizes.data(), value.get(), scale.get());
-        s.threshold = weakest_wanted(value.get(), field.height, field.width, request);
+        s.threshold = std::max(s.threshold, weakest_wanted(value.get(), field.height, field.width, request));
         s.value_map = value.get();
     }
     const Widths widths = choose_widths(field, patches);
@@ -389,47 +435,6 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
     else
         search_boxes<Wide>(s, field, patches, widths.narrow, found);
     return strongest(found, request);
-}
-
-std::vector<bool> suppress_overlaps(const int64_t* y, const int64_t* x, const int64_t* height, const int64_t* width,
-                                    const float* value, int count, double overlap) {
-    // Kept boxes are listed in the grid squares they touch, so that a box meets only those near it.
-    constexpr int64_t kGrid = 64;
-    const auto cell = [](int64_t low, int64_t origin) { return (low - origin) / kGrid; };
-    int64_t top = 0, bottom = 0, left = 0, right = 0;
-    for (int i = 0; i < count; ++i) {
-        top = i ? std::min(top, y[i] - height[i] / 2) : y[i] - height[i] / 2;
-        bottom = i ? std::max(bottom, y[i] + height[i] / 2) : y[i] + height[i] / 2;
-        left = i ? std::min(left, x[i] - width[i] / 2) : x[i] - width[i] / 2;
-        right = i ? std::max(right, x[i] + width[i] / 2) : x[i] + width[i] / 2;
-    }
-    const int64_t columns = cell(right, left) + 1;
-    std::vector<std::vector<int>> listed(static_cast<size_t>((cell(bottom, top) + 1) * columns));
-    std::vector<bool> keep(count, false);
-    const auto shared = [&](int i, int j) {
-        const auto span = [](int64_t a, int64_t sa, int64_t b, int64_t sb) {
-            return std::max<int64_t>(0, std::min(a + sa / 2, b + sb / 2) - std::max(a - sa / 2, b - sb / 2) + 1);
-        };
-        const double both = static_cast<double>(span(y[i], height[i], y[j], height[j])) *
-                            static_cast<double>(span(x[i], width[i], x[j], width[j]));
-        return both / std::min(static_cast<double>(height[i] * width[i]), static_cast<double>(height[j] * width[j]));
-    };
-    for (int i = 0; i < count; ++i) {
-        const int64_t from_y = cell(y[i] - height[i] / 2, top), to_y = cell(y[i] + height[i] / 2, top);
-        const int64_t from_x = cell(x[i] - width[i] / 2, left), to_x = cell(x[i] + width[i] / 2, left);
-        keep[i] = true;
-        for (int64_t gy = from_y; gy <= to_y && keep[i]; ++gy)
-            for (int64_t gx = from_x; gx <= to_x && keep[i]; ++gx)
-                for (const int j : listed[static_cast<size_t>(gy * columns + gx)])
-                    if ((value[i] > 0) == (value[j] > 0) && shared(i, j) > overlap) {
-                        keep[i] = false;
-                        break;
-                    }
-        if (!keep[i]) continue;
-        for (int64_t gy = from_y; gy <= to_y; ++gy)
-            for (int64_t gx = from_x; gx <= to_x; ++gx) listed[static_cast<size_t>(gy * columns + gx)].push_back(i);
-    }
-    return keep;
 }
 
 }  // namespace imtorque

@@ -18,6 +18,7 @@ struct Request {
     int sign;
     long long count;
     bool end_scales;  // whether extrema at the first and the last size count
+    float least;      // |value| of the weakest asked for
 };
 
 // Both give the same result: sorted by falling |value|, then by (k, y, x).

@@ -10,11 +10,11 @@
 namespace imtorque {
 namespace {
 
-constexpr double kSparseSteps = 4096;    // per unit of force: 32-bit sums hold to about size 100 on real edges
-constexpr double kPellSteps = 3363;      // 3363 / sqrt(2) = 2378.0002: both axis and diagonal unit forces are whole
-constexpr double kDenseSteps = 1 << 21;  // where errors of neighbours do not average out
-constexpr float kPellSlack = 1e-3f;      // of a step
-constexpr double kSmallestUnit = 1e-30;  // keeps the number of steps inside a float
+constexpr double kPellSteps = 3363;  // 3363 / sqrt(2) = 2378.0002: both axis and diagonal unit forces are whole
+constexpr float kPellSlack = 1e-3f;  // of a step
+constexpr int kPellUnits = 22;       // from 2^22 times the unit on, every force is within the slack of 0 Pell steps
+constexpr int kPellGrid = 14;        // from 2^14 times on, 0 is the nearest whole number to every force
+constexpr int kSmallestUnit = -100;  // as an exponent: keeps the number of steps inside a float
 constexpr int kBlock = 8;
 
 struct Extent {  // of a band of rows
@@ -58,44 +58,90 @@ void extend(Extent& e, const float* fx, const float* fy, int y, int width, int32
     e.right = std::max(e.right, right);
 }
 
-// Largest distance, in steps, of a force component from the whole numbers, at most.
-bool row_is_whole(const float* fx, const float* fy, int width, float steps, float slack) {
-    int off = 0;
-    for (int x = 0; x < width; ++x) {
-        const float ex = std::fabs(fx[x] * steps - static_cast<float>(round_force(fx[x], steps)));
-        const float ey = std::fabs(fy[x] * steps - static_cast<float>(round_force(fy[x], steps)));
-        off |= (ex > slack) | (ey > slack);
-    }
-    return off == 0;
+// The unit of a field: the exponent of the power of two above its largest force component, as imtorque._survey has it.
+int unit_exponent(double largest) {
+    int exponent;
+    const double mantissa = std::frexp(largest * (1 - 1e-6), &exponent);
+    return std::max(mantissa == 0.5 ? exponent - 1 : exponent, kSmallestUnit);
 }
 
-// Whether every force is whole, within `slack`, at this many steps. Stops at the first row that says no.
-bool whole(const float* fx, const float* fy, int height, int width, double steps, float slack) {
-    for (int y = 0; y < height; ++y) {
-        const size_t row = static_cast<size_t>(y) * width;
-        if (!row_is_whole(fx + row, fy + row, width, static_cast<float>(steps), slack)) return false;
-    }
-    return true;
+struct Detail {  // of a band of rows
+    int grain = std::numeric_limits<int>::max();
+    uint32_t not_pell = 0;  // bit i: at the unit times 2^i
+    int32_t octaves[256] = {};
+};
+
+int lowest_bit(uint32_t bits) {  // of a positive float, as an exponent
+    const uint32_t mantissa = bits & 0x7FFFFF;
+    const int exponent = static_cast<int>(bits >> 23);
+    if (exponent == 0) return __builtin_ctz(mantissa) - 149;
+    return mantissa ? __builtin_ctz(mantissa) + exponent - 150 : exponent - 127;
 }
 
-double power_of_two_above(double x) { return std::exp2(std::ceil(std::log2(x * (1 - 1e-6)))); }
-double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
+uint32_t off_pell_grid(float force, const float* steps, uint32_t done) {
+    uint32_t off = done;
+    for (uint32_t left = ~done & ((1u << kPellGrid) - 1); left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const float whole = static_cast<float>(round_quickly(force, steps[i]));
+        if (std::fabs(force * steps[i] - whole) > kPellSlack) off |= 1u << i;
+    }
+    return off;
+}
 
-// Sparse fields (edges) take 4096 steps per power of two above the largest force. Fields that are exact at that
-// resolution (whole numbers, halves, ...) stay exact; fields of the eight directions take the Pell number at which both
-// 1 and 1/sqrt(2) are whole; dense fields (whole gradients), whose neighbouring errors are alike and do not average
-// out, take a finer step and pay with 64-bit sums.
-double choose_steps(const float* fx, const float* fy, int height, int width, const Extent& e) {
-    if (e.count == 0) return 1;
-    float largest;
-    std::memcpy(&largest, &e.largest, sizeof largest);
-    const double unit = std::max(power_of_two_above(largest), kSmallestUnit);
-    if (whole(fx, fy, height, width, kSparseSteps / unit, 0)) return kSparseSteps / unit;
-    if (whole(fx, fy, height, width, kPellSteps / unit, kPellSlack)) return kPellSteps / unit;
-    const double area = (e.bottom - e.top + 1.0) * (e.right - e.left + 1.0);
-    if (2.5 * static_cast<double>(e.count) < area) return kSparseSteps / unit;
-    const double worst = 2.0 * height * width * std::hypot(height, width);  // twice the moment of unit forces everywhere
-    return std::min(kDenseSteps, power_of_two_below(std::exp2(62) / worst)) / unit;
+IMTORQUE_INLINE void look_at_force(Detail& d, float fx, float fy, const float* pell) {
+    const float ax = std::fabs(fx), ay = std::fabs(fy);
+    uint32_t bx, by;
+    std::memcpy(&bx, &ax, sizeof bx);
+    std::memcpy(&by, &ay, sizeof by);
+    ++d.octaves[std::max(bx, by) >> 23];
+    // The lowest bit of a float lies at most 23 places below its exponent: most forces cannot lower the grain.
+    if (bx && static_cast<int>(bx >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(bx));
+    if (by && static_cast<int>(by >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(by));
+    if (~d.not_pell & ((1u << kPellGrid) - 1)) d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
+}
+
+void look_at_row(Detail& d, const float* fx, const float* fy, int width, const float* pell) {
+    constexpr int kGroup = 8;
+    for (int x = 0; x < width; x += kGroup) {
+        const int n = std::min(kGroup, width - x);
+        if (n == kGroup) {  // most groups hold no force
+            uint64_t words[kGroup];
+            std::memcpy(words, fx + x, kGroup * sizeof(float));
+            std::memcpy(words + kGroup / 2, fy + x, kGroup * sizeof(float));
+            uint64_t any = 0;
+            for (const uint64_t word : words) any |= word;
+            if ((any & 0x7FFFFFFF7FFFFFFF) == 0) continue;
+        }
+        for (int i = x; i < x + n; ++i)
+            if (fx[i] != 0 || fy[i] != 0) look_at_force(d, fx[i], fy[i], pell);
+    }
+}
+
+// The second pass: what needs to know the largest force, or looks at single forces.
+void look_closer(const float* fx, const float* fy, int height, int width, Survey& s) {
+    const int unit = unit_exponent(s.largest);
+    float pell[kPellUnits];
+    for (int i = 0; i < kPellUnits; ++i) pell[i] = static_cast<float>(std::ldexp(kPellSteps, -unit - i));
+    Detail all;
+    for (int i = kPellGrid; i < kPellUnits; ++i)
+        if (static_cast<float>(s.largest) * pell[i] > kPellSlack) all.not_pell |= 1u << i;
+    const int bands = block_rows(height) - 1;
+    std::vector<Detail> details(bands);
+    parallel_for(bands, [&](int band) {
+        for (int y = band * kBlock; y < std::min(height, (band + 1) * kBlock); ++y)
+            look_at_row(details[band], fx + static_cast<size_t>(y) * width, fy + static_cast<size_t>(y) * width, width, pell);
+    });
+    long long octaves[256] = {};
+    for (const Detail& d : details) {
+        all.grain = std::min(all.grain, d.grain);
+        all.not_pell |= d.not_pell;
+        for (int e = 0; e < 256; ++e) octaves[e] += d.octaves[e];
+    }
+    s.grain = all.grain;
+    for (int i = 0; i < kPellUnits; ++i)
+        if (all.not_pell >> i & 1) s.not_pell.push_back(unit + i);
+    for (int e = 0; e < 256; ++e)
+        if (octaves[e]) s.octaves.push_back({e - 127, octaves[e]});
 }
 
 }  // namespace
@@ -132,10 +178,18 @@ Survey survey(const float* fx, const float* fy, int height, int width) {
         for (int bx = 1; bx < cols; ++bx) row[bx] += row[bx - 1];
         for (int bx = 1; bx < cols; ++bx) row[bx] += row[bx - cols];
     }
+    Survey result;
+    result.blocks = std::move(blocks);
+    if (all.count == 0) return result;
     float largest;
     std::memcpy(&largest, &all.largest, sizeof largest);
-    if (!std::isfinite(largest)) return {std::numeric_limits<double>::infinity(), 1, std::move(blocks)};
-    return {largest, choose_steps(fx, fy, height, width, all), std::move(blocks)};
+    result.largest = std::isfinite(largest) ? largest : std::numeric_limits<double>::infinity();
+    result.top = all.top;
+    result.left = all.left;
+    result.bottom = all.bottom + 1;
+    result.right = all.right + 1;
+    if (std::isfinite(largest)) look_closer(fx, fy, height, width, result);
+    return result;
 }
 
 // |dx Fy - dy Fx| <= max(|dx|, |dy|) (|Fx| + |Fy|): the longest lever times the largest mass in any such patch, counted

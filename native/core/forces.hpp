@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "core/simd.hpp"
@@ -18,24 +19,41 @@ struct Field {
     int height, width;
     double steps;
     const double* blocks;  // summed-area table of |Fx| + |Fy| over blocks of pixels, as `survey` makes it
+    bool fine = false;     // whether a rounded force may pass 2^22, where the quick rounding ends
 };
 
-// What a field's rounding and the bounds of its sums rest on, from one pass over it.
+// What a field's rounding and the bounds of its sums rest on. All but the blocks can be merged from the parts of a
+// field; imtorque._survey does so, and chooses the steps.
 struct Survey {
-    double largest;  // force component; infinite where one is infinite or not a number
-    double steps;
-    std::vector<double> blocks;  // block_rows(height) x block_rows(width)
+    double largest = 0;  // force component; infinite where one is infinite or not a number
+    int top = 0, left = 0, bottom = 0, right = 0;  // where the forces are, half-open
+    int grain = 0;                                 // every force component is a multiple of 2^grain
+    std::vector<int> not_pell;  // the units 2^j, not below the forces, at which a component is not whole in Pell steps
+    std::vector<std::pair<int, long long>> octaves;  // (e, pixels whose larger component lies in [2^e, 2^(e + 1)))
+    std::vector<double> blocks;                      // block_rows(height) x block_rows(width)
 };
 Survey survey(const float* fx, const float* fy, int height, int width);
 int block_rows(int length);  // of the table: one more than there are blocks
 
+constexpr double kQuickRounding = 1 << 22;
+
 // Round to nearest, ties to even, in any vector width: adding 1.5 * 2^23 leaves the integer in the mantissa. Valid below
-// 2^22, and |F * steps| stays within 2^21.
-IMTORQUE_INLINE int32_t round_force(float force, float steps) {
+// kQuickRounding.
+IMTORQUE_INLINE int32_t round_quickly(float force, float steps) {
     const float shifted = force * steps + 12582912.0f;
     int32_t bits;
     std::memcpy(&bits, &shifted, sizeof bits);
     return bits - 0x4B400000;
+}
+
+// The same by a double's mantissa: the product is rounded to float first, as above, so both give the same integer.
+// Valid below 2^51.
+IMTORQUE_INLINE int64_t round_force(float force, float steps) {
+    const float product = force * steps;
+    const double shifted = static_cast<double>(product) + 6755399441055744.0;
+    int64_t bits;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    return bits - 0x4338000000000000;
 }
 
 // A patch: a box of (2 ry + 1) x (2 rx + 1) pixels, or the disk of radius ry = rx in it, and the factor that turns
@@ -47,6 +65,8 @@ struct Patch {
 
 // How wide the integers of a patch's sum must be.
 enum class Width { bits32, bits64, bits64_long };  // _long: the sum may pass 2^51, where the quick conversion ends
+
+// 64 bits hold every sum: imtorque._survey chooses no steps, and takes none, that let one pass 2^62.
 
 Width width_of_sums(const Field& field, const Patch& patch);
 

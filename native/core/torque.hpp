@@ -23,10 +23,23 @@ Widths choose_widths(const Field& field, const std::vector<Patch>& patches);
 
 constexpr int kStrip = 480;  // columns a task takes at least: its table rows fit the second-level cache
 
-// Cut the image into strips and bands, enough of them to keep all threads busy.
-std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x);
+struct Reach {
+    int y, x;
+};
+// The longest of patches[first], ..., count of them.
+Reach reach_of(const std::vector<Patch>& patches, int first, int count);
 
-// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2.
+// Strips and bands of the image. Where patches reach so far that a table for each thread would take more memory than
+// the image deserves, tiles come one after the other, and the threads share the table of each (`shared`).
+struct Tiling {
+    std::vector<Tile> tiles;
+    bool shared;
+};
+Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes);
+
+constexpr int kDiskRows = 64;  // of disks computed together: enough that making their tables is a small part
+
+// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2; -1 where it has no row.
 int disk_half_width(long long radius, long long dy);
 
 // tau[k][y][x], float32.

@@ -10,6 +10,7 @@
 
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
+#include "edges/hysteresis.hpp"
 
 namespace imtorque {
 namespace {
@@ -100,13 +101,13 @@ IMTORQUE_IVDEP
     if (width > 1) gx[width - 1] = 0.5f * (row[width - 1] - row[width - 2]);
 }
 
-IMTORQUE_INLINE void magnitude_row_impl(const float* above, const float* row, const float* below, int width,
-                                        float* __restrict gx, float* __restrict gy, float* __restrict magnitude,
-                                        float* largest) {
-    gradient_row_impl(above, row, below, width, gx, gy);
+// Gradient magnitudes, and the largest of them. They are computed anew where they are needed: that is quicker than to
+// store and load a plane of them.
+IMTORQUE_INLINE void magnitudes_impl(const float* gx, const float* gy, int count, float* __restrict magnitude,
+                                     float* largest) {
     int32_t top = 0;  // as bits: non-negative floats have the order of their bits, and integer maxima vectorise
 IMTORQUE_IVDEP
-    for (int x = 0; x < width; ++x) {
+    for (int x = 0; x < count; ++x) {
         const float m = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
         const float kept = m < kNoise ? 0.0f : m;
         int32_t bits;
@@ -116,10 +117,9 @@ IMTORQUE_IVDEP
     }
     std::memcpy(largest, &top, sizeof top);
 }
-IMTORQUE_DISPATCH(static, magnitude_row,
-                  (const float* above, const float* row, const float* below, int width, float* gx, float* gy,
-                   float* magnitude, float* largest),
-                  (above, row, below, width, gx, gy, magnitude, largest))
+IMTORQUE_DISPATCH(static, magnitudes,
+                  (const float* gx, const float* gy, int count, float* magnitude, float* largest),
+                  (gx, gy, count, magnitude, largest))
 
 struct Rows {  // a row of an image and its neighbours, repeating at the border
     const float *above, *here, *below;
@@ -181,7 +181,7 @@ IMTORQUE_DISPATCH(static, find_bins, (const float* values, int count, float scal
                   (values, count, scale, bins))
 
 // MATLAB's rule: the 64-bin histogram's first bin edge below which 70 % of the pixels lie; low is 0.4 of it.
-Thresholds automatic_thresholds(const float* magnitude, long long count, float largest) {
+Thresholds automatic_thresholds(const float* gx, const float* gy, long long count, float largest) {
     constexpr double kBelow = 0.7, kRatio = 0.4;
     constexpr long long kPiece = 1 << 16;
     constexpr int kStep = 256;
@@ -190,10 +190,12 @@ Thresholds automatic_thresholds(const float* magnitude, long long count, float l
     parallel_for(pieces, [&](int c) {
         int32_t local[4][kBins] = {};  // four, so that runs of one value do not wait for each other
         int32_t bins[kStep];
+        float magnitude[kStep], ignored;
         const long long end = std::min(count, (c + 1) * kPiece);
         for (long long from = c * kPiece; from < end; from += kStep) {
             const int n = static_cast<int>(std::min<long long>(kStep, end - from));
-            find_bins(magnitude + from, n, kBins / largest, bins);
+            magnitudes(gx + from, gy + from, n, magnitude, &ignored);
+            find_bins(magnitude, n, kBins / largest, bins);
             for (int i = 0; i < n; ++i) ++local[i & 3][bins[i]];
         }
         for (int b = 0; b < kBins; ++b)
@@ -219,116 +221,54 @@ double quantile(std::vector<float>& values, double q) {  // linear between order
     return low + (position - static_cast<double>(below)) * (high - low);
 }
 
-Thresholds resolve(const Thresholds& t, const float* magnitude, long long count, float largest) {
-    if (t.automatic) return automatic_thresholds(magnitude, count, largest);
+Thresholds resolve(const Thresholds& t, const float* gx, const float* gy, long long count, float largest) {
+    if (t.automatic) return automatic_thresholds(gx, gy, count, largest);
     if (!t.quantiles) return t;
-    std::vector<float> values(magnitude, magnitude + count);
+    constexpr long long kStep = 1 << 16;
+    std::vector<float> values(static_cast<size_t>(count));
+    float ignored;
+    for (long long from = 0; from < count; from += kStep)
+        magnitudes(gx + from, gy + from, static_cast<int>(std::min(kStep, count - from)), values.data() + from, &ignored);
     const double low = quantile(values, t.low);
     return {low, quantile(values, t.high), false, false};
 }
 
-// Mark all edges connected to those listed from `next` on, within the pixels [from, to); what lies outside goes to
-// `beyond`. Marked edges have a negative strength.
-void flood(float* thinned, int width, size_t from, size_t to, size_t next, std::vector<size_t>& edges,
-           std::vector<size_t>& beyond) {
-    for (; next < edges.size(); ++next)
-        // Thinned maps are zero on the outermost rows and columns, so every neighbour exists.
-        for (int dy = -1; dy <= 1; ++dy)
-            for (int dx = -1; dx <= 1; ++dx) {
-                const size_t j = edges[next] + static_cast<size_t>(static_cast<ptrdiff_t>(dy) * width + dx);
-                if (j < from || j >= to) {
-                    beyond.push_back(j);
-                } else if (thinned[j] > 0) {
-                    thinned[j] = -thinned[j];
-                    edges.push_back(j);
-                }
-            }
-}
-
-// Weak edges survive where they touch, over any chain of weak ones, a strong one. Bands of rows flood on their own;
-// where an edge leaves its band, one flood over the whole image goes on. Survivors are marked, and listed by band.
-std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int width, float high) {
-    constexpr int kRows = 128;
-    const int count = (height + kRows - 1) / kRows;
-    const size_t pixels = static_cast<size_t>(height) * width;
-    std::vector<std::vector<size_t>> edges(count + 1), beyond(count);
-    parallel_for(count, [&](int band) {
-        const size_t from = static_cast<size_t>(band) * kRows * width;
-        const size_t to = std::min(pixels, from + static_cast<size_t>(kRows) * width);
-        for (size_t i = from; i < to; ++i) {
-            if (!(thinned[i] > high)) continue;
-            thinned[i] = -thinned[i];
-            edges[band].push_back(i);
-            flood(thinned, width, from, to, edges[band].size() - 1, edges[band], beyond[band]);
+// The gradient of the smoothed image, and its largest magnitude.
+float gradient(const float* smoothed, int height, int width, float* gx, float* gy) {
+    std::vector<float> largest(height, 0.0f);
+    parallel_for(bands(height), [&](int band) {
+        std::vector<float> magnitude(width);
+        for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
+            const Rows rows(smoothed, y, height, width);
+            const size_t at = static_cast<size_t>(y) * width;
+            differences(rows.above, rows.here, rows.below, width, gx + at, gy + at);
+            magnitudes(gx + at, gy + at, width, magnitude.data(), &largest[y]);
         }
     });
-    std::vector<size_t> none;
-    for (const std::vector<size_t>& seeds : beyond)
-        for (const size_t j : seeds) {
-            if (!(thinned[j] > 0)) continue;
-            thinned[j] = -thinned[j];
-            edges[count].push_back(j);
-            flood(thinned, width, 0, pixels, edges[count].size() - 1, edges[count], none);
+    return *std::max_element(largest.begin(), largest.end());
+}
+
+// suppress_non_maxima of the gradient's own magnitude.
+void thin(const float* gx, const float* gy, int height, int width, float threshold, float* thinned) {
+    parallel_for(bands(height), [&](int band) {
+        const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
+        const int first = std::max(top - 1, 0), last = std::min(bottom + 1, height);
+        std::vector<float> strength(static_cast<size_t>(last - first) * width);
+        float ignored;
+        for (int y = first; y < last; ++y) {
+            const size_t at = static_cast<size_t>(y) * width;
+            magnitudes(gx + at, gy + at, width, &strength[static_cast<size_t>(y - first) * width], &ignored);
         }
-    return edges;
-}
-
-// Whether an edge pixel is the corner of a stair and may go: it has an edge beside it and one above or below, and its
-// edge neighbours stay connected without it (Yokoi's connectivity number is 1).
-bool is_spare_corner(const float* edges, size_t i, int width) {
-    const ptrdiff_t w = width;
-    const float* p = edges + i;
-    const bool off[9] = {p[1] >= 0,  p[1 - w] >= 0, p[-w] >= 0, p[-1 - w] >= 0, p[-1] >= 0,
-                         p[w - 1] >= 0, p[w] >= 0,     p[w + 1] >= 0, p[1] >= 0};
-    if ((off[0] && off[4]) || (off[2] && off[6])) return false;
-    int parts = 0;
-    for (int k = 0; k < 8; k += 2) parts += off[k] && !(off[k + 1] && off[k + 2]);
-    return parts == 1;
-}
-
-// Make stairs one pixel wide: of adjacent spare corners the weakest goes first, until none is left. Which goes depends
-// on strength, not on the order of the pixels, so the result turns and mirrors with the image.
-void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& listed, int height, int width) {
-    std::vector<uint8_t> spare(static_cast<size_t>(height) * width, 0);  // of every pixel, kept up to date
-    std::vector<std::vector<size_t>> found(listed.size());
-    parallel_for(static_cast<int>(listed.size()), [&](int band) {
-        for (const size_t i : listed[band])
-            if (is_spare_corner(edges, i, width)) {
-                spare[i] = 1;
-                found[band].push_back(i);
+        for (int y = top; y < bottom; ++y) {
+            const size_t at = static_cast<size_t>(y) * width;
+            if (y == 0 || y == height - 1) {
+                std::fill_n(thinned + at, width, 0.0f);
+                continue;
             }
+            const float* here = &strength[static_cast<size_t>(y - first) * width];
+            thin_row(here - width, here, here + width, gx + at, gy + at, width, threshold, thinned + at);
+        }
     });
-    std::vector<size_t> corners, going;
-    for (const std::vector<size_t>& part : found) corners.insert(corners.end(), part.begin(), part.end());
-    const ptrdiff_t w = width;
-    const ptrdiff_t beside[4] = {1, -1, w, -w};
-    const ptrdiff_t around[8] = {1, -1, w, -w, w + 1, w - 1, 1 - w, -1 - w};
-    while (!corners.empty()) {
-        going.clear();
-        for (const size_t i : corners) {
-            bool weakest = true;
-            for (const ptrdiff_t step : beside) {
-                const size_t j = i + static_cast<size_t>(step);
-                // Strengths are negative here: the weaker is the larger.
-                if (spare[j]) weakest &= edges[i] > edges[j] || (edges[i] == edges[j] && i < j);
-            }
-            if (weakest) going.push_back(i);
-        }
-        for (const size_t i : going) {
-            edges[i] = 0;
-            spare[i] = 0;
-        }
-        // A removal can make its neighbours spare, or keep them.
-        for (const size_t i : going)
-            for (const ptrdiff_t step : around) {
-                const size_t j = i + static_cast<size_t>(step);
-                if (edges[j] >= 0) continue;
-                const bool was = spare[j];
-                spare[j] = is_spare_corner(edges, j, width);
-                if (spare[j] && !was) corners.push_back(j);
-            }
-        corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }), corners.end());
-    }
 }
 
 }  // namespace
@@ -361,28 +301,19 @@ void suppress_non_maxima(const float* strength, const float* gx, const float* gy
 
 void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, float* fx, float* fy) {
     const size_t count = static_cast<size_t>(height) * width;
-    std::unique_ptr<float[]> smoothed(new float[count]), magnitude(new float[count]);
+    std::unique_ptr<float[]> smoothed(new float[count]);
     smooth(image, height, width, sigma, smoothed.get());
 
     // fx and fy hold the gradient (gx, gy) until the edges are known.
-    std::vector<float> largest(height, 0.0f);
-    parallel_for(bands(height), [&](int band) {
-        for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
-            const Rows rows(smoothed.get(), y, height, width);
-            const size_t at = static_cast<size_t>(y) * width;
-            magnitude_row(rows.above, rows.here, rows.below, width, fx + at, fy + at, magnitude.get() + at, &largest[y]);
-        }
-    });
-    const float top = *std::max_element(largest.begin(), largest.end());
+    const float top = gradient(smoothed.get(), height, width, fx, fy);
     if (top == 0) {
         std::fill_n(fx, count, 0.0f);
         std::fill_n(fy, count, 0.0f);
         return;
     }
-    const Thresholds t = resolve(thresholds, magnitude.get(), static_cast<long long>(count), top);
-
+    const Thresholds t = resolve(thresholds, fx, fy, static_cast<long long>(count), top);
     float* thinned = smoothed.get();
-    suppress_non_maxima(magnitude.get(), fx, fy, height, width, static_cast<float>(t.low), thinned);
+    thin(fx, fy, height, width, static_cast<float>(t.low), thinned);
     remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), height,
                          width);
     parallel_for(bands(height), [&](int band) {

@@ -8,6 +8,7 @@ from importlib.metadata import version as _version
 from types import ModuleType as _ModuleType
 
 from imtorque import _renamed
+from imtorque._survey import Survey
 from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
@@ -37,6 +38,7 @@ __all__ = [
     "EdgeStrengthener",
     "Edges",
     "Extrema",
+    "Survey",
     "TorqueVolume",
     "alpha_expansion",
     "blend_saliency",

@@ -22,12 +22,22 @@ def suppress_non_maxima(
 def shape_forces(
     fx: Float32Array, fy: Float32Array, strength_scale: float, directions: int, arc_length: bool
 ) -> None: ...
-def survey(fx: Float32Array, fy: Float32Array) -> tuple[float, float, NDArray[np.float64]]: ...
+
+class EdgeField:
+    def __init__(self, fx: Float32Array, fy: Float32Array) -> None: ...
+    def round_to(self, steps: float) -> None: ...
+    def survey(
+        self,
+    ) -> tuple[tuple[int, int, int, int], float, int, tuple[int, ...], tuple[tuple[int, int], ...]]: ...
+    @property
+    def mass(self) -> float: ...
+    @property
+    def fx(self) -> Float32Array: ...
+    @property
+    def fy(self) -> Float32Array: ...
+
 def torque_volume(
-    fx: Float32Array,
-    fy: Float32Array,
-    steps: float,
-    blocks: FloatArray,
+    edges: EdgeField,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,
@@ -35,10 +45,7 @@ def torque_volume(
     out: Float32Array,
 ) -> None: ...
 def value_and_scale(
-    fx: Float32Array,
-    fy: Float32Array,
-    steps: float,
-    blocks: FloatArray,
+    edges: EdgeField,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,
@@ -49,10 +56,7 @@ def value_and_scale_of_volume(
     tau: Float32Array, labels: NDArray[np.int32]
 ) -> tuple[Float32Array, NDArray[np.int32]]: ...
 def torque_spectrum(
-    fx: Float32Array,
-    fy: Float32Array,
-    steps: float,
-    blocks: FloatArray,
+    edges: EdgeField,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,
@@ -62,13 +66,10 @@ def torque_spectrum(
 ) -> Float32Array: ...
 def gradient_torque(image: NDArray[np.float64], heights: IntArray, widths: IntArray) -> Float32Array: ...
 def extrema_of_volume(
-    tau: Float32Array, sign: int, count: int, end_scales: bool
+    tau: Float32Array, sign: int, count: int, end_scales: bool, least: float
 ) -> tuple[IntArray, IntArray, IntArray, Float32Array]: ...
 def extrema_of_field(
-    fx: Float32Array,
-    fy: Float32Array,
-    steps: float,
-    blocks: FloatArray,
+    edges: EdgeField,
     heights: IntArray,
     widths: IntArray,
     areas: FloatArray,
@@ -76,6 +77,7 @@ def extrema_of_field(
     sign: int,
     count: int,
     end_scales: bool,
+    least: float,
 ) -> tuple[IntArray, IntArray, IntArray, Float32Array]: ...
 def suppress_overlaps(
     y: IntArray, x: IntArray, height: IntArray, width: IntArray, value: Float32Array, overlap: float
@@ -91,7 +93,7 @@ def contributions(
     disk: bool,
     absolute: bool,
 ) -> NDArray[np.float64]: ...
-def divide_by_mass(fx: Float32Array, fy: Float32Array, steps: float, half: int, tau: Float32Array) -> None: ...
+def divide_by_mass(edges: EdgeField, half: int, tau: Float32Array) -> None: ...
 def add_coherent_votes(
     fx: Float32Array,
     fy: Float32Array,

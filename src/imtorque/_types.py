@@ -11,6 +11,7 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque._atomic import replacing, write_text
+from imtorque._survey import LEAST_STEPS, MOST_STEPS, Survey
 
 FloatArray = NDArray[np.floating[Any]]
 Float32Array = NDArray[np.float32]
@@ -31,6 +33,7 @@ Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range
 
 LARGEST_FORCE = 1e30  # keeps every torque inside a float32
 LARGEST_SIZE = 1_000_001
+FARTHEST = 2**31  # from the first pixel, for a patch
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,28 +45,58 @@ class Edges:
     Parameters
     ----------
     fx, fy
-        Components of the force, shape (H, W), finite. Stored as read-only float32.
+        Components of the force, shape (H, W), finite. Copied, and kept as read-only float32.
+    steps
+        Steps per unit of force in which the forces are rounded (see `imtorque.torque`). Follows from the field; give
+        that of a whole picture (`Survey.steps`) to make the torque of its parts agree with it to the bit.
 
-    Attributes
-    ----------
-    rounded
-        The field with its fixed-point rounding, as the kernels take it (see `imtorque.torque`).
+    Examples
+    --------
+    >>> whole = Edges(np.eye(9) / 3, np.zeros((9, 9)))
+    >>> part = Edges(whole.fx[:5], whole.fy[:5], steps=whole.steps)
     """
 
     fx: Float32Array
     fy: Float32Array
-    rounded: tuple[Float32Array, Float32Array, float, FloatArray] = field(init=False, repr=False)
+    steps: float = None  # type: ignore[assignment]  # None until it has been chosen
+    _field: _native.EdgeField = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the fields and store them as read-only float32."""
-        for name in ("fx", "fy"):
-            object.__setattr__(self, name, _plane(name, getattr(self, name)))
-        if self.fx.shape != self.fy.shape:
-            raise ValueError(f"fx and fy must have one shape, got {self.fx.shape} and {self.fy.shape}")
-        largest, steps, blocks = _native.survey(self.fx, self.fy)
-        if largest > LARGEST_FORCE:
+        """Check the fields, copy them and round them."""
+        self._hold(_plane("fx", self.fx), _plane("fy", self.fy))
+
+    @classmethod
+    def _adopt(cls, fx: Float32Array, fy: Float32Array) -> Self:
+        """Make edges from C-contiguous float32 arrays that nobody else holds, without copying them."""
+        edges = cls.__new__(cls)
+        object.__setattr__(edges, "steps", None)
+        edges._hold(fx, fy)
+        return edges
+
+    def _hold(self, fx: Float32Array, fy: Float32Array) -> None:
+        if fx.shape != fy.shape:
+            raise ValueError(f"fx and fy must have one shape, got {fx.shape} and {fy.shape}")
+        field = _native.EdgeField(fx, fy)
+        object.__setattr__(self, "_field", field)
+        object.__setattr__(self, "fx", field.fx)
+        object.__setattr__(self, "fy", field.fy)
+        if self.survey.largest > LARGEST_FORCE:
             raise ValueError(f"fx and fy must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
-        object.__setattr__(self, "rounded", (self.fx, self.fy, steps, blocks))
+        object.__setattr__(self, "steps", self.survey.steps if self.steps is None else _steps(self.steps, self.survey))
+        field.round_to(self.steps)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Float32Array, Float32Array, float]]:
+        """Pickle and copy by making anew: a copy is as safe and as well checked as the original."""
+        return type(self), (self.fx, self.fy, self.steps)
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What the rounding of this field follows from; surveys of parts merge to that of the whole."""
+        extent, largest, grain, not_pell, octaves = self._field.survey()
+        height, width = self.shape
+        return Survey(
+            (0, 0, height, width), height * width, extent if octaves else None, largest, grain, not_pell, octaves
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,12 +149,10 @@ class TorqueVolume:
         return self.tau.shape[1], self.tau.shape[2]
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the volume to an .npz file, complete or not at all, and return its path.
-
-        A name that does not end in .npz gets it added.
-        """
-        given = Path(path)
-        target = given if given.suffix == ".npz" else given.with_name(f"{given.name}.npz")
+        """Write the volume to an .npz file, complete or not at all, and return its path, which ends in .npz."""
+        target = Path(path)
+        if target.suffix != ".npz":
+            target = target.with_name(target.name + ".npz")
         with replacing(target) as partial, open(partial, "wb") as file:
             np.savez(file, tau=self.tau, sizes=self.sizes)
         return target
@@ -188,6 +219,17 @@ class Extrema:
         """Widths of the patches."""
         return self.size if self.size.ndim == 1 else self.size[:, 1]
 
+    def _boxes(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return y, x, height and width of the patches as int64 arrays, checked for the kernels."""
+        y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (self.y, self.x, self.height, self.width))
+        if len(self) and max(np.abs(y).max(), np.abs(x).max()) > FARTHEST:
+            raise ValueError(
+                f"y and x must lie within ±2^31 pixels, got {y[np.abs(y).argmax()]}, {x[np.abs(x).argmax()]}"
+            )
+        if len(self) and (min(height.min(), width.min()) < 1 or max(height.max(), width.max()) > LARGEST_SIZE):
+            raise ValueError(f"sizes must be between 1 and {LARGEST_SIZE}, got {self.size.min()} to {self.size.max()}")
+        return y, x, height, width
+
     def __len__(self) -> int:
         return len(self.value)
 
@@ -238,13 +280,21 @@ def check_sizes(sizes: Sizes) -> IntArray:
 
 
 def _plane(name: str, array: ArrayLike) -> Float32Array:
-    """Return a field of `Edges` as a read-only float32 array, after checking it."""
+    """Return a field of `Edges` as a float32 array, after checking it."""
     given = np.asarray(array)
     if given.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {given.dtype}")
     if given.ndim != 2 or given.size == 0:
         raise ValueError(f"{name} must have shape (H, W) and not be empty, got {given.shape}")
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as that
-        plane = np.ascontiguousarray(given, dtype=np.float32).view()
-    plane.flags.writeable = False
-    return plane
+        return given.astype(np.float32, order="C", copy=True)
+
+
+def _steps(steps: float, survey: Survey) -> float:
+    """Return steps that were given, after checking that the sums of a field so rounded are exact."""
+    given = float(steps)
+    if not LEAST_STEPS <= given <= MOST_STEPS or float(np.float32(given)) != given:
+        raise ValueError(f"steps must be a float32 number from 2^-100 to 2^112, as Survey.steps is, got {given}")
+    if given > survey.finest_steps:
+        raise ValueError(f"steps must be at most {survey.finest_steps:g} for exact sums of these forces, got {given:g}")
+    return given

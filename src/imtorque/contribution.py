@@ -62,14 +62,14 @@ def contribution_map(
         raise ValueError(f'weight must be "one", "area" or "torque", got {weight!r}')
     if patch not in ("square", "disk"):
         raise ValueError(f'patch must be "square" or "disk", got {patch!r}')
+    if patch == "disk" and extrema.size.ndim == 2:
+        raise ValueError("a disk has one size, got extrema of rectangles")
     if votes == "separate":
         parts = [contribution_map(edges, extrema[extrema.value * s > 0], weight=weight, patch=patch) for s in (1, -1)]
         return np.asarray(np.maximum(*parts))
     turns = np.sign(extrema.value) if votes == "supporting" else np.ones(len(extrema))
     weights = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
-    sides = (extrema.height, extrema.width)
-    y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, *sides))
-    return _native.contributions(edges.fx, edges.fy, y, x, height, width, weights, patch == "disk", votes == "absolute")
+    return _native.contributions(edges.fx, edges.fy, *extrema._boxes(), weights, patch == "disk", votes == "absolute")
 
 
 def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES) -> FloatArray:

@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from imtorque import _native
-from imtorque._types import Edges, Extrema, Image, IntArray, Patch, Sign, Sizes, TorqueVolume
+from imtorque._types import Edges, Extrema, Image, Patch, Sign, Sizes, TorqueVolume
 from imtorque.edges import detect_edges
 from imtorque.torque import default_sizes, patch_arrays, require_sizes
 
@@ -54,19 +54,32 @@ def find_extrema(
     >>> find_extrema(detect_edges(image), sizes=range(3, 40, 2), count=1).to_csv().split()[1]
     '30,25,21,0.902483'
     """
-    if sign not in (None, 1, -1):
-        raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
+    _check_sign(sign)
     if count is not None and operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
     request = (sign or 0, -1 if count is None else operator.index(count), end_scales)
+    return _strongest(source, sizes, patch, alpha, request, 0.0)
+
+
+def _strongest(
+    source: Edges | TorqueVolume,
+    sizes: Sizes | None,
+    patch: str,
+    alpha: float,
+    request: tuple[int, int, bool],
+    least: float,
+) -> Extrema:
+    """Return the extrema asked for (sign, count, end scales) whose |torque| is at least `least`."""
     if isinstance(source, TorqueVolume):
         if sizes is not None:
             raise ValueError("sizes must be left out with a TorqueVolume, which has its own")
         array = source.sizes
-        k, y, x, value = _native.extrema_of_volume(source.tau, *request)
+        k, y, x, value = _native.extrema_of_volume(source.tau, *request, least)
     elif isinstance(source, Edges):
         array = require_sizes(sizes)
-        k, y, x, value = _native.extrema_of_field(*source.rounded, *patch_arrays(array, patch, alpha), *request)
+        k, y, x, value = _native.extrema_of_field(
+            source._field, *patch_arrays(source, array, patch, alpha), *request, least
+        )
     else:
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
     return Extrema(y, x, array[k], value)
@@ -117,10 +130,16 @@ def find_blobs(
             raise ValueError(f"{name} must not be negative, got {value}")
     if count is not None and operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
+    _check_sign(sign)
     edges = detect_edges(image)
-    extrema = find_extrema(edges, sizes=default_sizes(edges.shape) if sizes is None else sizes, sign=sign)
-    kept = suppress_overlaps(extrema[np.abs(extrema.value) >= threshold], overlap)
-    return kept[:count]
+    array = default_sizes(edges.shape) if sizes is None else sizes
+    extrema = _strongest(edges, array, "square", 2.0, (sign or 0, -1, True), threshold)
+    return suppress_overlaps(extrema, overlap)[:count]
+
+
+def _check_sign(sign: int | None) -> None:
+    if sign not in (None, 1, -1):
+        raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
 
 
 def suppress_overlaps(extrema: Extrema, overlap: float = 0.5) -> Extrema:
@@ -133,7 +152,5 @@ def suppress_overlaps(extrema: Extrema, overlap: float = 0.5) -> Extrema:
     overlap
         Largest part of the smaller patch's area that two kept patches of the same sign may share.
     """
-    sides: tuple[IntArray, IntArray] = (extrema.height, extrema.width)
-    y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (extrema.y, extrema.x, *sides))
-    keep = _native.suppress_overlaps(y, x, height, width, np.ascontiguousarray(extrema.value, np.float32), overlap)
+    keep = _native.suppress_overlaps(*extrema._boxes(), np.ascontiguousarray(extrema.value, np.float32), overlap)
     return extrema[keep]

@@ -24,6 +24,7 @@ from imtorque import _native
 from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Patch, Sizes, TorqueVolume, check_sizes
 from imtorque.images import Picture, ValueRange
 
+LARGEST_TORQUE = 3e38  # of float32
 PatchArrays = tuple[IntArray, IntArray, FloatArray, bool]
 
 
@@ -83,15 +84,15 @@ def torque_volume(
     a few look-ups in summed-area tables (Sec. 3.5). Disks cost a time proportional to their radius.
     """
     array = check_sizes(sizes)
-    patches = patch_arrays(array, patch, alpha)
-    shape = (len(array), *require_edges(edges).shape)
+    patches = patch_arrays(require_edges(edges), array, patch, alpha)
+    shape = (len(array), *edges.shape)
     if out is None:
         out = np.empty(shape, np.float32)
     elif not isinstance(out, np.ndarray) or out.dtype != np.float32:
         raise TypeError(f"out must be a float32 array, got {getattr(out, 'dtype', type(out).__name__)}")
     elif out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
         raise ValueError(f"out must be C-contiguous and writeable of shape {shape}, got shape {out.shape}")
-    _native.torque_volume(*edges.rounded, *patches, out)
+    _native.torque_volume(edges._field, *patches, out)
     return TorqueVolume(out, array)
 
 
@@ -124,8 +125,8 @@ def value_and_scale_maps(
         value, label = _native.value_and_scale_of_volume(source.tau, _labels(array))
     else:
         array = require_sizes(sizes)
-        patches = patch_arrays(array, patch, alpha)
-        value, label = _native.value_and_scale(*require_edges(source).rounded, *patches, _labels(array))
+        patches = patch_arrays(require_edges(source), array, patch, alpha)
+        value, label = _native.value_and_scale(source._field, *patches, _labels(array))
     if array.ndim == 1:
         return value, label
     pairs = np.vstack([[0, 0], array]).astype(np.int32)
@@ -141,7 +142,7 @@ def torque_spectrum(
     height, width = require_edges(edges).shape
     if not (0 <= y < height and 0 <= x < width):
         raise ValueError(f"point must lie in the image of {height} x {width}, got (y, x) = ({y}, {x})")
-    return _native.torque_spectrum(*edges.rounded, *patch_arrays(array, patch, alpha), y, x)
+    return _native.torque_spectrum(edges._field, *patch_arrays(edges, array, patch, alpha), y, x)
 
 
 def gradient_torque(image: Image | Picture, sizes: Sizes, *, value_range: ValueRange | None = None) -> TorqueVolume:
@@ -204,7 +205,7 @@ def torque_coherence(edges: Edges, size: int) -> Float32Array:
     """
     side = int(check_sizes([operator.index(size)])[0])
     coherence = torque_map(edges, side)
-    _native.divide_by_mass(edges.fx, edges.fy, edges.rounded[2], side // 2, coherence)
+    _native.divide_by_mass(edges._field, side // 2, coherence)
     return coherence
 
 
@@ -272,7 +273,7 @@ def require_sizes(sizes: Sizes | None) -> IntArray:
     return check_sizes(sizes)
 
 
-def patch_arrays(sizes: IntArray, patch: str, alpha: float) -> PatchArrays:
+def patch_arrays(edges: Edges, sizes: IntArray, patch: str, alpha: float) -> PatchArrays:
     """Return heights, widths and normalisations Z of the patches, and whether they are disks."""
     if patch not in ("square", "disk"):
         raise ValueError(f'patch must be "square" or "disk", got {patch!r}')
@@ -287,7 +288,17 @@ def patch_arrays(sizes: IntArray, patch: str, alpha: float) -> PatchArrays:
         areas = np.where(radius > 0, math.pi * np.maximum(radius, 0.5) ** alpha, 1.0)
     else:
         areas = heights * widths * (np.sqrt(heights * widths) / 2) ** (alpha - 2)
+    _check_range(edges, heights, widths, areas, alpha)
     return heights, widths, areas, patch == "disk"
+
+
+def _check_range(edges: Edges, heights: IntArray, widths: IntArray, areas: FloatArray, alpha: float) -> None:
+    """Refuse an exponent with which the torque of these edges might not fit a float32."""
+    lever = np.minimum(np.maximum(heights, widths) / 2, max(edges.shape))
+    mass = np.minimum(edges._field.mass, 2 * edges.survey.largest * heights * widths)
+    most = np.maximum(lever * mass / (2 * areas), 1 / (4 * areas * edges.steps)).max()
+    if most > LARGEST_TORQUE:
+        raise ValueError(f"alpha must keep the torque of these sizes below {LARGEST_TORQUE:g}, got alpha {alpha}")
 
 
 def require_edges(edges: Edges) -> Edges:

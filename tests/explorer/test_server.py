@@ -112,7 +112,7 @@ def test_the_forces_sent_are_the_librarys_rounded_ones(server, disc):
     head, arrays = unpack(ask(server, disc, "view").content)
     edges = imtorque.detect_edges(imtorque.datasets.sample("disc"))
     assert_array_equal(arrays["place"], np.flatnonzero(edges.mask))
-    assert head["steps"] == edges.rounded[2]
+    assert head["steps"] == edges.steps
     y, x = np.divmod(arrays["place"].astype(np.int64), head["width"])
     centre, size = (80, 120), 97
     near = (np.abs(y - centre[0]) <= size // 2) & (np.abs(x - centre[1]) <= size // 2)

@@ -4,14 +4,14 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 import naive
-from imtorque import _native, torque_map
+from imtorque import Edges, _native, torque_map
 from strategies import exact_fields, odd_sizes
 
 
 @given(exact_fields(), odd_sizes)
 def test_kernels_are_their_definitions(edges, size):
     coherence = torque_map(edges, size)
-    _native.divide_by_mass(edges.fx, edges.fy, edges.rounded[2], size // 2, coherence)
+    _native.divide_by_mass(edges._field, size // 2, coherence)
     assert_allclose(coherence, naive.torque_coherence(edges.fx, edges.fy, size), atol=2e-5)
     total = np.full(edges.shape, 3.0)
     _native.add_coherent_votes(edges.fx, edges.fy, coherence, size // 2, total)
@@ -23,7 +23,7 @@ def test_patches_larger_than_the_image_and_several_bands_of_rows(shape):
     rng = np.random.default_rng(0)
     fx, fy = (rng.normal(size=shape).astype(np.float32) for _ in range(2))
     uniform = np.ones(shape, np.float32)
-    _native.divide_by_mass(fx, fy, 4096.0, 500_000, uniform)
+    _native.divide_by_mass(Edges(fx, fy)._field, 500_000, uniform)
     assert_allclose(uniform, uniform[0, 0], rtol=1e-6)  # every patch holds the whole image
     total = np.zeros(shape)
     _native.add_coherent_votes(fx, fy, np.ones(shape, np.float32), 500_000, total)
@@ -33,7 +33,7 @@ def test_patches_larger_than_the_image_and_several_bands_of_rows(shape):
 def test_planes_of_other_shapes_are_refused():
     plane, other = np.zeros((3, 4), np.float32), np.zeros((4, 3), np.float32)
     with pytest.raises(ValueError, match="differ"):
-        _native.divide_by_mass(plane, plane, 1.0, 1, other)
+        _native.divide_by_mass(Edges(plane, plane)._field, 1, other)
     with pytest.raises(ValueError, match="differ"):
         _native.add_coherent_votes(plane, plane, other, 1, np.zeros((3, 4)))
     with pytest.raises(ValueError, match="differ"):

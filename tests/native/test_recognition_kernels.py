@@ -86,9 +86,7 @@ def test_the_multiscale_descriptor_is_the_torque_of_its_regions(edges, data):
     size, regions, away = data.draw(odd_sizes), data.draw(shares), data.draw(shares)
     align = data.draw(st.booleans())
     patch = (np.array([value]) for value in (y, x, size))
-    found = _native.multiscale_torque(
-        edges.fx, edges.fy, edges.rounded[2], *patch, np.array(regions), np.array(away), align
-    )
+    found = _native.multiscale_torque(edges.fx, edges.fy, edges.steps, *patch, np.array(regions), np.array(away), align)
     expected = naive.multiscale_torque(edges.fx, edges.fy, y, x, size, regions, away, align)
     assert_allclose(found[0], expected, atol=1e-5)
 
@@ -138,7 +136,7 @@ def test_every_kernel_gives_the_same_bits_with_and_without_avx2_and_with_any_num
             *_native.linear_codes(descriptors, words, 5, 1e-4),
             *_native.sum_by_word(descriptors, words),
             _native.direction_histograms(gx, gy, 24, starts, starts),
-            _native.multiscale_torque(gx, gy, edges.rounded[2], *patches, *layout),
+            _native.multiscale_torque(gx, gy, edges.steps, *patches, *layout),
             coefficient,
         ]
 

@@ -183,7 +183,7 @@ def _view(picture: HeldPicture, settings: Settings) -> Response:
     began = time.perf_counter()
     edges = edges_of(picture, settings)
     extrema = extrema_of(picture, settings)
-    steps = edges.rounded[2]
+    steps = edges.steps
     places = np.flatnonzero(edges.mask)
     arrays: dict[str, Any] = {"place": places.astype(np.int32)}
     for name, force in (("fx", edges.fx), ("fy", edges.fy)):

@@ -220,7 +220,7 @@ def multiscale_torque(
     sides = 2 * np.maximum(1, np.rint((window * np.asarray(patches.size) - 1) / 2)).astype(np.int64) + 1
     y, x = (np.ascontiguousarray(a, dtype=np.int64) for a in (patches.y, patches.x))
     inside, away = _shares("regions", regions), _shares("distances", distances)
-    return _native.multiscale_torque(edges.fx, edges.fy, edges.rounded[2], y, x, sides, inside, away, align)
+    return _native.multiscale_torque(edges.fx, edges.fy, edges.steps, y, x, sides, inside, away, align)
 
 
 def gradient_forces(grey: Float32Array, sigma: float, typical: float | None = None) -> Edges:
