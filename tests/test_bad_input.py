@@ -116,7 +116,6 @@ CASES = {
         ValueError,
         "C-contiguous",
     ),
-    "sizes missing": (lambda: it.value_and_scale_maps(EDGES), ValueError, "sizes must be given"),
     "sizes twice": (lambda: it.value_and_scale_maps(VOLUME, [3]), ValueError, "left out with a TorqueVolume"),
     "extrema of nothing": (lambda: it.find_extrema(IMAGE), TypeError, "Edges or a TorqueVolume, got ndarray"),
     "extrema sizes twice": (lambda: it.find_extrema(VOLUME, sizes=[3]), ValueError, "left out"),

@@ -64,7 +64,7 @@ def test_the_files_and_functions_named_exist(page):
             assert (ROOT / "examples" / f"{name}.py").exists(), name
     for path in re.findall(r"`((?:native|tests|benchmarks)/[\w./]+)`", text):
         assert (ROOT / path).exists(), path
-    for module, name in re.findall(r"`(plotting|synthetic|evaluation|datasets|files)\.(\w+)", text):
+    for module, name in re.findall(r"`(plotting|synthetic|evaluation|datasets|files|resizing)\.(\w+)", text):
         assert hasattr(getattr(imtorque, module), name), name
 
 

@@ -7,7 +7,16 @@ from numpy.testing import assert_array_equal
 
 import imtorque
 import naive
-from imtorque import Extrema, TorqueVolume, detect_edges, find_blobs, find_extrema, torque_volume
+from imtorque import (
+    Extrema,
+    TorqueVolume,
+    default_sizes,
+    detect_edges,
+    find_blobs,
+    find_extrema,
+    torque_volume,
+    value_and_scale_maps,
+)
 from imtorque.extrema import suppress_overlaps
 from imtorque.synthetic import disc, paint, scene
 from strategies import edge_fields, exact_fields, patches, rectangle_lists, size_lists
@@ -161,3 +170,11 @@ def test_blobs_are_the_extrema_above_the_threshold_without_overlaps():
         blobs = find_blobs(image, sizes=sizes, threshold=threshold)
         for field in ("y", "x", "size", "value"):
             assert_array_equal(getattr(blobs, field), getattr(ref, field))
+
+
+def test_sizes_follow_from_the_picture_where_none_are_given():
+    edges = detect_edges(scene("shapes"))
+    sizes = default_sizes(edges.shape)
+    ref, comp = find_extrema(edges, sizes), find_extrema(edges)
+    assert_array_equal([comp.y, comp.x, comp.size], [ref.y, ref.x, ref.size])
+    assert_array_equal(value_and_scale_maps(edges)[1], value_and_scale_maps(edges, sizes)[1])

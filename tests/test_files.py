@@ -17,11 +17,11 @@ from imtorque.files import (
     output_names,
     read_image,
     read_mask,
-    shrink_image,
     write_array,
     write_picture,
     write_text,
 )
+from imtorque.resizing import shrink_image
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter
 
 import imtorque as it
-from imtorque.images import Picture, fitted, grey_image, rgb_image, shrunk, value_range
+from imtorque.images import Picture, grey_image, rgb_image, value_range
+from imtorque.resizing import fitted, shrunk
 from imtorque.saliency.features import _halved, pyramid
 
 SCALES = {

@@ -83,6 +83,7 @@ _SUBMODULES = (
     "images",
     "plotting",
     "render",
+    "resizing",
     "recognition",
     "saliency",
     "segmentation",

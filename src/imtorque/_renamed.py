@@ -48,8 +48,8 @@ def renamed_argument(old: str, new: str) -> Callable[[Callable[P, R]], Callable[
 
 
 def warn_renamed(old: str, new: str) -> None:
-    """Say that a value of an argument has a new name."""
-    _warn(old, new, level=5)
+    """Say that something has a new name; to be called where it is looked up."""
+    _warn(old, new)
 
 
 def find_old_modules() -> None:

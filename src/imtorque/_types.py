@@ -27,6 +27,7 @@ Float32Array = NDArray[np.float32]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 Image = NDArray[Any]
+Planes = NDArray[np.float64]  # (C, H, W)
 Patch = Literal["square", "disk"]
 Sign = Literal[1, -1]  # of bright and of dark objects
 Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range

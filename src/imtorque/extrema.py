@@ -10,7 +10,7 @@ import numpy as np
 from imtorque import _native
 from imtorque._types import Edges, Extrema, Image, Patch, Sign, Sizes, TorqueVolume
 from imtorque.edges import detect_edges
-from imtorque.torque import default_sizes, patch_arrays, require_sizes
+from imtorque.torque import default_sizes, patch_arrays, sizes_for
 
 
 def find_extrema(
@@ -32,9 +32,9 @@ def find_extrema(
     Parameters
     ----------
     source
-        A `TorqueVolume`, or `Edges` with `sizes`: then the volume is never stored, with the same result.
+        A `TorqueVolume`, or `Edges`: then the volume is never stored, with the same result.
     sizes, patch, alpha
-        As for `torque_volume`; only with `Edges`.
+        As for `torque_volume`, only with `Edges`; by default the sizes of `default_sizes`.
     count
         How many to return at most, the strongest of the signs asked for together; all by default.
     sign
@@ -76,7 +76,7 @@ def _strongest(
         array = source.sizes
         k, y, x, value = _native.extrema_of_volume(source.tau, *request, least)
     elif isinstance(source, Edges):
-        array = require_sizes(sizes)
+        array = sizes_for(source, sizes)
         k, y, x, value = _native.extrema_of_field(
             source._field, *patch_arrays(source, array, patch, alpha), *request, least
         )

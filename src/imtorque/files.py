@@ -10,6 +10,7 @@ import operator
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from PIL import Image as PillowImage
 
 from imtorque._atomic import open_regular, replacing, write_bytes, write_text
 from imtorque._decoding import FORMATS, decode, decode_shape, reading
+from imtorque._renamed import warn_renamed
 from imtorque._types import BoolArray, Image
 
 __all__ = [
@@ -33,7 +35,6 @@ __all__ = [
     "output_names",
     "read_image",
     "read_mask",
-    "shrink_image",
     "write_array",
     "write_bytes",
     "write_picture",
@@ -106,24 +107,6 @@ def encode_png(pixels: NDArray[Any]) -> bytes:
     file = io.BytesIO()
     PillowImage.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=2)
     return file.getvalue()
-
-
-def shrink_image(image: Image, factor: int) -> Image:
-    """Average blocks of factor x factor pixels; what does not fill a block at the right and the bottom is left out.
-
-    Examples
-    --------
-    >>> shrink_image(np.array([[0, 10, 7], [20, 30, 7]], np.uint8), 2)
-    array([[15]], dtype=uint8)
-    """
-    pixels = np.asarray(image)
-    height, width = (side // factor for side in pixels.shape[:2]) if factor >= 1 else (0, 0)
-    if height < 1 or width < 1:
-        raise ValueError(f"factor must be from 1 to the shorter side of {pixels.shape[:2]}, got {factor}")
-    blocks = pixels[: height * factor, : width * factor].reshape(height, factor, width, factor, *pixels.shape[2:])
-    mean = blocks.mean(axis=(1, 3))
-    shrunk: Image = (mean if pixels.dtype.kind == "f" else mean.round()).astype(pixels.dtype)
-    return shrunk
 
 
 def read_mask(path: str | os.PathLike[str]) -> BoolArray:
@@ -272,3 +255,10 @@ def _is_record(path: Path, verb: str) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and content.get("verb") == verb and isinstance(content.get("outputs"), list)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "shrink_image":  # as 0.1 had it
+        warn_renamed("imtorque.files.shrink_image", "imtorque.resizing.shrink_image")
+        return import_module("imtorque.resizing").shrink_image
+    raise AttributeError(f"module 'imtorque.files' has no attribute {name!r}")

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, Float32Array, Image
+from imtorque._types import BoolArray, Float32Array, Image, Planes
+from imtorque.resizing import resize_matrix, shrunk
 
-Planes = NDArray[np.float64]
 ValueRange = tuple[float, float]
 
 FULL_SCALES = (255.0, 1023.0, 4095.0, 16383.0, 65535.0)
@@ -204,56 +204,6 @@ def lab(rgb: Planes) -> Planes:
 def linear_rgb(rgb: Planes) -> Planes:
     """Undo the sRGB curve; what lies below black is taken as black."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((np.maximum(rgb, 0) + 0.055) / 1.055) ** 2.4)
-
-
-def shrunk(planes: Planes, factor: int, pool: Callable[..., Any] = np.mean) -> Planes:
-    """Return planes (..., H, W) shrunk by a whole factor: the mean, or another pool, of each square.
-
-    Squares that reach beyond the border repeat its pixels.
-    """
-    if factor == 1:
-        return planes
-    height, width = planes.shape[-2:]
-    room = [(0, 0)] * (planes.ndim - 2) + [(0, -height % factor), (0, -width % factor)]
-    padded = np.pad(planes, room, mode="edge")
-    height, width = padded.shape[-2] // factor, padded.shape[-1] // factor
-    pooled: Planes = pool(padded.reshape(*planes.shape[:-2], height, factor, width, factor), axis=(-3, -1))
-    return pooled
-
-
-def fitted(plane: Float32Array, longest: int, smallest: int = 1) -> Float32Array:
-    """Return a plane with no side longer than `longest`: each pixel the mean of what it covers."""
-    share = longest / max(plane.shape)
-    if share >= 1:
-        return plane
-    from PIL import Image as PillowImage  # here, because `import imtorque` does without it
-
-    height, width = (max(smallest, round(side * share)) for side in plane.shape)
-    return np.asarray(PillowImage.fromarray(plane).resize((width, height), PillowImage.Resampling.BOX), np.float32)
-
-
-def resize(values: Planes, shape: tuple[int, int]) -> Planes:
-    """Resize a map by cubic interpolation (Catmull-Rom), which averages where it shrinks.
-
-    Beyond the border the map repeats its border pixels: their share of the kernel is left out and the rest scaled up.
-    """
-    rows, columns = (resize_matrix(old, new) for old, new in zip(values.shape, shape, strict=True))
-    resized: Planes = rows @ values @ columns.T
-    return resized
-
-
-def resize_matrix(old: int, new: int) -> Planes:
-    """Return the (new, old) matrix that resizes a line of pixels."""
-    if old == new:
-        return np.eye(new)
-    stretch = max(old / new, 1.0)
-    centres = (np.arange(new) + 0.5) * old / new - 0.5
-    distance = np.abs(np.arange(old) - centres[:, None]) / stretch
-    near = 1.5 * distance**3 - 2.5 * distance**2 + 1
-    far = -0.5 * distance**3 + 2.5 * distance**2 - 4 * distance + 2
-    kernel = np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
-    matrix: Planes = kernel / kernel.sum(axis=1, keepdims=True)
-    return matrix
 
 
 def _checked(pixels: NDArray[Any]) -> NDArray[Any]:

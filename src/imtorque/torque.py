@@ -106,9 +106,9 @@ def value_and_scale_maps(
     Parameters
     ----------
     source
-        `Edges`, with `sizes`: the volume is never stored. Or a `TorqueVolume`.
+        `Edges`: the volume is never stored. Or a `TorqueVolume`.
     sizes, patch, alpha
-        As for `torque_volume`; only with `Edges`.
+        As for `torque_volume`, only with `Edges`; by default the sizes of `default_sizes`.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def value_and_scale_maps(
         array = source.sizes
         value, label = _native.value_and_scale_of_volume(source.tau, _labels(array))
     else:
-        array = require_sizes(sizes)
+        array = sizes_for(source, sizes)
         patches = patch_arrays(require_edges(source), array, patch, alpha)
         value, label = _native.value_and_scale(source._field, *patches, _labels(array))
     if array.ndim == 1:
@@ -266,11 +266,9 @@ def default_sizes(
     return np.asarray(sizes, dtype=np.int64)
 
 
-def require_sizes(sizes: Sizes | None) -> IntArray:
-    """Return checked sizes where they must be given."""
-    if sizes is None:
-        raise ValueError("sizes must be given with Edges, for example sizes=range(3, 92, 2)")
-    return check_sizes(sizes)
+def sizes_for(edges: Edges, sizes: Sizes | None) -> IntArray:
+    """Return checked sizes; those of `default_sizes` where none are given."""
+    return default_sizes(require_edges(edges).shape) if sizes is None else check_sizes(sizes)
 
 
 def patch_arrays(edges: Edges, sizes: IntArray, patch: str, alpha: float) -> PatchArrays:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import evaluate, explore, figures, pictures, recognition, regions, reproduce
+from imtorque.cli import evaluate, explore, figures, recognition, regions, reproduce, torque
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,11 +15,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(pictures.demo)
-app.command()(pictures.maps)
-app.command()(pictures.blobs)
-app.command()(pictures.edges)
-app.command()(pictures.saliency)
+app.command()(torque.demo)
+app.command()(torque.maps)
+app.command()(torque.blobs)
+app.command()(torque.edges)
+app.command()(torque.saliency)
 app.command()(figures.fixate)
 app.command()(regions.segment)
 app.command()(explore.explore)

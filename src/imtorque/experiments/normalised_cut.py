@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import FloatArray
-from imtorque.images import Planes
+from imtorque._types import FloatArray, Planes
 
 ITERATIONS = 30
 TOLERANCE = 1e-3

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray
-from imtorque.images import Planes, grey_image
+from imtorque._types import BoolArray, Planes
+from imtorque.images import grey_image
 from imtorque.segmentation.boxes import ASPECTS, SMALLEST, best_boxes, candidate_boxes, smooth_lab
 
 COUNTS = (10, 50, 200, 1000)

@@ -14,7 +14,7 @@ from imtorque._types import Extrema, Image
 from imtorque.edges import detect_edges
 from imtorque.experiments.normalised_cut import NormalisedCut, divide
 from imtorque.extrema import find_extrema, suppress_overlaps
-from imtorque.images import shrunk
+from imtorque.resizing import shrunk
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion

@@ -15,8 +15,9 @@ import numpy as np
 
 from imtorque._types import Edges, Extrema, Image
 from imtorque.datasets import PHOTOGRAPHS, sample
-from imtorque.files import decode_image, shrink_image
+from imtorque.files import decode_image
 from imtorque.images import Picture
+from imtorque.resizing import shrink_image
 
 MOST_PIXELS = 50_000_000  # of a picture that is sent
 WORKING_PIXELS = 400_000  # larger ones are shrunk by a whole factor until an answer takes no longer than a blink
@@ -89,7 +90,7 @@ def read_as(path: str) -> str:
 
 
 def _worked_on(name: str, image: Image, source: str, factor: int = 1) -> HeldPicture:
-    """Shrink a large picture, bring floats to [0, 1], and note how."""
+    """Shrink a large picture, and note how."""
     recipe = [f"image = {source}"]
     height, width = image.shape[:2]
     factor = max(
@@ -99,12 +100,8 @@ def _worked_on(name: str, image: Image, source: str, factor: int = 1) -> HeldPic
         raise ValueError(f"{name}: must be less narrow to be shown, got {height} x {width} pixels")
     if factor > 1:
         image = shrink_image(image, factor)
-        recipe.append(f"image = imtorque.files.shrink_image(image, {factor})")
+        recipe.append(f"image = imtorque.resizing.shrink_image(image, {factor})")
     Picture(image)  # refuses what no function takes
-    if image.dtype.kind == "f":
-        image = image - image.min()
-        image = image / (image.max() or 1)
-        recipe += ["image = image - image.min()", "image = image / (image.max() or 1)"]
     return HeldPicture(name, image, tuple(recipe))
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from imtorque._types import Float32Array, Image
-from imtorque.images import Picture, fitted
+from imtorque.images import Picture
+from imtorque.resizing import fitted
 
 LONGEST_SIDE = 300  # to which larger pictures are reduced before they are described
 SMALLEST_SIDE = 16  # of a picture that holds a patch worth describing

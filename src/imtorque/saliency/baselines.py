@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from imtorque._types import Image
-from imtorque.images import Picture, resize
+from imtorque.images import Picture
+from imtorque.resizing import resize
 from imtorque.saliency.from_torque import FORMS, form_edges
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, working_sigma

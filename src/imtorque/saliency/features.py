@@ -12,7 +12,8 @@ from functools import cache
 
 import numpy as np
 
-from imtorque.images import Picture, Planes, linear_rgb
+from imtorque._types import Planes
+from imtorque.images import Picture, linear_rgb
 from imtorque.saliency.maps import Map, attenuate_borders
 
 # Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to (from GBVS as released).

@@ -11,10 +11,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray
+from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Planes
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.extrema import find_extrema
-from imtorque.images import Picture, Planes, ValueRange, lab, resize
+from imtorque.images import Picture, ValueRange, lab
+from imtorque.resizing import resize
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, splatted, working_shape, working_sigma
 

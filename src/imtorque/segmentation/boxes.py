@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque._atomic import write_text
-from imtorque._types import FloatArray, Image, IntArray
-from imtorque.images import Picture, Planes, lab
+from imtorque._types import FloatArray, Image, IntArray, Planes
+from imtorque.images import Picture, lab
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
 SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area: 2 % of it

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Extrema, FloatArray
-from imtorque.images import Planes
+from imtorque._types import Extrema, FloatArray, Planes
 
 Bins = NDArray[np.int64]
 
