@@ -100,21 +100,27 @@ IMTORQUE_INLINE void look_at_force(Detail& d, float fx, float fy, const float* p
     if (~d.not_pell & ((1u << kPellGrid) - 1)) d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
 }
 
-void look_at_row(Detail& d, const float* fx, const float* fy, int width, const float* pell) {
+// `places` has room for a row: where the forces are, found without a branch for each pixel.
+void look_at_row(Detail& d, const float* fx, const float* fy, int width, const float* pell, std::vector<int>& places) {
     constexpr int kGroup = 8;
-    for (int x = 0; x < width; x += kGroup) {
-        const int n = std::min(kGroup, width - x);
-        if (n == kGroup) {  // most groups hold no force
-            uint64_t words[kGroup];
-            std::memcpy(words, fx + x, kGroup * sizeof(float));
-            std::memcpy(words + kGroup / 2, fy + x, kGroup * sizeof(float));
-            uint64_t any = 0;
-            for (const uint64_t word : words) any |= word;
-            if ((any & 0x7FFFFFFF7FFFFFFF) == 0) continue;
+    int found = 0, x = 0;
+    for (; x + kGroup <= width; x += kGroup) {
+        uint32_t words[2 * kGroup];
+        std::memcpy(words, fx + x, kGroup * sizeof(float));
+        std::memcpy(words + kGroup, fy + x, kGroup * sizeof(float));
+        uint32_t any = 0;
+        for (const uint32_t word : words) any |= word;
+        if (any << 1 == 0) continue;  // most groups hold no force; the sign of a zero is none
+        for (int i = 0; i < kGroup; ++i) {
+            places[found] = x + i;
+            found += (words[i] | words[kGroup + i]) << 1 != 0;
         }
-        for (int i = x; i < x + n; ++i)
-            if (fx[i] != 0 || fy[i] != 0) look_at_force(d, fx[i], fy[i], pell);
     }
+    for (; x < width; ++x) {
+        places[found] = x;
+        found += fx[x] != 0 || fy[x] != 0;
+    }
+    for (int i = 0; i < found; ++i) look_at_force(d, fx[places[i]], fy[places[i]], pell);
 }
 
 // The second pass: what needs to know the largest force, or looks at single forces.
@@ -128,8 +134,11 @@ void look_closer(const float* fx, const float* fy, int height, int width, Survey
     const int bands = block_rows(height) - 1;
     std::vector<Detail> details(bands);
     parallel_for(bands, [&](int band) {
-        for (int y = band * kBlock; y < std::min(height, (band + 1) * kBlock); ++y)
-            look_at_row(details[band], fx + static_cast<size_t>(y) * width, fy + static_cast<size_t>(y) * width, width, pell);
+        std::vector<int> places(static_cast<size_t>(width) + 1);
+        for (int y = band * kBlock; y < std::min(height, (band + 1) * kBlock); ++y) {
+            const size_t row = static_cast<size_t>(y) * width;
+            look_at_row(details[band], fx + row, fy + row, width, pell, places);
+        }
     });
     long long octaves[256] = {};
     for (const Detail& d : details) {
