@@ -27,10 +27,9 @@ class GridFlow {
         count_ = (kWrap ? height : height + 2) * stride_;
         const std::int64_t offsets[8] = {1, -1, stride_, -stride_, stride_ + 1, -stride_ - 1, stride_ - 1, 1 - stride_};
         std::copy_n(offsets, kDirections, offsets_);
-        clear();
     }
 
-    // Take away all arcs.
+    // Take away all arcs. Comes first.
     void clear() {
         residual_.assign((count_ + 1) * kDirections, 0);
         terminal_.assign(count_ + 1, 0);
@@ -63,8 +62,9 @@ class GridFlow {
         for (Capacity& steps : terminal_) steps = steps < 0 ? -finer(-steps) : finer(steps);
     }
 
-    // Push as much as possible; may be called again after capacities were added.
-    void solve() {
+    // Push as much as possible; may be called again after capacities were added. On its own for the compiler: inlined
+    // into its caller it takes a tenth longer.
+    [[gnu::noinline]] void solve() {
         trade();
         plant();
         while (!source_.active.empty()) {

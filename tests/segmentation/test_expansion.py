@@ -97,9 +97,9 @@ def test_energy_is_never_above_that_of_the_start_whatever_the_range(problem, lab
 @pytest.mark.parametrize("never", [1e15, 1e16, 1e100, 1e300, np.inf])
 def test_a_link_never_to_be_cut_hides_no_small_ones(never):
     unary = np.array([[[0.0, 0, 0, np.inf]], [[np.inf, 0, 0, 0]]])
-    labels, energy = alpha_expansion(unary, [[2, never, 1]], np.zeros((0, 4)))
+    labels, energy = alpha_expansion(unary, [[1, never, 2]], np.zeros((0, 4)))  # starts at a cost of 2
     assert energy == 1
-    assert labels.tolist() == [[0, 0, 0, 1]]
+    assert labels.tolist() == [[0, 1, 1, 1]]
 
 
 def test_infinite_links_keep_both_ends_in_one_label():
