@@ -140,5 +140,31 @@ def test_files_are_written_only_where_it_is_said():
     assert found == set(WRITERS)
 
 
+def importers(package):
+    """The folders and modules of the source that import a package, also inside functions."""
+    source = Path(imtorque.__file__).parent
+    found = set()
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            if any(name == package or name.startswith(f"{package}.") for name in names):
+                place = path.relative_to(source)
+                found.add(place.parts[0] if len(place.parts) > 1 else place.name)
+    return found
+
+
+def test_drawing_is_done_where_it_is_said():
+    assert importers("matplotlib") == {"plotting", "experiments"}
+    assert importers("PIL.ImageDraw") == {"render", "experiments", "datasets"}  # datasets: outlines become masks
+
+
+def test_pixels_become_grey_at_one_door():
+    source = Path(imtorque.__file__).parent
+    users = {path.name for path in source.rglob("*.py") if "_native.to_grey" in path.read_text()}
+    assert users == {"images.py"}
+
+
 def test_the_version_is_a_version():
     assert imtorque.__version__.split(".")[0].isdigit()
