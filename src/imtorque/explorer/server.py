@@ -42,6 +42,7 @@ from imtorque.explorer.results import (
 from imtorque.explorer.settings import LAYERS, Settings, read_settings
 from imtorque.files import encode_png
 from imtorque.images import Picture
+from imtorque.threads import available_cores
 
 SWEEP_SECONDS = 5.0
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -94,7 +95,7 @@ class Explorer:
         """Answer about the pictures in the store, the first of which may be given."""
         self._store = store
         self._start = start
-        self._working = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))
+        self._working = anyio.CapacityLimiter(max(2, available_cores()))
         self._files = _page_files()
 
     def routes(self) -> list[Route]:

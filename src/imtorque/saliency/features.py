@@ -8,6 +8,7 @@ authors' released programs.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -41,9 +42,11 @@ def pyramid(picture: Picture, levels: int, smallest: int = SMALLEST_SIDE) -> lis
 
 def oriented_energies(intensity: Map) -> list[Map]:
     """Return |even| + |odd| response of Gabor filters at 0, 45, 90 and 135 degrees, less towards the border."""
-    even, odd = np.abs(_responses(intensity)).reshape(2, len(ANGLES), *intensity.shape)
-    energies = even + odd
-    energies[energies < ROUNDING] = 0
+    responses = _responses(intensity)
+    energies = [np.abs(next(responses)) for _ in ANGLES]
+    for energy in energies:
+        energy += np.abs(next(responses))
+        energy[energy < ROUNDING] = 0
     return [attenuate_borders(energy, GABOR_REACH) for energy in energies]
 
 
@@ -73,10 +76,9 @@ def _halved_picture(picture: Picture) -> Planes:
         if start + part.shape[1] == picture.shape[0]:
             rows = np.pad(rows, ((0, 0), (0, 3), (0, 0)), mode="edge")
         count = (rows.shape[1] - len(BINOMIAL)) // 2 + 1
-        parts.append(_filtered_rows(rows, count))
+        parts.append(_halved_rows(_filtered_rows(rows, count).swapaxes(1, 2)).swapaxes(1, 2))
         kept = rows[:, 2 * count :]
-    upright = np.concatenate(parts, axis=1)[:, : picture.shape[0] // 2]
-    return _halved_rows(upright.swapaxes(1, 2)).swapaxes(1, 2)
+    return np.concatenate(parts, axis=1)[:, : picture.shape[0] // 2]
 
 
 def _halved(planes: Planes) -> Planes:
@@ -94,16 +96,16 @@ def _filtered_rows(padded: Planes, count: int) -> Planes:
     return halved
 
 
-def _responses(intensity: Map) -> Planes:
-    """Return the correlation with every Gabor filter, shape (8, H, W): the even ones first. Borders repeat."""
+def _responses(intensity: Map) -> Iterator[Map]:
+    """Yield the correlation with every Gabor filter, the even ones first, one at a time. Borders repeat."""
     from scipy import fft  # here, because it takes longer to load than the rest of the library
 
     padded = np.pad(intensity, GABOR_REACH, mode="edge")
     shape = tuple(fft.next_fast_len(side, real=True) for side in padded.shape)
-    spectra = fft.rfft2(padded, shape) * np.conj(fft.rfft2(_gabor_filters(), shape))
+    spectrum = fft.rfft2(padded, shape)
     height, width = intensity.shape
-    responses: Planes = fft.irfft2(spectra, shape)[:, :height, :width]
-    return responses
+    for kernel in _gabor_filters():
+        yield fft.irfft2(spectrum * np.conj(fft.rfft2(kernel, shape)), shape)[:height, :width]
 
 
 @cache

@@ -21,6 +21,7 @@ PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
 LOWEST_PEAK = 1.0
 GRID = 8  # pixels of the picture's longer side for one of the map's
 BORDER = 4  # grid pixels
+CHANNELS = 3  # colour, intensity, orientation
 COARSEST_SIDE = 4  # a level with a side as small is the last
 
 
@@ -80,9 +81,9 @@ def itti_master_map(picture: Picture, centres: Sequence[int], deltas: Sequence[i
         needed = (COARSEST_SIDE + 1) * 2 ** (min(centres) + min(deltas) - 1)
         raise ValueError(f"image must have sides of at least {needed} pixels for Itti's map, got {height} x {width}")
     grid = max(1, round(height / GRID)), max(1, round(width / GRID))
-    levels = [_channels(level) for level in built]
+    levels = {level: _channels(built[level]) for level in sorted({level for pair in pairs for level in pair})}
     total = np.zeros(grid)
-    for k in range(len(levels[0])):
+    for k in range(CHANNELS):
         differences = [
             _centre_surround(centre, surround, grid)
             for c, s in pairs
