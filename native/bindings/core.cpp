@@ -1,0 +1,198 @@
+// Fields, torque, extrema and contributions.
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "core/coherence.hpp"
+#include "core/contribution.hpp"
+#include "core/extrema.hpp"
+#include "core/gradient_torque.hpp"
+#include "core/torque.hpp"
+
+namespace imtorque {
+namespace {
+
+Field field_of(const Plane& fx, const Plane& fy, double steps, const In<double, 2>& blocks) {
+    require_same_shape(fx, fy);
+    const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
+    if (static_cast<int>(blocks.shape(0)) != block_rows(height) || static_cast<int>(blocks.shape(1)) != block_rows(width))
+        throw std::invalid_argument("blocks do not belong to the field");
+    return {fx.data(), fy.data(), height, width, steps, blocks.data()};
+}
+
+struct Patches {
+    std::vector<Patch> patches;
+    Shape shape;
+};
+
+// heights and widths are odd sides, norms the normalising areas Z; torque = moment / (2 Z).
+Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<int64_t, 1>& widths,
+                   const In<double, 1>& areas, bool disk) {
+    std::vector<Patch> patches;
+    for (size_t k = 0; k < heights.shape(0); ++k) {
+        const double area = areas.data()[k];
+        patches.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2),
+                           area > 0 ? static_cast<float>(1 / (4 * area * field.steps)) : 0.0f});
+    }
+    const Shape shape = disk ? Shape::disk : Shape::box;
+    return {clip_patches(std::move(patches), shape, field), shape};
+}
+
+nb::tuple tuple_of(const std::vector<Extremum>& extrema) {
+    auto k = make<int64_t, 1>({extrema.size()}), y = make<int64_t, 1>({extrema.size()}),
+         x = make<int64_t, 1>({extrema.size()});
+    auto value = make<float, 1>({extrema.size()});
+    for (size_t i = 0; i < extrema.size(); ++i) {
+        k.data()[i] = extrema[i].k;
+        y.data()[i] = extrema[i].y;
+        x.data()[i] = extrema[i].x;
+        value.data()[i] = extrema[i].value;
+    }
+    return nb::make_tuple(k, y, x, value);
+}
+
+void bind_fields(nb::module_& m) {
+    m.def("survey", [](Plane fx, Plane fy) {
+        require_same_shape(fx, fy);
+        const int height = static_cast<int>(fx.shape(0)), width = static_cast<int>(fx.shape(1));
+        Survey result;
+        {
+            nb::gil_scoped_release release;
+            result = survey(fx.data(), fy.data(), height, width);
+        }
+        auto blocks =
+            make<double, 2>({static_cast<size_t>(block_rows(height)), static_cast<size_t>(block_rows(width))});
+        std::copy(result.blocks.begin(), result.blocks.end(), blocks.data());
+        return nb::make_tuple(result.largest, result.steps, blocks);
+    });
+    m.def("divide_by_mass", [](Plane fx, Plane fy, double steps, int half,
+                               InOut<float, 2> tau) {
+        require_same_shape(fx, fy);
+        if (tau.shape(0) != fx.shape(0) || tau.shape(1) != fx.shape(1)) throw std::invalid_argument("tau differs in shape");
+        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), steps, nullptr};
+        nb::gil_scoped_release release;
+        divide_by_mass(field, half, tau.data());
+    });
+    m.def("add_coherent_votes", [](Plane fx, Plane fy, Plane coherence, int half,
+                                   InOut<double, 2> total) {
+        require_same_shape(fx, fy);
+        require_same_shape(fx, coherence);
+        if (total.shape(0) != fx.shape(0) || total.shape(1) != fx.shape(1))
+            throw std::invalid_argument("total differs in shape");
+        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
+        nb::gil_scoped_release release;
+        add_coherent_votes(field, coherence.data(), half, total.data());
+    });
+}
+
+void bind_torque(nb::module_& m) {
+    m.def("torque_volume",
+          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+             InOut<float, 3> out) {
+              const Field field = field_of(fx, fy, steps, blocks);
+              if (out.shape(0) != heights.shape(0) || out.shape(1) != fx.shape(0) || out.shape(2) != fx.shape(1))
+                  throw std::invalid_argument("out has the wrong shape");
+              nb::gil_scoped_release release;
+              const Patches p = patches_of(field, heights, widths, areas, disk);
+              torque_volume(field, p.patches, p.shape, out.data());
+          });
+    m.def("value_and_scale",
+          [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+             In<int32_t, 1> labels) {
+              const Field field = field_of(fx, fy, steps, blocks);
+              auto value = make<float, 2>({fx.shape(0), fx.shape(1)});
+              auto scale = make<int32_t, 2>({fx.shape(0), fx.shape(1)});
+              {
+                  nb::gil_scoped_release release;
+                  const Patches p = patches_of(field, heights, widths, areas, disk);
+                  value_and_scale(field, p.patches, p.shape, labels.data(), value.data(), scale.data());
+              }
+              return nb::make_tuple(value, scale);
+          });
+    m.def("value_and_scale_of_volume", [](In<float, 3> tau, In<int32_t, 1> labels) {
+        auto value = make<float, 2>({tau.shape(1), tau.shape(2)});
+        auto scale = make<int32_t, 2>({tau.shape(1), tau.shape(2)});
+        {
+            nb::gil_scoped_release release;
+            value_and_scale_of_volume(tau.data(), static_cast<int>(tau.shape(0)),
+                                      static_cast<long long>(tau.shape(1) * tau.shape(2)), labels.data(), value.data(),
+                                      scale.data());
+        }
+        return nb::make_tuple(value, scale);
+    });
+    m.def("torque_spectrum", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+                                bool disk, int y, int x) {
+        const Field field = field_of(fx, fy, steps, blocks);
+        auto tau = make<float, 1>({heights.shape(0)});
+        nb::gil_scoped_release release;
+        const Patches p = patches_of(field, heights, widths, areas, disk);
+        torque_spectrum(field, p.patches, p.shape, y, x, tau.data());
+        return tau;
+    });
+    m.def("gradient_torque", [](In<double, 2> image, In<int64_t, 1> heights, In<int64_t, 1> widths) {
+        const size_t height = image.shape(0), width = image.shape(1);
+        auto tau = make<float, 3>({heights.shape(0), height, width});
+        std::vector<Box> boxes;
+        for (size_t k = 0; k < heights.shape(0); ++k)
+            boxes.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2)});
+        nb::gil_scoped_release release;
+        gradient_torque(image.data(), static_cast<int>(height), static_cast<int>(width), boxes, tau.data());
+        return tau;
+    });
+}
+
+void bind_extrema(nb::module_& m) {
+    m.def("extrema_of_volume", [](In<float, 3> tau, int sign, long long count, bool end_scales) {
+        std::vector<Extremum> extrema;
+        {
+            nb::gil_scoped_release release;
+            extrema = extrema_of_volume(tau.data(), static_cast<int>(tau.shape(0)), static_cast<int>(tau.shape(1)),
+                                        static_cast<int>(tau.shape(2)), {sign, count, end_scales});
+        }
+        return tuple_of(extrema);
+    });
+    m.def("extrema_of_field", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
+                                 bool disk, int sign, long long count, bool end_scales) {
+        const Field field = field_of(fx, fy, steps, blocks);
+        std::vector<Extremum> extrema;
+        {
+            nb::gil_scoped_release release;
+            const Patches p = patches_of(field, heights, widths, areas, disk);
+            extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales});
+        }
+        return tuple_of(extrema);
+    });
+    m.def("suppress_overlaps", [](In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width,
+                                  In<float, 1> value, double overlap) {
+        auto keep = make<bool, 1>({y.shape(0)});
+        nb::gil_scoped_release release;
+        const std::vector<bool> kept = suppress_overlaps(y.data(), x.data(), height.data(), width.data(), value.data(),
+                                                         static_cast<int>(y.shape(0)), overlap);
+        std::copy(kept.begin(), kept.end(), keep.data());
+        return keep;
+    });
+}
+
+}  // namespace
+
+void bind_core(nb::module_& m) {
+    bind_fields(m);
+    bind_torque(m);
+    bind_extrema(m);
+    m.def("contributions", [](Plane fx, Plane fy, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height,
+                              In<int64_t, 1> width, In<double, 1> weight, bool disk, bool absolute) {
+        require_same_shape(fx, fy);
+        const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
+        auto total = make<double, 2>({fx.shape(0), fx.shape(1)});
+        const Votes votes{y.data(),      x.data(),      height.data(), width.data(),
+                          weight.data(), static_cast<long long>(y.shape(0))};
+        nb::gil_scoped_release release;
+        std::fill_n(total.data(), total.size(), 0.0);
+        const Shape shape = disk ? Shape::disk : Shape::box;
+        if (absolute)
+            add_absolute_contributions(field, votes, shape, total.data());
+        else
+            add_contributions(field, votes, shape, total.data());
+        return total;
+    });
+}
+
+}  // namespace imtorque
