@@ -17,7 +17,8 @@ Out<int32_t, 2> match_truths(const In<int32_t, 1>& pixels, const In<int64_t, 1>&
     const BoundaryMaps maps{pixels.data(), starts.data(), static_cast<int>(starts.size()) - 1,
                             static_cast<int>(truths.shape(1)), static_cast<int>(truths.shape(2))};
     nb::gil_scoped_release release;
-    parallel_for(static_cast<int>(count), [&](int k) {
+    // Each pixel has several neighbours to be matched with, and is looked at several times.
+    parallel_for(static_cast<int>(count), 500.0 * static_cast<double>(pixels.size()), [&](int k) {
         match(maps, truths.data() + k * area, partners.data() + k * pixels.size());
     });
     return partners;

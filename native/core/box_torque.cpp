@@ -15,6 +15,8 @@ namespace {
 constexpr int kKnownWidth = 608;  // of a table row: a strip with the reach of sizes up to 97
 constexpr int kRows = 16;
 constexpr int kGroup = 3;  // squares per pass over the value map
+// Nanoseconds per pixel, about: for the tables, and for a patch.
+constexpr double kTableTime = 2, kPatchTime = 0.5;
 
 struct Job {
     Field field;
@@ -79,6 +81,7 @@ IMTORQUE_INLINE void run_tables(const Job& job, const Tile& tile) {
     const size_t pixels = static_cast<size_t>(job.field.height) * width;
     for (int top = tile.top; top < tile.bottom; top += kRows) {
         const int bottom = std::min(top + kRows, tile.bottom);
+        check_interrupt();
         tables.build_to(bottom);
         if (job.volume) {
             for (int k = job.first; k < job.first + job.count; ++k)
@@ -112,8 +115,11 @@ void run(Number number, const Job& job) {
         reach_y = std::max(reach_y, job.patches[k].ry);
         reach_x = std::max(reach_x, job.patches[k].rx);
     }
-    const std::vector<Tile> tiles = cut_tiles(job.field.height, job.field.width, reach_y, reach_x);
-    parallel_for(static_cast<int>(tiles.size()), [&](int i) { run_tile(number, job, tiles[i]); });
+    const double work = static_cast<double>(job.field.height) * job.field.width * (kTableTime + kPatchTime * job.count);
+    const std::vector<Tile> tiles =
+        cut_tiles(job.field.height, job.field.width, reach_y, reach_x, useful_threads(work));
+    parallel_for(static_cast<int>(tiles.size()), work / static_cast<double>(tiles.size()),
+                 [&](int i) { run_tile(number, job, tiles[i]); });
 }
 
 // Narrow patches first, then the wide ones; sizes increase, so ties still go to the first.
@@ -162,13 +168,13 @@ Widths choose_widths(const Field& field, const std::vector<Patch>& patches) {
     return {static_cast<int>(first_wide - covers.begin()), width_of_sums(field, covers.back()) == Width::bits64_long};
 }
 
-std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x) {
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x, int threads) {
     // Wide strips where patches reach far, so that the margins a strip shares with its neighbours stay a small part.
     const int strip = std::max(kStrip, 2 * reach_x);
     const int strips = (width + strip - 1) / strip;
     int bands = 1;
-    if (num_threads() > 1) {
-        const int wanted = (2 * num_threads() + strips - 1) / strips;
+    if (threads > 1) {
+        const int wanted = (2 * threads + strips - 1) / strips;
         bands = std::max(1, std::min(wanted, height / std::max(4 * kRows, 2 * reach_y)));
     }
     std::vector<Tile> tiles;
@@ -195,7 +201,7 @@ void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shap
         return;
     }
     // Disks: a band of the volume at a time.
-    const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
+    const int rows = std::max(kRows * usable_threads(), 2 * patches.back().ry);
     const int count = static_cast<int>(patches.size());
     std::vector<float> tau(static_cast<size_t>(count) * rows * field.width);
     for (int top = 0; top < field.height; top += rows) {
@@ -211,7 +217,7 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
                                int32_t* scale) {
     constexpr long long kChunk = 4096;  // of the maps, stays in the first-level cache while all sizes pass
     const int chunks = static_cast<int>((pixels + kChunk - 1) / kChunk);
-    parallel_for(chunks, [&](int c) {
+    parallel_for(chunks, 0.5 * count * kChunk, [&](int c) {
         const long long at = c * kChunk;
         const int n = static_cast<int>(std::min(kChunk, pixels - at));
         std::fill_n(value + at, n, 0.0f);

@@ -115,12 +115,14 @@ IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
     RowPrefixes<Number> prefixes(job.field, tile);
     const int width = prefixes.width(), count = tile.right - tile.left, reach = tile.reach_x;
     std::unique_ptr<Uint[]> sums(new Uint[static_cast<size_t>(job.count) * count]), pairs(new Uint[4 * width]);
+    Poll poll(16);
     Uint *a0 = pairs.get(), *b0 = a0 + width, *a1 = b0 + width, *b1 = a1 + width;
     for (int y = tile.top - tile.reach_y; y < tile.top + tile.reach_y; ++y) prefixes.build(y);
     for (int y = tile.top; y < tile.bottom; ++y) {
         prefixes.build(y + tile.reach_y);
         std::fill_n(sums.get(), static_cast<size_t>(job.count) * count, Uint{0});
         for (int dy = 0; dy <= tile.reach_y; dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
+            poll();
             pair_rows<Uint>(prefixes.row(y + dy), prefixes.row(y - dy), dy, width, a0, b0);
             const bool more = dy < tile.reach_y;
             if (more) pair_rows<Uint>(prefixes.row(y + dy + 1), prefixes.row(y - dy - 1), dy + 1, width, a1, b1);
@@ -151,8 +153,12 @@ template <class Number>
 void run(Number number, const Job& job) {
     const int radius = job.patches[job.first + job.count - 1].rx;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, job.field.width - 1);
-    const std::vector<Tile> tiles = cut_tiles(job.bottom - job.top, job.field.width, reach_y, reach_x);
-    parallel_for(static_cast<int>(tiles.size()), [&](int i) {
+    double pairs = 4;  // of rows, for each pixel, each about half a nanosecond; and the prefixes
+    for (int k = job.first; k < job.first + job.count; ++k) pairs += std::min(job.patches[k].rx, reach_y) + 1;
+    const double work = 0.5 * pairs * job.field.width * (job.bottom - job.top);
+    const std::vector<Tile> tiles =
+        cut_tiles(job.bottom - job.top, job.field.width, reach_y, reach_x, useful_threads(work));
+    parallel_for(static_cast<int>(tiles.size()), work / static_cast<double>(tiles.size()), [&](int i) {
         Tile tile = tiles[i];
         tile.top += job.top;
         tile.bottom += job.top;

@@ -26,6 +26,7 @@ constexpr int kRows = 16;
 constexpr int kColumns = 62;
 constexpr int kStride = 64;  // a cell's row with one neighbour on each side: whole vectors
 constexpr int kSlice = (kRows + 2) * kStride;
+constexpr double kSearchTime = 1;  // nanoseconds for each pixel and size, about
 
 struct Cell {
     int top, bottom, left, right;
@@ -162,8 +163,10 @@ void search_rows(const Search& s, const float* tau, int first_row, int rows, int
         }
         clear_outside(s, cell, slice);
     };
-    for (const Cell& cell : cut_row(top, bottom, 0, s.width))
+    for (const Cell& cell : cut_row(top, bottom, 0, s.width)) {
+        check_interrupt();
         if (worth_searching(s, cell)) search_cell(s, cell, fill, out);
+    }
 }
 
 template <class Number>
@@ -195,9 +198,11 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         reach_x = std::max(reach_x, patch.rx);
     }
     // Some more reach serves the cells' margins and the spare columns of the last one.
-    const std::vector<Tile> tiles = cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad);
+    const double work = (s.value_map ? 0.2 : 1) * kSearchTime * s.count * field.height * field.width;
+    const std::vector<Tile> tiles =
+        cut_tiles(field.height, field.width, reach_y + 1, reach_x + kPad, useful_threads(work));
     std::mutex lock;
-    parallel_for(static_cast<int>(tiles.size()), [&](int i) {
+    parallel_for(static_cast<int>(tiles.size()), work / static_cast<double>(tiles.size()), [&](int i) {
         std::vector<Cell> cells;
         for (int top = tiles[i].top; top < tiles[i].bottom; top += kRows)
             for (const Cell& cell : cut_row(top, std::min(top + kRows, tiles[i].bottom), tiles[i].left, tiles[i].right))
@@ -218,6 +223,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         };
         std::vector<Found> out;
         for (const Cell& cell : cells) {
+            check_interrupt();
             if (small) build_tables(*small, cell.bottom);
             if (large) build_tables(*large, cell.bottom);
             search_cell(s, cell, fill, out);
@@ -229,7 +235,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
 
 void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
                   std::vector<Found>& all) {
-    const int rows = std::max(kRows * num_threads(), 2 * patches.back().ry);
+    const int rows = std::max(kRows * usable_threads(), 2 * patches.back().ry);
     std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
     for (int top = 0; top < field.height; top += rows) {
         const int bottom = std::min(top + rows, field.height);
@@ -260,7 +266,9 @@ void merge_plateaus(std::vector<Found>& found) {
         return i;
     };
     const auto position = [](const Found& f) { return std::make_pair(f.k, std::make_pair(f.y, f.x)); };
+    Poll poll(256);
     for (size_t i = 0; i < tied.size(); ++i) {
+        poll();
         const Found& a = found[tied[i]];
         // The 13 neighbours that come before (k, y, x); of equal value, so in the same sorted run.
         for (int dk = -1; dk <= 0; ++dk)
@@ -335,7 +343,7 @@ void collect_peaks(const float* value, int height, int width, int sign, int top,
 float weakest_wanted(const float* value, int height, int width, const Request& request) {
     std::vector<float> peaks;
     std::mutex lock;
-    parallel_for((height + 2 * kRows - 1) / (2 * kRows), [&](int band) {
+    parallel_for((height + 2 * kRows - 1) / (2 * kRows), 2.0 * kRows * width, [&](int band) {
         std::vector<float> found;
         const int top = band * 2 * kRows;
         collect_peaks(value, height, width, request.sign, top, std::min(top + 2 * kRows, height), found);
@@ -353,7 +361,7 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
     const Search s{count, height, width, request, 0, nullptr};
     std::vector<Found> found;
     std::mutex lock;
-    parallel_for((height + kRows - 1) / kRows, [&](int i) {
+    parallel_for((height + kRows - 1) / kRows, kSearchTime * kRows * width * count, [&](int i) {
         std::vector<Found> out;
         search_rows(s, tau, 0, height, i * kRows, std::min((i + 1) * kRows, height), out);
         std::lock_guard<std::mutex> guard(lock);
@@ -414,7 +422,9 @@ std::vector<bool> suppress_overlaps(const int64_t* y, const int64_t* x, const in
                             static_cast<double>(span(x[i], width[i], x[j], width[j]));
         return both / std::min(static_cast<double>(height[i] * width[i]), static_cast<double>(height[j] * width[j]));
     };
+    Poll poll(64);
     for (int i = 0; i < count; ++i) {
+        poll();
         const int64_t from_y = cell(y[i] - height[i] / 2, top), to_y = cell(y[i] + height[i] / 2, top);
         const int64_t from_x = cell(x[i] - width[i] / 2, left), to_x = cell(x[i] + width[i] / 2, left);
         keep[i] = true;

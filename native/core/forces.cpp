@@ -106,7 +106,7 @@ Survey survey(const float* fx, const float* fy, int height, int width) {
     const int rows = block_rows(height), cols = block_rows(width);
     std::vector<double> blocks(static_cast<size_t>(rows) * cols, 0.0);
     std::vector<Extent> extents(rows - 1);
-    parallel_for(rows - 1, [&](int by) {
+    parallel_for(rows - 1, 1.0 * kBlock * width, [&](int by) {
         double* sums = blocks.data() + (static_cast<size_t>(by) + 1) * cols + 1;
         std::vector<float> mass(static_cast<size_t>(cols) * kBlock, 0.0f);
         for (int y = by * kBlock; y < std::min(height, (by + 1) * kBlock); ++y) {

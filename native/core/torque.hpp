@@ -23,8 +23,8 @@ Widths choose_widths(const Field& field, const std::vector<Patch>& patches);
 
 constexpr int kStrip = 480;  // columns a task takes at least: its table rows fit the second-level cache
 
-// Cut the image into strips and bands, enough of them to keep all threads busy.
-std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x);
+// Cut the image into strips and bands, enough of them to keep so many threads busy.
+std::vector<Tile> cut_tiles(int height, int width, int reach_y, int reach_x, int threads);
 
 // Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2.
 int disk_half_width(long long radius, long long dy);

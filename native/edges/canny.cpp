@@ -65,7 +65,7 @@ void smooth(const float* image, int height, int width, double sigma, float* out)
     const std::vector<float> kernel = gaussian(sigma);
     const int radius = static_cast<int>(kernel.size()) - 1;
     const int whole = (width + kChunk - 1) / kChunk * kChunk;
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 2.0 * (radius + 1) * kBandRows * width, [&](int band) {
         const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
         const int first = clamp(top - radius, height), last = clamp(bottom - 1 + radius, height);
         std::vector<float> padded(static_cast<size_t>(whole) + 2 * radius), result(whole);
@@ -187,7 +187,7 @@ Thresholds automatic_thresholds(const float* magnitude, long long count, float l
     constexpr int kStep = 256;
     const int pieces = static_cast<int>((count + kPiece - 1) / kPiece);
     std::vector<long long> counts(static_cast<size_t>(pieces) * kBins, 0);
-    parallel_for(pieces, [&](int c) {
+    parallel_for(pieces, 0.5 * kPiece, [&](int c) {
         int32_t local[4][kBins] = {};  // four, so that runs of one value do not wait for each other
         int32_t bins[kStep];
         const long long end = std::min(count, (c + 1) * kPiece);
@@ -252,7 +252,7 @@ std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int 
     const int count = (height + kRows - 1) / kRows;
     const size_t pixels = static_cast<size_t>(height) * width;
     std::vector<std::vector<size_t>> edges(count + 1), beyond(count);
-    parallel_for(count, [&](int band) {
+    parallel_for(count, 0.5 * kRows * width, [&](int band) {
         const size_t from = static_cast<size_t>(band) * kRows * width;
         const size_t to = std::min(pixels, from + static_cast<size_t>(kRows) * width);
         for (size_t i = from; i < to; ++i) {
@@ -291,7 +291,7 @@ bool is_spare_corner(const float* edges, size_t i, int width) {
 void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& listed, int height, int width) {
     std::vector<uint8_t> spare(static_cast<size_t>(height) * width, 0);  // of every pixel, kept up to date
     std::vector<std::vector<size_t>> found(listed.size());
-    parallel_for(static_cast<int>(listed.size()), [&](int band) {
+    parallel_for(static_cast<int>(listed.size()), 1.0 * height * width / static_cast<double>(listed.size()), [&](int band) {
         for (const size_t i : listed[band])
             if (is_spare_corner(edges, i, width)) {
                 spare[i] = 1;
@@ -304,6 +304,7 @@ void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& 
     const ptrdiff_t beside[4] = {1, -1, w, -w};
     const ptrdiff_t around[8] = {1, -1, w, -w, w + 1, w - 1, 1 - w, -1 - w};
     while (!corners.empty()) {
+        check_interrupt();
         going.clear();
         for (const size_t i : corners) {
             bool weakest = true;
@@ -336,7 +337,7 @@ void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& 
 void smoothed_gradient(const float* image, int height, int width, double sigma, float* gx, float* gy) {
     std::unique_ptr<float[]> smoothed(new float[static_cast<size_t>(height) * width]);
     smooth(image, height, width, sigma, smoothed.get());
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 2.0 * kBandRows * width, [&](int band) {
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(smoothed.get(), y, height, width);
             const size_t at = static_cast<size_t>(y) * width;
@@ -347,7 +348,7 @@ void smoothed_gradient(const float* image, int height, int width, double sigma, 
 
 void suppress_non_maxima(const float* strength, const float* gx, const float* gy, int height, int width,
                          float threshold, float* thinned) {
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 3.0 * kBandRows * width, [&](int band) {
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(strength, y, height, width);
             const size_t at = static_cast<size_t>(y) * width;
@@ -366,7 +367,7 @@ void canny(const float* image, int height, int width, double sigma, const Thresh
 
     // fx and fy hold the gradient (gx, gy) until the edges are known.
     std::vector<float> largest(height, 0.0f);
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 3.0 * kBandRows * width, [&](int band) {
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(smoothed.get(), y, height, width);
             const size_t at = static_cast<size_t>(y) * width;
@@ -385,7 +386,7 @@ void canny(const float* image, int height, int width, double sigma, const Thresh
     suppress_non_maxima(magnitude.get(), fx, fy, height, width, static_cast<float>(t.low), thinned);
     remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), height,
                          width);
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 1.0 * kBandRows * width, [&](int band) {
         const size_t from = static_cast<size_t>(band) * kBandRows * width;
         const size_t to = std::min(count, from + static_cast<size_t>(kBandRows) * width);
         for (size_t i = from; i < to; ++i) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 
 from imtorque import _native
 
@@ -30,12 +31,20 @@ def get_num_threads() -> int:
     return _native.num_threads()
 
 
+def usable_cores() -> int:
+    """Return how many cores this process may run on (its affinity), not how many the machine has."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _initial_threads() -> int:
     """Return what the environment asks for, else the number of cores this process may use."""
     given = os.environ.get(VARIABLE, "").strip()
     if not given:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(cores, 1024)
+        return min(usable_cores(), 1024)
     if not given.isdecimal() or not 1 <= int(given) <= 1024:
         raise ValueError(f"{VARIABLE} must be a number from 1 to 1024, got {given!r}")
     return int(given)
