@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 namespace imtorque {
 
 namespace nb = nanobind;
+using namespace nanobind::literals;
 
 template <class T, int kRank>
 using In = nb::ndarray<const T, nb::ndim<kRank>, nb::c_contig, nb::device::cpu>;

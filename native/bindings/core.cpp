@@ -36,7 +36,7 @@ Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<i
     return {clip_patches(std::move(patches), shape, field), shape};
 }
 
-nb::tuple tuple_of(const std::vector<Extremum>& extrema) {
+auto tuple_of(const std::vector<Extremum>& extrema) {
     auto k = make<int64_t, 1>({extrema.size()}), y = make<int64_t, 1>({extrema.size()}),
          x = make<int64_t, 1>({extrema.size()});
     auto value = make<float, 1>({extrema.size()});
@@ -46,7 +46,7 @@ nb::tuple tuple_of(const std::vector<Extremum>& extrema) {
         x.data()[i] = extrema[i].x;
         value.data()[i] = extrema[i].value;
     }
-    return nb::make_tuple(k, y, x, value);
+    return std::make_tuple(k, y, x, value);
 }
 
 void bind_fields(nb::module_& m) {
@@ -61,8 +61,8 @@ void bind_fields(nb::module_& m) {
         auto blocks =
             make<double, 2>({static_cast<size_t>(block_rows(height)), static_cast<size_t>(block_rows(width))});
         std::copy(result.blocks.begin(), result.blocks.end(), blocks.data());
-        return nb::make_tuple(result.largest, result.steps, blocks);
-    });
+        return std::make_tuple(result.largest, result.steps, blocks);
+    }, "fx"_a, "fy"_a);
     m.def("divide_by_mass", [](Plane fx, Plane fy, double steps, int half,
                                InOut<float, 2> tau) {
         require_same_shape(fx, fy);
@@ -70,7 +70,7 @@ void bind_fields(nb::module_& m) {
         const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), steps, nullptr};
         nb::gil_scoped_release release;
         divide_by_mass(field, half, tau.data());
-    });
+    }, "fx"_a, "fy"_a, "steps"_a, "half"_a, "tau"_a);
     m.def("add_coherent_votes", [](Plane fx, Plane fy, Plane coherence, int half,
                                    InOut<double, 2> total) {
         require_same_shape(fx, fy);
@@ -80,7 +80,7 @@ void bind_fields(nb::module_& m) {
         const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
         nb::gil_scoped_release release;
         add_coherent_votes(field, coherence.data(), half, total.data());
-    });
+    }, "fx"_a, "fy"_a, "coherence"_a, "half"_a, "total"_a);
 }
 
 void bind_torque(nb::module_& m) {
@@ -93,7 +93,7 @@ void bind_torque(nb::module_& m) {
               nb::gil_scoped_release release;
               const Patches p = patches_of(field, heights, widths, areas, disk);
               torque_volume(field, p.patches, p.shape, out.data());
-          });
+          }, "fx"_a, "fy"_a, "steps"_a, "blocks"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "out"_a);
     m.def("value_and_scale",
           [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
              In<int32_t, 1> labels) {
@@ -105,8 +105,8 @@ void bind_torque(nb::module_& m) {
                   const Patches p = patches_of(field, heights, widths, areas, disk);
                   value_and_scale(field, p.patches, p.shape, labels.data(), value.data(), scale.data());
               }
-              return nb::make_tuple(value, scale);
-          });
+              return std::make_tuple(value, scale);
+          }, "fx"_a, "fy"_a, "steps"_a, "blocks"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "labels"_a);
     m.def("value_and_scale_of_volume", [](In<float, 3> tau, In<int32_t, 1> labels) {
         auto value = make<float, 2>({tau.shape(1), tau.shape(2)});
         auto scale = make<int32_t, 2>({tau.shape(1), tau.shape(2)});
@@ -116,8 +116,8 @@ void bind_torque(nb::module_& m) {
                                       static_cast<long long>(tau.shape(1) * tau.shape(2)), labels.data(), value.data(),
                                       scale.data());
         }
-        return nb::make_tuple(value, scale);
-    });
+        return std::make_tuple(value, scale);
+    }, "tau"_a, "labels"_a);
     m.def("torque_spectrum", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
                                 bool disk, int y, int x) {
         const Field field = field_of(fx, fy, steps, blocks);
@@ -126,7 +126,7 @@ void bind_torque(nb::module_& m) {
         const Patches p = patches_of(field, heights, widths, areas, disk);
         torque_spectrum(field, p.patches, p.shape, y, x, tau.data());
         return tau;
-    });
+    }, "fx"_a, "fy"_a, "steps"_a, "blocks"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "y"_a, "x"_a);
     m.def("gradient_torque", [](In<double, 2> image, In<int64_t, 1> heights, In<int64_t, 1> widths) {
         const size_t height = image.shape(0), width = image.shape(1);
         auto tau = make<float, 3>({heights.shape(0), height, width});
@@ -136,7 +136,7 @@ void bind_torque(nb::module_& m) {
         nb::gil_scoped_release release;
         gradient_torque(image.data(), static_cast<int>(height), static_cast<int>(width), boxes, tau.data());
         return tau;
-    });
+    }, "image"_a, "heights"_a, "widths"_a);
 }
 
 void bind_extrema(nb::module_& m) {
@@ -148,7 +148,7 @@ void bind_extrema(nb::module_& m) {
                                         static_cast<int>(tau.shape(2)), {sign, count, end_scales});
         }
         return tuple_of(extrema);
-    });
+    }, "tau"_a, "sign"_a, "count"_a, "end_scales"_a);
     m.def("extrema_of_field", [](Plane fx, Plane fy, double steps, In<double, 2> blocks, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas,
                                  bool disk, int sign, long long count, bool end_scales) {
         const Field field = field_of(fx, fy, steps, blocks);
@@ -159,7 +159,8 @@ void bind_extrema(nb::module_& m) {
             extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales});
         }
         return tuple_of(extrema);
-    });
+    }, "fx"_a, "fy"_a, "steps"_a, "blocks"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "sign"_a, "count"_a,
+    "end_scales"_a);
     m.def("suppress_overlaps", [](In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width,
                                   In<float, 1> value, double overlap) {
         auto keep = make<bool, 1>({y.shape(0)});
@@ -168,7 +169,7 @@ void bind_extrema(nb::module_& m) {
                                                          static_cast<int>(y.shape(0)), overlap);
         std::copy(kept.begin(), kept.end(), keep.data());
         return keep;
-    });
+    }, "y"_a, "x"_a, "height"_a, "width"_a, "value"_a, "overlap"_a);
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ void bind_core(nb::module_& m) {
         else
             add_contributions(field, votes, shape, total.data());
         return total;
-    });
+    }, "fx"_a, "fy"_a, "y"_a, "x"_a, "height"_a, "width"_a, "weight"_a, "disk"_a, "absolute"_a);
 }
 
 }  // namespace imtorque

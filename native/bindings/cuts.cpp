@@ -42,8 +42,8 @@ void bind_grid_cuts(nb::module_& m) {
             nb::gil_scoped_release release;
             flow = max_flow(links, source.data(), sink.data(), mask.data());
         }
-        return nb::make_tuple(mask, flow);
-    });
+        return std::make_tuple(mask, flow);
+    }, "source"_a, "sink"_a, "right"_a, "down"_a, "down_right"_a, "down_left"_a, "diagonal"_a, "wrap_rows"_a);
     m.def("alpha_expansion", [](In<double, 3> unary, In<double, 2> right, In<double, 2> down, In<double, 2> down_right,
                                 In<double, 2> down_left, bool diagonal, bool wrap_rows, In<double, 2> metric, int cycles,
                                 In<int32_t, 2> start) {
@@ -61,8 +61,9 @@ void bind_grid_cuts(nb::module_& m) {
             std::copy_n(start.data(), start.size(), labels.data());
             energy = alpha_expansion(links, unary.data(), metric.data(), static_cast<int>(count), cycles, labels.data());
         }
-        return nb::make_tuple(labels, energy);
-    });
+        return std::make_tuple(labels, energy);
+    }, "unary"_a, "right"_a, "down"_a, "down_right"_a, "down_left"_a, "diagonal"_a, "wrap_rows"_a, "metric"_a,
+    "cycles"_a, "start"_a);
 }
 
 void bind_boxes(nb::module_& m) {
@@ -76,8 +77,8 @@ void bind_boxes(nb::module_& m) {
             box_scores(planes.data(), static_cast<int>(planes.shape(0)), height, width, list, inside, outside,
                        torque.data(), sides.data());
         }
-        return nb::make_tuple(torque, sides);
-    });
+        return std::make_tuple(torque, sides);
+    }, "planes"_a, "boxes"_a, "inside"_a, "outside"_a);
     m.def("distinct_boxes", [](In<int64_t, 2> boxes, double overlap, long long most) {
         const BoxList list = boxes_of(boxes, INT32_MAX, INT32_MAX);
         std::vector<int64_t> kept(static_cast<size_t>(std::max(0LL, std::min(most, list.count))));
@@ -88,7 +89,7 @@ void bind_boxes(nb::module_& m) {
         auto places = make<int64_t, 1>({kept.size()});
         std::copy(kept.begin(), kept.end(), places.data());
         return places;
-    });
+    }, "boxes"_a, "overlap"_a, "most"_a);
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ void bind_cuts(nb::module_& m) {
         std::fill_n(polar.data(), polar.size(), 0.0);
         splat_polar_edges(edges, y, x, threshold, static_cast<int>(columns), polar.data());
         return polar;
-    });
+    }, "strength"_a, "dx"_a, "dy"_a, "y"_a, "x"_a, "threshold"_a, "columns"_a);
     m.def("nearest_seeds", [](In<double, 2> cost, In<int32_t, 2> seeds) {
         if (cost.shape(0) != seeds.shape(0) || cost.shape(1) != seeds.shape(1))
             throw std::invalid_argument("cost and seeds differ in shape");
@@ -117,7 +118,7 @@ void bind_cuts(nb::module_& m) {
         std::copy_n(seeds.data(), seeds.size(), labels.data());
         nearest_seeds(cost.data(), static_cast<int>(cost.shape(0)), static_cast<int>(cost.shape(1)), labels.data());
         return labels;
-    });
+    }, "cost"_a, "seeds"_a);
 }
 
 }  // namespace imtorque

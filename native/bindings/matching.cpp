@@ -33,18 +33,18 @@ void bind_matching(nb::module_& m) {
         std::copy_n(picture.data(), picture.size(), thinned.data());
         thin(thinned.data(), static_cast<int>(picture.shape(0)), static_cast<int>(picture.shape(1)));
         return thinned;
-    });
+    }, "picture"_a);
     m.def("match_min_cost", [](In<int32_t, 1> pixels, In<int64_t, 1> starts, In<uint8_t, 3> truths, double radius,
                                double outlier_cost) {
         return match_truths(pixels, starts, truths, [=](const BoundaryMaps& maps, const uint8_t* truth, int32_t* partner) {
             match_min_cost(maps, truth, radius, outlier_cost, partner);
         });
-    });
+    }, "pixels"_a, "starts"_a, "truths"_a, "radius"_a, "outlier_cost"_a);
     m.def("match_cardinality", [](In<int32_t, 1> pixels, In<int64_t, 1> starts, In<uint8_t, 3> truths, double radius) {
         return match_truths(pixels, starts, truths, [=](const BoundaryMaps& maps, const uint8_t* truth, int32_t* partner) {
             match_cardinality(maps, truth, radius, partner);
         });
-    });
+    }, "pixels"_a, "starts"_a, "truths"_a, "radius"_a);
 }
 
 }  // namespace imtorque

@@ -36,6 +36,7 @@ void handle_signals() {
 }  // namespace
 
 NB_MODULE(_native, m) {
+    m.doc() = "The compiled kernels: arrays in, arrays out; the public functions check and choose.";
     m.def("num_threads", &num_threads);
     m.def("set_num_threads", &set_num_threads, nb::arg("n"));
     m.def("uses_avx2", &use_avx2);

@@ -34,7 +34,7 @@ void bind_descriptors(nb::module_& m) {
         multiscale_torque(field, y.data(), x.data(), size.data(), static_cast<long long>(y.size()), layout,
                           descriptors.data());
         return descriptors;
-    });
+    }, "fx"_a, "fy"_a, "steps"_a, "y"_a, "x"_a, "size"_a, "regions"_a, "distances"_a, "align"_a);
     m.def("direction_histograms", [](Plane gx, Plane gy, int size, In<int32_t, 1> top, In<int32_t, 1> left) {
         require_same_shape(gx, gy);
         if (size < kSiftCells || size % kSiftCells) throw std::invalid_argument("size must be a multiple of 4");
@@ -44,7 +44,7 @@ void bind_descriptors(nb::module_& m) {
                              top.data(), static_cast<int>(top.size()), left.data(), static_cast<int>(left.size()),
                              histograms.data());
         return histograms;
-    });
+    }, "gx"_a, "gy"_a, "size"_a, "top"_a, "left"_a);
 }
 
 void bind_codes(nb::module_& m) {
@@ -58,8 +58,8 @@ void bind_codes(nb::module_& m) {
             linear_codes(descriptors.data(), static_cast<int>(n), static_cast<int>(descriptors.shape(1)), words.data(),
                          static_cast<int>(words.shape(0)), neighbours, beta, index.data(), weight.data());
         }
-        return nb::make_tuple(index, weight);
-    });
+        return std::make_tuple(index, weight);
+    }, "descriptors"_a, "words"_a, "neighbours"_a, "beta"_a);
     m.def("pool_largest", [](In<int32_t, 2> index, Plane weight, In<int32_t, 2> cell, int words, int cells) {
         const size_t n = index.shape(0), count = index.shape(1);
         if (weight.shape(0) != n || weight.shape(1) != count || cell.shape(0) != n)
@@ -71,7 +71,7 @@ void bind_codes(nb::module_& m) {
         pool_largest(index.data(), weight.data(), static_cast<int>(n), static_cast<int>(count), cell.data(),
                      static_cast<int>(cell.shape(1)), words, cells, pooled.data());
         return pooled;
-    });
+    }, "index"_a, "weight"_a, "cell"_a, "words"_a, "cells"_a);
     m.def("sum_by_word", [](Plane descriptors, Plane words) {
         require_words(descriptors, words, 1);
         const size_t n = descriptors.shape(0), length = descriptors.shape(1), count = words.shape(0);
@@ -83,8 +83,8 @@ void bind_codes(nb::module_& m) {
             sum_by_word(descriptors.data(), static_cast<int>(n), static_cast<int>(length), words.data(),
                         static_cast<int>(count), sums.data(), counts.data(), index.data());
         }
-        return nb::make_tuple(sums, counts, index);
-    });
+        return std::make_tuple(sums, counts, index);
+    }, "descriptors"_a, "words"_a);
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void bind_recognition(nb::module_& m) {
         nb::gil_scoped_release release;
         return train_machines(products.data(), static_cast<int>(n), label.data(), static_cast<int>(coefficient.shape(1)),
                               cost, tolerance, most, coefficient.data());
-    });
+    }, "products"_a, "label"_a, "cost"_a, "tolerance"_a, "most"_a, "coefficient"_a);
 }
 
 }  // namespace imtorque

@@ -50,7 +50,7 @@ class Edges:
 
     fx: Float32Array
     fy: Float32Array
-    rounded: tuple[Float32Array, Float32Array, float, FloatArray] = field(init=False, repr=False)
+    rounded: tuple[Float32Array, Float32Array, float, NDArray[np.float64]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the fields and store them as read-only float32."""

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Sizes, TorqueVolume, check_sizes
+from imtorque._types import Edges, Float32Array, Image, IntArray, Sizes, TorqueVolume, check_sizes
 from imtorque.images import grey_image
 
-PatchArrays = tuple[IntArray, IntArray, FloatArray, bool]
+PatchArrays = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], bool]
 
 
 def torque_map(edges: Edges, size: int | tuple[int, int], *, patch: str = "square", alpha: float = 2.0) -> Float32Array:
@@ -295,10 +295,10 @@ def require_edges(edges: Edges) -> Edges:
     return edges
 
 
-def _sides(sizes: IntArray) -> tuple[IntArray, IntArray]:
+def _sides(sizes: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return heights and widths."""
     columns = sizes[:, None].repeat(2, axis=1) if sizes.ndim == 1 else sizes
-    return np.ascontiguousarray(columns[:, 0]), np.ascontiguousarray(columns[:, 1])
+    return np.ascontiguousarray(columns[:, 0], np.int64), np.ascontiguousarray(columns[:, 1], np.int64)
 
 
 def _labels(sizes: IntArray) -> NDArray[np.int32]:
