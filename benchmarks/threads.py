@@ -1,4 +1,4 @@
-"""Times of the main kernels from 64 x 64 to 4K and from 1 to 64 threads: none may be slower with more threads than with one.
+"""Times of the main kernels from 64 x 64 to 4K and from 1 to 64 threads: none may be slower than with one thread.
 
     python benchmarks/threads.py            all of it; some minutes on a quiet machine
     python benchmarks/threads.py --toy      small pictures and few threads

@@ -29,7 +29,7 @@ rng = np.random.default_rng(0)
 field = lambda side: imtorque.Edges(*rng.normal(size=(2, side, side)))
 """
 LONG = {  # each takes ten seconds or more
-    "maps of disks": "maps, edges, sizes = imtorque.value_and_scale_maps, field(1500), range(101, 1401, 50)\n"
+    "maps of disks": "maps, edges, sizes = imtorque.value_and_scale_maps, field(1500), range(601, 1401, 100)\n"
     "work = lambda: maps(edges, sizes, patch='disk')",
     "maps of squares": "maps, edges = imtorque.value_and_scale_maps, field(4000)\n"
     "work = lambda: maps(edges, range(3, 2003, 2))",
