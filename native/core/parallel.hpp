@@ -11,8 +11,8 @@ void set_num_threads(int n);
 // How many threads can run at once: num_threads(), but no more than the cores this process may run on.
 int usable_threads();
 
-// How many of these a call should use whose work takes about `nanoseconds` on one of them: no more than it keeps busy for
-// long enough to repay waking them; and only one inside a task of parallel_for.
+// How many of these a call should use whose work takes about `nanoseconds` on one of them: no more than it keeps busy
+// for long enough to repay waking them; and only one inside a task of parallel_for.
 int useful_threads(double nanoseconds);
 
 // Use num_threads() threads for any work on any number of cores; for tests.
@@ -41,8 +41,8 @@ class Poll {
     unsigned every_, steps_ = 0;
 };
 
-// `check` is called about ten times a second by a thread inside a kernel, never by threads of the pool. It throws to end
-// the call.
+// `check` is called about twenty times a second by a thread inside a kernel, never by threads of the pool. It throws to
+// end the call.
 void set_interrupt_check(void (*check)());
 
 }  // namespace imtorque

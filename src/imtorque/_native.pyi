@@ -1,3 +1,7 @@
+"""
+The compiled kernels: arrays in, arrays out; the public functions check and choose.
+"""
+
 from typing import Annotated, overload
 
 import numpy

@@ -14,6 +14,8 @@ VARIABLE = "IMTORQUE_NUM_THREADS"
 def set_num_threads(n: int) -> None:
     """Set the number of threads the kernels use. Results do not depend on it.
 
+    It is a limit: a call uses no more threads than its work keeps busy, and than this process may have cores.
+
     Examples
     --------
     >>> set_num_threads(2)
