@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/forces.hpp"
+#include "core/parallel.hpp"
 
 namespace imtorque {
 
@@ -151,6 +152,7 @@ IMTORQUE_IVDEP
     // Make the table rows for image rows up to (not including) `bottom` and their reach.
     IMTORQUE_INLINE void build_to(int bottom) {
         for (const int rows = bottom - tile_.top + 2 * tile_.reach_y; built_ < rows; ++built_) {
+            poll_();
             const int y = tile_.top - tile_.reach_y + built_;
             if (y < 0 || y >= field_.height)
                 repeat_row();
@@ -280,6 +282,7 @@ IMTORQUE_IVDEP
     Field field_;
     Tile tile_;
     int ring_, given_width_, built_;
+    Poll poll_{16};
     std::unique_ptr<Uint[]> cells_;   // running KX and KY, then the ring of rows D1 | D2 | Q
     std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
 };

@@ -36,7 +36,7 @@ class RowPrefixes {
           first_(std::max(0, tile.top - tile.reach_y)), last_(std::min(field.height, tile.bottom + tile.reach_y)),
           width_(tile.right - tile.left + 2 * tile.reach_x + 1), none_(static_cast<size_t>(width_) * 3, Uint{0}),
           cells_(new Uint[static_cast<size_t>(width_) * 3 * (last_ - first_)]) {
-        parallel_for(last_ - first_, [&](int i) { build(first_ + i); });
+        parallel_for(last_ - first_, 3.0 * width_, [&](int i) { build(first_ + i); });
     }
 
     int width() const { return width_; }
@@ -121,10 +121,12 @@ IMTORQUE_INLINE void run_rows_impl(const RowPrefixes<Number>& prefixes, const Jo
     const int width = prefixes.width(), count = tile.right - tile.left, reach = tile.reach_x;
     const size_t cells = static_cast<size_t>(job.count) * count;
     std::unique_ptr<Uint[]> sums(new Uint[cells]), pairs(new Uint[4 * static_cast<size_t>(width)]);
+    Poll poll(16);
     Uint *a0 = pairs.get(), *b0 = a0 + width, *a1 = b0 + width, *b1 = a1 + width;
     for (int y = from; y < to; ++y) {
         std::fill_n(sums.get(), cells, Uint{0});
         for (int dy = 0; dy <= tile.reach_y; dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
+            poll();
             pair_rows<Uint>(prefixes.row(y + dy), prefixes.row(y - dy), dy, width, a0, b0);
             const bool more = dy < tile.reach_y;
             if (more) pair_rows<Uint>(prefixes.row(y + dy + 1), prefixes.row(y - dy - 1), dy + 1, width, a1, b1);
@@ -159,11 +161,14 @@ void run(Number, const Job& job) {
     const int radius = job.patches[job.first + job.count - 1].rx, width = job.field.width;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, width - 1);
     const int strip = std::max(kStrip, 2 * reach_x), rows = std::max(kDiskRows, kTableRows - 2 * reach_y);
+    double pairs = 0;  // of rows, for each pixel, each about half a nanosecond
+    for (int k = job.first; k < job.first + job.count; ++k) pairs += std::min(job.patches[k].rx, reach_y) + 1;
     for (int left = 0; left < width; left += strip)
         for (int top = job.top; top < job.bottom; top += rows) {
             const Tile tile{top, std::min(top + rows, job.bottom), left, std::min(left + strip, width), reach_y, reach_x};
             const RowPrefixes<Number> prefixes(job.field, tile);
-            parallel_for((tile.bottom - top + kTaskRows - 1) / kTaskRows, [&](int i) {
+            const double task_time = 0.5 * pairs * kTaskRows * (tile.right - left);
+            parallel_for((tile.bottom - top + kTaskRows - 1) / kTaskRows, task_time, [&](int i) {
                 const int from = top + i * kTaskRows;
                 run_rows(prefixes, job, tile, from, std::min(from + kTaskRows, tile.bottom));
             });

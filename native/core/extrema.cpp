@@ -26,6 +26,7 @@ constexpr int kRows = 16;
 constexpr int kColumns = 62;
 constexpr int kStride = 64;  // a cell's row with one neighbour on each side: whole vectors
 constexpr int kSlice = (kRows + 2) * kStride;
+constexpr double kSearchTime = 1;  // nanoseconds for each pixel and size, about
 
 struct Cell {
     int top, bottom, left, right;
@@ -162,8 +163,10 @@ void search_rows(const Search& s, const float* tau, int first_row, int rows, int
         }
         clear_outside(s, cell, slice);
     };
-    for (const Cell& cell : cut_row(top, bottom, 0, s.width))
+    for (const Cell& cell : cut_row(top, bottom, 0, s.width)) {
+        check_interrupt();
         if (worth_searching(s, cell)) search_cell(s, cell, fill, out);
+    }
 }
 
 template <class Number>
@@ -220,9 +223,11 @@ class CellTables {
 // Cells of the rows [top, bottom) of a tile that may hold an extremum.
 std::vector<Cell> cells_of(const Search& s, const Tile& tile, int top, int bottom) {
     std::vector<Cell> cells;
-    for (int y = top; y < bottom; y += kRows)
+    for (int y = top; y < bottom; y += kRows) {
+        check_interrupt();
         for (const Cell& cell : cut_row(y, std::min(y + kRows, bottom), tile.left, tile.right))
             if (worth_searching(s, cell)) cells.push_back(cell);
+    }
     return cells;
 }
 
@@ -241,7 +246,9 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         all.insert(all.end(), out.begin(), out.end());
     };
     const Reach reach = reach_of(patches, 0, s.count);
-    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad, sizeof(typename Number::Uint));
+    const double work = (s.value_map ? 0.2 : 1) * kSearchTime * s.count * field.height * field.width;
+    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad,
+                                    sizeof(typename Number::Uint), useful_threads(work));
     const auto search_tile = [&](Tile tile) {
         const std::vector<Cell> cells = cells_of(s, tile, tile.top, tile.bottom);
         if (cells.empty()) return;
@@ -249,6 +256,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         CellTables<Number> tables(field, patches, narrow, tile);
         std::vector<Found> out;
         for (const Cell& cell : cells) {
+            check_interrupt();
             tables.build_to(cell.bottom);
             search(tables, cell, out);
         }
@@ -260,7 +268,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
             const int bottom = std::min(top + kRows, tile.bottom);
             tables.build_to(bottom);
             const std::vector<Cell> cells = cells_of(s, tile, top, bottom);
-            parallel_for(static_cast<int>(cells.size()), [&](int i) {
+            parallel_for(static_cast<int>(cells.size()), kSearchTime * s.count * kRows * kColumns, [&](int i) {
                 std::vector<Found> out;
                 search(tables, cells[i], out);
                 keep(out);
@@ -270,7 +278,8 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
     if (tiling.shared)
         for (const Tile& tile : tiling.tiles) search_shared(tile);
     else
-        parallel_for(static_cast<int>(tiling.tiles.size()), [&](int i) { search_tile(tiling.tiles[i]); });
+        parallel_for(static_cast<int>(tiling.tiles.size()), work / static_cast<double>(tiling.tiles.size()),
+                     [&](int i) { search_tile(tiling.tiles[i]); });
 }
 
 void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
@@ -306,7 +315,9 @@ void merge_plateaus(std::vector<Found>& found) {
         return i;
     };
     const auto position = [](const Found& f) { return std::make_pair(f.k, std::make_pair(f.y, f.x)); };
+    Poll poll(256);
     for (size_t i = 0; i < tied.size(); ++i) {
+        poll();
         const Found& a = found[tied[i]];
         // The 13 neighbours that come before (k, y, x); of equal value, so in the same sorted run.
         for (int dk = -1; dk <= 0; ++dk)
@@ -381,7 +392,7 @@ void collect_peaks(const float* value, int height, int width, int sign, int top,
 float weakest_wanted(const float* value, int height, int width, const Request& request) {
     std::vector<float> peaks;
     std::mutex lock;
-    parallel_for((height + 2 * kRows - 1) / (2 * kRows), [&](int band) {
+    parallel_for((height + 2 * kRows - 1) / (2 * kRows), 2.0 * kRows * width, [&](int band) {
         std::vector<float> found;
         const int top = band * 2 * kRows;
         collect_peaks(value, height, width, request.sign, top, std::min(top + 2 * kRows, height), found);
@@ -399,7 +410,7 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
     const Search s{count, height, width, request, request.least, nullptr};
     std::vector<Found> found;
     std::mutex lock;
-    parallel_for((height + kRows - 1) / kRows, [&](int i) {
+    parallel_for((height + kRows - 1) / kRows, kSearchTime * kRows * width * count, [&](int i) {
         std::vector<Found> out;
         search_rows(s, tau, 0, height, i * kRows, std::min((i + 1) * kRows, height), out);
         std::lock_guard<std::mutex> guard(lock);

@@ -133,7 +133,7 @@ void look_closer(const float* fx, const float* fy, int height, int width, Survey
         if (static_cast<float>(s.largest) * pell[i] > kPellSlack) all.not_pell |= 1u << i;
     const int bands = block_rows(height) - 1;
     std::vector<Detail> details(bands);
-    parallel_for(bands, [&](int band) {
+    parallel_for(bands, 1.0 * kBlock * width, [&](int band) {
         std::vector<int> places(static_cast<size_t>(width) + 1);
         for (int y = band * kBlock; y < std::min(height, (band + 1) * kBlock); ++y) {
             const size_t row = static_cast<size_t>(y) * width;
@@ -161,7 +161,7 @@ Survey survey(const float* fx, const float* fy, int height, int width) {
     const int rows = block_rows(height), cols = block_rows(width);
     std::vector<double> blocks(static_cast<size_t>(rows) * cols, 0.0);
     std::vector<Extent> extents(rows - 1);
-    parallel_for(rows - 1, [&](int by) {
+    parallel_for(rows - 1, 1.0 * kBlock * width, [&](int by) {
         double* sums = blocks.data() + (static_cast<size_t>(by) + 1) * cols + 1;
         std::vector<float> mass(static_cast<size_t>(cols) * kBlock, 0.0f);
         for (int y = by * kBlock; y < std::min(height, (by + 1) * kBlock); ++y) {

@@ -30,12 +30,13 @@ struct Reach {
 Reach reach_of(const std::vector<Patch>& patches, int first, int count);
 
 // Strips and bands of the image. Where patches reach so far that a table for each thread would take more memory than
-// the image deserves, tiles come one after the other, and the threads share the table of each (`shared`).
+// the image deserves, tiles come one after the other, and the threads share the table of each (`shared`). There are
+// enough tiles to keep so many threads busy.
 struct Tiling {
     std::vector<Tile> tiles;
     bool shared;
 };
-Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes);
+Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes, int threads);
 
 constexpr int kDiskRows = 64;  // of disks computed together: enough that making their tables is a small part
 

@@ -88,7 +88,9 @@ class Expansion {
     template <class Visit>
     void visit_links(const LinkFamily& family, Visit visit) const {
         const double* weight = family.weight;
+        Poll poll(16);
         for (int y = 0; y < family.rows; ++y) {
+            poll();
             const int below = y + family.dy < links_.height ? y + family.dy : 0;
             std::int64_t p = static_cast<std::int64_t>(y) * links_.width + family.from_x;
             std::int64_t q = static_cast<std::int64_t>(below) * links_.width + family.from_x + family.dx;

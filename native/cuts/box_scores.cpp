@@ -66,7 +66,7 @@ void box_scores(const double* planes, int count, int height, int width, const Bo
     for (int k = 0; k < count; ++k)
         tables.emplace_back(planes + static_cast<std::size_t>(k) * height * width, height, width);
     constexpr long long kChunk = 4096;
-    parallel_for(static_cast<int>((boxes.count + kChunk - 1) / kChunk), [&](int chunk) {
+    parallel_for(static_cast<int>((boxes.count + kChunk - 1) / kChunk), 100.0 * count * kChunk, [&](int chunk) {
         const long long end = std::min(boxes.count, (chunk + 1) * kChunk);
         for (long long i = chunk * kChunk; i < end; ++i) {
             const int64_t* box = boxes.boxes + 4 * i;

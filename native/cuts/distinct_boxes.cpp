@@ -2,6 +2,7 @@
 // compared with all of them. Naive twin: naive.distinct_boxes.
 #include <algorithm>
 
+#include "core/parallel.hpp"
 #include "cuts/box_scores.hpp"
 
 namespace imtorque {
@@ -20,7 +21,9 @@ double overlap_of(const int64_t* a, const int64_t* b) {
 
 long long distinct_boxes(const BoxList& boxes, double overlap, long long most, int64_t* kept) {
     long long found = 0;
+    Poll poll(64);
     for (long long i = 0; i < boxes.count && found < most; ++i) {
+        poll();
         const int64_t* box = boxes.boxes + 4 * i;
         const auto meets = [&](int64_t k) { return overlap_of(box, boxes.boxes + 4 * k) > overlap; };
         if (std::none_of(kept, kept + found, meets)) kept[found++] = i;

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 
 // A power of two that may be more than a double holds.
@@ -129,6 +131,7 @@ double cheapest_cut(Flow& flow, const Problem& problem, double limit) {
     Steps steps(limit);
     flow.clear();
     for (;;) {
+        check_interrupt();
         problem.arcs([&](std::int64_t node, int direction, double forth, double back) {
             flow.add_arc(node, direction, steps.link(forth), steps.link(back));
         });

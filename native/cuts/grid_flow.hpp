@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 
 // Directions: right, left, down, up, and for eight neighbours down-right, up-left, down-left, up-right.
@@ -66,6 +68,7 @@ class GridFlow {
     // into its caller it takes a tenth longer.
     [[gnu::noinline]] void solve() {
         trade();
+        check_interrupt();
         plant();
         while (!source_.active.empty()) {
             if (sink_.active.empty() || source_.work <= sink_.work)
@@ -154,7 +157,10 @@ class GridFlow {
         growing_ = kSide;
         if (static_cast<int>(tree.orphans.size()) < tree.depth + 3) tree.orphans.resize(2 * tree.depth + 3);
         // Repairs may append nodes that come to lie at this depth.
-        for (std::size_t i = 0; i < tree.active.size(); ++i) scan<kSide>(tree.active[i], tree);
+        for (std::size_t i = 0; i < tree.active.size(); ++i) {
+            poll_();
+            scan<kSide>(tree.active[i], tree);
+        }
         tree.work += static_cast<std::int64_t>(tree.active.size());
         tree.active.swap(tree.next);
         tree.next.clear();
@@ -336,6 +342,7 @@ class GridFlow {
     std::vector<std::int32_t> loose_;
     Tree source_, sink_;
     int growing_ = 0;
+    Poll poll_{1024};
 };
 
 }  // namespace imtorque

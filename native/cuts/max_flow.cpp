@@ -34,7 +34,9 @@ class GridCut {
         for (int k = 0; k < kDirections / 2; ++k) {
             const LinkFamily& family = families_[k];
             const double* capacity = family.weight;
+            Poll poll(16);
             for (int y = 0; y < family.rows; ++y) {
+                poll();
                 std::int64_t node = flow_.node(y, family.from_x);
                 for (int x = 0; x < family.columns; ++x, ++node, ++capacity)
                     visit(node, family.direction, *capacity, *capacity);

@@ -66,7 +66,7 @@ void smooth(const float* image, int height, int width, double sigma, float* out)
     const std::vector<float> kernel = gaussian(sigma);
     const int radius = static_cast<int>(kernel.size()) - 1;
     const int whole = (width + kChunk - 1) / kChunk * kChunk;
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 2.0 * (radius + 1) * kBandRows * width, [&](int band) {
         const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
         const int first = clamp(top - radius, height), last = clamp(bottom - 1 + radius, height);
         std::vector<float> padded(static_cast<size_t>(whole) + 2 * radius), result(whole);
@@ -187,7 +187,7 @@ Thresholds automatic_thresholds(const float* gx, const float* gy, long long coun
     constexpr int kStep = 256;
     const int pieces = static_cast<int>((count + kPiece - 1) / kPiece);
     std::vector<long long> counts(static_cast<size_t>(pieces) * kBins, 0);
-    parallel_for(pieces, [&](int c) {
+    parallel_for(pieces, 1.0 * kPiece, [&](int c) {
         int32_t local[4][kBins] = {};  // four, so that runs of one value do not wait for each other
         int32_t bins[kStep];
         float magnitude[kStep], ignored;
@@ -227,8 +227,10 @@ Thresholds resolve(const Thresholds& t, const float* gx, const float* gy, long l
     constexpr long long kStep = 1 << 16;
     std::vector<float> values(static_cast<size_t>(count));
     float ignored;
-    for (long long from = 0; from < count; from += kStep)
+    for (long long from = 0; from < count; from += kStep) {
+        check_interrupt();
         magnitudes(gx + from, gy + from, static_cast<int>(std::min(kStep, count - from)), values.data() + from, &ignored);
+    }
     const double low = quantile(values, t.low);
     return {low, quantile(values, t.high), false, false};
 }
@@ -236,7 +238,7 @@ Thresholds resolve(const Thresholds& t, const float* gx, const float* gy, long l
 // The gradient of the smoothed image, and its largest magnitude.
 float gradient(const float* smoothed, int height, int width, float* gx, float* gy) {
     std::vector<float> largest(height, 0.0f);
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 3.0 * kBandRows * width, [&](int band) {
         std::vector<float> magnitude(width);
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(smoothed, y, height, width);
@@ -250,7 +252,7 @@ float gradient(const float* smoothed, int height, int width, float* gx, float* g
 
 // suppress_non_maxima of the gradient's own magnitude.
 void thin(const float* gx, const float* gy, int height, int width, float threshold, float* thinned) {
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 4.0 * kBandRows * width, [&](int band) {
         const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
         const int first = std::max(top - 1, 0), last = std::min(bottom + 1, height);
         std::vector<float> strength(static_cast<size_t>(last - first) * width);
@@ -276,7 +278,7 @@ void thin(const float* gx, const float* gy, int height, int width, float thresho
 void smoothed_gradient(const float* image, int height, int width, double sigma, float* gx, float* gy) {
     std::unique_ptr<float[]> smoothed(new float[static_cast<size_t>(height) * width]);
     smooth(image, height, width, sigma, smoothed.get());
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 2.0 * kBandRows * width, [&](int band) {
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(smoothed.get(), y, height, width);
             const size_t at = static_cast<size_t>(y) * width;
@@ -287,7 +289,7 @@ void smoothed_gradient(const float* image, int height, int width, double sigma, 
 
 void suppress_non_maxima(const float* strength, const float* gx, const float* gy, int height, int width,
                          float threshold, float* thinned) {
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 3.0 * kBandRows * width, [&](int band) {
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(strength, y, height, width);
             const size_t at = static_cast<size_t>(y) * width;
@@ -316,7 +318,7 @@ void canny(const float* image, int height, int width, double sigma, const Thresh
     thin(fx, fy, height, width, static_cast<float>(t.low), thinned);
     remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), height,
                          width);
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 1.0 * kBandRows * width, [&](int band) {
         const size_t from = static_cast<size_t>(band) * kBandRows * width;
         const size_t to = std::min(count, from + static_cast<size_t>(kBandRows) * width);
         for (size_t i = from; i < to; ++i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.hpp"
 #include "matching/boundary_matching.hpp"
 
 namespace imtorque {
@@ -62,8 +63,11 @@ CandidateGraph candidate_graph(const BoundaryMaps& maps, const std::uint8_t* tru
 
     const std::vector<Offset> offsets = offsets_within(radius);
     graph.first.push_back(0);
-    for (int v = 0; v < graph.vertices(); ++v)
+    Poll poll(64);
+    for (int v = 0; v < graph.vertices(); ++v) {
+        poll();
         append_neighbours(graph, graph.pixel[v], v < graph.left ? right_grid : left_grid, maps.height, maps.width, offsets);
+    }
     return graph;
 }
 

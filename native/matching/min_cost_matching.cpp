@@ -17,6 +17,7 @@
 #include <queue>
 #include <utility>
 
+#include "core/parallel.hpp"
 #include "matching/boundary_matching.hpp"
 
 namespace imtorque {
@@ -93,6 +94,7 @@ class Matching {
         reach(root, 0);
         heap_.push({0, root});
         while (!heap_.empty() && heap_.top().first < best_) {
+            poll_();
             const auto [length, v] = heap_.top();
             heap_.pop();
             if (length > distance_[v]) continue;
@@ -159,6 +161,7 @@ class Matching {
     std::vector<int> reached_;
     std::priority_queue<std::pair<std::int64_t, int>, std::vector<std::pair<std::int64_t, int>>, std::greater<>> heap_;
     std::int64_t best_ = 0;
+    Poll poll_{1024};
     int last_even_ = -1, last_odd_ = -1;
 };
 

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 namespace {
 
@@ -73,6 +75,7 @@ void thin(std::uint8_t* picture, int height, int width) {
             }
     std::size_t changed = 1;
     while (changed) {
+        check_interrupt();
         changed = delete_pixels(padded, stride, first, set, deleted);
         changed += delete_pixels(padded, stride, second, set, deleted);
     }
