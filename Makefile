@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: demo explore test coverage check bench docs gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -16,7 +16,14 @@ explore: $(VENV)/test
 	$(BIN)/imtorque explore sample:hopper
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto -m "not slow" --doctest-modules src tests
+	$(BIN)/python -m pytest -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests
+
+# What the tests reached, from their last run; they run first where there was none since the source changed.
+coverage: .coverage
+	$(BIN)/coverage report --skip-covered --omit='*/experiments/*' --fail-under=95 | tail -30
+
+.coverage: $(shell git ls-files src tests 2> /dev/null)
+	$(MAKE) test
 
 check: $(VENV)/check build/_native.pyi
 	$(BIN)/ruff format --check .
@@ -25,6 +32,7 @@ check: $(VENV)/check build/_native.pyi
 	diff -u $(STUB) build/_native.pyi || { echo "the stub is not that of the kernels: make stubs"; exit 1; }
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory coverage
 	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/*/* | grep -cve '^\s*\(//.*\)\?$$')"
 
 format: $(VENV)/check
@@ -62,7 +70,7 @@ sanitize: export ASAN_OPTIONS = detect_leaks=0
 sanitize: .venv-sanitize/ready build/sanitize/parallel_program
 	build/sanitize/parallel_program
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
-	    .venv-sanitize/bin/python -m pytest -q -m "not slow" -p no:cacheprovider tests/native tests/test_torque.py \
+	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider tests/native tests/test_torque.py \
 	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/segmentation/test_graph_cut.py \
 	    tests/segmentation/test_expansion.py
 

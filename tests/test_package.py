@@ -103,7 +103,6 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "_atomic.py": "the helpers themselves",
     "files.py": "the helpers themselves",
     "_types.py": "TorqueVolume.save, by replacing()",
-    "recognition/model.py": "Recogniser.save, by replacing()",
     "cli/recognition.py": "calls Recogniser.save",
     "cli/torque.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",
