@@ -1,5 +1,6 @@
-// How arrays cross between Python and the kernels. Arrays are checked for dtype, rank and contiguity by their types here;
-// what their values must satisfy is checked by the public functions above. The GIL is released around every kernel.
+// How arrays cross between Python and the kernels. Arrays are checked for dtype, rank and contiguity by their types
+// here; what their values must satisfy is checked by the public functions above. The GIL is released around every
+// kernel.
 #pragma once
 
 #include <nanobind/nanobind.h>

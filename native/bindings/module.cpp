@@ -42,7 +42,8 @@ NB_MODULE(_native, m) {
     m.def("uses_avx2", &use_avx2);
     m.def("allow_avx2", &allow_avx2, nb::arg("yes"));
     m.def("use_all_threads", &use_all_threads, nb::arg("yes"));
-    // A daemon thread that is inside a kernel when Python ends keeps what it was given; nanobind would call that a leak.
+    // A daemon thread that is inside a kernel when Python ends keeps what it was given; nanobind would call that a
+    // leak.
     nb::set_leak_warnings(false);
     set_interrupt_check(&handle_signals);
     bind_edges(m);

@@ -26,12 +26,12 @@ struct Job {
     float* value;      // or the maps:
     int32_t* scale;    // label of the best patch so far, and after the last job signed
     const int32_t* labels;
-    bool opens, closes;    // whether this is the first, the last job over the maps
+    bool opens, closes;  // whether this is the first, the last job over the maps
 };
 
 IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
                                 int32_t* __restrict label) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
         const bool larger = std::fabs(torque[x]) > std::fabs(value[x]);
         value[x] = larger ? torque[x] : value[x];
@@ -52,14 +52,16 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile
     const int end = job.first + job.count, from = block.from, count = block.count;
     for (int k = job.first; k < end;) {
         const Patch* patch = job.patches + k;
-        const bool squares = k + kGroup <= end && patch[0].rx == patch[0].ry && patch[1].rx == patch[1].ry &&
-                             patch[2].rx == patch[2].ry;
+        const bool squares =
+            k + kGroup <= end && patch[0].rx == patch[0].ry && patch[1].rx == patch[1].ry && patch[2].rx == patch[2].ry;
         for (int y = block.top; y < block.bottom; ++y) {
             const size_t at = static_cast<size_t>(y) * job.field.width + tile.left + from;
             if (squares && k == job.first && job.opens) {
-                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at,
+                                                             job.scale + at);
             } else if (squares) {
-                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at,
+                                                              job.scale + at);
             } else {
                 if (k == job.first && job.opens) {
                     std::fill_n(job.value + at, count, 0.0f);
@@ -248,8 +250,8 @@ void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape 
     run_by_width({field, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false}, patches);
 }
 
-void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                     const int32_t* labels, float* value, int32_t* scale) {
+void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape, const int32_t* labels,
+                     float* value, int32_t* scale) {
     if (shape == Shape::box) {
         run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, labels, false, false}, patches);
         return;

@@ -36,7 +36,8 @@ void slide_rows(int height, int width, int half, int band, const Summand& summan
             }
     };
     const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
-    for (int row = std::max(0, top - half); row < std::min<long long>(height, static_cast<long long>(top) + half); ++row)
+    for (int row = std::max(0, top - half); row < std::min<long long>(height, static_cast<long long>(top) + half);
+         ++row)
         add(row, true);
     for (int y = top; y < bottom; ++y) {
         check_interrupt();

@@ -94,7 +94,8 @@ void add_absolute_contributions(const Field& field, const Votes& votes, Shape sh
     const int bands = (field.height + kBandRows - 1) / kBandRows;
     double pixels = 0;  // of all patches, a nanosecond each
     for (long long k = 0; k < votes.count; ++k)
-        pixels += static_cast<double>(std::min<long long>(votes.height[k], field.height)) * std::min<long long>(votes.width[k], field.width);
+        pixels += static_cast<double>(std::min<long long>(votes.height[k], field.height)) *
+                  std::min<long long>(votes.width[k], field.width);
     parallel_for(bands, pixels / bands, [&](int band) {
         Poll poll(64);
         const long long top = band * kBandRows, bottom = std::min<long long>(top + kBandRows, field.height);

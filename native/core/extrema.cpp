@@ -39,7 +39,7 @@ struct Found : Extremum {
 struct Search {
     int count, height, width;
     Request request;
-    float threshold;  // |value| of the weakest extremum wanted
+    float threshold;         // |value| of the weakest extremum wanted
     const float* value_map;  // |V| for leaving out cells, or null
 };
 
@@ -58,7 +58,7 @@ bool worth_searching(const Search& s, const Cell& cell) {
 IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float threshold, float want_max, float want_min,
                                      float* highest, float* lowest, int32_t* flags, int32_t* any) {
     for (int i = 0; i < (rows + 2) * kStride; i += kStride) {
-IMTORQUE_IVDEP
+        IMTORQUE_IVDEP
         for (int x = 1; x < kStride - 1; ++x) {
             const float a = slice[i + x - 1], b = slice[i + x], c = slice[i + x + 1];
             const float ac = a > c ? a : c, ca = a < c ? a : c;
@@ -69,7 +69,7 @@ IMTORQUE_IVDEP
     for (int y = 1; y <= rows; ++y) {
         const int i = y * kStride;
         int32_t found = 0;
-IMTORQUE_IVDEP
+        IMTORQUE_IVDEP
         for (int x = 1; x < kStride - 1; ++x) {
             const float v = slice[i + x];
             const float up = highest[i - kStride + x], down = highest[i + kStride + x];
@@ -91,7 +91,8 @@ IMTORQUE_DISPATCH(static, test_plane,
                   (slice, rows, threshold, want_max, want_min, highest, lowest, flags, any))
 
 // Compare one pixel with its neighbours at three sizes (null where there is none).
-void test_scales(const Search& s, const float* const slices[3], int k, int y, int x, int local, std::vector<Found>& out) {
+void test_scales(const Search& s, const float* const slices[3], int k, int y, int x, int local,
+                 std::vector<Found>& out) {
     const float v = slices[1][local];
     bool strict = false, tied = false;
     for (int j = 0; j < 3; ++j) {
@@ -236,10 +237,13 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
                   std::vector<Found>& all) {
     std::mutex lock;
     const auto search = [&](const CellTables<Number>& tables, const Cell& cell, std::vector<Found>& out) {
-        search_cell(s, cell, [&](int k, const Cell& c, float* slice) {
-            tables.fill(k, c, slice);
-            clear_outside(s, c, slice);
-        }, out);
+        search_cell(
+            s, cell,
+            [&](int k, const Cell& c, float* slice) {
+                tables.fill(k, c, slice);
+                clear_outside(s, c, slice);
+            },
+            out);
     };
     const auto keep = [&](const std::vector<Found>& out) {
         std::lock_guard<std::mutex> guard(lock);
@@ -282,8 +286,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
                      [&](int i) { search_tile(tiling.tiles[i]); });
 }
 
-void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
-                  std::vector<Found>& all) {
+void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& all) {
     const int rows = std::min(kDiskRows, field.height);
     std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
     for (int top = 0; top < field.height; top += rows) {
@@ -330,7 +333,8 @@ void merge_plateaus(std::vector<Found>& found) {
                     const auto before = tied.begin() + static_cast<ptrdiff_t>(i);
                     const auto it = std::lower_bound(tied.begin(), before, wanted,
                                                      [&](size_t j, const Found& f) { return stronger(found[j], f); });
-                    if (it == before || found[*it].value != a.value || position(found[*it]) != position(wanted)) continue;
+                    if (it == before || found[*it].value != a.value || position(found[*it]) != position(wanted))
+                        continue;
                     const size_t u = root(i), w = root(static_cast<size_t>(it - tied.begin()));
                     parent[std::max(u, w)] = std::min(u, w);
                 }
@@ -354,7 +358,7 @@ std::vector<Extremum> strongest(std::vector<Found>& found, const Request& reques
 // Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
 IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
                                      int32_t* __restrict flags) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) {
         const float v = row[x + 1];
         const bool rows = (v > above[x]) & (v > above[x + 1]) & (v > above[x + 2]) & (v > below[x]) &
@@ -366,7 +370,8 @@ IMTORQUE_DISPATCH(static, flag_peaks,
                   (const float* above, const float* row, const float* below, int width, int32_t* flags),
                   (above, row, below, width, flags))
 
-void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<float>& peaks) {
+void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom,
+                   std::vector<float>& peaks) {
     std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
     std::vector<int32_t> flags(width);
     const auto magnitudes = [&](int y) {

@@ -17,7 +17,7 @@ constexpr int kPellGrid = 14;        // from 2^14 times on, 0 is the nearest who
 constexpr int kSmallestUnit = -100;  // as an exponent: keeps the number of steps inside a float
 constexpr int kBlock = 8;
 
-struct Extent {  // of a band of rows
+struct Extent {           // of a band of rows
     int32_t largest = 0;  // force component, as the bits of its float
     long long count = 0;  // pixels with a force
     int top = std::numeric_limits<int>::max(), bottom = -1, left = std::numeric_limits<int>::max(), right = -1;
@@ -97,7 +97,8 @@ IMTORQUE_INLINE void look_at_force(Detail& d, float fx, float fy, const float* p
     // The lowest bit of a float lies at most 23 places below its exponent: most forces cannot lower the grain.
     if (bx && static_cast<int>(bx >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(bx));
     if (by && static_cast<int>(by >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(by));
-    if (~d.not_pell & ((1u << kPellGrid) - 1)) d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
+    if (~d.not_pell & ((1u << kPellGrid) - 1))
+        d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
 }
 
 // `places` has room for a row: where the forces are, found without a branch for each pixel.
@@ -171,7 +172,8 @@ Survey survey(const float* fx, const float* fy, int height, int width) {
             extend(extents[by], fx + row, fy + row, y, width, largest, count);
         }
         for (int bx = 0; bx < cols - 1; ++bx)
-            for (int i = 0; i < kBlock; ++i) sums[bx] += static_cast<double>(mass[static_cast<size_t>(bx) * kBlock + i]);
+            for (int i = 0; i < kBlock; ++i)
+                sums[bx] += static_cast<double>(mass[static_cast<size_t>(bx) * kBlock + i]);
     });
     Extent all;
     for (const Extent& e : extents) {

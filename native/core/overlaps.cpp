@@ -15,7 +15,10 @@ class BoxIndex {
     void add(int box, int64_t y, int64_t x, int64_t height, int64_t width) {
         const int level = level_of(std::max(height, width));
         all_[level].push_back(box);
-        visit(level, y, x, height, width, [&](uint64_t key) { cells_[level][key].push_back(box); return false; });
+        visit(level, y, x, height, width, [&](uint64_t key) {
+            cells_[level][key].push_back(box);
+            return false;
+        });
     }
 
     // Whether meets(j) is true of a listed box j near the given one.

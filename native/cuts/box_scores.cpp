@@ -1,10 +1,10 @@
 // Gradient torque of any list of boxes, and the same force side by side.
 //
 // By the appendix's identity the torque of a box's gradient is its mean minus half the means of the lines of pixels
-// just outside, so three tables of prefix sums (rows, columns, both) give it in O(1), whatever the box. The normal force
-// summed over a strip along a side telescopes: it is the difference of the means of the strip's outer and inner line.
-// A closed contour has it on all four sides, a lone edge on one: the weakest side tells them apart. Beyond the border
-// the image repeats its border pixels. Naive twin: naive.box_scores.
+// just outside, so three tables of prefix sums (rows, columns, both) give it in O(1), whatever the box. The normal
+// force summed over a strip along a side telescopes: it is the difference of the means of the strip's outer and inner
+// line. A closed contour has it on all four sides, a lone edge on one: the weakest side tells them apart. Beyond the
+// border the image repeats its border pixels. Naive twin: naive.box_scores.
 #include "cuts/box_scores.hpp"
 
 #include <algorithm>
@@ -49,7 +49,8 @@ struct Plane {
     }
     double column_mean(long long x, int y0, int y1) const {
         const double* column = columns.data() + clamp(x, width);
-        return (column[static_cast<std::size_t>(y1) * width] - column[static_cast<std::size_t>(y0) * width]) / (y1 - y0);
+        return (column[static_cast<std::size_t>(y1) * width] - column[static_cast<std::size_t>(y0) * width]) /
+               (y1 - y0);
     }
     double mean(int y0, int x0, int y1, int x1) const {
         const double* top = both.data() + static_cast<std::size_t>(y0) * (width + 1);

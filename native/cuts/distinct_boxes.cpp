@@ -11,7 +11,8 @@ namespace {
 double area(const int64_t* box) { return static_cast<double>(box[2] - box[0]) * static_cast<double>(box[3] - box[1]); }
 
 double overlap_of(const int64_t* a, const int64_t* b) {
-    const int64_t rows = std::min(a[2], b[2]) - std::max(a[0], b[0]), columns = std::min(a[3], b[3]) - std::max(a[1], b[1]);
+    const int64_t rows = std::min(a[2], b[2]) - std::max(a[0], b[0]),
+                  columns = std::min(a[3], b[3]) - std::max(a[1], b[1]);
     if (rows <= 0 || columns <= 0) return 0;
     const double both = static_cast<double>(rows) * static_cast<double>(columns);
     return both / (area(a) + area(b) - both);

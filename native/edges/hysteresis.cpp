@@ -66,7 +66,7 @@ namespace {
 bool is_spare_corner(const float* edges, size_t i, int width) {
     const ptrdiff_t w = width;
     const float* p = edges + i;
-    const bool off[9] = {p[1] >= 0,  p[1 - w] >= 0, p[-w] >= 0, p[-1 - w] >= 0, p[-1] >= 0,
+    const bool off[9] = {p[1] >= 0,     p[1 - w] >= 0, p[-w] >= 0,    p[-1 - w] >= 0, p[-1] >= 0,
                          p[w - 1] >= 0, p[w] >= 0,     p[w + 1] >= 0, p[1] >= 0};
     if ((off[0] && off[4]) || (off[2] && off[6])) return false;
     int parts = 0;
@@ -117,7 +117,8 @@ void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& 
                 spare[j] = is_spare_corner(edges, j, width);
                 if (spare[j] && !was) corners.push_back(j);
             }
-        corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }), corners.end());
+        corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }),
+                      corners.end());
     }
 }
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "edges/canny.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
+#include "edges/canny.hpp"
 
 namespace imtorque {
 namespace {
@@ -22,8 +22,7 @@ void in_chunks(long long count, double nanoseconds, const Task& task) {
 }  // namespace
 
 template <class T>
-void to_grey(const T* pixels, long long count, int channels, double white, double offset, double scale,
-             float* grey) {
+void to_grey(const T* pixels, long long count, int channels, double white, double offset, double scale, float* grey) {
     in_chunks(count, 0.5 * channels, [&](long long from, long long to) {
         if (channels == 1) {
             for (long long i = from; i < to; ++i)
@@ -51,7 +50,7 @@ namespace {
 
 // Unit vectors, or vectors over `scale`, with nothing else to do: no branches, so that the loop vectorises.
 IMTORQUE_INLINE void scale_forces_impl(float* __restrict fx, float* __restrict fy, int count, bool unit, float scale) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int i = 0; i < count; ++i) {
         const float square = fx[i] * fx[i] + fy[i] * fy[i];
         const float length = unit ? std::sqrt(square) : scale;

@@ -12,7 +12,11 @@ namespace {
 class Matching {
   public:
     explicit Matching(const CandidateGraph& graph)
-        : graph_(graph), mate_(graph.vertices(), -1), visited_(graph.vertices(), 0), ahead_(graph.left), next_(graph.left) {}
+        : graph_(graph),
+          mate_(graph.vertices(), -1),
+          visited_(graph.vertices(), 0),
+          ahead_(graph.left),
+          next_(graph.left) {}
 
     int mate(int v) const { return mate_[v]; }
 

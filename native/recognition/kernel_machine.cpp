@@ -87,10 +87,12 @@ int train_machines(const float* k, int n, const int32_t* label, int classes, dou
         const int first = group * kGroup, own = std::min(kGroup, classes - first);
         std::unique_ptr<float[]> part(new float[static_cast<size_t>(n) * kGroup]());
         for (int i = 0; i < n; ++i)
-            std::copy_n(coefficient + static_cast<size_t>(i) * classes + first, own, part.get() + static_cast<size_t>(i) * kGroup);
+            std::copy_n(coefficient + static_cast<size_t>(i) * classes + first, own,
+                        part.get() + static_cast<size_t>(i) * kGroup);
         const int made = train_group(k, n, label, first, own, cost, tolerance, most, part.get());
         for (int i = 0; i < n; ++i)
-            std::copy_n(part.get() + static_cast<size_t>(i) * kGroup, own, coefficient + static_cast<size_t>(i) * classes + first);
+            std::copy_n(part.get() + static_cast<size_t>(i) * kGroup, own,
+                        coefficient + static_cast<size_t>(i) * classes + first);
         int seen = passes.load();
         while (made > seen && !passes.compare_exchange_weak(seen, made)) {
         }

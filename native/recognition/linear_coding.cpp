@@ -1,6 +1,6 @@
-// Locality-constrained linear coding (Wang et al. 2010). Finding the nearest words is nearly all of the work and lies in
-// nearest_words.cpp; here are the small systems, one per descriptor, and max pooling. Naive twins: naive.linear_codes,
-// naive.pool_largest, naive.sum_by_word.
+// Locality-constrained linear coding (Wang et al. 2010). Finding the nearest words is nearly all of the work and lies
+// in nearest_words.cpp; here are the small systems, one per descriptor, and max pooling. Naive twins:
+// naive.linear_codes, naive.pool_largest, naive.sum_by_word.
 #include "recognition/linear_coding.hpp"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
-#include "recognition/nearest_words.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
+#include "recognition/nearest_words.hpp"
 
 namespace imtorque {
 namespace {

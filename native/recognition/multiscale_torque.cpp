@@ -90,7 +90,8 @@ void multiscale_torque(const Field& field, const int64_t* y, const int64_t* x, c
         });
     const int length = descriptor_length(layout);
     parallel_for(static_cast<int>((n + kChunk - 1) / kChunk), 5.0 * length * kChunk, [&](int chunk) {
-        for (long long i = static_cast<long long>(chunk) * kChunk; i < std::min<long long>(n, (chunk + 1LL) * kChunk); ++i) {
+        for (long long i = static_cast<long long>(chunk) * kChunk; i < std::min<long long>(n, (chunk + 1LL) * kChunk);
+             ++i) {
             const double side = static_cast<double>(size[i]);
             const int turn = layout.align ? first_direction(masses.get(), field, y[i], x[i], size[i] / 2) : 0;
             float* value = out + i * length;
