@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+STUB   := src/imtorque/_native.pyi
+CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test coverage check bench docs gallery screenshots sanitize format clean
+.PHONY: demo explore test coverage check bench docs gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -23,9 +25,11 @@ coverage: .coverage
 .coverage: $(shell git ls-files src tests 2> /dev/null)
 	$(MAKE) test
 
-check: $(VENV)/check
+check: $(VENV)/check build/_native.pyi
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/clang-format --dry-run --Werror $(CXXFILES)
+	diff -u $(STUB) build/_native.pyi || { echo "the stub is not that of the kernels: make stubs"; exit 1; }
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory coverage
@@ -34,6 +38,16 @@ check: $(VENV)/check
 format: $(VENV)/check
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i $(CXXFILES)
+
+# The kernels' typed face, as they declare it.
+stubs: build/_native.pyi
+	cp build/_native.pyi $(STUB)
+
+build/_native.pyi: $(VENV)/check
+	@mkdir -p build
+	$(BIN)/python -m nanobind.stubgen --quiet -m imtorque._native -o $@
+	$(BIN)/ruff format --quiet --config pyproject.toml --no-respect-gitignore $@
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
@@ -50,13 +64,19 @@ gallery: $(VENV)/test
 screenshots: $(VENV)/test
 	$(BIN)/python docs/render_explorer.py
 
-# The kernels under address and undefined-behaviour sanitizers, in an environment of their own.
+# The kernels under address and undefined-behaviour sanitizers, in an environment of their own; their threads under the
+# thread sanitizer, which Python cannot run under.
 sanitize: export ASAN_OPTIONS = detect_leaks=0
-sanitize: .venv-sanitize/ready
+sanitize: .venv-sanitize/ready build/sanitize/parallel_program
+	build/sanitize/parallel_program
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
 	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider tests/native tests/test_torque.py \
 	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/segmentation/test_graph_cut.py \
 	    tests/segmentation/test_expansion.py
+
+build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard native/core/parallel.*)
+	@mkdir -p build/sanitize
+	$(CXX) -std=c++17 -O1 -g -DNO_FORK -fsanitize=thread -pthread -Inative $(filter %.cpp,$^) -o $@
 
 clean:
 	rm -rf $(VENV) .venv-sanitize build out

@@ -6,6 +6,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import imtorque
+from imtorque import _native
+
+# Tests are small: without this no kernel would use more than one thread in them.
+_native.use_all_threads(True)
 
 # On a CI machine the same examples every time, so that a red run is about the change; elsewhere new ones.
 settings.register_profile(

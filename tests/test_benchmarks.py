@@ -84,3 +84,13 @@ def test_the_benchmark_of_memory_runs(tmp_path):
     command = [sys.executable, str(BENCHMARKS / "memory.py"), "find_blobs", "--toy", "--out", str(out)]
     subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(out.read_text())["peak"]["find_blobs"] > 0
+
+
+def test_the_benchmark_of_threads_runs(tmp_path):
+    out = tmp_path / "threads.json"
+    command = [sys.executable, str(BENCHMARKS / "threads.py"), "--toy", "--out", str(out)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    report = json.loads(out.read_text())
+    assert {"detect_edges", "find_extrema", "dense_contribution"} <= {row["kernel"] for row in report["rows"]}
+    assert all(len(row["milliseconds"]) == len(report["threads"]) for row in report["rows"])
+    assert f"worst ratio to one thread: {report['worst_ratio']:.2f}" in printed

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/forces.hpp"
+#include "core/parallel.hpp"
 
 namespace imtorque {
 
@@ -73,8 +74,13 @@ class BoxTables {
 
     // `rows` is how many image rows are worked on together.
     BoxTables(const Field& field, const Tile& tile, int rows)
-        : field_(field), tile_(tile), ring_(2 * tile.reach_y + 1 + rows), given_width_(table_width(tile)), built_(0),
-          cells_(new Uint[static_cast<size_t>(width()) * (3 * ring_ + 2)]), forces_(new float[2 * width()]()) {
+        : field_(field),
+          tile_(tile),
+          ring_(2 * tile.reach_y + 1 + rows),
+          given_width_(table_width(tile)),
+          built_(0),
+          cells_(new Uint[static_cast<size_t>(width()) * (3 * ring_ + 2)]),
+          forces_(new float[2 * width()]()) {
         std::fill_n(cells_.get(), static_cast<size_t>(width()) * 2, Uint{0});
         std::fill_n(row(0), static_cast<size_t>(width()) * 3, Uint{0});
     }
@@ -88,17 +94,17 @@ class BoxTables {
         const Uint p = static_cast<Uint>(patch.rx + patch.ry + 1), m = static_cast<Uint>(patch.rx - patch.ry);
         const float norm = patch.norm;
         if (m == 0) {
-IMTORQUE_IVDEP
+            IMTORQUE_IVDEP
             for (int i = x; i < x + count; ++i) out[i - x] = Number::to_float(square(c, p, w, i)) * norm;
         } else {
-IMTORQUE_IVDEP
+            IMTORQUE_IVDEP
             for (int i = x; i < x + count; ++i)
                 out[i - x] = Number::to_float(square(c, p, w, i) + skew(c, m, w, i)) * norm;
         }
     }
 
-    // The same for several squares and the pixels from `from` on, keeping the value of largest magnitude and its label (first wins ties); kOpen: these
-    // are the first, and what value and label hold does not count.
+    // The same for several squares and the pixels from `from` on, keeping the value of largest magnitude and its label
+    // (first wins ties); kOpen: these are the first, and what value and label hold does not count.
     template <int kGroup, bool kOpen>
     IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int from, int count,
                                         float* value, int32_t* label) const {
@@ -151,6 +157,7 @@ IMTORQUE_IVDEP
     // Make the table rows for image rows up to (not including) `bottom` and their reach.
     IMTORQUE_INLINE void build_to(int bottom) {
         for (const int rows = bottom - tile_.top + 2 * tile_.reach_y; built_ < rows; ++built_) {
+            poll_();
             const int y = tile_.top - tile_.reach_y + built_;
             if (y < 0 || y >= field_.height)
                 repeat_row();
@@ -273,14 +280,15 @@ IMTORQUE_IVDEP
         const Uint *kx = cells_.get(), *above = row(built_);
         Uint* below = row(built_ + 1);
         std::copy_n(above, 2 * w, below);
-IMTORQUE_IVDEP
+        IMTORQUE_IVDEP
         for (int n = 2 * w; n < 3 * w; ++n) below[n] = above[n] - 2 * kx[n - 2 * w];
     }
 
     Field field_;
     Tile tile_;
     int ring_, given_width_, built_;
-    std::unique_ptr<Uint[]> cells_;   // running KX and KY, then the ring of rows D1 | D2 | Q
+    Poll poll_{16};
+    std::unique_ptr<Uint[]> cells_;    // running KX and KY, then the ring of rows D1 | D2 | Q
     std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
 };
 

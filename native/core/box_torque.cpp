@@ -15,6 +15,8 @@ namespace {
 constexpr int kKnownWidth = 608;  // of a table row: a strip with the reach of sizes up to 97
 constexpr int kRows = 16;
 constexpr int kGroup = 3;  // squares per pass over the value map
+// Nanoseconds per pixel, about: for the tables, and for a patch.
+constexpr double kTableTime = 2, kPatchTime = 0.5;
 
 struct Job {
     Field field;
@@ -24,12 +26,12 @@ struct Job {
     float* value;      // or the maps:
     int32_t* scale;    // label of the best patch so far, and after the last job signed
     const int32_t* labels;
-    bool opens, closes;    // whether this is the first, the last job over the maps
+    bool opens, closes;  // whether this is the first, the last job over the maps
 };
 
 IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
                                 int32_t* __restrict label) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
         const bool larger = std::fabs(torque[x]) > std::fabs(value[x]);
         value[x] = larger ? torque[x] : value[x];
@@ -50,14 +52,16 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile
     const int end = job.first + job.count, from = block.from, count = block.count;
     for (int k = job.first; k < end;) {
         const Patch* patch = job.patches + k;
-        const bool squares = k + kGroup <= end && patch[0].rx == patch[0].ry && patch[1].rx == patch[1].ry &&
-                             patch[2].rx == patch[2].ry;
+        const bool squares =
+            k + kGroup <= end && patch[0].rx == patch[0].ry && patch[1].rx == patch[1].ry && patch[2].rx == patch[2].ry;
         for (int y = block.top; y < block.bottom; ++y) {
             const size_t at = static_cast<size_t>(y) * job.field.width + tile.left + from;
             if (squares && k == job.first && job.opens) {
-                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at,
+                                                             job.scale + at);
             } else if (squares) {
-                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at, job.scale + at);
+                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at,
+                                                              job.scale + at);
             } else {
                 if (k == job.first && job.opens) {
                     std::fill_n(job.value + at, count, 0.0f);
@@ -98,6 +102,7 @@ IMTORQUE_INLINE void run_tables(const Job& job, const Tile& tile) {
     Tables tables(job.field, tile, kRows);
     for (int top = tile.top; top < tile.bottom; top += kRows) {
         const int bottom = std::min(top + kRows, tile.bottom);
+        check_interrupt();
         tables.build_to(bottom);
         run_block(job, tables, tile, {top, bottom, 0, tile.right - tile.left});
     }
@@ -135,8 +140,9 @@ void run_shared(const Job& job, const Tile& tile) {
     const int count = tile.right - tile.left, parts = (count + kStrip - 1) / kStrip;
     for (int top = tile.top; top < tile.bottom; top += kRows) {
         const int bottom = std::min(top + kRows, tile.bottom);
+        check_interrupt();
         build(tables, bottom);
-        parallel_for(parts, [&](int i) {
+        parallel_for(parts, kPatchTime * job.count * kRows * kStrip, [&](int i) {
             use(tables, job, tile, Block{top, bottom, i * kStrip, std::min(kStrip, count - i * kStrip)});
         });
     }
@@ -145,12 +151,14 @@ void run_shared(const Job& job, const Tile& tile) {
 template <class Number>
 void run(Number number, const Job& job, const std::vector<Patch>& patches) {
     const Reach reach = reach_of(patches, job.first, job.count);
-    const Tiling tiling =
-        cut_tiles(job.field.height, job.field.width, reach.y, reach.x, sizeof(typename Number::Uint));
+    const double work = static_cast<double>(job.field.height) * job.field.width * (kTableTime + kPatchTime * job.count);
+    const Tiling tiling = cut_tiles(job.field.height, job.field.width, reach.y, reach.x, sizeof(typename Number::Uint),
+                                    useful_threads(work));
     if (tiling.shared)
         for (const Tile& tile : tiling.tiles) run_shared<Number>(job, tile);
     else
-        parallel_for(static_cast<int>(tiling.tiles.size()), [&](int i) { run_tile(number, job, tiling.tiles[i]); });
+        parallel_for(static_cast<int>(tiling.tiles.size()), work / static_cast<double>(tiling.tiles.size()),
+                     [&](int i) { run_tile(number, job, tiling.tiles[i]); });
 }
 
 // Narrow patches first, then the wide ones; sizes increase, so ties still go to the first.
@@ -208,17 +216,17 @@ Reach reach_of(const std::vector<Patch>& patches, int first, int count) {
     return reach;
 }
 
-Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes) {
+Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes, int threads) {
     constexpr double kPrivate = 32 << 20, kPrivateShare = 4;  // bytes of private tables: in all, and per pixel
     // Wide strips where patches reach far, so that the margins a strip shares with its neighbours stay a small part.
     int strip = std::max(kStrip, 2 * reach_x), bands = 1;
-    if (num_threads() > 1) {
+    if (threads > 1) {
         const int strips = (width + strip - 1) / strip;
-        const int wanted = (2 * num_threads() + strips - 1) / strips;
+        const int wanted = (2 * threads + strips - 1) / strips;
         bands = std::max(1, std::min(wanted, height / std::max(4 * kRows, 2 * reach_y)));
     }
     const double table = 3.0 * static_cast<double>(cell_bytes) * (2.0 * reach_y + kRows) * (strip + 2.0 * reach_x);
-    const int tasks = std::min(num_threads(), (width + strip - 1) / strip * bands);
+    const int tasks = std::min(threads, (width + strip - 1) / strip * bands);
     const bool shared = table * tasks > std::max(kPrivate, kPrivateShare * height * width);
     if (shared) {
         strip = std::max(kStrip, reach_x);
@@ -242,8 +250,8 @@ void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape 
     run_by_width({field, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false}, patches);
 }
 
-void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                     const int32_t* labels, float* value, int32_t* scale) {
+void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape, const int32_t* labels,
+                     float* value, int32_t* scale) {
     if (shape == Shape::box) {
         run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, labels, false, false}, patches);
         return;
@@ -265,7 +273,7 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
                                int32_t* scale) {
     constexpr long long kChunk = 4096;  // of the maps, stays in the first-level cache while all sizes pass
     const int chunks = static_cast<int>((pixels + kChunk - 1) / kChunk);
-    parallel_for(chunks, [&](int c) {
+    parallel_for(chunks, 0.5 * count * kChunk, [&](int c) {
         const long long at = c * kChunk;
         const int n = static_cast<int>(std::min(kChunk, pixels - at));
         std::fill_n(value + at, n, 0.0f);

@@ -36,9 +36,11 @@ void slide_rows(int height, int width, int half, int band, const Summand& summan
             }
     };
     const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
-    for (int row = std::max(0, top - half); row < std::min<long long>(height, static_cast<long long>(top) + half); ++row)
+    for (int row = std::max(0, top - half); row < std::min<long long>(height, static_cast<long long>(top) + half);
+         ++row)
         add(row, true);
     for (int y = top; y < bottom; ++y) {
+        check_interrupt();
         if (half < height - y) add(y + half, true);
         emit(y, columns.data());
         add(y - half, false);
@@ -74,14 +76,14 @@ void divide_by_mass(const Field& field, int half, float* tau) {
     const size_t count = static_cast<size_t>(field.height) * field.width;
     const double unit = field.steps * kMassSteps, side = 2.0 * half + 1;
     std::vector<int64_t> mass(count);
-    parallel_for(field.height, [&](int y) {
+    parallel_for(field.height, 2.0 * field.width, [&](int y) {
         for (size_t i = static_cast<size_t>(y) * field.width; i < static_cast<size_t>(y + 1) * field.width; ++i) {
             const double fx = field.fx[i], fy = field.fy[i];
             mass[i] = fx == 0 && fy == 0 ? 0 : std::llround(std::sqrt(fx * fx + fy * fy) * unit);
         }
     });
     const double factor = kMeanLever / (2 * side * unit);
-    parallel_for(bands(field.height), [&](int band) {
+    parallel_for(bands(field.height), 5.0 * kBandRows * field.width, [&](int band) {
         slide_rows<1>(
             field.height, field.width, half, band,
             [&](int row, int u, int) { return mass[static_cast<size_t>(row) * field.width + u]; },
@@ -97,12 +99,12 @@ void divide_by_mass(const Field& field, int half, float* tau) {
 void add_coherent_votes(const Field& field, const float* coherence, int half, double* total) {
     const size_t count = static_cast<size_t>(field.height) * field.width;
     std::vector<int64_t> votes(count);
-    parallel_for(field.height, [&](int y) {
+    parallel_for(field.height, 1.0 * field.width, [&](int y) {
         for (size_t i = static_cast<size_t>(y) * field.width; i < static_cast<size_t>(y + 1) * field.width; ++i)
             votes[i] = std::llround(coherence[i] * kVoteSteps);
     });
     const double side = 2.0 * half + 1, factor = 1 / (side * side * side * kVoteSteps);
-    parallel_for(bands(field.height), [&](int band) {
+    parallel_for(bands(field.height), 10.0 * kBandRows * field.width, [&](int band) {
         slide_rows<3>(
             field.height, field.width, half, band,
             [&](int row, int u, int i) {

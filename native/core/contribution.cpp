@@ -43,7 +43,9 @@ Span clip(long long centre, long long reach, int length) {
 
 void add_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
     Table table(field.height, field.width);
+    Poll poll(64);
     for (long long k = 0; k < votes.count; ++k) {
+        poll();
         const long long ry = votes.height[k] / 2, rx = votes.width[k] / 2;
         const double w = votes.weight[k], x = static_cast<double>(votes.x[k]), y = static_cast<double>(votes.y[k]);
         const Span rows = clip(votes.y[k], ry, field.height);
@@ -65,6 +67,7 @@ void add_contributions(const Field& field, const Votes& votes, Shape shape, doub
         }
     }
     for (int v = 0; v < field.height; ++v) {
+        poll();
         Cell* row = table.row(v);
         if (shape == Shape::box && v > 0) {
             const Cell* above = table.row(v - 1);
@@ -88,9 +91,16 @@ void add_contributions(const Field& field, const Votes& votes, Shape shape, doub
 void add_absolute_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
     // An absolute value does not add up over patches, so every patch is visited; bands of rows are independent.
     constexpr int kBandRows = 16;
-    parallel_for((field.height + kBandRows - 1) / kBandRows, [&](int band) {
+    const int bands = (field.height + kBandRows - 1) / kBandRows;
+    double pixels = 0;  // of all patches, a nanosecond each
+    for (long long k = 0; k < votes.count; ++k)
+        pixels += static_cast<double>(std::min<long long>(votes.height[k], field.height)) *
+                  std::min<long long>(votes.width[k], field.width);
+    parallel_for(bands, pixels / bands, [&](int band) {
+        Poll poll(64);
         const long long top = band * kBandRows, bottom = std::min<long long>(top + kBandRows, field.height);
         for (long long k = 0; k < votes.count; ++k) {
+            poll();
             const long long ry = votes.height[k] / 2, rx = votes.width[k] / 2;
             const long long from = std::max(top, votes.y[k] - ry), to = std::min(bottom, votes.y[k] + ry + 1);
             for (long long v = from; v < to; ++v) {

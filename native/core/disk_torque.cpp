@@ -32,11 +32,15 @@ class RowPrefixes {
   public:
     using Uint = typename Number::Uint;
     RowPrefixes(const Field& field, const Tile& tile)
-        : field_(field), steps_(static_cast<float>(field.steps)), tile_(tile),
-          first_(std::max(0, tile.top - tile.reach_y)), last_(std::min(field.height, tile.bottom + tile.reach_y)),
-          width_(tile.right - tile.left + 2 * tile.reach_x + 1), none_(static_cast<size_t>(width_) * 3, Uint{0}),
+        : field_(field),
+          steps_(static_cast<float>(field.steps)),
+          tile_(tile),
+          first_(std::max(0, tile.top - tile.reach_y)),
+          last_(std::min(field.height, tile.bottom + tile.reach_y)),
+          width_(tile.right - tile.left + 2 * tile.reach_x + 1),
+          none_(static_cast<size_t>(width_) * 3, Uint{0}),
           cells_(new Uint[static_cast<size_t>(width_) * 3 * (last_ - first_)]) {
-        parallel_for(last_ - first_, [&](int i) { build(first_ + i); });
+        parallel_for(last_ - first_, 3.0 * width_, [&](int i) { build(first_ + i); });
     }
 
     int width() const { return width_; }
@@ -86,7 +90,7 @@ IMTORQUE_INLINE void pair_rows(const Uint* below, const Uint* above, int dy, int
         }
         return;
     }
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int n = 0; n < width; ++n) {
         a[n] = Uint{0} - g1[n] - g0[n] - lever * (px1[n] - px0[n]);
         b[n] = py1[n] + py0[n];
@@ -98,33 +102,40 @@ struct Run {  // one pair of rows of one disk: where its ends lie in A and B, an
     const Uint *ah, *al, *bh, *bl;
     Uint lever;
     Run(const Uint* a, const Uint* b, int reach, int w)
-        : ah(a + reach + w + 1), al(a + reach - w), bh(b + reach + w + 1), bl(b + reach - w),
+        : ah(a + reach + w + 1),
+          al(a + reach - w),
+          bh(b + reach + w + 1),
+          bl(b + reach - w),
           lever(2 * static_cast<Uint>(w) + 1) {}
     IMTORQUE_INLINE Uint at(int x) const { return ah[x] - al[x] + lever * (bh[x] + bl[x]); }
 };
 
 template <class Uint>
 IMTORQUE_INLINE void add_runs(const Run<Uint>& first, const Run<Uint>& second, int count, Uint* __restrict sum) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) sum[x] += first.at(x) + second.at(x);
 }
 
 template <class Uint>
 IMTORQUE_INLINE void add_run(const Run<Uint>& run, int count, Uint* __restrict sum) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) sum[x] += run.at(x);
 }
 
 template <class Number>
-IMTORQUE_INLINE void run_rows_impl(const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to) {
+IMTORQUE_INLINE void run_rows_impl(const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from,
+                                   int to) {
     using Uint = typename Number::Uint;
     const int width = prefixes.width(), count = tile.right - tile.left, reach = tile.reach_x;
     const size_t cells = static_cast<size_t>(job.count) * count;
     std::unique_ptr<Uint[]> sums(new Uint[cells]), pairs(new Uint[4 * static_cast<size_t>(width)]);
+    Poll poll(16);
     Uint *a0 = pairs.get(), *b0 = a0 + width, *a1 = b0 + width, *b1 = a1 + width;
     for (int y = from; y < to; ++y) {
         std::fill_n(sums.get(), cells, Uint{0});
-        for (int dy = 0; dy <= tile.reach_y; dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
+        for (int dy = 0; dy <= tile.reach_y;
+             dy += 2) {  // two pairs of rows at a time: the sums are touched half as often
+            poll();
             pair_rows<Uint>(prefixes.row(y + dy), prefixes.row(y - dy), dy, width, a0, b0);
             const bool more = dy < tile.reach_y;
             if (more) pair_rows<Uint>(prefixes.row(y + dy + 1), prefixes.row(y - dy - 1), dy + 1, width, a1, b1);
@@ -159,11 +170,15 @@ void run(Number, const Job& job) {
     const int radius = job.patches[job.first + job.count - 1].rx, width = job.field.width;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, width - 1);
     const int strip = std::max(kStrip, 2 * reach_x), rows = std::max(kDiskRows, kTableRows - 2 * reach_y);
+    double pairs = 0;  // of rows, for each pixel, each about half a nanosecond
+    for (int k = job.first; k < job.first + job.count; ++k) pairs += std::min(job.patches[k].rx, reach_y) + 1;
     for (int left = 0; left < width; left += strip)
         for (int top = job.top; top < job.bottom; top += rows) {
-            const Tile tile{top, std::min(top + rows, job.bottom), left, std::min(left + strip, width), reach_y, reach_x};
+            const Tile tile{top,    std::min(top + rows, job.bottom), left, std::min(left + strip, width), reach_y,
+                            reach_x};
             const RowPrefixes<Number> prefixes(job.field, tile);
-            parallel_for((tile.bottom - top + kTaskRows - 1) / kTaskRows, [&](int i) {
+            const double task_time = 0.5 * pairs * kTaskRows * (tile.right - left);
+            parallel_for((tile.bottom - top + kTaskRows - 1) / kTaskRows, task_time, [&](int i) {
                 const int from = top + i * kTaskRows;
                 run_rows(prefixes, job, tile, from, std::min(from + kTaskRows, tile.bottom));
             });
@@ -188,8 +203,7 @@ void disk_torque(const Field& field, const std::vector<Patch>& patches, int top,
     for (int k = 0; k < count; ++k) {
         const long long radius = patches[k].rx;
         for (int dy = 0; dy < rows && dy <= radius; ++dy)
-            half_widths[static_cast<size_t>(k) * rows + dy] =
-                std::min(disk_half_width(radius, dy), field.width - 1);
+            half_widths[static_cast<size_t>(k) * rows + dy] = std::min(disk_half_width(radius, dy), field.width - 1);
     }
     const Widths widths = choose_widths(field, patches);
     Job job{field, patches.data(), 0, widths.narrow, half_widths.data(), rows, top, bottom, tau};

@@ -26,6 +26,7 @@ constexpr int kRows = 16;
 constexpr int kColumns = 62;
 constexpr int kStride = 64;  // a cell's row with one neighbour on each side: whole vectors
 constexpr int kSlice = (kRows + 2) * kStride;
+constexpr double kSearchTime = 1;  // nanoseconds for each pixel and size, about
 
 struct Cell {
     int top, bottom, left, right;
@@ -38,7 +39,7 @@ struct Found : Extremum {
 struct Search {
     int count, height, width;
     Request request;
-    float threshold;  // |value| of the weakest extremum wanted
+    float threshold;         // |value| of the weakest extremum wanted
     const float* value_map;  // |V| for leaving out cells, or null
 };
 
@@ -57,7 +58,7 @@ bool worth_searching(const Search& s, const Cell& cell) {
 IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float threshold, float want_max, float want_min,
                                      float* highest, float* lowest, int32_t* flags, int32_t* any) {
     for (int i = 0; i < (rows + 2) * kStride; i += kStride) {
-IMTORQUE_IVDEP
+        IMTORQUE_IVDEP
         for (int x = 1; x < kStride - 1; ++x) {
             const float a = slice[i + x - 1], b = slice[i + x], c = slice[i + x + 1];
             const float ac = a > c ? a : c, ca = a < c ? a : c;
@@ -68,7 +69,7 @@ IMTORQUE_IVDEP
     for (int y = 1; y <= rows; ++y) {
         const int i = y * kStride;
         int32_t found = 0;
-IMTORQUE_IVDEP
+        IMTORQUE_IVDEP
         for (int x = 1; x < kStride - 1; ++x) {
             const float v = slice[i + x];
             const float up = highest[i - kStride + x], down = highest[i + kStride + x];
@@ -90,7 +91,8 @@ IMTORQUE_DISPATCH(static, test_plane,
                   (slice, rows, threshold, want_max, want_min, highest, lowest, flags, any))
 
 // Compare one pixel with its neighbours at three sizes (null where there is none).
-void test_scales(const Search& s, const float* const slices[3], int k, int y, int x, int local, std::vector<Found>& out) {
+void test_scales(const Search& s, const float* const slices[3], int k, int y, int x, int local,
+                 std::vector<Found>& out) {
     const float v = slices[1][local];
     bool strict = false, tied = false;
     for (int j = 0; j < 3; ++j) {
@@ -162,8 +164,10 @@ void search_rows(const Search& s, const float* tau, int first_row, int rows, int
         }
         clear_outside(s, cell, slice);
     };
-    for (const Cell& cell : cut_row(top, bottom, 0, s.width))
+    for (const Cell& cell : cut_row(top, bottom, 0, s.width)) {
+        check_interrupt();
         if (worth_searching(s, cell)) search_cell(s, cell, fill, out);
+    }
 }
 
 template <class Number>
@@ -220,9 +224,11 @@ class CellTables {
 // Cells of the rows [top, bottom) of a tile that may hold an extremum.
 std::vector<Cell> cells_of(const Search& s, const Tile& tile, int top, int bottom) {
     std::vector<Cell> cells;
-    for (int y = top; y < bottom; y += kRows)
+    for (int y = top; y < bottom; y += kRows) {
+        check_interrupt();
         for (const Cell& cell : cut_row(y, std::min(y + kRows, bottom), tile.left, tile.right))
             if (worth_searching(s, cell)) cells.push_back(cell);
+    }
     return cells;
 }
 
@@ -231,17 +237,22 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
                   std::vector<Found>& all) {
     std::mutex lock;
     const auto search = [&](const CellTables<Number>& tables, const Cell& cell, std::vector<Found>& out) {
-        search_cell(s, cell, [&](int k, const Cell& c, float* slice) {
-            tables.fill(k, c, slice);
-            clear_outside(s, c, slice);
-        }, out);
+        search_cell(
+            s, cell,
+            [&](int k, const Cell& c, float* slice) {
+                tables.fill(k, c, slice);
+                clear_outside(s, c, slice);
+            },
+            out);
     };
     const auto keep = [&](const std::vector<Found>& out) {
         std::lock_guard<std::mutex> guard(lock);
         all.insert(all.end(), out.begin(), out.end());
     };
     const Reach reach = reach_of(patches, 0, s.count);
-    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad, sizeof(typename Number::Uint));
+    const double work = (s.value_map ? 0.2 : 1) * kSearchTime * s.count * field.height * field.width;
+    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad,
+                                    sizeof(typename Number::Uint), useful_threads(work));
     const auto search_tile = [&](Tile tile) {
         const std::vector<Cell> cells = cells_of(s, tile, tile.top, tile.bottom);
         if (cells.empty()) return;
@@ -249,6 +260,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         CellTables<Number> tables(field, patches, narrow, tile);
         std::vector<Found> out;
         for (const Cell& cell : cells) {
+            check_interrupt();
             tables.build_to(cell.bottom);
             search(tables, cell, out);
         }
@@ -260,7 +272,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
             const int bottom = std::min(top + kRows, tile.bottom);
             tables.build_to(bottom);
             const std::vector<Cell> cells = cells_of(s, tile, top, bottom);
-            parallel_for(static_cast<int>(cells.size()), [&](int i) {
+            parallel_for(static_cast<int>(cells.size()), kSearchTime * s.count * kRows * kColumns, [&](int i) {
                 std::vector<Found> out;
                 search(tables, cells[i], out);
                 keep(out);
@@ -270,11 +282,11 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
     if (tiling.shared)
         for (const Tile& tile : tiling.tiles) search_shared(tile);
     else
-        parallel_for(static_cast<int>(tiling.tiles.size()), [&](int i) { search_tile(tiling.tiles[i]); });
+        parallel_for(static_cast<int>(tiling.tiles.size()), work / static_cast<double>(tiling.tiles.size()),
+                     [&](int i) { search_tile(tiling.tiles[i]); });
 }
 
-void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
-                  std::vector<Found>& all) {
+void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& all) {
     const int rows = std::min(kDiskRows, field.height);
     std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
     for (int top = 0; top < field.height; top += rows) {
@@ -306,7 +318,9 @@ void merge_plateaus(std::vector<Found>& found) {
         return i;
     };
     const auto position = [](const Found& f) { return std::make_pair(f.k, std::make_pair(f.y, f.x)); };
+    Poll poll(256);
     for (size_t i = 0; i < tied.size(); ++i) {
+        poll();
         const Found& a = found[tied[i]];
         // The 13 neighbours that come before (k, y, x); of equal value, so in the same sorted run.
         for (int dk = -1; dk <= 0; ++dk)
@@ -319,7 +333,8 @@ void merge_plateaus(std::vector<Found>& found) {
                     const auto before = tied.begin() + static_cast<ptrdiff_t>(i);
                     const auto it = std::lower_bound(tied.begin(), before, wanted,
                                                      [&](size_t j, const Found& f) { return stronger(found[j], f); });
-                    if (it == before || found[*it].value != a.value || position(found[*it]) != position(wanted)) continue;
+                    if (it == before || found[*it].value != a.value || position(found[*it]) != position(wanted))
+                        continue;
                     const size_t u = root(i), w = root(static_cast<size_t>(it - tied.begin()));
                     parent[std::max(u, w)] = std::min(u, w);
                 }
@@ -343,7 +358,7 @@ std::vector<Extremum> strongest(std::vector<Found>& found, const Request& reques
 // Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
 IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
                                      int32_t* __restrict flags) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) {
         const float v = row[x + 1];
         const bool rows = (v > above[x]) & (v > above[x + 1]) & (v > above[x + 2]) & (v > below[x]) &
@@ -355,7 +370,8 @@ IMTORQUE_DISPATCH(static, flag_peaks,
                   (const float* above, const float* row, const float* below, int width, int32_t* flags),
                   (above, row, below, width, flags))
 
-void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<float>& peaks) {
+void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom,
+                   std::vector<float>& peaks) {
     std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
     std::vector<int32_t> flags(width);
     const auto magnitudes = [&](int y) {
@@ -381,7 +397,7 @@ void collect_peaks(const float* value, int height, int width, int sign, int top,
 float weakest_wanted(const float* value, int height, int width, const Request& request) {
     std::vector<float> peaks;
     std::mutex lock;
-    parallel_for((height + 2 * kRows - 1) / (2 * kRows), [&](int band) {
+    parallel_for((height + 2 * kRows - 1) / (2 * kRows), 2.0 * kRows * width, [&](int band) {
         std::vector<float> found;
         const int top = band * 2 * kRows;
         collect_peaks(value, height, width, request.sign, top, std::min(top + 2 * kRows, height), found);
@@ -399,7 +415,7 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
     const Search s{count, height, width, request, request.least, nullptr};
     std::vector<Found> found;
     std::mutex lock;
-    parallel_for((height + kRows - 1) / kRows, [&](int i) {
+    parallel_for((height + kRows - 1) / kRows, kSearchTime * kRows * width * count, [&](int i) {
         std::vector<Found> out;
         search_rows(s, tau, 0, height, i * kRows, std::min((i + 1) * kRows, height), out);
         std::lock_guard<std::mutex> guard(lock);

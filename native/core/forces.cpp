@@ -17,7 +17,7 @@ constexpr int kPellGrid = 14;        // from 2^14 times on, 0 is the nearest who
 constexpr int kSmallestUnit = -100;  // as an exponent: keeps the number of steps inside a float
 constexpr int kBlock = 8;
 
-struct Extent {  // of a band of rows
+struct Extent {           // of a band of rows
     int32_t largest = 0;  // force component, as the bits of its float
     long long count = 0;  // pixels with a force
     int top = std::numeric_limits<int>::max(), bottom = -1, left = std::numeric_limits<int>::max(), right = -1;
@@ -97,7 +97,8 @@ IMTORQUE_INLINE void look_at_force(Detail& d, float fx, float fy, const float* p
     // The lowest bit of a float lies at most 23 places below its exponent: most forces cannot lower the grain.
     if (bx && static_cast<int>(bx >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(bx));
     if (by && static_cast<int>(by >> 23) - 150 < d.grain) d.grain = std::min(d.grain, lowest_bit(by));
-    if (~d.not_pell & ((1u << kPellGrid) - 1)) d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
+    if (~d.not_pell & ((1u << kPellGrid) - 1))
+        d.not_pell = off_pell_grid(ay, pell, off_pell_grid(ax, pell, d.not_pell));
 }
 
 // `places` has room for a row: where the forces are, found without a branch for each pixel.
@@ -133,7 +134,7 @@ void look_closer(const float* fx, const float* fy, int height, int width, Survey
         if (static_cast<float>(s.largest) * pell[i] > kPellSlack) all.not_pell |= 1u << i;
     const int bands = block_rows(height) - 1;
     std::vector<Detail> details(bands);
-    parallel_for(bands, [&](int band) {
+    parallel_for(bands, 1.0 * kBlock * width, [&](int band) {
         std::vector<int> places(static_cast<size_t>(width) + 1);
         for (int y = band * kBlock; y < std::min(height, (band + 1) * kBlock); ++y) {
             const size_t row = static_cast<size_t>(y) * width;
@@ -161,7 +162,7 @@ Survey survey(const float* fx, const float* fy, int height, int width) {
     const int rows = block_rows(height), cols = block_rows(width);
     std::vector<double> blocks(static_cast<size_t>(rows) * cols, 0.0);
     std::vector<Extent> extents(rows - 1);
-    parallel_for(rows - 1, [&](int by) {
+    parallel_for(rows - 1, 1.0 * kBlock * width, [&](int by) {
         double* sums = blocks.data() + (static_cast<size_t>(by) + 1) * cols + 1;
         std::vector<float> mass(static_cast<size_t>(cols) * kBlock, 0.0f);
         for (int y = by * kBlock; y < std::min(height, (by + 1) * kBlock); ++y) {
@@ -171,7 +172,8 @@ Survey survey(const float* fx, const float* fy, int height, int width) {
             extend(extents[by], fx + row, fy + row, y, width, largest, count);
         }
         for (int bx = 0; bx < cols - 1; ++bx)
-            for (int i = 0; i < kBlock; ++i) sums[bx] += static_cast<double>(mass[static_cast<size_t>(bx) * kBlock + i]);
+            for (int i = 0; i < kBlock; ++i)
+                sums[bx] += static_cast<double>(mass[static_cast<size_t>(bx) * kBlock + i]);
     });
     Extent all;
     for (const Extent& e : extents) {

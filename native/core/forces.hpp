@@ -25,7 +25,7 @@ struct Field {
 // What a field's rounding and the bounds of its sums rest on. All but the blocks can be merged from the parts of a
 // field; imtorque._survey does so, and chooses the steps.
 struct Survey {
-    double largest = 0;  // force component; infinite where one is infinite or not a number
+    double largest = 0;                            // force component; infinite where one is infinite or not a number
     int top = 0, left = 0, bottom = 0, right = 0;  // where the forces are, half-open
     int grain = 0;                                 // every force component is a multiple of 2^grain
     std::vector<int> not_pell;  // the units 2^j, not below the forces, at which a component is not whole in Pell steps
@@ -37,8 +37,8 @@ int block_rows(int length);  // of the table: one more than there are blocks
 
 constexpr double kQuickRounding = 1 << 22;
 
-// Round to nearest, ties to even, in any vector width: adding 1.5 * 2^23 leaves the integer in the mantissa. Valid below
-// kQuickRounding.
+// Round to nearest, ties to even, in any vector width: adding 1.5 * 2^23 leaves the integer in the mantissa. Valid
+// below kQuickRounding.
 IMTORQUE_INLINE int32_t round_quickly(float force, float steps) {
     const float shifted = force * steps + 12582912.0f;
     int32_t bits;

@@ -33,20 +33,25 @@ void line_sums(const double* line, int n, size_t stride, int r, double* prefix, 
 
 void gradient_torque(const double* image, int height, int width, const std::vector<Box>& boxes, float* tau) {
     const size_t count = static_cast<size_t>(height) * width;
-    parallel_for(static_cast<int>(boxes.size()), [&](int k) {
+    parallel_for(static_cast<int>(boxes.size()), 8.0 * static_cast<double>(count), [&](int k) {
         const int ry = boxes[k].ry, rx = boxes[k].rx;
         std::unique_ptr<double[]> across(new double[count]), down(new double[count]), inside(new double[count]);
         std::vector<double> prefix(static_cast<size_t>(std::max(height, width)) + 1);
-        for (int y = 0; y < height; ++y)
+        Poll poll(16);
+        for (int y = 0; y < height; ++y) {
+            poll();
             line_sums(image + static_cast<size_t>(y) * width, width, 1, rx, prefix.data(),
                       across.get() + static_cast<size_t>(y) * width, 1);
+        }
         for (int x = 0; x < width; ++x) {
+            poll();
             line_sums(image + x, height, width, ry, prefix.data(), down.get() + x, width);
             line_sums(across.get() + x, height, width, ry, prefix.data(), inside.get() + x, width);
         }
         const double sy = 2.0 * ry + 1, sx = 2.0 * rx + 1;
         float* out = tau + k * count;
         for (int y = 0; y < height; ++y) {
+            poll();
             const size_t at = static_cast<size_t>(y) * width;
             const double* above = across.get() + static_cast<size_t>(clamp(y - ry - 1, height)) * width;
             const double* below = across.get() + static_cast<size_t>(clamp(y + ry + 1, height)) * width;

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "core/extrema.hpp"
+#include "core/parallel.hpp"
 
 namespace imtorque {
 namespace {
@@ -14,7 +15,10 @@ class BoxIndex {
     void add(int box, int64_t y, int64_t x, int64_t height, int64_t width) {
         const int level = level_of(std::max(height, width));
         all_[level].push_back(box);
-        visit(level, y, x, height, width, [&](uint64_t key) { cells_[level][key].push_back(box); return false; });
+        visit(level, y, x, height, width, [&](uint64_t key) {
+            cells_[level][key].push_back(box);
+            return false;
+        });
     }
 
     // Whether meets(j) is true of a listed box j near the given one.
@@ -74,7 +78,9 @@ std::vector<bool> suppress_overlaps(const int64_t* y, const int64_t* x, const in
                             static_cast<double>(span(x[i], width[i], x[j], width[j]));
         return both / std::min(static_cast<double>(height[i] * width[i]), static_cast<double>(height[j] * width[j]));
     };
+    Poll poll(64);
     for (int i = 0; i < count; ++i) {
+        poll();
         keep[i] = !kept.any(y[i], x[i], height[i], width[i],
                             [&](int j) { return (value[i] > 0) == (value[j] > 0) && shared(i, j) > overlap; });
         if (keep[i]) kept.add(i, y[i], x[i], height[i], width[i]);

@@ -30,25 +30,27 @@ struct Reach {
 Reach reach_of(const std::vector<Patch>& patches, int first, int count);
 
 // Strips and bands of the image. Where patches reach so far that a table for each thread would take more memory than
-// the image deserves, tiles come one after the other, and the threads share the table of each (`shared`).
+// the image deserves, tiles come one after the other, and the threads share the table of each (`shared`). There are
+// enough tiles to keep so many threads busy.
 struct Tiling {
     std::vector<Tile> tiles;
     bool shared;
 };
-Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes);
+Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes, int threads);
 
 constexpr int kDiskRows = 64;  // of disks computed together: enough that making their tables is a small part
 
-// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2; -1 where it has no row.
+// Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2; -1 where it has no
+// row.
 int disk_half_width(long long radius, long long dy);
 
 // tau[k][y][x], float32.
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau);
 
-// The torque of largest magnitude at each pixel, and the label of the patch it was found at with its sign (0 where it is
-// 0). The first of equal magnitudes is kept.
-void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                     const int32_t* labels, float* value, int32_t* scale);
+// The torque of largest magnitude at each pixel, and the label of the patch it was found at with its sign (0 where it
+// is 0). The first of equal magnitudes is kept.
+void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape, const int32_t* labels,
+                     float* value, int32_t* scale);
 
 // The same from a volume.
 void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* labels, float* value,
@@ -58,7 +60,6 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
 void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
 
 // Torque over size at one pixel.
-void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x,
-                     float* tau);
+void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau);
 
 }  // namespace imtorque

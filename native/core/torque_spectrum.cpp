@@ -21,8 +21,7 @@ bool nested(const std::vector<Patch>& patches) {
 
 }  // namespace
 
-void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x,
-                     float* tau) {
+void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau) {
     int ry = 0, rx = 0;
     for (const Patch& patch : patches) {
         ry = std::max(ry, patch.ry);

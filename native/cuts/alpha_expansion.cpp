@@ -1,13 +1,13 @@
-// Expansion moves (Boykov, Veksler & Zabih, PAMI 23(11), 2001): let any set of pixels change to the label alpha at once.
-// The best such move is a minimum cut. With x = 1 for "takes alpha", a link's cost over (x_p, x_q) is
+// Expansion moves (Boykov, Veksler & Zabih, PAMI 23(11), 2001): let any set of pixels change to the label alpha at
+// once. The best such move is a minimum cut. With x = 1 for "takes alpha", a link's cost over (x_p, x_q) is
 //     A = V(f_p, f_q) at 00,  B = V(f_p, alpha) at 01,  C = V(alpha, f_q) at 10,  0 at 11
 //     = A - D x_p - min(A, C) x_q + max(C - A, 0) x_p (1 - x_q) + (B - D) (1 - x_p) x_q,  D = max(A - C, 0)
 // so it is an arc either way, not negative where V is a metric, and what p and q gain by alpha: no auxiliary nodes
-// (Kolmogorov & Zabih, PAMI 26(2), 2004). Of the many such forms this one has gains that are not negative and no more than
-// the link costs now, so that those of wide links cannot swamp the costs of pixels, and between equal labels, of which most
-// links are, none at all. Alpha is the source's side; of equal moves the one that changes fewest pixels is taken, and one
-// that does not lower the energy (which is summed afresh) is taken back, so that the energy never rises. The plain twin is
-// expansion_move() in tests/naive.py.
+// (Kolmogorov & Zabih, PAMI 26(2), 2004). Of the many such forms this one has gains that are not negative and no more
+// than the link costs now, so that those of wide links cannot swamp the costs of pixels, and between equal labels, of
+// which most links are, none at all. Alpha is the source's side; of equal moves the one that changes fewest pixels is
+// taken, and one that does not lower the energy (which is summed afresh) is taken back, so that the energy never rises.
+// The plain twin is expansion_move() in tests/naive.py.
 #include "cuts/alpha_expansion.hpp"
 
 #include <vector>
@@ -23,7 +23,7 @@ inline double link_cost(double weight, double distance) { return distance > 0 ? 
 
 template <int kDirections, bool kWrap>
 class Expansion {
-   public:
+  public:
     Expansion(const GridLinks& links, const double* unary, const double* metric, int count, std::int32_t* labels)
         : links_(links),
           families_(families_of(links)),
@@ -71,7 +71,7 @@ class Expansion {
                 if (labels_[p] != alpha_) visit(flow_.node(y, x), excess_[p]);
     }
 
-   private:
+  private:
     // What either end of a link gains by taking alpha, and the arcs from the first to the second and back.
     struct LinkTerms {
         double first, second, forth, back;
@@ -88,7 +88,9 @@ class Expansion {
     template <class Visit>
     void visit_links(const LinkFamily& family, Visit visit) const {
         const double* weight = family.weight;
+        Poll poll(16);
         for (int y = 0; y < family.rows; ++y) {
+            poll();
             const int below = y + family.dy < links_.height ? y + family.dy : 0;
             std::int64_t p = static_cast<std::int64_t>(y) * links_.width + family.from_x;
             std::int64_t q = static_cast<std::int64_t>(below) * links_.width + family.from_x + family.dx;
@@ -157,7 +159,8 @@ class Expansion {
 };
 
 template <int kDirections, bool kWrap>
-double run(const GridLinks& links, const double* unary, const double* metric, int count, int cycles, std::int32_t* labels) {
+double run(const GridLinks& links, const double* unary, const double* metric, int count, int cycles,
+           std::int32_t* labels) {
     return Expansion<kDirections, kWrap>(links, unary, metric, count, labels).run(cycles);
 }
 

@@ -1,10 +1,10 @@
 // Gradient torque of any list of boxes, and the same force side by side.
 //
 // By the appendix's identity the torque of a box's gradient is its mean minus half the means of the lines of pixels
-// just outside, so three tables of prefix sums (rows, columns, both) give it in O(1), whatever the box. The normal force
-// summed over a strip along a side telescopes: it is the difference of the means of the strip's outer and inner line.
-// A closed contour has it on all four sides, a lone edge on one: the weakest side tells them apart. Beyond the border
-// the image repeats its border pixels. Naive twin: naive.box_scores.
+// just outside, so three tables of prefix sums (rows, columns, both) give it in O(1), whatever the box. The normal
+// force summed over a strip along a side telescopes: it is the difference of the means of the strip's outer and inner
+// line. A closed contour has it on all four sides, a lone edge on one: the weakest side tells them apart. Beyond the
+// border the image repeats its border pixels. Naive twin: naive.box_scores.
 #include "cuts/box_scores.hpp"
 
 #include <algorithm>
@@ -49,7 +49,8 @@ struct Plane {
     }
     double column_mean(long long x, int y0, int y1) const {
         const double* column = columns.data() + clamp(x, width);
-        return (column[static_cast<std::size_t>(y1) * width] - column[static_cast<std::size_t>(y0) * width]) / (y1 - y0);
+        return (column[static_cast<std::size_t>(y1) * width] - column[static_cast<std::size_t>(y0) * width]) /
+               (y1 - y0);
     }
     double mean(int y0, int x0, int y1, int x1) const {
         const double* top = both.data() + static_cast<std::size_t>(y0) * (width + 1);
@@ -66,7 +67,7 @@ void box_scores(const double* planes, int count, int height, int width, const Bo
     for (int k = 0; k < count; ++k)
         tables.emplace_back(planes + static_cast<std::size_t>(k) * height * width, height, width);
     constexpr long long kChunk = 4096;
-    parallel_for(static_cast<int>((boxes.count + kChunk - 1) / kChunk), [&](int chunk) {
+    parallel_for(static_cast<int>((boxes.count + kChunk - 1) / kChunk), 100.0 * count * kChunk, [&](int chunk) {
         const long long end = std::min(boxes.count, (chunk + 1) * kChunk);
         for (long long i = chunk * kChunk; i < end; ++i) {
             const int64_t* box = boxes.boxes + 4 * i;

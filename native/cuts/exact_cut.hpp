@@ -1,33 +1,35 @@
 // Minimum cuts of capacities of any range, infinite ones too, by flows of whole numbers.
 //
-// A capacity becomes a whole number of steps, rounded down. A step is a power of two, so that integers and halves stay what
-// they are, and such that `limit` has kCapacityBits bits. Links wider than that are made just wider than `limit`: where
-// the cheapest cut costs less, it holds none of them, and "never cut here" costs no precision.
-// Rounded down, the flow found is one of the real network, so no cut costs less. The cut found costs more only by what
-// rounding took from its own links: the error is known, and is a limit of what may still flow. While it is too much, steps
-// are divided so that this limit has as many bits, every link gets back what it lost, and the flow goes on.
+// A capacity becomes a whole number of steps, rounded down. A step is a power of two, so that integers and halves stay
+// what they are, and such that `limit` has kCapacityBits bits. Links wider than that are made just wider than `limit`:
+// where the cheapest cut costs less, it holds none of them, and "never cut here" costs no precision. Rounded down, the
+// flow found is one of the real network, so no cut costs less. The cut found costs more only by what rounding took from
+// its own links: the error is known, and is a limit of what may still flow. While it is too much, steps are divided so
+// that this limit has as many bits, every link gets back what it lost, and the flow goes on.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 
 // A power of two that may be more than a double holds.
 class PowerOfTwo {
-   public:
+  public:
     explicit PowerOfTwo(int exponent)
         : first_(std::ldexp(1.0, exponent / 2)), second_(std::ldexp(1.0, exponent - exponent / 2)) {}
     double times(double value) const { return value * first_ * second_; }
 
-   private:
+  private:
     double first_, second_;
 };
 
 // Capacities as whole steps, in one round after another of ever finer ones.
 class Steps {
-   public:
+  public:
     explicit Steps(double limit)
         : shift_(shift_for(limit)),
           exponent_(shift_),
@@ -52,7 +54,8 @@ class Steps {
     // What the round adds to a link: all of its capacity, or what the rounds before did not count.
     std::int64_t link(double capacity) const { return static_cast<std::int64_t>(std::min(added(capacity), widest_)); }
     std::int64_t terminal(double excess) const {
-        const auto steps = static_cast<std::int64_t>(std::min(added(std::abs(excess)), first_round_ ? kMostGiven : widest_));
+        const auto steps =
+            static_cast<std::int64_t>(std::min(added(std::abs(excess)), first_round_ ? kMostGiven : widest_));
         return excess < 0 ? -steps : steps;
     }
 
@@ -60,9 +63,10 @@ class Steps {
     int shift() const { return shift_; }
     std::int64_t widest() const { return static_cast<std::int64_t>(widest_); }
 
-   private:
+  private:
     static constexpr double kMostGiven = 0x1p63 - 0x1p10;  // more than eight links carry
-    static constexpr int kCapacityBits = 60;  // 62 are an arc and the one back after a round added to both, 63 eight links
+    static constexpr int kCapacityBits =
+        60;  // 62 are an arc and the one back after a round added to both, 63 eight links
     static constexpr double kMargin = 1.001;  // a limit is a sum, and may be off by its rounding
 
     static int shift_for(double limit) { return limit > 0 ? kCapacityBits - 1 - std::ilogb(kMargin * limit) : 0; }
@@ -82,7 +86,7 @@ class Steps {
 
 // A sum that keeps what rounding takes from it (Neumaier).
 class Sum {
-   public:
+  public:
     void add(double value) {
         const double total = total_ + value;
         rest_ += std::abs(total_) >= std::abs(value) ? (total_ - total) + value : (value - total) + total_;
@@ -90,7 +94,7 @@ class Sum {
     }
     double value() const { return std::isfinite(total_) ? total_ + rest_ : total_; }
 
-   private:
+  private:
     double total_ = 0, rest_ = 0;
 };
 
@@ -121,14 +125,16 @@ CutCost cost_of_cut(const Flow& flow, const Problem& problem, const Steps& steps
     return found;
 }
 
-// Leaves the cheapest cut in `flow` and returns its cost, to 1e-12 of it; infinite where no cut is finite. The cheapest cut
-// must not cost more than `limit`, unless no link is wider than that. Problem::arcs() calls back with (node, direction,
-// capacity forth, and back), Problem::terminals() with (node, what the source gives less what the sink takes).
+// Leaves the cheapest cut in `flow` and returns its cost, to 1e-12 of it; infinite where no cut is finite. The cheapest
+// cut must not cost more than `limit`, unless no link is wider than that. Problem::arcs() calls back with (node,
+// direction, capacity forth, and back), Problem::terminals() with (node, what the source gives less what the sink
+// takes).
 template <class Flow, class Problem>
 double cheapest_cut(Flow& flow, const Problem& problem, double limit) {
     Steps steps(limit);
     flow.clear();
     for (;;) {
+        check_interrupt();
         problem.arcs([&](std::int64_t node, int direction, double forth, double back) {
             flow.add_arc(node, direction, steps.link(forth), steps.link(back));
         });

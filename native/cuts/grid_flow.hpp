@@ -6,21 +6,23 @@
 //
 // Neighbours are implicit (Jamriska, Sykora & Hornung, CVPR 2012): a node is an index, a neighbour an offset, and the
 // arc back is direction k ^ 1 of the neighbour. One column of nodes without arcs before each row, and one row above and
-// below, stand for "outside"; where rows wrap around there are no such rows and steps up and down are taken modulo the size.
-// Capacities are integers (exact_cut.hpp rounds them), so flow is conserved exactly, nothing depends on rounding along
-// the way and every augmentation makes progress. The plain twin is minimum_cut() in tests/naive.py.
+// below, stand for "outside"; where rows wrap around there are no such rows and steps up and down are taken modulo the
+// size. Capacities are integers (exact_cut.hpp rounds them), so flow is conserved exactly, nothing depends on rounding
+// along the way and every augmentation makes progress. The plain twin is minimum_cut() in tests/naive.py.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 
 // Directions: right, left, down, up, and for eight neighbours down-right, up-left, down-left, up-right.
 template <int kDirections, bool kWrap>
 class GridFlow {
-   public:
+  public:
     using Capacity = std::int64_t;
 
     GridFlow(int height, int width) : stride_(width + 1) {
@@ -66,6 +68,7 @@ class GridFlow {
     // into its caller it takes a tenth longer.
     [[gnu::noinline]] void solve() {
         trade();
+        check_interrupt();
         plant();
         while (!source_.active.empty()) {
             if (sink_.active.empty() || source_.work <= sink_.work)
@@ -79,11 +82,12 @@ class GridFlow {
     // minimum cuts, which makes the answer unique.
     bool on_source_side(std::int64_t node) const { return label_[node] > 0; }
 
-   private:
+  private:
     static constexpr std::uint8_t kRoot = 8, kNone = 9;
 
     // One of the two trees. All its nodes nearer than `depth` have been scanned: no residual arc joins them to a node
-    // outside the tree. `active` holds the nodes at `depth`, `next` those one further (some out of date: the label tells).
+    // outside the tree. `active` holds the nodes at `depth`, `next` those one further (some out of date: the label
+    // tells).
     struct Tree {
         int depth;
         std::vector<std::int32_t> active, next;
@@ -154,7 +158,10 @@ class GridFlow {
         growing_ = kSide;
         if (static_cast<int>(tree.orphans.size()) < tree.depth + 3) tree.orphans.resize(2 * tree.depth + 3);
         // Repairs may append nodes that come to lie at this depth.
-        for (std::size_t i = 0; i < tree.active.size(); ++i) scan<kSide>(tree.active[i], tree);
+        for (std::size_t i = 0; i < tree.active.size(); ++i) {
+            poll_();
+            scan<kSide>(tree.active[i], tree);
+        }
         tree.work += static_cast<std::int64_t>(tree.active.size());
         tree.active.swap(tree.next);
         tree.next.clear();
@@ -336,6 +343,7 @@ class GridFlow {
     std::vector<std::int32_t> loose_;
     Tree source_, sink_;
     int growing_ = 0;
+    Poll poll_{1024};
 };
 
 }  // namespace imtorque

@@ -12,9 +12,13 @@ namespace {
 
 template <int kDirections, bool kWrap>
 class GridCut {
-   public:
+  public:
     GridCut(const GridLinks& links, const double* source, const double* sink)
-        : links_(links), families_(families_of(links)), source_(source), sink_(sink), flow_(links.height, links.width) {}
+        : links_(links),
+          families_(families_of(links)),
+          source_(source),
+          sink_(sink),
+          flow_(links.height, links.width) {}
 
     double solve(std::uint8_t* mask) {
         const double cost = cheapest_cut(flow_, *this, limit());
@@ -34,7 +38,9 @@ class GridCut {
         for (int k = 0; k < kDirections / 2; ++k) {
             const LinkFamily& family = families_[k];
             const double* capacity = family.weight;
+            Poll poll(16);
             for (int y = 0; y < family.rows; ++y) {
+                poll();
                 std::int64_t node = flow_.node(y, family.from_x);
                 for (int x = 0; x < family.columns; ++x, ++node, ++capacity)
                     visit(node, family.direction, *capacity, *capacity);
@@ -49,9 +55,9 @@ class GridCut {
             for (int x = 0; x < links_.width; ++x, ++i) visit(flow_.node(y, x), source_[i] - sink_[i]);
     }
 
-   private:
-    // As much as the widest link or, if less, as the cheapest cut may cost: a straight one, or where those are infinite,
-    // everything that is not.
+  private:
+    // As much as the widest link or, if less, as the cheapest cut may cost: a straight one, or where those are
+    // infinite, everything that is not.
     double limit() const {
         const double bound = cheapest_straight_cut(), widest = largest_weight(families_);
         const double limit = bound > 0 ? std::min(bound, widest) : widest;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 
 void nearest_seeds(const double* cost, int height, int width, int32_t* labels) {
@@ -22,7 +24,9 @@ void nearest_seeds(const double* cost, int height, int width, int32_t* labels) {
             distance[p] = 0;
             heap.push({0.0, p});
         }
+    Poll poll(4096);
     while (!heap.empty()) {
+        poll();
         const auto [reached, p] = heap.top();
         heap.pop();
         if (reached > distance[p]) continue;

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 namespace {
 
@@ -54,6 +56,7 @@ void splat_polar_edges(const EdgePoints& edges, int fixation_y, int fixation_x, 
         sine[i] = -std::sin(i * kDegree);  // y points down
     }
     for (int y = 0; y < edges.height; ++y) {
+        check_interrupt();
         for (int x = 0; x < edges.width; ++x) {
             const std::size_t at = static_cast<size_t>(y) * edges.width + x;
             const double value = edges.strength[at];

@@ -57,8 +57,7 @@ IMTORQUE_INLINE void convolve_impl(const float* const* taps, const float* kernel
         std::memcpy(out + from, sum, sizeof sum);
     }
 }
-IMTORQUE_DISPATCH(static, convolve,
-                  (const float* const* taps, const float* kernel, int radius, int width, float* out),
+IMTORQUE_DISPATCH(static, convolve, (const float* const* taps, const float* kernel, int radius, int width, float* out),
                   (taps, kernel, radius, width, out))
 
 // Gaussian smoothing; beyond the border the image repeats its border pixels.
@@ -66,7 +65,7 @@ void smooth(const float* image, int height, int width, double sigma, float* out)
     const std::vector<float> kernel = gaussian(sigma);
     const int radius = static_cast<int>(kernel.size()) - 1;
     const int whole = (width + kChunk - 1) / kChunk * kChunk;
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 2.0 * (radius + 1) * kBandRows * width, [&](int band) {
         const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
         const int first = clamp(top - radius, height), last = clamp(bottom - 1 + radius, height);
         std::vector<float> padded(static_cast<size_t>(whole) + 2 * radius), result(whole);
@@ -93,9 +92,9 @@ void smooth(const float* image, int height, int width, double sigma, float* out)
 // One row of central differences; beyond the border the image repeats.
 IMTORQUE_INLINE void gradient_row_impl(const float* above, const float* row, const float* below, int width,
                                        float* __restrict gx, float* __restrict gy) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) gy[x] = 0.5f * (below[x] - above[x]);
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 1; x < width - 1; ++x) gx[x] = 0.5f * (row[x + 1] - row[x - 1]);
     gx[0] = width > 1 ? 0.5f * (row[1] - row[0]) : 0.0f;
     if (width > 1) gx[width - 1] = 0.5f * (row[width - 1] - row[width - 2]);
@@ -106,7 +105,7 @@ IMTORQUE_IVDEP
 IMTORQUE_INLINE void magnitudes_impl(const float* gx, const float* gy, int count, float* __restrict magnitude,
                                      float* largest) {
     int32_t top = 0;  // as bits: non-negative floats have the order of their bits, and integer maxima vectorise
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
         const float m = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
         const float kept = m < kNoise ? 0.0f : m;
@@ -117,8 +116,7 @@ IMTORQUE_IVDEP
     }
     std::memcpy(largest, &top, sizeof top);
 }
-IMTORQUE_DISPATCH(static, magnitudes,
-                  (const float* gx, const float* gy, int count, float* magnitude, float* largest),
+IMTORQUE_DISPATCH(static, magnitudes, (const float* gx, const float* gy, int count, float* magnitude, float* largest),
                   (gx, gy, count, magnitude, largest))
 
 struct Rows {  // a row of an image and its neighbours, repeating at the border
@@ -136,7 +134,7 @@ struct Rows {  // a row of an image and its neighbours, repeating at the border
 IMTORQUE_INLINE void thin_row_impl(const float* above, const float* row, const float* below, const float* gx,
                                    const float* gy, int width, float threshold, float* __restrict thinned) {
     thinned[0] = thinned[width - 1] = 0;
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int x = 1; x < width - 1; ++x) {
         const float length = std::sqrt(gx[x] * gx[x] + gy[x] * gy[x]);
         const float across = std::fabs(gx[x]) / length, down = std::fabs(gy[x]) / length;
@@ -152,13 +150,14 @@ IMTORQUE_IVDEP
         const float part_x = across * (1 - down), part_y = (1 - across) * down, part_xy = across * down;
         const float bright = own + part_x * ahead_x + part_y * ahead_y + part_xy * ahead_xy;
         const float dark = own + part_x * behind_x + part_y * behind_y + part_xy * behind_xy;
-        const bool keep = (here > threshold) & (length > 0) & (here > bright * (1 + kTie)) & (here * (1 + kTie) >= dark);
+        const bool keep =
+            (here > threshold) & (length > 0) & (here > bright * (1 + kTie)) & (here * (1 + kTie) >= dark);
         thinned[x] = keep ? here : 0.0f;
     }
 }
 IMTORQUE_DISPATCH(static, thin_row,
-                  (const float* above, const float* row, const float* below, const float* gx, const float* gy, int width,
-                   float threshold, float* thinned),
+                  (const float* above, const float* row, const float* below, const float* gx, const float* gy,
+                   int width, float threshold, float* thinned),
                   (above, row, below, gx, gy, width, threshold, thinned))
 
 IMTORQUE_INLINE void differences_impl(const float* above, const float* row, const float* below, int width, float* gx,
@@ -187,7 +186,7 @@ Thresholds automatic_thresholds(const float* gx, const float* gy, long long coun
     constexpr int kStep = 256;
     const int pieces = static_cast<int>((count + kPiece - 1) / kPiece);
     std::vector<long long> counts(static_cast<size_t>(pieces) * kBins, 0);
-    parallel_for(pieces, [&](int c) {
+    parallel_for(pieces, 1.0 * kPiece, [&](int c) {
         int32_t local[4][kBins] = {};  // four, so that runs of one value do not wait for each other
         int32_t bins[kStep];
         float magnitude[kStep], ignored;
@@ -227,8 +226,11 @@ Thresholds resolve(const Thresholds& t, const float* gx, const float* gy, long l
     constexpr long long kStep = 1 << 16;
     std::vector<float> values(static_cast<size_t>(count));
     float ignored;
-    for (long long from = 0; from < count; from += kStep)
-        magnitudes(gx + from, gy + from, static_cast<int>(std::min(kStep, count - from)), values.data() + from, &ignored);
+    for (long long from = 0; from < count; from += kStep) {
+        check_interrupt();
+        magnitudes(gx + from, gy + from, static_cast<int>(std::min(kStep, count - from)), values.data() + from,
+                   &ignored);
+    }
     const double low = quantile(values, t.low);
     return {low, quantile(values, t.high), false, false};
 }
@@ -236,7 +238,7 @@ Thresholds resolve(const Thresholds& t, const float* gx, const float* gy, long l
 // The gradient of the smoothed image, and its largest magnitude.
 float gradient(const float* smoothed, int height, int width, float* gx, float* gy) {
     std::vector<float> largest(height, 0.0f);
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 3.0 * kBandRows * width, [&](int band) {
         std::vector<float> magnitude(width);
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(smoothed, y, height, width);
@@ -250,7 +252,7 @@ float gradient(const float* smoothed, int height, int width, float* gx, float* g
 
 // suppress_non_maxima of the gradient's own magnitude.
 void thin(const float* gx, const float* gy, int height, int width, float threshold, float* thinned) {
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 4.0 * kBandRows * width, [&](int band) {
         const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
         const int first = std::max(top - 1, 0), last = std::min(bottom + 1, height);
         std::vector<float> strength(static_cast<size_t>(last - first) * width);
@@ -276,7 +278,7 @@ void thin(const float* gx, const float* gy, int height, int width, float thresho
 void smoothed_gradient(const float* image, int height, int width, double sigma, float* gx, float* gy) {
     std::unique_ptr<float[]> smoothed(new float[static_cast<size_t>(height) * width]);
     smooth(image, height, width, sigma, smoothed.get());
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 2.0 * kBandRows * width, [&](int band) {
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(smoothed.get(), y, height, width);
             const size_t at = static_cast<size_t>(y) * width;
@@ -287,7 +289,7 @@ void smoothed_gradient(const float* image, int height, int width, double sigma, 
 
 void suppress_non_maxima(const float* strength, const float* gx, const float* gy, int height, int width,
                          float threshold, float* thinned) {
-    parallel_for(bands(height), [&](int band) {
+    parallel_for(bands(height), 3.0 * kBandRows * width, [&](int band) {
         for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
             const Rows rows(strength, y, height, width);
             const size_t at = static_cast<size_t>(y) * width;
@@ -299,7 +301,8 @@ void suppress_non_maxima(const float* strength, const float* gx, const float* gy
     });
 }
 
-void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, float* fx, float* fy) {
+void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, float* fx,
+           float* fy) {
     const size_t count = static_cast<size_t>(height) * width;
     std::unique_ptr<float[]> smoothed(new float[count]);
     smooth(image, height, width, sigma, smoothed.get());
@@ -314,9 +317,8 @@ void canny(const float* image, int height, int width, double sigma, const Thresh
     const Thresholds t = resolve(thresholds, fx, fy, static_cast<long long>(count), top);
     float* thinned = smoothed.get();
     thin(fx, fy, height, width, static_cast<float>(t.low), thinned);
-    remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), height,
-                         width);
-    parallel_for(bands(height), [&](int band) {
+    remove_spare_corners(thinned, keep_connected(thinned, height, width, static_cast<float>(t.high)), height, width);
+    parallel_for(bands(height), 1.0 * kBandRows * width, [&](int band) {
         const size_t from = static_cast<size_t>(band) * kBandRows * width;
         const size_t to = std::min(count, from + static_cast<size_t>(kBandRows) * width);
         for (size_t i = from; i < to; ++i) {

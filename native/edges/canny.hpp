@@ -26,9 +26,9 @@ void suppress_non_maxima(const float* strength, const float* gx, const float* gy
 template <class T>
 void to_grey(const T* pixels, long long count, int channels, double white, double offset, double scale, float* grey);
 
-// Turn gradients at edges into forces, in place: unit length, or length / strength_scale where that is positive; snapped
-// to `directions` multiples of a turn where that is positive; divided by the larger component of the unit vector for
-// arc length.
+// Turn gradients at edges into forces, in place: unit length, or length / strength_scale where that is positive;
+// snapped to `directions` multiples of a turn where that is positive; divided by the larger component of the unit
+// vector for arc length.
 void shape_forces(float* fx, float* fy, long long count, double strength_scale, int directions, bool arc_length);
 
 }  // namespace imtorque

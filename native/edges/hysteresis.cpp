@@ -13,7 +13,9 @@ namespace {
 // `beyond`. Marked edges have a negative strength.
 void flood(float* thinned, int width, size_t from, size_t to, size_t next, std::vector<size_t>& edges,
            std::vector<size_t>& beyond) {
-    for (; next < edges.size(); ++next)
+    Poll poll(4096);
+    for (; next < edges.size(); ++next) {
+        poll();
         // Thinned maps are zero on the outermost rows and columns, so every neighbour exists.
         for (int dy = -1; dy <= 1; ++dy)
             for (int dx = -1; dx <= 1; ++dx) {
@@ -25,6 +27,7 @@ void flood(float* thinned, int width, size_t from, size_t to, size_t next, std::
                     edges.push_back(j);
                 }
             }
+    }
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int 
     const int count = (height + kRows - 1) / kRows;
     const size_t pixels = static_cast<size_t>(height) * width;
     std::vector<std::vector<size_t>> edges(count + 1), beyond(count);
-    parallel_for(count, [&](int band) {
+    parallel_for(count, 0.5 * kRows * width, [&](int band) {
         const size_t from = static_cast<size_t>(band) * kRows * width;
         const size_t to = std::min(pixels, from + static_cast<size_t>(kRows) * width);
         for (size_t i = from; i < to; ++i) {
@@ -63,7 +66,7 @@ namespace {
 bool is_spare_corner(const float* edges, size_t i, int width) {
     const ptrdiff_t w = width;
     const float* p = edges + i;
-    const bool off[9] = {p[1] >= 0,  p[1 - w] >= 0, p[-w] >= 0, p[-1 - w] >= 0, p[-1] >= 0,
+    const bool off[9] = {p[1] >= 0,     p[1 - w] >= 0, p[-w] >= 0,    p[-1 - w] >= 0, p[-1] >= 0,
                          p[w - 1] >= 0, p[w] >= 0,     p[w + 1] >= 0, p[1] >= 0};
     if ((off[0] && off[4]) || (off[2] && off[6])) return false;
     int parts = 0;
@@ -76,7 +79,8 @@ bool is_spare_corner(const float* edges, size_t i, int width) {
 void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& listed, int height, int width) {
     std::vector<uint8_t> spare(static_cast<size_t>(height) * width, 0);  // of every pixel, kept up to date
     std::vector<std::vector<size_t>> found(listed.size());
-    parallel_for(static_cast<int>(listed.size()), [&](int band) {
+    const double band_time = 1.0 * height * width / static_cast<double>(listed.size());
+    parallel_for(static_cast<int>(listed.size()), band_time, [&](int band) {
         for (const size_t i : listed[band])
             if (is_spare_corner(edges, i, width)) {
                 spare[i] = 1;
@@ -89,6 +93,7 @@ void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& 
     const ptrdiff_t beside[4] = {1, -1, w, -w};
     const ptrdiff_t around[8] = {1, -1, w, -w, w + 1, w - 1, 1 - w, -1 - w};
     while (!corners.empty()) {
+        check_interrupt();
         going.clear();
         for (const size_t i : corners) {
             bool weakest = true;
@@ -112,7 +117,8 @@ void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& 
                 spare[j] = is_spare_corner(edges, j, width);
                 if (spare[j] && !was) corners.push_back(j);
             }
-        corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }), corners.end());
+        corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }),
+                      corners.end());
     }
 }
 

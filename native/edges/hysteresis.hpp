@@ -6,12 +6,12 @@
 
 namespace imtorque {
 
-// Weak edges survive where they touch, over any chain of weak ones, a strong one (above `high`). `thinned` is zero on the
-// outermost rows and columns. Survivors are marked by a negative strength, and listed by band of rows.
+// Weak edges survive where they touch, over any chain of weak ones, a strong one (above `high`). `thinned` is zero on
+// the outermost rows and columns. Survivors are marked by a negative strength, and listed by band of rows.
 std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int width, float high);
 
-// Make stairs of marked edges one pixel wide: of adjacent spare corners the weakest goes first, until none is left. Which
-// goes depends on strength, not on the order of the pixels, so the result turns and mirrors with the image.
+// Make stairs of marked edges one pixel wide: of adjacent spare corners the weakest goes first, until none is left.
+// Which goes depends on strength, not on the order of the pixels, so the result turns and mirrors with the image.
 void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& listed, int height, int width);
 
 }  // namespace imtorque

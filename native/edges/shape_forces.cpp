@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "edges/canny.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
+#include "edges/canny.hpp"
 
 namespace imtorque {
 namespace {
@@ -14,17 +14,16 @@ constexpr double kPi = 3.14159265358979323846;
 constexpr long long kChunk = 1 << 16;
 
 template <class Task>
-void in_chunks(long long count, const Task& task) {
-    parallel_for(static_cast<int>((count + kChunk - 1) / kChunk),
+void in_chunks(long long count, double nanoseconds, const Task& task) {
+    parallel_for(static_cast<int>((count + kChunk - 1) / kChunk), nanoseconds * kChunk,
                  [&](int c) { task(c * kChunk, std::min(count, (c + 1) * kChunk)); });
 }
 
 }  // namespace
 
 template <class T>
-void to_grey(const T* pixels, long long count, int channels, double white, double offset, double scale,
-             float* grey) {
-    in_chunks(count, [&](long long from, long long to) {
+void to_grey(const T* pixels, long long count, int channels, double white, double offset, double scale, float* grey) {
+    in_chunks(count, 0.5 * channels, [&](long long from, long long to) {
         if (channels == 1) {
             for (long long i = from; i < to; ++i)
                 grey[i] = static_cast<float>((static_cast<double>(pixels[i]) - offset) * scale);
@@ -51,7 +50,7 @@ namespace {
 
 // Unit vectors, or vectors over `scale`, with nothing else to do: no branches, so that the loop vectorises.
 IMTORQUE_INLINE void scale_forces_impl(float* __restrict fx, float* __restrict fy, int count, bool unit, float scale) {
-IMTORQUE_IVDEP
+    IMTORQUE_IVDEP
     for (int i = 0; i < count; ++i) {
         const float square = fx[i] * fx[i] + fy[i] * fy[i];
         const float length = unit ? std::sqrt(square) : scale;
@@ -82,7 +81,7 @@ void shape_one(float& fx, float& fy, double strength_scale, int directions, bool
 }  // namespace
 
 void shape_forces(float* fx, float* fy, long long count, double strength_scale, int directions, bool arc_length) {
-    in_chunks(count, [&](long long from, long long to) {
+    in_chunks(count, 1, [&](long long from, long long to) {
         if (directions == 0 && !arc_length) {
             scale_forces(fx + from, fy + from, static_cast<int>(to - from), strength_scale <= 0,
                          static_cast<float>(strength_scale));

@@ -6,7 +6,8 @@
 
 namespace imtorque {
 
-// A sequence of boundary maps on one grid: the sorted flat indices of map m are pixels[starts[m]] ... pixels[starts[m + 1] - 1].
+// A sequence of boundary maps on one grid: the sorted flat indices of map m are pixels[starts[m]] ... pixels[starts[m +
+// 1] - 1].
 struct BoundaryMaps {
     const std::int32_t* pixels;
     const std::int64_t* starts;

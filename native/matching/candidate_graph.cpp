@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.hpp"
 #include "matching/boundary_matching.hpp"
 
 namespace imtorque {
@@ -19,7 +20,8 @@ std::vector<Offset> offsets_within(double radius) {
     for (int y = -reach; y <= reach; ++y)
         for (int x = -reach; x <= reach; ++x)
             if (y * y + x * x <= radius * radius) offsets.push_back({y, x, y * y + x * x});
-    std::stable_sort(offsets.begin(), offsets.end(), [](const Offset& a, const Offset& b) { return a.squared < b.squared; });
+    std::stable_sort(offsets.begin(), offsets.end(),
+                     [](const Offset& a, const Offset& b) { return a.squared < b.squared; });
     return offsets;
 }
 
@@ -62,8 +64,12 @@ CandidateGraph candidate_graph(const BoundaryMaps& maps, const std::uint8_t* tru
 
     const std::vector<Offset> offsets = offsets_within(radius);
     graph.first.push_back(0);
-    for (int v = 0; v < graph.vertices(); ++v)
-        append_neighbours(graph, graph.pixel[v], v < graph.left ? right_grid : left_grid, maps.height, maps.width, offsets);
+    Poll poll(64);
+    for (int v = 0; v < graph.vertices(); ++v) {
+        poll();
+        append_neighbours(graph, graph.pixel[v], v < graph.left ? right_grid : left_grid, maps.height, maps.width,
+                          offsets);
+    }
     return graph;
 }
 

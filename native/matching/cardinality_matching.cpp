@@ -3,6 +3,7 @@
 // Trans. Math. Softw. 16(4), 1990). The plain twin is match_count() in tests/naive.py.
 #include <algorithm>
 
+#include "core/parallel.hpp"
 #include "matching/boundary_matching.hpp"
 
 namespace imtorque {
@@ -11,7 +12,11 @@ namespace {
 class Matching {
   public:
     explicit Matching(const CandidateGraph& graph)
-        : graph_(graph), mate_(graph.vertices(), -1), visited_(graph.vertices(), 0), ahead_(graph.left), next_(graph.left) {}
+        : graph_(graph),
+          mate_(graph.vertices(), -1),
+          visited_(graph.vertices(), 0),
+          ahead_(graph.left),
+          next_(graph.left) {}
 
     int mate(int v) const { return mate_[v]; }
 
@@ -56,6 +61,7 @@ class Matching {
         path_.assign(1, root);
         next_[root] = graph_.first[root];
         while (!path_.empty()) {
+            poll_();
             const int v = path_.back();
             const int before = mate_[v];
             if (look_ahead(v)) {
@@ -96,6 +102,7 @@ class Matching {
     std::vector<std::int64_t> ahead_, next_;
     std::vector<int> path_;
     int phase_ = 0;
+    Poll poll_{1024};
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Minimum-cost matching by shortest augmenting paths (Edmonds & Karp 1972; Tomizawa 1971), kept optimal while pixels
 // come and go from one map of the sequence to the next.
 //
-// A pair at distance d saves `outlier_cost` - d, its profit; distances count in hundredths of a pixel, as in the Berkeley
-// benchmark. Linear-programming duality certifies the optimum: every vertex has a dual >= 0, the duals of two
+// A pair at distance d saves `outlier_cost` - d, its profit; distances count in hundredths of a pixel, as in the
+// Berkeley benchmark. Linear-programming duality certifies the optimum: every vertex has a dual >= 0, the duals of two
 // neighbours sum to at least the profit of their pair, matched pairs meet this with equality, and unmatched vertices
 // have dual 0. Adding or removing a vertex breaks only the last condition, for one vertex, and settle() mends it with
 // one shortest-path search; the first thresholds' work is thus never done again. The graph treats both sides alike,
@@ -17,18 +17,20 @@
 #include <queue>
 #include <utility>
 
+#include "core/parallel.hpp"
 #include "matching/boundary_matching.hpp"
 
 namespace imtorque {
 namespace {
 
 constexpr std::int64_t UNREACHED = INT64_MAX;
-constexpr int COST_SHIFT = 40;       // costs stand above the sum of all tie-breaks ...
-constexpr int TIE_BREAK_BITS = 24;   // ... of 2^16 pairs
+constexpr int COST_SHIFT = 40;      // costs stand above the sum of all tie-breaks ...
+constexpr int TIE_BREAK_BITS = 24;  // ... of 2^16 pairs
 
 // The finalizer of SplitMix64 (Steele, Lea & Flood 2014): a well-mixed function of two pixels.
 std::int64_t tie_break(std::int32_t left, std::int32_t right) {
-    std::uint64_t z = (static_cast<std::uint64_t>(left) << 32) + static_cast<std::uint64_t>(right) + 0x9e3779b97f4a7c15u;
+    std::uint64_t z =
+        (static_cast<std::uint64_t>(left) << 32) + static_cast<std::uint64_t>(right) + 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return static_cast<std::int64_t>((z ^ (z >> 31)) >> (64 - TIE_BREAK_BITS));
@@ -50,7 +52,8 @@ class Matching {
             for (std::int64_t e = graph.first[v]; e < graph.first[v + 1]; ++e) {
                 const std::int32_t here = graph.pixel[v], there = graph.pixel[graph.neighbour[e]];
                 const std::int64_t cost = std::llrint(100 * std::sqrt(static_cast<double>(graph.squared_distance[e])));
-                profit_[e] = ((saved - cost) << COST_SHIFT) + (v < graph.left ? tie_break(here, there) : tie_break(there, here));
+                profit_[e] =
+                    ((saved - cost) << COST_SHIFT) + (v < graph.left ? tie_break(here, there) : tie_break(there, here));
             }
     }
 
@@ -88,11 +91,13 @@ class Matching {
     }
 
   private:
-    // Dijkstra's algorithm over the vertices on the root's side ("even"); an edge followed by its matched edge is a step.
+    // Dijkstra's algorithm over the vertices on the root's side ("even"); an edge followed by its matched edge is a
+    // step.
     void search(int root) {
         reach(root, 0);
         heap_.push({0, root});
         while (!heap_.empty() && heap_.top().first < best_) {
+            poll_();
             const auto [length, v] = heap_.top();
             heap_.pop();
             if (length > distance_[v]) continue;
@@ -159,6 +164,7 @@ class Matching {
     std::vector<int> reached_;
     std::priority_queue<std::pair<std::int64_t, int>, std::vector<std::pair<std::int64_t, int>>, std::greater<>> heap_;
     std::int64_t best_ = 0;
+    Poll poll_{1024};
     int last_even_ = -1, last_odd_ = -1;
 };
 
@@ -170,7 +176,8 @@ void match_min_cost(const BoundaryMaps& maps, const std::uint8_t* truth, double 
     Matching matching(graph, outlier_cost);
     std::vector<std::int32_t> here, gone, come, widowed;
     for (int m = 0; m < maps.count; ++m) {
-        const auto begin = graph.vertex_of_entry.begin() + maps.starts[m], end = graph.vertex_of_entry.begin() + maps.starts[m + 1];
+        const auto begin = graph.vertex_of_entry.begin() + maps.starts[m],
+                   end = graph.vertex_of_entry.begin() + maps.starts[m + 1];
         gone.clear();
         come.clear();
         widowed.clear();

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/parallel.hpp"
+
 namespace imtorque {
 namespace {
 
@@ -42,7 +44,8 @@ Table deletion_table(bool first) {
 // One sub-iteration on a picture with a border of zeros; returns how many pixels it deleted.
 std::size_t delete_pixels(std::vector<std::uint8_t>& padded, std::ptrdiff_t stride, const Table& table,
                           std::vector<std::ptrdiff_t>& set, std::vector<std::ptrdiff_t>& deleted) {
-    const std::array<std::ptrdiff_t, 8> offsets = {1, 1 - stride, -stride, -1 - stride, -1, stride - 1, stride, stride + 1};
+    const std::array<std::ptrdiff_t, 8> offsets = {1,  1 - stride, -stride, -1 - stride,
+                                                   -1, stride - 1, stride,  stride + 1};
     deleted.clear();
     std::size_t kept = 0;
     for (const std::ptrdiff_t pixel : set) {
@@ -73,11 +76,11 @@ void thin(std::uint8_t* picture, int height, int width) {
             }
     std::size_t changed = 1;
     while (changed) {
+        check_interrupt();
         changed = delete_pixels(padded, stride, first, set, deleted);
         changed += delete_pixels(padded, stride, second, set, deleted);
     }
-    for (std::ptrdiff_t y = 0; y < height; ++y)
-        std::copy_n(&padded[(y + 1) * stride + 1], width, &picture[y * width]);
+    for (std::ptrdiff_t y = 0; y < height; ++y) std::copy_n(&padded[(y + 1) * stride + 1], width, &picture[y * width]);
 }
 
 }  // namespace imtorque

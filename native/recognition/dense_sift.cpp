@@ -51,7 +51,8 @@ struct Axis {
         for (int start : starts) {
             const double centre = start + 0.5 * (cell - 1);
             Taps t{std::max(0, static_cast<int>(std::ceil(centre - cell))),
-                   std::min(length, static_cast<int>(std::floor(centre + cell)) + 1), {}};
+                   std::min(length, static_cast<int>(std::floor(centre + cell)) + 1),
+                   {}};
             for (int u = t.from; u < t.to; ++u)
                 t.weight.push_back(static_cast<float>(1 - std::fabs(u - centre) / cell));
             taps.push_back(std::move(t));
@@ -94,16 +95,15 @@ void direction_histograms(const float* gx, const float* gy, int height, int widt
     std::unique_ptr<Lanes<float>[]> across(new Lanes<float>[stride * height]);
     std::unique_ptr<Lanes<float>[]> cells(new Lanes<float>[stride * down.taps.size()]);
     constexpr int kBand = 32;
-    parallel_for((height + kBand - 1) / kBand, [&](int band) {
+    parallel_for((height + kBand - 1) / kBand, 15.0 * kBand * width, [&](int band) {
         std::unique_ptr<Lanes<float>[]> shares(new Lanes<float>[width]);
         for (int v = band * kBand; v < std::min(height, (band + 1) * kBand); ++v) {
             split_row(gx + static_cast<size_t>(v) * width, gy + static_cast<size_t>(v) * width, width, shares.get());
             sum_across(shares.get(), along, across.get() + v * stride);
         }
     });
-    parallel_for(static_cast<int>(down.taps.size()), [&](int i) {
-        sum_down(across.get(), stride, down.taps[i], cells.get() + i * stride);
-    });
+    parallel_for(static_cast<int>(down.taps.size()), 2.0 * size * static_cast<double>(stride),
+                 [&](int i) { sum_down(across.get(), stride, down.taps[i], cells.get() + i * stride); });
     for (int i = 0; i < rows; ++i)
         for (int j = 0; j < columns; ++j)
             for (int a = 0; a < kSiftCells; ++a)

@@ -60,6 +60,7 @@ int train_group(const float* k, int n, const int32_t* label, int first, int mach
         order.shuffle();
         float steepest = 0;
         for (int i : order.of) {
+            check_interrupt();
             const float* row = k + static_cast<size_t>(i) * n;
             float* own = coefficient + static_cast<size_t>(i) * kGroup;
             scores(row, coefficient, n, score);
@@ -82,14 +83,16 @@ int train_group(const float* k, int n, const int32_t* label, int first, int mach
 int train_machines(const float* k, int n, const int32_t* label, int classes, double cost, double tolerance, int most,
                    float* coefficient) {
     std::atomic<int> passes{0};
-    parallel_for((classes + kGroup - 1) / kGroup, [&](int group) {
+    parallel_for((classes + kGroup - 1) / kGroup, 10.0 * n * n, [&](int group) {
         const int first = group * kGroup, own = std::min(kGroup, classes - first);
         std::unique_ptr<float[]> part(new float[static_cast<size_t>(n) * kGroup]());
         for (int i = 0; i < n; ++i)
-            std::copy_n(coefficient + static_cast<size_t>(i) * classes + first, own, part.get() + static_cast<size_t>(i) * kGroup);
+            std::copy_n(coefficient + static_cast<size_t>(i) * classes + first, own,
+                        part.get() + static_cast<size_t>(i) * kGroup);
         const int made = train_group(k, n, label, first, own, cost, tolerance, most, part.get());
         for (int i = 0; i < n; ++i)
-            std::copy_n(part.get() + static_cast<size_t>(i) * kGroup, own, coefficient + static_cast<size_t>(i) * classes + first);
+            std::copy_n(part.get() + static_cast<size_t>(i) * kGroup, own,
+                        coefficient + static_cast<size_t>(i) * classes + first);
         int seen = passes.load();
         while (made > seen && !passes.compare_exchange_weak(seen, made)) {
         }

@@ -1,6 +1,6 @@
-// Locality-constrained linear coding (Wang et al. 2010). Finding the nearest words is nearly all of the work and lies in
-// nearest_words.cpp; here are the small systems, one per descriptor, and max pooling. Naive twins: naive.linear_codes,
-// naive.pool_largest, naive.sum_by_word.
+// Locality-constrained linear coding (Wang et al. 2010). Finding the nearest words is nearly all of the work and lies
+// in nearest_words.cpp; here are the small systems, one per descriptor, and max pooling. Naive twins:
+// naive.linear_codes, naive.pool_largest, naive.sum_by_word.
 #include "recognition/linear_coding.hpp"
 
 #include <algorithm>
@@ -8,14 +8,15 @@
 #include <cstring>
 #include <vector>
 
-#include "recognition/nearest_words.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
+#include "recognition/nearest_words.hpp"
 
 namespace imtorque {
 namespace {
 
 constexpr int kChunk = 4 * kBatch;  // descriptors a task takes
+constexpr double kTermTime = 0.05;  // nanoseconds for a term of a distance, about
 
 // covariance[i][j] = z_i . z_j; eight sums side by side, added in one order. `z` rows are padded to whole vectors.
 IMTORQUE_INLINE void covariance_impl(const float* z, int padded, int count, double* covariance) {
@@ -87,7 +88,7 @@ void weigh(const float* x, int length, const float* words, const int32_t* index,
 void linear_codes(const float* x, int n, int length, const float* words, int count, int neighbours, double beta,
                   int32_t* index, float* weight) {
     const Words packed(words, count, length);
-    parallel_for((n + kChunk - 1) / kChunk, [&](int chunk) {
+    parallel_for((n + kChunk - 1) / kChunk, kTermTime * kChunk * count * length, [&](int chunk) {
         const size_t from = static_cast<size_t>(chunk) * kChunk;
         const int size = static_cast<int>(std::min<size_t>(kChunk, n - from));
         int32_t* own = index + from * neighbours;
@@ -116,7 +117,7 @@ void pool_largest(const int32_t* index, const float* weight, int n, int neighbou
 void sum_by_word(const float* x, int n, int length, const float* words, int count, double* sums, int64_t* counts,
                  int32_t* index) {
     const Words packed(words, count, length);
-    parallel_for((n + kChunk - 1) / kChunk, [&](int chunk) {
+    parallel_for((n + kChunk - 1) / kChunk, kTermTime * kChunk * count * length, [&](int chunk) {
         const size_t from = static_cast<size_t>(chunk) * kChunk;
         packed.nearest(x + from * length, static_cast<int>(std::min<size_t>(kChunk, n - from)), 1, index + from);
     });

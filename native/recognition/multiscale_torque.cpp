@@ -30,6 +30,7 @@ std::unique_ptr<Cell[]> table_of(const Field& field, const Value& value) {
     std::unique_ptr<Cell[]> cells(new Cell[(static_cast<size_t>(field.height) + 1) * width]);
     std::fill_n(cells.get(), width, Cell{0, 0, 0});
     for (int v = 0; v < field.height; ++v) {
+        check_interrupt();
         const Cell* above = cells.get() + v * width;
         Cell* below = cells.get() + (v + 1) * width;
         Cell sum{0, 0, 0};
@@ -88,8 +89,9 @@ void multiscale_torque(const Field& field, const int64_t* y, const int64_t* x, c
             return Cell{mass, u * mass, v * mass};
         });
     const int length = descriptor_length(layout);
-    parallel_for(static_cast<int>((n + kChunk - 1) / kChunk), [&](int chunk) {
-        for (long long i = static_cast<long long>(chunk) * kChunk; i < std::min<long long>(n, (chunk + 1LL) * kChunk); ++i) {
+    parallel_for(static_cast<int>((n + kChunk - 1) / kChunk), 5.0 * length * kChunk, [&](int chunk) {
+        for (long long i = static_cast<long long>(chunk) * kChunk; i < std::min<long long>(n, (chunk + 1LL) * kChunk);
+             ++i) {
             const double side = static_cast<double>(size[i]);
             const int turn = layout.align ? first_direction(masses.get(), field, y[i], x[i], size[i] / 2) : 0;
             float* value = out + i * length;

@@ -63,8 +63,8 @@ IMTORQUE_INLINE void score_tile(const float* x, int length, const float* group, 
     }
 }
 
-IMTORQUE_INLINE void search_impl(const float* x, int n, int length, const float* packed, const float* offset, int groups,
-                                 int neighbours, Nearest* found) {
+IMTORQUE_INLINE void search_impl(const float* x, int n, int length, const float* packed, const float* offset,
+                                 int groups, int neighbours, Nearest* found) {
     for (int g = 0; g < groups; ++g) {
         const float* group = packed + static_cast<size_t>(g) * kGroup * length;
         int i = 0;
@@ -72,8 +72,8 @@ IMTORQUE_INLINE void search_impl(const float* x, int n, int length, const float*
             score_tile<kTile>(x + static_cast<size_t>(i) * length, length, group, offset + g * kGroup, g * kGroup,
                               neighbours, found + i);
         for (; i < n; ++i)
-            score_tile<1>(x + static_cast<size_t>(i) * length, length, group, offset + g * kGroup, g * kGroup, neighbours,
-                          found + i);
+            score_tile<1>(x + static_cast<size_t>(i) * length, length, group, offset + g * kGroup, g * kGroup,
+                          neighbours, found + i);
     }
 }
 IMTORQUE_DISPATCH(static, search,
@@ -109,8 +109,8 @@ void Words::nearest(const float* x, int n, int neighbours, int32_t* index) const
             std::fill_n(found[i].score, neighbours, -kNever);
             std::fill_n(found[i].index, neighbours, 0);
         }
-        search(x + static_cast<size_t>(from) * length_, batch, length_, packed_.get(), offset_.get(), groups, neighbours,
-               found);
+        search(x + static_cast<size_t>(from) * length_, batch, length_, packed_.get(), offset_.get(), groups,
+               neighbours, found);
         for (int i = 0; i < batch; ++i)
             std::copy_n(found[i].index, neighbours, index + static_cast<size_t>(from + i) * neighbours);
     }

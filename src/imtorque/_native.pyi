@@ -1,175 +1,302 @@
-"""The compiled kernels: arrays in, arrays out; the public functions check and choose."""
+"""
+The compiled kernels: arrays in, arrays out; the public functions check and choose.
+"""
 
-from typing import Any
+from typing import Annotated, overload
 
-import numpy as np
+import numpy
 from numpy.typing import NDArray
-
-from imtorque._types import Float32Array, FloatArray, IntArray
 
 def num_threads() -> int: ...
 def set_num_threads(n: int) -> None: ...
 def uses_avx2() -> bool: ...
 def allow_avx2(yes: bool) -> None: ...
-def to_grey(pixels: NDArray[Any], white: float, offset: float, scale: float) -> Float32Array: ...
+def use_all_threads(yes: bool) -> None: ...
+@overload
+def to_grey(
+    pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    white: float,
+    offset: float,
+    scale: float,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+@overload
+def to_grey(
+    pixels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    white: float,
+    offset: float,
+    scale: float,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+@overload
+def to_grey(
+    pixels: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    white: float,
+    offset: float,
+    scale: float,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+@overload
+def to_grey(
+    pixels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    white: float,
+    offset: float,
+    scale: float,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def canny(
-    image: Float32Array, sigma: float, low: float, high: float, quantiles: bool, automatic: bool
-) -> tuple[Float32Array, Float32Array]: ...
-def smoothed_gradient(image: Float32Array, sigma: float) -> tuple[Float32Array, Float32Array]: ...
+    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sigma: float,
+    low: float,
+    high: float,
+    quantiles: bool,
+    automatic: bool,
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+]: ...
+def smoothed_gradient(
+    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sigma: float,
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+]: ...
 def suppress_non_maxima(
-    strength: Float32Array, gx: Float32Array, gy: Float32Array, threshold: float
-) -> Float32Array: ...
+    strength: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    threshold: float,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def shape_forces(
-    fx: Float32Array, fy: Float32Array, strength_scale: float, directions: int, arc_length: bool
+    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    strength_scale: float,
+    directions: int,
+    arc_length: bool,
 ) -> None: ...
 
 class EdgeField:
-    def __init__(self, fx: Float32Array, fy: Float32Array) -> None: ...
-    def round_to(self, steps: float) -> None: ...
-    def survey(
+    def __init__(
         self,
-    ) -> tuple[tuple[int, int, int, int], float, int, tuple[int, ...], tuple[tuple[int, int], ...]]: ...
+        fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+    def round_to(self, steps: float) -> None: ...
+    def survey(self) -> tuple[tuple[int, int, int, int], float, int, tuple[int, ...], tuple[tuple[int, int], ...]]: ...
     @property
     def mass(self) -> float: ...
     @property
-    def fx(self) -> Float32Array: ...
+    def fx(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
     @property
-    def fy(self) -> Float32Array: ...
+    def fy(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
 
+def divide_by_mass(
+    edges: EdgeField,
+    half: int,
+    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+) -> None: ...
+def add_coherent_votes(
+    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    coherence: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    half: int,
+    total: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+) -> None: ...
 def torque_volume(
     edges: EdgeField,
-    heights: IntArray,
-    widths: IntArray,
-    areas: FloatArray,
+    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
-    out: Float32Array,
+    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
 ) -> None: ...
 def value_and_scale(
     edges: EdgeField,
-    heights: IntArray,
-    widths: IntArray,
-    areas: FloatArray,
+    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
-    labels: NDArray[np.int32],
-) -> tuple[Float32Array, NDArray[np.int32]]: ...
+    labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
+]: ...
 def value_and_scale_of_volume(
-    tau: Float32Array, labels: NDArray[np.int32]
-) -> tuple[Float32Array, NDArray[np.int32]]: ...
+    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
+]: ...
 def torque_spectrum(
     edges: EdgeField,
-    heights: IntArray,
-    widths: IntArray,
-    areas: FloatArray,
+    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
     y: int,
     x: int,
-) -> Float32Array: ...
-def gradient_torque(image: NDArray[np.float64], heights: IntArray, widths: IntArray) -> Float32Array: ...
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+def gradient_torque(
+    image: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
 def extrema_of_volume(
-    tau: Float32Array, sign: int, count: int, end_scales: bool, least: float
-) -> tuple[IntArray, IntArray, IntArray, Float32Array]: ...
+    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    sign: int,
+    count: int,
+    end_scales: bool,
+    least: float,
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
+]: ...
 def extrema_of_field(
     edges: EdgeField,
-    heights: IntArray,
-    widths: IntArray,
-    areas: FloatArray,
+    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
     sign: int,
     count: int,
     end_scales: bool,
     least: float,
-) -> tuple[IntArray, IntArray, IntArray, Float32Array]: ...
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
+]: ...
 def suppress_overlaps(
-    y: IntArray, x: IntArray, height: IntArray, width: IntArray, value: Float32Array, overlap: float
-) -> NDArray[np.bool_]: ...
+    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    overlap: float,
+) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
 def contributions(
-    fx: Float32Array,
-    fy: Float32Array,
-    y: IntArray,
-    x: IntArray,
-    height: IntArray,
-    width: IntArray,
-    weight: NDArray[np.float64],
+    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
     absolute: bool,
-) -> NDArray[np.float64]: ...
-def divide_by_mass(edges: EdgeField, half: int, tau: Float32Array) -> None: ...
-def add_coherent_votes(
-    fx: Float32Array,
-    fy: Float32Array,
-    coherence: Float32Array,
-    half: int,
-    total: NDArray[np.float64],
-) -> None: ...
-def polar_edges(
-    strength: Float32Array, dx: Float32Array, dy: Float32Array, y: int, x: int, threshold: float, columns: int
-) -> NDArray[np.float64]: ...
-def nearest_seeds(cost: NDArray[np.float64], seeds: NDArray[np.int32]) -> NDArray[np.int32]: ...
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+def max_flow(
+    source: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sink: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    down_right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    down_left: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    diagonal: bool,
+    wrap_rows: bool,
+) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], float]: ...
+def alpha_expansion(
+    unary: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    down_right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    down_left: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    diagonal: bool,
+    wrap_rows: bool,
+    metric: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    cycles: int,
+    start: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None, None))], float]: ...
 def box_scores(
-    planes: NDArray[np.float64], boxes: NDArray[np.int64], inside: float, outside: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def distinct_boxes(boxes: NDArray[np.int64], overlap: float, most: int) -> NDArray[np.int64]: ...
-def thin(picture: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
+    planes: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    boxes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    inside: float,
+    outside: float,
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]
+]: ...
+def distinct_boxes(
+    boxes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    overlap: float,
+    most: int,
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+def polar_edges(
+    strength: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    dx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    dy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    y: int,
+    x: int,
+    threshold: float,
+    columns: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+def nearest_seeds(
+    cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    seeds: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
+def thin(
+    picture: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 def match_min_cost(
-    pixels: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    truths: NDArray[np.uint8],
+    pixels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    truths: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     radius: float,
     outlier_cost: float,
-) -> NDArray[np.int32]: ...
+) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
 def match_cardinality(
-    pixels: NDArray[np.int32], starts: NDArray[np.int64], truths: NDArray[np.uint8], radius: float
-) -> NDArray[np.int32]: ...
+    pixels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    truths: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    radius: float,
+) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
 def multiscale_torque(
-    fx: Float32Array,
-    fy: Float32Array,
+    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     steps: float,
-    y: IntArray,
-    x: IntArray,
-    size: IntArray,
-    regions: FloatArray,
-    distances: FloatArray,
+    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    size: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    regions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     align: bool,
-) -> Float32Array: ...
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def direction_histograms(
-    gx: Float32Array, gy: Float32Array, size: int, top: NDArray[np.int32], left: NDArray[np.int32]
-) -> Float32Array: ...
+    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    size: int,
+    top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def linear_codes(
-    descriptors: Float32Array, words: Float32Array, neighbours: int, beta: float
-) -> tuple[NDArray[np.int32], Float32Array]: ...
+    descriptors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    words: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    neighbours: int,
+    beta: float,
+) -> tuple[
+    Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+]: ...
 def pool_largest(
-    index: NDArray[np.int32], weight: Float32Array, cell: NDArray[np.int32], words: int, cells: int
-) -> Float32Array: ...
+    index: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    weight: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    cell: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    words: int,
+    cells: int,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def sum_by_word(
-    descriptors: Float32Array, words: Float32Array
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int32]]: ...
+    descriptors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    words: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> tuple[
+    Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+]: ...
 def train_machines(
-    products: Float32Array,
-    label: NDArray[np.int32],
+    products: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     cost: float,
     tolerance: float,
     most: int,
-    coefficient: Float32Array,
+    coefficient: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
 ) -> int: ...
-def max_flow(
-    source: NDArray[np.float64],
-    sink: NDArray[np.float64],
-    right: NDArray[np.float64],
-    down: NDArray[np.float64],
-    down_right: NDArray[np.float64],
-    down_left: NDArray[np.float64],
-    diagonal: bool,
-    wrap_rows: bool,
-) -> tuple[NDArray[np.uint8], float]: ...
-def alpha_expansion(
-    unary: NDArray[np.float64],
-    right: NDArray[np.float64],
-    down: NDArray[np.float64],
-    down_right: NDArray[np.float64],
-    down_left: NDArray[np.float64],
-    diagonal: bool,
-    wrap_rows: bool,
-    metric: NDArray[np.float64],
-    cycles: int,
-    start: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], float]: ...

@@ -220,7 +220,7 @@ class Extrema:
         """Widths of the patches."""
         return self.size if self.size.ndim == 1 else self.size[:, 1]
 
-    def _boxes(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    def _boxes(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return y, x, height and width of the patches as int64 arrays, checked for the kernels."""
         y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (self.y, self.x, self.height, self.width))
         if len(self) and max(np.abs(y).max(), np.abs(x).max()) > FARTHEST:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,6 +25,8 @@ THREAD_VARIABLES = (
 def set_num_threads(n: int) -> None:
     """Set the number of threads the kernels use. Results do not depend on it.
 
+    It is a limit: a call uses no more threads than its work keeps busy, and than this process may have cores.
+
     Examples
     --------
     >>> set_num_threads(2)
@@ -42,8 +45,12 @@ def get_num_threads() -> int:
 
 
 def available_cores() -> int:
-    """Return the number of cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may run on (its affinity), not how many the machine has."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @contextmanager

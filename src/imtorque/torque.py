@@ -27,7 +27,7 @@ from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Pa
 from imtorque.images import Picture, ValueRange
 
 LARGEST_TORQUE = 3e38  # of float32
-PatchArrays = tuple[IntArray, IntArray, FloatArray, bool]
+PatchArrays = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], bool]
 
 
 def torque_map(
@@ -308,10 +308,10 @@ def require_edges(edges: Edges) -> Edges:
     return edges
 
 
-def _sides(sizes: IntArray) -> tuple[IntArray, IntArray]:
+def _sides(sizes: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return heights and widths."""
     columns = sizes[:, None].repeat(2, axis=1) if sizes.ndim == 1 else sizes
-    return np.ascontiguousarray(columns[:, 0]), np.ascontiguousarray(columns[:, 1])
+    return np.ascontiguousarray(columns[:, 0], np.int64), np.ascontiguousarray(columns[:, 1], np.int64)
 
 
 def _labels(sizes: IntArray) -> NDArray[np.int32]:

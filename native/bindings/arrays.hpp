@@ -1,0 +1,47 @@
+// How arrays cross between Python and the kernels. Arrays are checked for dtype, rank and contiguity by their types
+// here; what their values must satisfy is checked by the public functions above. The GIL is released around every
+// kernel.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace imtorque {
+
+namespace nb = nanobind;
+using namespace nanobind::literals;
+
+template <class T, int kRank>
+using In = nb::ndarray<const T, nb::ndim<kRank>, nb::c_contig, nb::device::cpu>;
+template <class T, int kRank>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<kRank>>;
+using Plane = In<float, 2>;
+// An array that the kernel changes in place.
+template <class T, int kRank>
+using InOut = nb::ndarray<T, nb::ndim<kRank>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+T* uninitialised(size_t count) {
+    return static_cast<T*>(::operator new(std::max<size_t>(count, 1) * sizeof(T)));
+}
+
+// A new array that owns its memory. Not cleared: kernels write every element.
+template <class T, int kRank>
+Out<T, kRank> make(std::initializer_list<size_t> shape) {
+    size_t count = 1;
+    for (size_t n : shape) count *= n;
+    T* data = uninitialised<T>(count);
+    nb::capsule owner(data, [](void* p) noexcept { ::operator delete(p); });
+    return Out<T, kRank>(data, shape, owner);
+}
+
+inline void require_same_shape(const Plane& a, const Plane& b) {
+    if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
+}
+
+}  // namespace imtorque

@@ -1,0 +1,14 @@
+// One function per subject adds its kernels to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace imtorque {
+
+void bind_core(nanobind::module_& m);
+void bind_edges(nanobind::module_& m);
+void bind_cuts(nanobind::module_& m);
+void bind_matching(nanobind::module_& m);
+void bind_recognition(nanobind::module_& m);
+
+}  // namespace imtorque

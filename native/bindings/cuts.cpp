@@ -1,0 +1,146 @@
+// Minimum cuts, seeds, rings and boxes.
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "cuts/alpha_expansion.hpp"
+#include "cuts/box_scores.hpp"
+#include "cuts/max_flow.hpp"
+#include "cuts/nearest_seeds.hpp"
+#include "cuts/polar_edges.hpp"
+
+namespace imtorque {
+namespace {
+
+BoxList boxes_of(const In<int64_t, 2>& boxes, int height, int width) {
+    if (boxes.shape(1) != 4) throw std::invalid_argument("boxes must have four columns");
+    for (const int64_t* box = boxes.data(); box != boxes.data() + boxes.size(); box += 4)
+        if (box[0] < 0 || box[1] < 0 || box[2] > height || box[3] > width || box[0] >= box[2] || box[1] >= box[3])
+            throw std::invalid_argument("boxes must lie in the image and not be empty");
+    return {boxes.data(), static_cast<long long>(boxes.shape(0))};
+}
+
+// Links between neighbours of a grid, as GridCapacities stores them; those to diagonal neighbours may be absent.
+GridLinks links_of(size_t height, size_t width, const In<double, 2>& right, const In<double, 2>& down,
+                   const In<double, 2>& down_right, const In<double, 2>& down_left, bool diagonal, bool wrap_rows) {
+    auto is = [](const In<double, 2>& plane, size_t h, size_t w) { return plane.shape(0) == h && plane.shape(1) == w; };
+    const size_t rows = wrap_rows ? height : height - 1;
+    if (height * width == 0 || !is(right, height, width - 1) || !is(down, rows, width) ||
+        (diagonal && (!is(down_right, rows, width - 1) || !is(down_left, rows, width - 1))))
+        throw std::invalid_argument("links do not belong to the grid");
+    return {static_cast<int>(height), static_cast<int>(width), right.data(), down.data(),
+            down_right.data(),        down_left.data(),        diagonal,     wrap_rows};
+}
+
+void bind_grid_cuts(nb::module_& m) {
+    m.def(
+        "max_flow",
+        [](In<double, 2> source, In<double, 2> sink, In<double, 2> right, In<double, 2> down, In<double, 2> down_right,
+           In<double, 2> down_left, bool diagonal, bool wrap_rows) {
+            const size_t height = source.shape(0), width = source.shape(1);
+            if (sink.shape(0) != height || sink.shape(1) != width)
+                throw std::invalid_argument("source and sink differ in shape");
+            const GridLinks links = links_of(height, width, right, down, down_right, down_left, diagonal, wrap_rows);
+            auto mask = make<uint8_t, 2>({height, width});
+            double flow;
+            {
+                nb::gil_scoped_release release;
+                flow = max_flow(links, source.data(), sink.data(), mask.data());
+            }
+            return std::make_tuple(mask, flow);
+        },
+        "source"_a, "sink"_a, "right"_a, "down"_a, "down_right"_a, "down_left"_a, "diagonal"_a, "wrap_rows"_a);
+    m.def(
+        "alpha_expansion",
+        [](In<double, 3> unary, In<double, 2> right, In<double, 2> down, In<double, 2> down_right,
+           In<double, 2> down_left, bool diagonal, bool wrap_rows, In<double, 2> metric, int cycles,
+           In<int32_t, 2> start) {
+            const size_t count = unary.shape(0), height = unary.shape(1), width = unary.shape(2);
+            if (metric.shape(0) != count || metric.shape(1) != count)
+                throw std::invalid_argument("metric is not of the labels");
+            if (start.shape(0) != height || start.shape(1) != width)
+                throw std::invalid_argument("start differs in shape");
+            for (size_t i = 0; i < start.size(); ++i)
+                if (start.data()[i] < 0 || static_cast<size_t>(start.data()[i]) >= count)
+                    throw std::invalid_argument("start holds an unknown label");
+            const GridLinks links = links_of(height, width, right, down, down_right, down_left, diagonal, wrap_rows);
+            auto labels = make<int32_t, 2>({height, width});
+            double energy;
+            {
+                nb::gil_scoped_release release;
+                std::copy_n(start.data(), start.size(), labels.data());
+                energy =
+                    alpha_expansion(links, unary.data(), metric.data(), static_cast<int>(count), cycles, labels.data());
+            }
+            return std::make_tuple(labels, energy);
+        },
+        "unary"_a, "right"_a, "down"_a, "down_right"_a, "down_left"_a, "diagonal"_a, "wrap_rows"_a, "metric"_a,
+        "cycles"_a, "start"_a);
+}
+
+void bind_boxes(nb::module_& m) {
+    m.def(
+        "box_scores",
+        [](In<double, 3> planes, In<int64_t, 2> boxes, double inside, double outside) {
+            const int height = static_cast<int>(planes.shape(1)), width = static_cast<int>(planes.shape(2));
+            const BoxList list = boxes_of(boxes, height, width);
+            auto torque = make<double, 1>({boxes.shape(0)});
+            auto sides = make<double, 2>({boxes.shape(0), 4});
+            {
+                nb::gil_scoped_release release;
+                box_scores(planes.data(), static_cast<int>(planes.shape(0)), height, width, list, inside, outside,
+                           torque.data(), sides.data());
+            }
+            return std::make_tuple(torque, sides);
+        },
+        "planes"_a, "boxes"_a, "inside"_a, "outside"_a);
+    m.def(
+        "distinct_boxes",
+        [](In<int64_t, 2> boxes, double overlap, long long most) {
+            const BoxList list = boxes_of(boxes, INT32_MAX, INT32_MAX);
+            std::vector<int64_t> kept(static_cast<size_t>(std::max(0LL, std::min(most, list.count))));
+            {
+                nb::gil_scoped_release release;
+                kept.resize(static_cast<size_t>(distinct_boxes(list, overlap, most, kept.data())));
+            }
+            auto places = make<int64_t, 1>({kept.size()});
+            std::copy(kept.begin(), kept.end(), places.data());
+            return places;
+        },
+        "boxes"_a, "overlap"_a, "most"_a);
+}
+
+}  // namespace
+
+void bind_cuts(nb::module_& m) {
+    bind_grid_cuts(m);
+    bind_boxes(m);
+    m.def(
+        "polar_edges",
+        [](Plane strength, Plane dx, Plane dy, int y, int x, double threshold, size_t columns) {
+            require_same_shape(strength, dx);
+            require_same_shape(strength, dy);
+            if (columns < 1) throw std::invalid_argument("columns must be at least 1");
+            auto polar = make<double, 2>({360, columns});
+            const EdgePoints edges{strength.data(), dx.data(), dy.data(), static_cast<int>(strength.shape(0)),
+                                   static_cast<int>(strength.shape(1))};
+            nb::gil_scoped_release release;
+            std::fill_n(polar.data(), polar.size(), 0.0);
+            splat_polar_edges(edges, y, x, threshold, static_cast<int>(columns), polar.data());
+            return polar;
+        },
+        "strength"_a, "dx"_a, "dy"_a, "y"_a, "x"_a, "threshold"_a, "columns"_a);
+    m.def(
+        "nearest_seeds",
+        [](In<double, 2> cost, In<int32_t, 2> seeds) {
+            if (cost.shape(0) != seeds.shape(0) || cost.shape(1) != seeds.shape(1))
+                throw std::invalid_argument("cost and seeds differ in shape");
+            if (cost.size() > INT32_MAX) throw std::invalid_argument("the picture has too many pixels");
+            auto labels = make<int32_t, 2>({seeds.shape(0), seeds.shape(1)});
+            nb::gil_scoped_release release;
+            std::copy_n(seeds.data(), seeds.size(), labels.data());
+            nearest_seeds(cost.data(), static_cast<int>(cost.shape(0)), static_cast<int>(cost.shape(1)), labels.data());
+            return labels;
+        },
+        "cost"_a, "seeds"_a);
+}
+
+}  // namespace imtorque

@@ -1,0 +1,76 @@
+// From pixels to forces.
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "edges/canny.hpp"
+
+namespace imtorque {
+namespace {
+
+template <class T>
+Out<float, 2> bind_to_grey(In<T, 3> pixels, double white, double offset, double scale) {
+    auto grey = make<float, 2>({pixels.shape(0), pixels.shape(1)});
+    nb::gil_scoped_release release;
+    to_grey(pixels.data(), static_cast<long long>(pixels.shape(0) * pixels.shape(1)), static_cast<int>(pixels.shape(2)),
+            white, offset, scale, grey.data());
+    return grey;
+}
+
+}  // namespace
+
+void bind_edges(nb::module_& m) {
+    m.def("to_grey", &bind_to_grey<uint8_t>, "pixels"_a, "white"_a, "offset"_a, "scale"_a);
+    m.def("to_grey", &bind_to_grey<uint16_t>, "pixels"_a, "white"_a, "offset"_a, "scale"_a);
+    m.def("to_grey", &bind_to_grey<float>, "pixels"_a, "white"_a, "offset"_a, "scale"_a);
+    m.def("to_grey", &bind_to_grey<double>, "pixels"_a, "white"_a, "offset"_a, "scale"_a);
+
+    m.def(
+        "canny",
+        [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic) {
+            const size_t height = image.shape(0), width = image.shape(1);
+            auto fx = make<float, 2>({height, width}), fy = make<float, 2>({height, width});
+            {
+                nb::gil_scoped_release release;
+                canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma,
+                      {low, high, quantiles, automatic}, fx.data(), fy.data());
+            }
+            return std::make_tuple(fx, fy);
+        },
+        "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a);
+    m.def(
+        "smoothed_gradient",
+        [](Plane image, double sigma) {
+            const size_t height = image.shape(0), width = image.shape(1);
+            auto gx = make<float, 2>({height, width}), gy = make<float, 2>({height, width});
+            {
+                nb::gil_scoped_release release;
+                smoothed_gradient(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, gx.data(),
+                                  gy.data());
+            }
+            return std::make_tuple(gx, gy);
+        },
+        "image"_a, "sigma"_a);
+    m.def(
+        "suppress_non_maxima",
+        [](Plane strength, Plane gx, Plane gy, float threshold) {
+            require_same_shape(strength, gx);
+            require_same_shape(gx, gy);
+            auto thinned = make<float, 2>({strength.shape(0), strength.shape(1)});
+            nb::gil_scoped_release release;
+            suppress_non_maxima(strength.data(), gx.data(), gy.data(), static_cast<int>(gx.shape(0)),
+                                static_cast<int>(gx.shape(1)), threshold, thinned.data());
+            return thinned;
+        },
+        "strength"_a, "gx"_a, "gy"_a, "threshold"_a);
+    m.def(
+        "shape_forces",
+        [](InOut<float, 2> fx, InOut<float, 2> fy, double strength_scale, int directions, bool arc_length) {
+            if (fx.shape(0) != fy.shape(0) || fx.shape(1) != fy.shape(1))
+                throw std::invalid_argument("fx and fy differ in shape");
+            nb::gil_scoped_release release;
+            shape_forces(fx.data(), fy.data(), static_cast<long long>(fx.size()), strength_scale, directions,
+                         arc_length);
+        },
+        "fx"_a, "fy"_a, "strength_scale"_a, "directions"_a, "arc_length"_a);
+}
+
+}  // namespace imtorque

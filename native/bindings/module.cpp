@@ -1,0 +1,54 @@
+// The module _native. Only this folder knows Python.
+#include <nanobind/nanobind.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <pthread.h>
+#endif
+
+#include "bindings/bindings.hpp"
+#include "core/parallel.hpp"
+#include "core/simd.hpp"
+
+namespace nb = nanobind;
+using namespace imtorque;
+
+namespace {
+
+// Python runs signal handlers on its main thread alone, which is the process's first. Others need not ask, and must
+// not: a thread that wants the GIL while Python ends never gets it.
+bool on_main_thread() {
+#ifdef __linux__
+    return syscall(SYS_gettid) == getpid();
+#else
+    return pthread_main_np() != 0;
+#endif
+}
+
+// Let Python handle what has come in; if a handler raises (Ctrl-C: KeyboardInterrupt), end the kernel with that.
+void handle_signals() {
+    if (!on_main_thread()) return;
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "The compiled kernels: arrays in, arrays out; the public functions check and choose.";
+    m.def("num_threads", &num_threads);
+    m.def("set_num_threads", &set_num_threads, nb::arg("n"));
+    m.def("uses_avx2", &use_avx2);
+    m.def("allow_avx2", &allow_avx2, nb::arg("yes"));
+    m.def("use_all_threads", &use_all_threads, nb::arg("yes"));
+    // A daemon thread that is inside a kernel when Python ends keeps what it was given; nanobind would call that a
+    // leak.
+    nb::set_leak_warnings(false);
+    set_interrupt_check(&handle_signals);
+    bind_edges(m);
+    bind_core(m);
+    bind_cuts(m);
+    bind_matching(m);
+    bind_recognition(m);
+}
