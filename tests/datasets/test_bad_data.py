@@ -140,7 +140,7 @@ def test_a_stimulus_without_fixations_and_fixations_of_another_shape_are_named(t
 
 def test_a_picture_without_a_header_is_named(tmp_path):
     (tmp_path / "a.png").write_bytes(b"no")
-    with pytest.raises(ValueError, match=r"a\.png must be a readable picture"):
+    with pytest.raises(ValueError, match=r"a\.png: must be a picture that can be read"):
         picture_shape(tmp_path / "a.png")
     assert picture_shape(write_picture(tmp_path / "b.png")) == (4, 5)
 

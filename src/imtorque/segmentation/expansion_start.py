@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from imtorque.segmentation.links import Capacities, GridLinks, Indices, never_cut
 
@@ -34,6 +32,9 @@ def _check_parted(start: NDArray[np.int32], first: Indices, second: Indices, dis
 
 def _cheapest_together(costs: Capacities, first: Indices, second: Indices, distances: Capacities) -> NDArray[np.intp]:
     """Return labels that cost the least where pixels joined by links share one, or ones that are at no distance."""
+    from scipy.sparse import coo_array  # here, because it takes longer to load than the rest of the library
+    from scipy.sparse.csgraph import connected_components
+
     count, *shape = costs.shape
     flat = costs.reshape(count, -1)
     graph = coo_array((np.ones(first.size, np.int8), (first, second)), shape=(flat.shape[1], flat.shape[1]))
