@@ -23,8 +23,9 @@ def test_old_modules_are_found(name, monkeypatch):
 
 
 def test_old_arguments_are_taken_with_a_warning():
-    with pytest.warns(DeprecationWarning, match="the argument sign of contribution_map is now called votes"):
+    with pytest.warns(DeprecationWarning, match="the argument sign of contribution_map is now called votes") as warned:
         old = it.contribution_map(EDGES, EXTREMA, sign="absolute")
+    assert warned[0].filename == __file__
     assert_array_equal(old, it.contribution_map(EDGES, EXTREMA, votes="absolute"))
     with pytest.warns(DeprecationWarning, match="share"):
         old = it.strengthen_edges([[0.5]], [[1.0]], method="blend", alpha=0.25)
@@ -36,3 +37,10 @@ def test_old_arguments_are_taken_with_a_warning():
 def test_an_argument_is_not_given_by_both_names():
     with pytest.raises(TypeError, match="votes must be given once, got also its old name sign"):
         it.contribution_map(EDGES, EXTREMA, sign="absolute", votes="absolute")
+
+
+def test_a_function_that_moved_is_found_where_it_was():
+    with pytest.warns(DeprecationWarning, match="imtorque.resizing.shrink_image") as warned:
+        old = it.files.shrink_image
+    assert old is it.resizing.shrink_image
+    assert warned[0].filename == __file__

@@ -38,7 +38,7 @@ def renamed_argument(old: str, new: str) -> Callable[[Callable[P, R]], Callable[
             if old in kwargs:
                 if new in kwargs:
                     raise TypeError(f"{new} must be given once, got also its old name {old}")
-                _warn(f"the argument {old} of {function.__name__}", new)
+                _warn(f"the argument {old} of {function.__name__}", new, level=3)
                 kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 
@@ -70,7 +70,7 @@ class _OldModules(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self) if fullname in MODULES else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        _warn(f"the module {spec.name}", MODULES[spec.name], level=7)
+        _warn(f"the module {spec.name}", MODULES[spec.name], level=3)
         return import_module(MODULES[spec.name])
 
     def exec_module(self, module: ModuleType) -> None:
