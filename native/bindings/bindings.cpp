@@ -28,6 +28,11 @@
 #include "core/simd.hpp"
 #include "matching/thinning.hpp"
 #include "core/torque.hpp"
+#include "finding/best_set.hpp"
+#include "finding/climb.hpp"
+#include "finding/component_tree.hpp"
+#include "finding/forest.hpp"
+#include "finding/outlines.hpp"
 
 namespace nb = nanobind;
 
@@ -77,6 +82,21 @@ Field field_of(const Plane& fx, const Plane& fy, double steps, const In<double, 
     if (static_cast<int>(blocks.shape(0)) != block_rows(height) || static_cast<int>(blocks.shape(1)) != block_rows(width))
         throw std::invalid_argument("blocks do not belong to the field");
     return {fx.data(), fy.data(), height, width, steps, blocks.data()};
+}
+
+// ---- finding ----
+
+Outlines outlines_of(const In<float, 1>& y, const In<float, 1>& x, const Plane& radii) {
+    if (y.size() != x.size() || y.size() != radii.shape(0) || radii.shape(1) < 3)
+        throw std::invalid_argument("centres and radii differ in number");
+    return {y.data(), x.data(), radii.data(), static_cast<int>(y.size()), static_cast<int>(radii.shape(1))};
+}
+
+template <class T>
+Out<T, 1> array_of(const std::vector<T>& values) {
+    auto array = make<T, 1>({values.size()});
+    std::copy(values.begin(), values.end(), array.data());
+    return array;
 }
 
 struct Patches {
@@ -502,5 +522,134 @@ NB_MODULE(_native, m) {
         nb::gil_scoped_release release;
         return train_machines(products.data(), static_cast<int>(n), label.data(), static_cast<int>(coefficient.shape(1)),
                               cost, tolerance, most, coefficient.data());
+    });
+
+    m.def("find_outlines", [](Plane gx, Plane gy, In<float, 1> y, In<float, 1> x, In<float, 1> radius,
+                              In<int8_t, 1> sign, int angles, float low, float high, int steps, float stiffness,
+                              float attraction) {
+        require_same_shape(gx, gy);
+        if (y.size() != x.size() || y.size() != radius.size() || y.size() != sign.size() || angles < 3 || steps < 2)
+            throw std::invalid_argument("centres, radii and signs differ in number");
+        auto radii = make<float, 2>({y.size(), static_cast<size_t>(angles)});
+        auto mean = make<float, 1>({y.size()});
+        {
+            nb::gil_scoped_release release;
+            find_outlines(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)), y.data(),
+                          x.data(), radius.data(), sign.data(), static_cast<int>(y.size()), angles,
+                          {low, high, steps, stiffness, attraction}, radii.data(), mean.data());
+        }
+        return nb::make_tuple(radii, mean);
+    });
+    m.def("label_outlines", [](In<int32_t, 2> labels, In<int32_t, 1> number, In<float, 1> y, In<float, 1> x, int angles) {
+        if (y.size() != x.size() || y.size() != number.size() || angles < 3)
+            throw std::invalid_argument("centres and numbers differ in number");
+        auto radii = make<float, 2>({y.size(), static_cast<size_t>(angles)});
+        nb::gil_scoped_release release;
+        label_outlines(labels.data(), static_cast<int>(labels.shape(0)), static_cast<int>(labels.shape(1)), number.data(),
+                       y.data(), x.data(), static_cast<int>(y.size()), angles, radii.data());
+        return radii;
+    });
+    m.def("outline_profiles", [](In<float, 3> planes, In<float, 1> y, In<float, 1> x, Plane radii, In<float, 1> parts) {
+        const Outlines outlines = outlines_of(y, x, radii);
+        auto profiles = make<float, 4>({y.size(), planes.shape(0), parts.size(), 2});
+        nb::gil_scoped_release release;
+        outline_profiles(planes.data(), static_cast<int>(planes.shape(0)), static_cast<int>(planes.shape(1)),
+                         static_cast<int>(planes.shape(2)), outlines, parts.data(), static_cast<int>(parts.size()),
+                         profiles.data());
+        return profiles;
+    });
+    m.def("outline_contrasts", [](Plane gx, Plane gy, In<float, 1> y, In<float, 1> x, Plane radii) {
+        require_same_shape(gx, gy);
+        const Outlines outlines = outlines_of(y, x, radii);
+        auto contrasts = make<float, 2>({y.size(), 5});
+        nb::gil_scoped_release release;
+        outline_contrasts(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)), outlines,
+                          contrasts.data());
+        return contrasts;
+    });
+    m.def("outline_shapes", [](In<float, 1> y, In<float, 1> x, Plane radii, int height, int width) {
+        const Outlines outlines = outlines_of(y, x, radii);
+        auto shapes = make<double, 2>({y.size(), 10});
+        nb::gil_scoped_release release;
+        outline_shapes(outlines, height, width, shapes.data());
+        return shapes;
+    });
+    m.def("outline_overlaps", [](In<float, 1> y, In<float, 1> x, Plane radii, int height, int width, double part) {
+        const Outlines outlines = outlines_of(y, x, radii);
+        Pairs pairs;
+        {
+            nb::gil_scoped_release release;
+            pairs = outline_overlaps(outlines, height, width, part);
+        }
+        return nb::make_tuple(array_of(pairs.first), array_of(pairs.second), array_of(pairs.common));
+    });
+    m.def("paint_outlines", [](In<float, 1> y, In<float, 1> x, Plane radii, int height, int width) {
+        const Outlines outlines = outlines_of(y, x, radii);
+        auto labels = make<int32_t, 2>({static_cast<size_t>(height), static_cast<size_t>(width)});
+        nb::gil_scoped_release release;
+        paint_outlines(outlines, height, width, labels.data());
+        return labels;
+    });
+    m.def("extremal_regions", [](In<uint8_t, 2> picture, long long smallest, long long largest, double growth, int angles) {
+        Regions regions;
+        {
+            nb::gil_scoped_release release;
+            regions = extremal_regions(picture.data(), static_cast<int>(picture.shape(0)),
+                                       static_cast<int>(picture.shape(1)), {smallest, largest, growth, angles});
+        }
+        auto radii = make<float, 2>({regions.y.size(), static_cast<size_t>(angles)});
+        std::copy(regions.radii.begin(), regions.radii.end(), radii.data());
+        return nb::make_tuple(array_of(regions.y), array_of(regions.x), radii, array_of(regions.area),
+                              array_of(regions.stability), array_of(regions.level));
+    });
+    m.def("climb", [](Plane plane, In<uint8_t, 2> inside) {
+        if (plane.shape(0) != inside.shape(0) || plane.shape(1) != inside.shape(1))
+            throw std::invalid_argument("planes differ in shape");
+        auto labels = make<int32_t, 2>({plane.shape(0), plane.shape(1)});
+        int32_t summits = 0;
+        {
+            nb::gil_scoped_release release;
+            summits = climb(plane.data(), inside.data(), static_cast<int>(plane.shape(0)),
+                            static_cast<int>(plane.shape(1)), labels.data());
+        }
+        return nb::make_tuple(labels, summits);
+    });
+    m.def("best_set", [](In<double, 1> weight, In<int32_t, 1> first, In<int32_t, 1> second, int budget) {
+        if (first.size() != second.size()) throw std::invalid_argument("pairs differ in number");
+        const int count = static_cast<int>(weight.size());
+        for (size_t i = 0; i < first.size(); ++i)
+            if (first.data()[i] < 0 || second.data()[i] < 0 || first.data()[i] >= count || second.data()[i] >= count)
+                throw std::invalid_argument("an index is out of range");
+        auto chosen = make<uint8_t, 1>({weight.size()});
+        bool exact = false;
+        {
+            nb::gil_scoped_release release;
+            exact = best_set(weight.data(), count, {first.data(), second.data(), static_cast<long long>(first.size())},
+                             budget, chosen.data());
+        }
+        return nb::make_tuple(chosen, exact);
+    });
+    m.def("forest_values", [](In<int32_t, 1> feature, In<float, 1> threshold, In<int32_t, 1> left, In<int32_t, 1> right,
+                              In<float, 1> value, In<int32_t, 1> root, Plane features) {
+        const size_t nodes = feature.size();
+        if (threshold.size() != nodes || left.size() != nodes || right.size() != nodes || value.size() != nodes)
+            throw std::invalid_argument("arrays of the forest differ in length");
+        const auto within = [](int64_t i, size_t n) { return i >= 0 && static_cast<size_t>(i) < n; };
+        for (size_t t = 0; t < root.size(); ++t)
+            if (!within(root.data()[t], nodes)) throw std::invalid_argument("a root is out of range");
+        for (size_t i = 0; i < nodes; ++i) {
+            if (feature.data()[i] < 0) continue;
+            const int64_t node = static_cast<int64_t>(i);  // children come later, so every walk ends
+            if (!within(feature.data()[i], features.shape(1)) || !within(left.data()[i], nodes) ||
+                !within(right.data()[i], nodes) || left.data()[i] <= node || right.data()[i] <= node)
+                throw std::invalid_argument("a node of the forest is out of range");
+        }
+        auto values = make<float, 1>({features.shape(0)});
+        nb::gil_scoped_release release;
+        forest_values({feature.data(), threshold.data(), left.data(), right.data(), value.data(), root.data(),
+                       static_cast<int>(root.size())},
+                      features.data(), static_cast<int>(features.shape(0)), static_cast<int>(features.shape(1)),
+                      values.data());
+        return values;
     });
 }
