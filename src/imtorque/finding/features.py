@@ -9,10 +9,11 @@ import numpy as np
 from imtorque import _native
 from imtorque._types import Float32Array, FloatArray, IntArray
 from imtorque.finding.planes import Planes, Sizes
-from imtorque.finding.pool import SOURCES, Pool, edge_sigma, patch_sizes, torque_of
+from imtorque.finding.pool import SOURCES, Pool, edge_sigma, merge_alike, patch_sizes, torque_of
 
-PARTS = np.array([0.25, 0.55, 0.85, 1.15, 1.5], np.float32)  # of the outline's radius
+PARTS = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius
 WAYS = ("square", "ring", "coarse")  # of torque that every candidate is measured by
+RANKED = [0, 2, 5, 9, 11, 13]  # columns of the edge features that rivals are compared by
 SAME = 0.6  # intersection over union above which two candidates stand for one object
 
 
@@ -45,12 +46,15 @@ class Measured:
 
 
 def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) -> Measured:
-    """Return a pool with its features; without those of torque where it is to know nothing of it."""
+    """Return a pool, alike candidates merged, with its features; without torque where it is to know nothing of it."""
+    pool = merge_alike(pool, planes.shape)
     shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *planes.shape)
     first, second, common = _native.outline_overlaps(pool.y, pool.x, pool.radii, *planes.shape, 0.15)
+    edges = _edge_features(planes, pool)
     columns = [
         _shape_features(planes, pool, shapes),
-        _edge_features(planes, pool),
+        edges,
+        _standing(edges[:, RANKED], shapes[:, 0], first, second, common),
         _profile_features(planes, pool),
         _source_features(pool),
         _rival_features(pool, shapes, first, second, common),
@@ -108,13 +112,15 @@ def _profile_features(planes: Planes, pool: Pool) -> FloatArray:
     stack = planes.stack if planes.likeness is None else np.concatenate([planes.stack, planes.likeness[None]])
     profiles = _native.outline_profiles(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii, PARTS)
     means, spreads = profiles[..., 0], profiles[..., 1]
-    inside = means[:, :, 1]
-    across = means[:, :, 2] - means[:, :, 3]
-    contrast = inside - means[:, :, 4]
+    inside, outside = means[:, :, 1], means[:, :, 5]
+    across = means[:, :, 2] - means[:, :, 4]
+    contrast = inside - outside
     hollow = means[:, :, 0] - means[:, :, 2]
-    relative = contrast[:, :1] / (np.abs(inside[:, :1]) + np.abs(means[:, :1, 4]) + 0.02)
-    spread = spreads[:, :, [1, 3]].reshape(len(pool), -1)
-    return np.concatenate([inside, means[:, :, 4], across, contrast, hollow, relative, spread], axis=1)
+    step = np.where(np.abs(contrast) > 1e-3, contrast, 1e-3)
+    level = ((means[:, :, 3] - outside) / step).clip(-2, 3)  # one half where the outline is where the grey changes
+    relative = contrast[:, :1] / (np.abs(inside[:, :1]) + np.abs(outside[:, :1]) + 0.02)
+    spread = spreads[:, :, [1, 4]].reshape(len(pool), -1)
+    return np.concatenate([inside, outside, across, contrast, hollow, level, relative, spread], axis=1)
 
 
 def _source_features(pool: Pool) -> FloatArray:
@@ -137,6 +143,27 @@ def _torque_features(planes: Planes, sizes: Sizes, pool: Pool, shapes: FloatArra
             tau = torque_of(planes, sides, plane, way).tau
             here = tau[place, y, x]
             columns += [here, here - np.abs(tau[:, y, x]).max(axis=0)]
+    return np.stack(columns, axis=1)
+
+
+def _standing(
+    values: FloatArray, area: FloatArray, first: IntArray, second: IntArray, common: IntArray
+) -> FloatArray:
+    """Return how far each candidate's values lie below the highest among it and its rivals; and the highest's size."""
+    strength = np.abs(values)
+    a, b = np.concatenate([first, second]), np.concatenate([second, first])
+    shared = np.concatenate([common, common])
+    rivals = shared > 0.4 * np.minimum(area[a], area[b])
+    a, b = a[rivals], b[rivals]
+    columns = []
+    for value in strength.T:
+        best = value.copy()
+        np.maximum.at(best, a, value[b])
+        columns.append(value / np.maximum(best, 1e-6))
+        leads = value[b] >= best[a] - 1e-7
+        size = np.where(value >= best, area, 0.0)
+        np.maximum.at(size, a[leads], area[b[leads]])
+        columns.append(np.log(area / np.maximum(size, 1)))
     return np.stack(columns, axis=1)
 
 

@@ -7,7 +7,7 @@ radial give a centre and a size; the outline is the closed path around it with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -86,6 +86,12 @@ def _sources() -> Iterator[Source]:
 SOURCES = tuple(_sources())
 
 
+def sources_of(kinds: Iterable[str], signs: Sequence[int]) -> list[int]:
+    """Return the places of the sources of these kinds that look for these signs; the learned plane has but one."""
+    wanted = set(kinds)
+    return [i for i, s in enumerate(SOURCES) if s.kind in wanted and (s.plane == "likeness" or s.sign in signs)]
+
+
 def patch_sizes(sizes: Sizes) -> IntArray:
     """Return odd patch sizes over the range of objects at the working size."""
     low, high = 0.8 * sizes.smallest / sizes.factor, 1.25 * sizes.largest / sizes.factor
@@ -95,17 +101,17 @@ def patch_sizes(sizes: Sizes) -> IntArray:
 
 
 def find_candidates(planes: Planes, sizes: Sizes, sources: Sequence[int]) -> Pool:
-    """Return the candidates of these sources, those that hardly differ as one."""
+    """Return the candidates of these sources, one source after the other."""
     sides = patch_sizes(sizes)
     parts = []
     for number in sources:
         y, x, radii, strength, fit = FINDERS[SOURCES[number].kind](planes, sides, SOURCES[number])
         parts.append(Pool(y, x, radii, np.full(len(y), number, np.int32), strength, fit, np.ones(len(y), np.float32)))
     names = Pool.__dataclass_fields__
-    return _merged(Pool(*(np.concatenate([getattr(part, name) for part in parts]) for name in names)), planes.shape)
+    return Pool(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def _merged(pool: Pool, shape: tuple[int, int]) -> Pool:
+def merge_alike(pool: Pool, shape: tuple[int, int]) -> Pool:
     """Return one of each group of candidates of about the same place and size, with the number of the group."""
     shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *shape)
     pool, shapes = pool[shapes[:, 0] > 0], shapes[shapes[:, 0] > 0]
