@@ -540,13 +540,14 @@ NB_MODULE(_native, m) {
         }
         return nb::make_tuple(radii, mean);
     });
-    m.def("label_outlines", [](In<int32_t, 2> labels, In<int32_t, 1> number, In<float, 1> y, In<float, 1> x, int angles) {
+    m.def("label_outlines", [](In<int32_t, 2> labels, In<int32_t, 1> number, In<float, 1> y, In<float, 1> x, int angles,
+                               float reach) {
         if (y.size() != x.size() || y.size() != number.size() || angles < 3)
             throw std::invalid_argument("centres and numbers differ in number");
         auto radii = make<float, 2>({y.size(), static_cast<size_t>(angles)});
         nb::gil_scoped_release release;
         label_outlines(labels.data(), static_cast<int>(labels.shape(0)), static_cast<int>(labels.shape(1)), number.data(),
-                       y.data(), x.data(), static_cast<int>(y.size()), angles, radii.data());
+                       y.data(), x.data(), static_cast<int>(y.size()), angles, reach, radii.data());
         return radii;
     });
     m.def("outline_profiles", [](In<float, 3> planes, In<float, 1> y, In<float, 1> x, Plane radii, In<float, 1> parts) {

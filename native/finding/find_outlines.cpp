@@ -97,13 +97,12 @@ void find_outlines(const float* gx, const float* gy, int height, int width, cons
 }
 
 void label_outlines(const int32_t* labels, int height, int width, const int32_t* number, const float* y, const float* x,
-                    int count, int angles, float* radii) {
+                    int count, int angles, float reach, float* radii) {
     const Directions directions(angles);
-    const float longest = std::hypot(static_cast<float>(height), static_cast<float>(width));
     in_chunks(count, [&](int i) {
         for (int k = 0; k < angles; ++k) {
             float last = 0;
-            for (float r = 0; r < longest; r += 0.5f) {
+            for (float r = 0; r <= reach; r += 0.5f) {
                 const int py = static_cast<int>(std::lround(y[i] + r * directions.sine[k])),
                           px = static_cast<int>(std::lround(x[i] + r * directions.cosine[k]));
                 if (py < 0 || px < 0 || py >= height || px >= width) break;

@@ -50,12 +50,15 @@ def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) ->
     pool = merge_alike(pool, planes.shape)
     shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *planes.shape)
     first, second, common = _native.outline_overlaps(pool.y, pool.x, pool.radii, *planes.shape, 0.15)
-    edges = _edge_features(planes, pool)
+    outlines, edges = _shape_features(planes, pool, shapes), _edge_features(planes, pool)
+    profiles = _profile_features(planes, pool)
+    compared = np.concatenate([np.log(outlines[:, :1]), edges[:, RANKED], profiles[:, : 1 + len(planes.stack)]], axis=1)
     columns = [
-        _shape_features(planes, pool, shapes),
+        outlines,
         edges,
+        compared - _typical(compared, pool.votes * edges[:, 2].clip(0) ** 2),
         _standing(edges[:, RANKED], shapes[:, 0], first, second, common),
-        _profile_features(planes, pool),
+        profiles,
         _source_features(pool),
         _rival_features(pool, shapes, first, second, common),
     ]
@@ -144,6 +147,15 @@ def _torque_features(planes: Planes, sizes: Sizes, pool: Pool, shapes: FloatArra
             here = tau[place, y, x]
             columns += [here, here - np.abs(tau[:, y, x]).max(axis=0)]
     return np.stack(columns, axis=1)
+
+
+def _typical(values: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the weighted median of each column: what the clearest candidates of this picture are like."""
+    order = np.argsort(values, axis=0)
+    below = np.cumsum(weight[order] + 1e-9, axis=0)
+    middle = (below < below[-1:] / 2).sum(axis=0).clip(max=max(len(values) - 1, 0))
+    median: FloatArray = np.take_along_axis(values, np.take_along_axis(order, middle[None], axis=0), axis=0)
+    return median
 
 
 def _standing(

@@ -12,8 +12,9 @@ from imtorque import _native
 from imtorque._types import Float32Array, FloatArray
 
 TREES = 80
-SMALLEST_LEAF = 3
-MOST_ROWS = 20000  # to grow trees from
+SMALLEST_LEAF = 4
+TRIED = 0.2  # part of the features that a node tries
+MOST_ROWS = 16000  # to grow trees from
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Forest:
         return _native.forest_values(*arrays, np.ascontiguousarray(features, np.float32))
 
 
-def grow_forest(features: Float32Array, values: FloatArray, *, seed: int = 0) -> Forest:
+def grow_forest(features: Float32Array, values: FloatArray, *, trees: int = TREES, seed: int = 0) -> Forest:
     """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features."""
     try:
         from sklearn.ensemble import ExtraTreesRegressor
@@ -43,7 +44,7 @@ def grow_forest(features: Float32Array, values: FloatArray, *, seed: int = 0) ->
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(values))[:MOST_ROWS]
     grower = ExtraTreesRegressor(
-        TREES, min_samples_leaf=SMALLEST_LEAF, max_features=0.3, n_jobs=-1, random_state=seed
+        trees, min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, n_jobs=-1, random_state=seed
     )
     grower.fit(features[rows], values[rows])
     return _as_arrays([tree.tree_ for tree in grower.estimators_])

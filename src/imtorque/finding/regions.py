@@ -74,12 +74,13 @@ def _pieces(mask: NDArray[np.bool_], smallest: float, largest: float, widths: tu
 
 
 def _hills(plane: Float32Array, inside: NDArray[np.bool_], smallest: float, largest: float) -> Pieces:
-    from scipy import ndimage
-
+    """Return centres and outlines of the hills of a plane whose areas lie in a range."""
     labels, count = _native.climb(plane, inside.view(np.uint8))
-    area = np.bincount(labels.ravel(), minlength=count + 1)[1:]
+    places = labels[inside]
+    area = np.bincount(places, minlength=count + 1)[1:]
+    centres = [np.bincount(places, at, count + 1)[1:] / np.maximum(area, 1) for at in np.nonzero(inside)]
     numbers = 1 + np.flatnonzero((area >= smallest) & (area <= largest))
     if not len(numbers):
         return np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros((0, ANGLES), np.float32)
-    y, x = np.ascontiguousarray(np.array(ndimage.center_of_mass(inside, labels, numbers)).T, np.float32)
-    return y, x, _native.label_outlines(labels, numbers.astype(np.int32), y, x, ANGLES)
+    y, x = np.ascontiguousarray(np.stack(centres)[:, numbers - 1], np.float32)
+    return y, x, _native.label_outlines(labels, numbers.astype(np.int32), y, x, ANGLES, np.sqrt(largest))

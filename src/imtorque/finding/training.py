@@ -18,8 +18,9 @@ from imtorque.finding.targets import Judged, judge
 from imtorque.finding.truth import Marks
 
 FOLDS = 4
-THRESHOLDS = tuple(round(0.15 + 0.05 * k, 2) for k in range(10))
-OVERLAPS = (0.25, 0.4)
+TRIAL_TREES = 40  # of a forest that is grown to choose settings
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55)
+OVERLAPS = (0.25, 0.4)  # of the smaller candidate
 KIND_SETS = (
     ("torque",),
     ("threshold",),
@@ -95,7 +96,7 @@ def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
     for fold in np.unique(groups):
         others = known & (groups != fold)
         if others.any():
-            predicted[groups == fold] = grow_forest(features[others], values[others])(features[groups == fold])
+            predicted[groups == fold] = grow_forest(features[others], values[others], trees=TRIAL_TREES)(features[groups == fold])
     return np.split(predicted, np.cumsum(parts)[:-1])
 
 
@@ -138,5 +139,5 @@ def _setting(
     placed, overlapping, found, marked = counts.sum(axis=0)
     error = float(np.abs(counts[:, 2] - counts[:, 3]).mean())
     total = max(found + marked, 1)
-    f1, f1_iou = 2 * placed / total, 2 * overlapping / total
+    f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
     return Setting(kinds, threshold, overlap, f1, f1_iou, error, float(counts[:, 3].mean()))

@@ -82,11 +82,12 @@ def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Marks:
 
     numbers = np.unique(labels[labels > 0])
     places = ndimage.find_objects(labels)
-    boxes = np.array([[s.start for s in places[n - 1]] + [s.stop for s in places[n - 1]] for n in numbers])
+    boxes = np.array([[s.start for s in places[n - 1]] + [s.stop for s in places[n - 1]] for n in numbers]).reshape(-1, 4)
     centres = np.array(ndimage.center_of_mass(labels > 0, labels, numbers)).reshape(-1, 2)
     y, x = np.ascontiguousarray(centres.T, np.float32)
-    radii = _native.label_outlines(labels, numbers.astype(np.int32), y, x, ANGLES)
-    return Marks("labels", centres, boxes.reshape(-1, 4).astype(np.float64), radii, ignored)
+    reach = float(np.hypot(*(boxes[:, 2:] - boxes[:, :2]).T).max()) if len(boxes) else 0.0
+    radii = _native.label_outlines(labels, numbers.astype(np.int32), y, x, ANGLES, reach)
+    return Marks("labels", centres, boxes.astype(np.float64), radii, ignored)
 
 
 def _from_boxes(boxes: FloatArray, ignored: FloatArray) -> Marks:
