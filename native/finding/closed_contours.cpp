@@ -127,6 +127,15 @@ double refined(const Search& s, int i) {
     return r + std::min(std::max(0.5 * (before - after) / bend, -0.5), 0.5);
 }
 
+// Whether the evidence on ray i still rises beyond the radii searched: then the edge is that of something smaller or
+// larger, and says nothing for this contour.
+bool cut_off(const Search& s, int i) {
+    const int r = s.path[i], last = s.rays.radii - 1;
+    const Sample* row = s.row(i);
+    if (r <= 1) return row[0].evidence > row[r + 1].evidence && row[0].evidence >= row[r].evidence;
+    return r >= last - 1 && row[last + 1].evidence > row[r - 1].evidence && row[last + 1].evidence >= row[r].evidence;
+}
+
 void search_around(const GradientField& field, const Seeds& seeds, int k, const std::vector<double>& log_radius, Search& s) {
     stretch(seeds.turn[k], seeds.aspect[k], s.directions);
     for (int i = 0; i < s.rays.angles; ++i) {
@@ -157,7 +166,7 @@ void closed_contours(const GradientField& field, const Seeds& seeds, const Rays&
                 const Sample& crossed = search.row(i)[search.path[i]];
                 out.y[at] = seeds.y[k] + length * search.directions[i].dy;
                 out.x[at] = seeds.x[k] + length * search.directions[i].dx;
-                out.evidence[at] = crossed.seen ? crossed.evidence : 0.0f;
+                out.evidence[at] = crossed.seen && !cut_off(search, i) ? crossed.evidence : 0.0f;
                 out.seen[at] = crossed.seen;
             }
             out.inside[k] = band_mean(search, log_radius, kInnerBand);

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from imtorque import _native
-from imtorque._types import BoolArray, Extrema, Float32Array, FloatArray
+from imtorque._types import BoolArray, Extrema, Float32Array, FloatArray, IntArray
 from imtorque.finding.levels import Level
 from imtorque.finding.shapes import polygon_moments
 
@@ -18,9 +18,10 @@ RADII = 24
 NEAREST, FARTHEST = 0.45, 1.75  # shares of the candidate's radius between which its contour lies
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
 LONG = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
-STRETCH = 1.4  # by how much more than measured so far it is then stretched
 LONGEST = 5.0
-ROUNDS = 3
+ASPECTS = (2.0, 3.5)  # of the frames tried around things with edges on two sides
+SIDED = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
+WORTHY = 0.35  # mean evidence from which a contour is looked for again about its own middle
 LEAST_SEEN = 0.55  # share of a contour that must lie in the picture to count as the whole
 
 
@@ -60,7 +61,7 @@ class Contours:
     def __len__(self) -> int:
         return len(self.sign)
 
-    def __getitem__(self, chosen: FloatArray | BoolArray | slice) -> Contours:
+    def __getitem__(self, chosen: IntArray | BoolArray | slice) -> Contours:
         return Contours(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     @classmethod
@@ -100,9 +101,9 @@ def fit_contours(level: Level, candidates: Extrema) -> Contours:
     """Find the closed contour around each candidate of a level.
 
     On 32 rays the radius is chosen so that the gradient across the contour is strongest and the radius changes little
-    from ray to ray, by dynamic programming (`_native.closed_contours`). Where that contour is longer than wide it is
-    looked for again in a frame stretched along it, up to 5 : 1, and the one with more evidence stands: so a long thing
-    is one thing.
+    from ray to ray, by dynamic programming (`_native.closed_contours`). It is looked for again about its own middle, and
+    where edges lie on two sides in frames stretched along these; the one with more evidence stands. So a long thing is
+    one thing.
 
     Parameters
     ----------
@@ -122,24 +123,52 @@ def fit_contours(level: Level, candidates: Extrema) -> Contours:
         np.float64
     )
     found = _search(level, seeds)
-    for _ in range(ROUNDS):
-        moments = polygon_moments(found[0], found[1])
-        ratio = moments.long / np.maximum(moments.short, 1e-6)
-        again = np.flatnonzero((ratio > LONG) & (ratio > 1.1 * seeds[4]))
-        if not again.size:
-            break
-        radius = np.sqrt(np.maximum(moments.area, 1) / math.pi)
-        aspect = np.minimum(STRETCH * ratio, LONGEST)
-        longer = np.stack([moments.y, moments.x, radius, moments.turn, aspect, sign])[:, again]
-        tried = _search(level, longer)
-        better = _closure(tried) > _closure(found)[again]
-        seeds[4, again] = longer[4]  # whether better or not, this stretch has been tried
-        for kept, new in zip(found, tried, strict=True):
-            kept[again[better]] = new[better]
+    _improve(level, found, _about_the_middle(found, sign))
+    for aspect in ASPECTS:
+        _improve(level, found, _along_the_sides(found, sign, aspect))
+    _improve(level, found, _about_the_middle(found, sign))
     return _in_picture(level, candidates, sign, found)
 
 
 _Found = tuple[FloatArray, FloatArray, Float32Array, BoolArray, Float32Array, Float32Array]
+_Again = tuple[IntArray, FloatArray]  # which contours to look for again, and the seeds
+
+
+def _improve(level: Level, found: _Found, again: _Again) -> None:
+    """Look for some contours again, and keep those with more evidence than before."""
+    which, seeds = again
+    if not which.size:
+        return
+    tried = _search(level, seeds)
+    better = _closure(tried) > _closure(found)[which]
+    for kept, new in zip(found, tried, strict=True):
+        kept[which[better]] = new[better]
+
+
+def _about_the_middle(found: _Found, sign: FloatArray) -> _Again:
+    """Return seeds in the middle of each contour worth it, stretched as it is."""
+    which = np.flatnonzero(_closure(found) >= WORTHY)
+    moments = polygon_moments(found[0][which], found[1][which])
+    ratio = moments.long / np.maximum(moments.short, 1e-6)
+    aspect = np.where(ratio > LONG, np.minimum(ratio, LONGEST), 1.0)
+    radius = np.sqrt(np.maximum(moments.area, 1) / math.pi)
+    return which, np.stack([moments.y, moments.x, radius, moments.turn, aspect, sign[which]])
+
+
+def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
+    """Return seeds stretched along the two sides of contours that have edges on two sides only: long things."""
+    y, x, evidence = found[0], found[1], np.maximum(found[2], 0)
+    middle_y, middle_x = y.mean(axis=1), x.mean(axis=1)
+    v, u = y - middle_y[:, None], x - middle_x[:, None]
+    reach = np.hypot(v, u)
+    # Twice the angle, so that opposite sides add up.
+    turning = (evidence * ((u + 1j * v) / np.maximum(reach, 1e-6)) ** 2).sum(axis=1)
+    mass = np.maximum(evidence.sum(axis=1), 1e-6)
+    which = np.flatnonzero((np.abs(turning) > SIDED * mass) & (mass >= WORTHY / 2 * ANGLES))
+    width = ((evidence * reach).sum(axis=1) / mass)[which]  # half of it
+    turn = np.angle(turning[which]) / 2 + math.pi / 2
+    stretch = np.full(len(which), aspect)
+    return which, np.stack([middle_y[which], middle_x[which], width * math.sqrt(aspect), turn, stretch, sign[which]])
 
 
 def _search(level: Level, seeds: FloatArray) -> _Found:
