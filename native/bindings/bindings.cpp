@@ -25,6 +25,7 @@
 #include "recognition/nearest_words.hpp"
 #include "core/parallel.hpp"
 #include "cuts/polar_edges.hpp"
+#include "finding/contours.hpp"
 #include "core/simd.hpp"
 #include "matching/thinning.hpp"
 #include "core/torque.hpp"
@@ -390,6 +391,43 @@ NB_MODULE(_native, m) {
                        torque.data(), sides.data());
         }
         return nb::make_tuple(torque, sides);
+    });
+    m.def("closed_contours", [](Plane gx, Plane gy, Plane grey, In<double, 2> seeds, int angles, int radii, double nearest,
+                                double farthest, double slope) {
+        require_same_shape(gx, gy);
+        require_same_shape(gx, grey);
+        if (seeds.shape(0) != 6) throw std::invalid_argument("seeds must have six rows");
+        if (angles < 3 || radii < 2 || !(nearest > 0 && farthest > nearest)) throw std::invalid_argument("rays are not usable");
+        const size_t n = seeds.shape(1), t = static_cast<size_t>(angles);
+        auto y = make<double, 2>({n, t}), x = make<double, 2>({n, t});
+        auto evidence = make<float, 2>({n, t});
+        auto seen = make<bool, 2>({n, t});
+        auto inside = make<float, 1>({n}), outside = make<float, 1>({n});
+        const double* row = seeds.data();
+        const Seeds list{row, row + n, row + 2 * n, row + 3 * n, row + 4 * n, row + 5 * n, static_cast<int>(n)};
+        const GradientField field{gx.data(), gy.data(), grey.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1))};
+        {
+            nb::gil_scoped_release release;
+            closed_contours(field, list, {angles, radii, nearest, farthest, slope},
+                            {y.data(), x.data(), evidence.data(), seen.data(), inside.data(), outside.data()});
+        }
+        return nb::make_tuple(y, x, evidence, seen, inside, outside);
+    });
+    m.def("claim_edges", [](In<double, 2> y, In<double, 2> x, In<float, 2> evidence, In<double, 1> sign, In<double, 1> diameter,
+                            int height, int width, double fresh, double overlap, double nested, double reach) {
+        const size_t n = y.shape(0), t = y.shape(1);
+        if (x.shape(0) != n || x.shape(1) != t || evidence.shape(0) != n || evidence.shape(1) != t || sign.shape(0) != n ||
+            diameter.shape(0) != n)
+            throw std::invalid_argument("contours differ in number");
+        if (height < 1 || width < 1 || static_cast<long long>(height) * width > INT32_MAX) throw std::invalid_argument("no such grid");
+        auto labels = make<int32_t, 2>({static_cast<size_t>(height), static_cast<size_t>(width)});
+        auto label_of = make<int32_t, 1>({n});
+        {
+            nb::gil_scoped_release release;
+            claim_edges({y.data(), x.data(), evidence.data(), sign.data(), diameter.data(), static_cast<int>(n),
+                         static_cast<int>(t), height, width}, {fresh, overlap, nested, reach}, labels.data(), label_of.data());
+        }
+        return nb::make_tuple(labels, label_of);
     });
     m.def("distinct_boxes", [](In<int64_t, 2> boxes, double overlap, long long most) {
         const BoxList list = boxes_of(boxes, INT32_MAX, INT32_MAX);

@@ -106,6 +106,30 @@ def nearest_seeds(cost: NDArray[np.float64], seeds: NDArray[np.int32]) -> NDArra
 def box_scores(
     planes: NDArray[np.float64], boxes: NDArray[np.int64], inside: float, outside: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def closed_contours(
+    gx: Float32Array,
+    gy: Float32Array,
+    grey: Float32Array,
+    seeds: NDArray[np.float64],
+    angles: int,
+    radii: int,
+    nearest: float,
+    farthest: float,
+    slope: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Float32Array, NDArray[np.bool_], Float32Array, Float32Array]: ...
+def claim_edges(
+    y: NDArray[np.float64],
+    x: NDArray[np.float64],
+    evidence: Float32Array,
+    sign: NDArray[np.float64],
+    diameter: NDArray[np.float64],
+    height: int,
+    width: int,
+    fresh: float,
+    overlap: float,
+    nested: float,
+    reach: float,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 def distinct_boxes(boxes: NDArray[np.int64], overlap: float, most: int) -> NDArray[np.int64]: ...
 def thin(picture: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
 def match_min_cost(
