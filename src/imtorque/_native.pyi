@@ -195,3 +195,56 @@ def alpha_expansion(
     cycles: int,
     start: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], float]: ...
+def find_outlines(
+    gx: Float32Array,
+    gy: Float32Array,
+    y: Float32Array,
+    x: Float32Array,
+    radius: Float32Array,
+    sign: NDArray[np.int8],
+    angles: int,
+    low: float,
+    high: float,
+    steps: int,
+    stiffness: float,
+    attraction: float,
+) -> tuple[Float32Array, Float32Array]: ...
+def label_outlines(
+    labels: NDArray[np.int32],
+    number: NDArray[np.int32],
+    y: Float32Array,
+    x: Float32Array,
+    angles: int,
+    reach: float,
+) -> Float32Array: ...
+def outline_profiles(
+    planes: Float32Array, y: Float32Array, x: Float32Array, radii: Float32Array, parts: Float32Array
+) -> Float32Array: ...
+def outline_contrasts(
+    gx: Float32Array, gy: Float32Array, y: Float32Array, x: Float32Array, radii: Float32Array
+) -> Float32Array: ...
+def outline_shapes(
+    y: Float32Array, x: Float32Array, radii: Float32Array, height: int, width: int
+) -> NDArray[np.float64]: ...
+def outline_overlaps(
+    y: Float32Array, x: Float32Array, radii: Float32Array, height: int, width: int, part: float
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+def paint_outlines(
+    y: Float32Array, x: Float32Array, radii: Float32Array, height: int, width: int
+) -> NDArray[np.int32]: ...
+def extremal_regions(
+    picture: NDArray[np.uint8], smallest: int, largest: int, growth: float, angles: int
+) -> tuple[Float32Array, Float32Array, Float32Array, NDArray[np.int64], Float32Array, NDArray[np.int32]]: ...
+def climb(plane: Float32Array, inside: NDArray[np.uint8]) -> tuple[NDArray[np.int32], int]: ...
+def best_set(
+    weight: NDArray[np.float64], first: NDArray[np.int32], second: NDArray[np.int32], budget: int
+) -> tuple[NDArray[np.uint8], bool]: ...
+def forest_values(
+    feature: NDArray[np.int32],
+    threshold: Float32Array,
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    value: Float32Array,
+    root: NDArray[np.int32],
+    features: Float32Array,
+) -> Float32Array: ...

@@ -81,8 +81,8 @@ def box_scores(found: ArrayLike, marked: ArrayLike, *, overlap: float = 0.5, ign
 def mask_average_precision(found: NDArray[np.integer], marked: NDArray[np.integer]) -> float:
     """Return the mean, over overlaps of 0.5 to 0.95, of matched / (matched + missed + wrong) masks.
 
-    This is the score of the Data Science Bowl 2018, of one picture. Both are label images, 0 for the ground. 1 where both
-    are empty.
+    This is the score of the Data Science Bowl 2018, of one picture. Both are label images, 0 for the ground. 1 where
+    both are empty.
     """
     iou = label_iou(found, marked)
     if iou.size == 0:
@@ -121,7 +121,7 @@ def label_iou(a: NDArray[np.integer], b: NDArray[np.integer]) -> Floats:
     np.add.at(table, (a_places.ravel(), b_places.ravel()), 1)
     areas_a, areas_b = table.sum(axis=1), table.sum(axis=0)
     iou: Floats = table / (areas_a[:, None] + areas_b[None] - table)
-    return iou[first > 0][:, second > 0]
+    return np.asarray(iou[first > 0][:, second > 0])
 
 
 def pooled_f1(scores: Iterable[CountingScores]) -> float:
@@ -136,7 +136,7 @@ def mean_count_error(scores: Iterable[CountingScores]) -> float:
 
 
 def _scores(pairs: Pairs, centres: Floats, marked: int, ignored: Floats) -> CountingScores:
-    set_aside = _in_boxes(centres, ignored).any(axis=1) if len(ignored) else np.zeros(len(centres), bool)
+    set_aside = np.asarray(_in_boxes(centres, ignored).any(axis=1)).reshape(len(centres))
     set_aside[pairs[:, 0]] = False
     return CountingScores(len(pairs), len(centres) - int(set_aside.sum()), marked)
 

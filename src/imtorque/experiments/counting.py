@@ -27,10 +27,10 @@ NOTES = (
     "torque-default knows nothing; torque-sizes and the controls know the range of sizes marked in the training "
     "pictures. Every control has sixteen settings, every forest sixteen pairs of threshold and overlap, chosen on the "
     "training pictures; learned also chooses the kinds of candidates, by cross-validation over the training pictures.",
-    "learned-threshold, -log and -radial use the forest, the outlines, the learned plane and the choice of the set that "
-    "learned uses, but know no torque.",
-    "Boxes of blood cells are incomplete at the rim and in clumps: precision is understated for every method. Platelets "
-    "are neither right nor wrong.",
+    "learned-threshold, -log and -radial use the forest, the outlines, the learned plane and the choice of the set "
+    "that learned uses, but know no torque.",
+    "Boxes of blood cells are incomplete at the rim and in clumps: precision is understated for every method. "
+    "Platelets are neither right nor wrong.",
 )
 
 
@@ -90,8 +90,13 @@ def _differences(name: str, scores: Mapping[str, list[PictureScores]]) -> list[d
 def _described(method: Method) -> Any:
     if isinstance(method, ObjectFinder):
         setting = method.setting_
-        return {"kinds": list(setting.kinds), "threshold": setting.threshold, "overlap": setting.overlap,
-                "cross_validated_f1": setting.f1, "cross_validated_f1_iou": setting.f1_iou}
+        return {
+            "kinds": list(setting.kinds),
+            "threshold": setting.threshold,
+            "overlap": setting.overlap,
+            "cross_validated_f1": setting.f1,
+            "cross_validated_f1_iou": setting.f1_iou,
+        }
     return {"sizes": [round(size, 1) for size in method[1]], "setting": list(method[2])}
 
 

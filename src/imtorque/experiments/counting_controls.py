@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque import _native
 from imtorque.datasets.counting import CountingImage
 from imtorque.experiments.counting_scores import Detections, discs
+from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.finding.levels import block_means
+from imtorque.finding.planes import sizes_of
+from imtorque.finding.seeds import radial_volume
+from imtorque.finding.truth import read_marks
 from imtorque.images import grey_image
 
 Range = tuple[float, float]
@@ -22,21 +29,20 @@ NOTHING = Detections(np.zeros((0, 2)), np.zeros((0, 4)))
 def threshold_watershed(grey: Floats, sizes: Range, setting: Setting) -> Detections:
     """Threshold, part touching regions by the watershed of the distance transform; as in scikit-image's gallery."""
     from scipy import ndimage
-    from skimage.feature import peak_local_max
-    from skimage.filters import threshold_local, threshold_otsu
-    from skimage.measure import regionprops
-    from skimage.segmentation import watershed
 
+    feature, filters = import_module("skimage.feature"), import_module("skimage.filters")
+    watershed: Any = import_module("skimage.segmentation").watershed
+    regionprops: Any = import_module("skimage.measure").regionprops
     sign, way, apart = setting
     plane = ndimage.gaussian_filter(sign * grey, max(1.0, sizes[0] / 12))
-    cut = threshold_otsu(plane)
+    cut = filters.threshold_otsu(plane)
     if way == "local":
-        mask = plane > threshold_local(plane, int(3 * sizes[1]) | 1, offset=-0.1 * plane.std())
+        mask = plane > filters.threshold_local(plane, int(3 * sizes[1]) | 1, offset=-0.1 * plane.std())
     else:
         mask = plane > np.median(plane) + float(way) * (cut - np.median(plane))
     mask = ndimage.binary_fill_holes(mask)
     distance = ndimage.gaussian_filter(ndimage.distance_transform_edt(mask), max(1.0, sizes[0] / 12))
-    peaks = peak_local_max(distance, min_distance=max(1, int(apart * sizes[0])), labels=mask.astype(int))
+    peaks = feature.peak_local_max(distance, min_distance=max(1, int(apart * sizes[0])), labels=mask.astype(int))
     markers = np.zeros(grey.shape, np.int32)
     markers[tuple(peaks.T)] = np.arange(1, len(peaks) + 1)
     labels = watershed(-distance, markers, mask=mask)
@@ -49,12 +55,10 @@ def threshold_watershed(grey: Floats, sizes: Range, setting: Setting) -> Detecti
 
 def blob_log(grey: Floats, sizes: Range, setting: Setting) -> Detections:
     """Laplacian of Gaussian, by scikit-image."""
-    from skimage.feature import blob_log as detect
-    from skimage.transform import downscale_local_mean
-
+    detect: Any = import_module("skimage.feature").blob_log
     sign, threshold, overlap = setting
     factor = max(1, int(sizes[0] / 12))
-    plane = downscale_local_mean(sign * grey, (factor, factor))
+    plane = block_means((sign * grey).astype(np.float32), factor).astype(np.float64)
     low, high = (size / factor / 2 / np.sqrt(2) for size in sizes)
     found = detect(plane - plane.min(), low, high, 8, threshold=threshold, overlap=overlap)
     y, x, sigma = found.T if len(found) else np.zeros((3, 0))
@@ -63,15 +67,9 @@ def blob_log(grey: Floats, sizes: Range, setting: Setting) -> Detections:
 
 def radial_symmetry(grey: Floats, sizes: Range, setting: Setting) -> Detections:
     """Fast radial symmetry (Loy and Zelinsky 2003), the strongest first and none that overlaps a stronger one."""
-    from skimage.transform import downscale_local_mean
-
-    from imtorque import _native
-    from imtorque.extrema import find_extrema, suppress_overlaps
-    from imtorque.finding.seeds import radial_volume
-
     sign, threshold, overlap = setting
     factor = max(1, int(sizes[0] / 16))
-    plane = np.ascontiguousarray(downscale_local_mean(grey, (factor, factor)), np.float32)
+    plane = block_means(grey.astype(np.float32), factor)
     gx, gy = _native.smoothed_gradient(plane, max(1.0, sizes[0] / factor / 16))
     strength = np.hypot(gx, gy)
     scale = sign / (strength + 2 * np.median(strength) + 1e-6)
@@ -83,8 +81,7 @@ def radial_symmetry(grey: Floats, sizes: Range, setting: Setting) -> Detections:
 
 def simple_blob(grey: Floats, sizes: Range, setting: Setting) -> Detections:
     """SimpleBlobDetector, by OpenCV."""
-    import cv2
-
+    cv2: Any = import_module("cv2")
     sign, circularity, step, repeat = setting
     settings = cv2.SimpleBlobDetector_Params()
     settings.filterByColor, settings.blobColor = True, 255 if sign > 0 else 0
@@ -101,8 +98,7 @@ def simple_blob(grey: Floats, sizes: Range, setting: Setting) -> Detections:
 
 def hough(grey: Floats, sizes: Range, setting: Setting) -> Detections:
     """Circles by the Hough transform, by OpenCV."""
-    import cv2
-
+    cv2: Any = import_module("cv2")
     edge, votes = setting
     plane = cv2.medianBlur((grey * 255).astype(np.uint8), 5)
     radii = (int(sizes[0] / 2), int(np.ceil(sizes[1] / 2)))
@@ -135,11 +131,9 @@ def detect(name: str, picture: NDArray[Any], sizes: Range, setting: Setting) -> 
 
 def marked_sizes(training: list[CountingImage]) -> Range:
     """Return the range of sizes that a person would give for these pictures: most of what was marked."""
-    from imtorque.finding.planes import sizes_of
-    from imtorque.finding.truth import read_marks
-
-    marks = [read_marks(objects_of(p), p.image().shape[:2]) for p in training]
-    sizes = sizes_of(marks)
+    pictures = [p.image() for p in training]
+    marks = [read_marks(objects_of(t), p.shape[:2]) for t, p in zip(training, pictures, strict=True)]
+    sizes = sizes_of(pictures, marks)
     return sizes.smallest, sizes.largest
 
 

@@ -45,7 +45,7 @@ def _texture(pixels: Pixels) -> Pixels:
     from scipy import ndimage
 
     waves = ndimage.gaussian_filter(np.random.default_rng(0).normal(0, 1, pixels.shape[:2]), 2)
-    return pixels + 0.08 * (waves / waves.std())[:, :, None]
+    return np.asarray(pixels + 0.08 * (waves / waves.std())[:, :, None])
 
 
 def _blur(pixels: Pixels) -> Pixels:
@@ -110,7 +110,7 @@ def curve_rows(part: CountingSet, test: Sequence[CountingImage], jobs: int) -> l
 
 
 def taught_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:
-    """Return a finder taught by clicks on random objects of the first picture that has as many, or the one with most."""
+    """Return a finder taught by clicks on random objects of one picture: the first with as many, or the fullest."""
     enough = [p for p in training if len(p.points) >= count] or [max(training, key=lambda p: len(p.points))]
     picture = enough[0]
     chosen = np.random.default_rng(0).permutation(len(picture.points))[:count]

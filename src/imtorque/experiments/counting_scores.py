@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from imtorque import evaluation
 from imtorque.datasets.counting import CountingImage
@@ -26,14 +27,15 @@ POINT_RADIUS = 12.0  # pixels from a point at which an object without a box is s
 class Detections:
     """What a method found in a picture: centres (n, 2), boxes (n, 4), and the label image where it makes one."""
 
-    centres: NDArray[np.float64]
-    boxes: NDArray[np.float64]
+    centres: NDArray[np.floating[Any]]
+    boxes: NDArray[np.floating[Any]]
     labels: NDArray[np.int32] | None = None
 
 
-def discs(y: NDArray[np.float64], x: NDArray[np.float64], diameter: NDArray[np.float64]) -> Detections:
+def discs(y: ArrayLike, x: ArrayLike, diameter: ArrayLike) -> Detections:
     """Return detections that are discs."""
-    centres, half = np.stack([y, x], axis=1), np.asarray(diameter)[:, None] / 2
+    centres = np.stack([np.asarray(y, float), np.asarray(x, float)], axis=1)
+    half = np.asarray(diameter, float)[:, None] / 2
     return Detections(centres, np.concatenate([centres - half + 0.5, centres + half + 0.5], axis=1))
 
 

@@ -30,6 +30,6 @@ def choose_set(
     smaller = np.minimum(area[first], area[second])
     rivals = (common > overlap * smaller) & (weight[first] > 0) & (weight[second] > 0)
     members = np.ascontiguousarray(weight, np.float64)
-    pairs = (np.ascontiguousarray(pair[rivals], np.int32) for pair in (first, second))
-    chosen, _ = _native.best_set(members, *pairs, BUDGET)
+    a, b = (np.ascontiguousarray(pair[rivals], np.int32) for pair in (first, second))
+    chosen, _ = _native.best_set(members, a, b, BUDGET)
     return chosen.astype(bool)

@@ -20,7 +20,7 @@ def clicked_diameters(image: Image, points: FloatArray) -> FloatArray:
     grey = grey_image(image)[0]
     gx, gy = _native.smoothed_gradient(grey, SIGMA)
     strength = np.hypot(gx, gy)
-    weight = 1 / (strength + 2 * float(np.median(strength)) + 1e-6)
+    weight = (1 / (strength + 2 * float(np.median(strength)) + 1e-6)).astype(np.float32)
     edges = Edges(gy * weight, -gx * weight)
     largest = max(SMALLEST + 4, LARGEST * min(edges.shape))
     count = max(3, int(np.log(largest / SMALLEST) / np.log(GROWTH)))

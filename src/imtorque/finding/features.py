@@ -1,4 +1,4 @@
-"""What each candidate looks like, in numbers: shape, edges around it, grey and colour inside and out, torque, rivals."""
+"""What each candidate looks like, in numbers: shape, edges, grey and colour inside and out, torque, rivals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) ->
         _rival_features(pool, shapes, first, second, common),
     ]
     if torque:
-        columns.append(_torque_features(planes, sizes, pool, shapes))
+        columns.append(_torque_features(planes, sizes, shapes))
     features = np.nan_to_num(np.concatenate(columns, axis=1)).astype(np.float32)
     return Measured(pool, shapes, first, second, common, np.ascontiguousarray(features))
 
@@ -102,7 +102,7 @@ def _shape_features(planes: Planes, pool: Pool, shapes: FloatArray) -> FloatArra
 
 
 def _edge_features(planes: Planes, pool: Pool) -> FloatArray:
-    columns = []
+    columns: list[Float32Array] = []
     for plane in ("grey", "likeness"):
         for coarse in (False, True):
             gx, gy = planes.force(plane, edge_sigma(planes, coarse))
@@ -134,7 +134,7 @@ def _source_features(pool: Pool) -> FloatArray:
     return np.concatenate([table, pool.strength[:, None], pool.fit[:, None], np.log(pool.votes)[:, None]], axis=1)
 
 
-def _torque_features(planes: Planes, sizes: Sizes, pool: Pool, shapes: FloatArray) -> FloatArray:
+def _torque_features(planes: Planes, sizes: Sizes, shapes: FloatArray) -> FloatArray:
     """Return the torque of the patch that has the candidate's centroid and size, by each way and plane."""
     sides = patch_sizes(sizes)
     wanted = np.sqrt(4 * shapes[:, 0] / np.pi)
@@ -158,9 +158,7 @@ def _typical(values: FloatArray, weight: FloatArray) -> FloatArray:
     return median
 
 
-def _standing(
-    values: FloatArray, area: FloatArray, first: IntArray, second: IntArray, common: IntArray
-) -> FloatArray:
+def _standing(values: FloatArray, area: FloatArray, first: IntArray, second: IntArray, common: IntArray) -> FloatArray:
     """Return how far each candidate's values lie below the highest among it and its rivals; and the highest's size."""
     strength = np.abs(values)
     a, b = np.concatenate([first, second]), np.concatenate([second, first])
@@ -179,9 +177,7 @@ def _standing(
     return np.stack(columns, axis=1)
 
 
-def _rival_features(
-    pool: Pool, shapes: FloatArray, first: IntArray, second: IntArray, common: IntArray
-) -> FloatArray:
+def _rival_features(pool: Pool, shapes: FloatArray, first: IntArray, second: IntArray, common: IntArray) -> FloatArray:
     """Return how many candidates agree with each one, lie in it, or hold it; and how many sources agree."""
     n, area = len(pool), shapes[:, 0]
     a, b = np.concatenate([first, second]), np.concatenate([second, first])

@@ -20,7 +20,7 @@ from imtorque.finding.forest import Forest, grow_forest
 from imtorque.finding.likeness import apply_likeness, likeness_moments, solve_likeness
 from imtorque.finding.planes import Planes, Sizes, signs_of, sizes_of, working_planes
 from imtorque.finding.pool import KINDS, find_candidates, sources_of
-from imtorque.finding.training import KIND_SETS, Lesson, Setting, choose_setting, chosen_of
+from imtorque.finding.training import KIND_SETS, Lesson, Setting, choose_setting, chosen_of, setting_from_clicks
 from imtorque.finding.truth import Marks, read_marks
 
 FORMAT = 1  # of the saved file
@@ -58,6 +58,7 @@ class FoundObjects:
     shape: tuple[int, int]
 
     def __len__(self) -> int:
+        """Return how many there are."""
         return len(self.y)
 
     def labels(self) -> NDArray[np.int32]:
@@ -84,13 +85,19 @@ class ObjectFinder:
     """
 
     def __init__(self, kinds: Sequence[tuple[str, ...]] | None = None) -> None:
+        """Check the kinds; nothing is learned yet."""
         self.kinds = tuple(tuple(part) for part in (KIND_SETS if kinds is None else kinds))
         for part in self.kinds:
             if not part or not set(part) <= set(KINDS):
                 raise ValueError(f"kinds must be tuples of {', '.join(KINDS)}, got {part}")
 
     def fit(
-        self, pictures: Sequence[Image], objects: Sequence[ArrayLike], ignored: Sequence[ArrayLike] | None = None
+        self,
+        pictures: Sequence[Image],
+        objects: Sequence[ArrayLike],
+        ignored: Sequence[ArrayLike] | None = None,
+        *,
+        complete: bool = True,
     ) -> ObjectFinder:
         """Learn from pictures with their objects marked.
 
@@ -100,20 +107,27 @@ class ObjectFinder:
             Grey or coloured, of one magnification.
         objects
             For each picture boxes (n, 4) with y0, x0, y1, x1 (the last two exclusive), points (n, 2) with y, x, or a
-            label image of the picture's height and width. All objects of a picture must be marked.
+            label image of the picture's height and width.
         ignored
             For each picture boxes (m, 4) of what is to be neither learned nor avoided.
+        complete
+            Whether all objects of the pictures are marked. With False a handful of clicks will do; then the threshold
+            follows from what the clicked objects get, and no F1 is known.
         """
         if not len(pictures) or len(pictures) != len(objects):
             raise ValueError(f"every picture must have its objects, got {len(pictures)} and {len(objects)}")
         aside = [()] * len(pictures) if ignored is None else ignored
         shapes = [np.shape(picture)[:2] for picture in pictures]
         marks = [read_marks(o, (s[0], s[1]), i) for o, s, i in zip(objects, shapes, aside, strict=True)]
-        self._sizes = sizes_of(marks)
+        self._sizes = sizes_of(pictures, marks)
         marks = [mark.reduced(self._sizes.factor) for mark in marks]
         planes = [working_planes(picture, self._sizes) for picture in pictures]
         self._signs = signs_of(planes, marks)
-        self.setting_, examples = choose_setting(self._lessons(planes, marks), self._sizes, self.kinds)
+        lessons = self._lessons(planes, marks)
+        if complete:
+            self.setting_, examples = choose_setting(lessons, self._sizes, self.kinds)
+        else:
+            self.setting_, examples = setting_from_clicks(lessons, self._sizes, max(self.kinds, key=len))
         features = np.concatenate([example.measured.features for example in examples])
         values = np.concatenate([example.judged.value for example in examples])
         known = np.isfinite(values)
@@ -154,7 +168,7 @@ class ObjectFinder:
             shape = np.shape(picture)[:2]
             marks = read_marks(marked, (shape[0], shape[1]))
             found = self.predict(picture)
-            matched += _matches(found, marks)
+            matched += _matches(found, marks, self._sizes.typical / 2)
             total += len(found) + len(marks)
         return 2 * matched / total if total else 1.0
 
@@ -216,13 +230,13 @@ def _in_picture(pool: Any, value: Float32Array, factor: int, shape: tuple[int, i
     )
 
 
-def _matches(found: FoundObjects, marks: Marks) -> int:
+def _matches(found: FoundObjects, marks: Marks, radius: float) -> int:
     """Return how many found centres lie in objects (near points), at most one in each."""
     from scipy.optimize import linear_sum_assignment
 
     y, x = found.y[:, None], found.x[:, None]
     if marks.form == "points":
-        inside = np.hypot(y - marks.points[:, 0], x - marks.points[:, 1]) <= np.median(marks.diameters) / 2
+        inside = np.hypot(y - marks.points[:, 0], x - marks.points[:, 1]) <= radius
     else:
         y0, x0, y1, x1 = marks.boxes.T
         inside = (y >= y0 - 0.5) & (x >= x0 - 0.5) & (y < y1 - 0.5) & (x < x1 - 0.5)

@@ -1,4 +1,4 @@
-"""A small forest: grown by scikit-learn, kept as arrays, asked by a kernel; files need no scikit-learn and no pickle."""
+"""A small forest: grown by scikit-learn, kept as arrays, asked by a kernel; no pickle, and no version to match."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""What a picture is made into before candidates are looked for: working size, grey, colours, gradient, learned plane."""
+"""What a picture is made into before candidates are looked for: working size, grey, colours, learned plane."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from imtorque import _native
 from imtorque._types import Float32Array, FloatArray, Image, TorqueVolume
+from imtorque.finding.click_sizes import clicked_diameters
 from imtorque.finding.truth import Marks
 from imtorque.images import grey_image, lab, rgb_image
 
@@ -28,12 +30,15 @@ class Sizes:
         return max(1, int(self.typical / WORKING_DIAMETER))
 
 
-def sizes_of(marks: list[Marks]) -> Sizes:
-    """Return the range of the marked objects' diameters, without the most extreme."""
-    diameters = np.concatenate([m.diameters for m in marks])
-    if not len(diameters):
+def sizes_of(pictures: Sequence[Image], marks: Sequence[Marks]) -> Sizes:
+    """Return the range of the marked objects' diameters, without the most extreme; of points, by torque around them."""
+    if not sum(len(marked) for marked in marks):
         raise ValueError("at least one object must be marked, got none")
-    low, middle, high = np.quantile(diameters, [0.03, 0.5, 0.97])
+    if all(marked.form == "points" for marked in marks if len(marked)):
+        clicked = [clicked_diameters(p, m.points) for p, m in zip(pictures, marks, strict=True) if len(m)]
+        typical = float(np.median(np.concatenate(clicked)))
+        return Sizes(0.65 * typical, typical, 1.8 * typical)
+    low, middle, high = np.quantile(np.concatenate([m.diameters for m in marks]), [0.03, 0.5, 0.97])
     return Sizes(float(low), float(middle), float(high))
 
 
@@ -70,13 +75,13 @@ class Planes:
         return self.grey if name == "grey" or self.likeness is None else self.likeness
 
     def force(self, name: str, sigma: float) -> tuple[Float32Array, Float32Array]:
-        """Return the saturating gradient g / (|g| + k) of a plane, as gx, gy; k follows from the picture's own noise."""
+        """Return the saturating gradient g / (|g| + k) of a plane, gx and gy; k follows from the picture's noise."""
         key = (name, sigma)
         if key not in self._gradients:
             gx, gy = _native.smoothed_gradient(np.ascontiguousarray(self.plane(name)), sigma)
             strength = np.hypot(gx, gy)
             k = 2 * float(np.median(strength)) + 0.05 * float(np.quantile(strength, 0.99)) + 1e-6
-            weight = 1 / (strength + np.float32(k))
+            weight = (1 / (strength + k)).astype(np.float32)
             self._gradients[key] = (gx * weight, gy * weight)
         return self._gradients[key]
 
@@ -94,7 +99,7 @@ def working_planes(image: Image, sizes: Sizes) -> Planes:
     grey = ((grey - low) / max(high - low, 1e-6)).astype(np.float32)
     planes = [grey, np.sqrt(grey.clip(0))]
     if coloured:
-        planes += list(lab(_reduced(colours, factor)).astype(np.float32))
+        planes += list(lab(_reduced(colours, factor).astype(np.float64)).astype(np.float32))
     planes += _context(grey, diameter)
     return Planes(grey, np.ascontiguousarray(np.stack(planes), np.float32), diameter)
 

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import Edges, Float32Array, IntArray, TorqueVolume
+from imtorque._types import Edges, Float32Array, FloatArray, IntArray, TorqueVolume
 from imtorque.extrema import find_extrema
 from imtorque.finding import regions, seeds
 from imtorque.finding.planes import Planes, Sizes
 from imtorque.finding.truth import ANGLES
 from imtorque.torque import torque_volume
 
-GROWTH = 1.18  # ratio of neighbouring sizes
+GROWTH = 1.2  # ratio of neighbouring sizes
 INNER = 0.6  # of a ring: the part of the patch's side that is left out
 MOST_SEEDS = 0.5  # of one source, in objects that would fill the picture
 SEARCHES = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction
@@ -56,6 +56,7 @@ class Pool:
     votes: Float32Array
 
     def __len__(self) -> int:
+        """Return how many there are."""
         return len(self.y)
 
     def __getitem__(self, chosen: NDArray[np.bool_] | IntArray) -> Pool:
@@ -75,7 +76,7 @@ class Source:
 
 def _sources() -> Iterator[Source]:
     for plane, sign in (("grey", 1), ("grey", -1), ("likeness", 1)):
-        for way in ("square", "ring", "disk", "coarse"):
+        for way in ("square", "ring", "disk", "coarse") if plane == "grey" else ("ring", "disk"):
             yield Source("torque", plane, sign, way)
         yield Source("threshold", plane, sign, "extremal")
         yield Source("threshold", plane, sign, "parted")
@@ -145,7 +146,7 @@ def ring_volume(edges: Edges, sides: IntArray, patch: str) -> TorqueVolume:
 
 
 def torque_of(planes: Planes, sides: IntArray, plane: str, way: str) -> TorqueVolume:
-    """Return the torque volume of one way: square, ring, disk (a ring too) or coarse (a square ring on coarse edges)."""
+    """Return the torque volume of one way: square, ring, disk (a ring too), coarse (a ring on coarse edges)."""
     if (plane, way) not in planes.volumes:
         gx, gy = planes.force(plane, edge_sigma(planes, way == "coarse"))
         edges = Edges(gy, -gx)
@@ -180,7 +181,7 @@ def _most(planes: Planes) -> int:
 
 
 def _outlined(
-    planes: Planes, source: Source, y: IntArray, x: IntArray, radius: Float32Array, strength: Float32Array
+    planes: Planes, source: Source, y: IntArray, x: IntArray, radius: FloatArray, strength: FloatArray
 ) -> Found:
     """Return seeds with the outlines of every search."""
     gx, gy = planes.force(source.plane, edge_sigma(planes))

@@ -29,7 +29,7 @@ def extremal(plane: Float32Array, smallest: float, largest: float, diameter: flo
 
 
 def parted(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Found:
-    """Return the pieces of regions above several thresholds, global and local, parted by their distance from the ground."""
+    """Return the pieces of regions above several thresholds, parted by their distance from the ground."""
     from scipy import ndimage
 
     smooth = ndimage.gaussian_filter(plane, max(0.7, diameter / 25))
@@ -52,9 +52,11 @@ def otsu(plane: Float32Array) -> float:
     below = np.cumsum(counts)
     above = below[-1] - below
     sums = np.cumsum(counts * centres)
-    between = below[:-1] * above[:-1] * (
-        sums[:-1] / np.maximum(below[:-1], 1) - (sums[-1] - sums[:-1]) / np.maximum(above[:-1], 1)
-    ) ** 2
+    between = (
+        below[:-1]
+        * above[:-1]
+        * (sums[:-1] / np.maximum(below[:-1], 1) - (sums[-1] - sums[:-1]) / np.maximum(above[:-1], 1)) ** 2
+    )
     return float(centres[between.argmax()])
 
 
@@ -62,13 +64,15 @@ Pieces = tuple[Float32Array, Float32Array, Float32Array]
 
 
 def _pieces(mask: NDArray[np.bool_], smallest: float, largest: float, widths: tuple[float, ...]) -> list[Pieces]:
-    """Return centres and outlines of the pieces of a mask, parted by hills of its distance transform, smoothed twice."""
+    """Return centres and outlines of the pieces of a mask: the hills of its distance transform, smoothed."""
     from scipy import ndimage
 
     filled = ndimage.binary_fill_holes(mask)
     distance = ndimage.distance_transform_edt(filled).astype(np.float32)
     return [
-        _hills(ndimage.gaussian_filter(distance, max(width, 0.5), truncate=3), filled, 0.4 * smallest**2, 1.3 * largest**2)
+        _hills(
+            ndimage.gaussian_filter(distance, max(width, 0.5), truncate=3), filled, 0.4 * smallest**2, 1.3 * largest**2
+        )
         for width in widths
     ]
 

@@ -83,7 +83,7 @@ def overlaps_with_marks(measured: Measured, marks: Marks, shape: tuple[int, int]
 
 
 def _by_points(measured: Measured, marks: Marks, diameter: float) -> Judged:
-    """Judge by points: 1 for candidates that hold one near their middle, less the farther, 0 where they hold two or none."""
+    """Judge by points: 1 for candidates that hold one near their middle, 0 for those that hold two or none."""
     pool = measured.pool
     dy, dx = marks.points[None, :, 0] - pool.y[:, None], marks.points[None, :, 1] - pool.x[:, None]
     count = pool.radii.shape[1]

@@ -38,6 +38,7 @@ class Marks:
     ignored: FloatArray
 
     def __len__(self) -> int:
+        """Return how many objects were marked."""
         return len(self.points)
 
     def reduced(self, factor: int) -> Marks:
@@ -49,9 +50,7 @@ class Marks:
 
     @property
     def diameters(self) -> FloatArray:
-        """The objects' diameters: of discs of the outlines' areas; of points, half the distance to the second next."""
-        if self.form == "points":
-            return _spacing(self.points)
+        """The objects' diameters: those of discs of the outlines' areas; none with points."""
         corner = np.sin(2 * np.pi / ANGLES) / 2
         areas = corner * (self.radii * np.roll(self.radii, 1, axis=1)).sum(axis=1)
         diameters: FloatArray = 2 * np.sqrt(areas / np.pi)
@@ -82,7 +81,9 @@ def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Marks:
 
     numbers = np.unique(labels[labels > 0])
     places = ndimage.find_objects(labels)
-    boxes = np.array([[s.start for s in places[n - 1]] + [s.stop for s in places[n - 1]] for n in numbers]).reshape(-1, 4)
+    boxes = np.array([[s.start for s in places[n - 1]] + [s.stop for s in places[n - 1]] for n in numbers]).reshape(
+        -1, 4
+    )
     centres = np.array(ndimage.center_of_mass(labels > 0, labels, numbers)).reshape(-1, 2)
     y, x = np.ascontiguousarray(centres.T, np.float32)
     reach = float(np.hypot(*(boxes[:, 2:] - boxes[:, :2]).T).max()) if len(boxes) else 0.0
@@ -97,13 +98,3 @@ def _from_boxes(boxes: FloatArray, ignored: FloatArray) -> Marks:
     angles = 2 * np.pi * np.arange(ANGLES) / ANGLES
     radii = 1 / np.hypot(np.sin(angles) / half[:, :1], np.cos(angles) / half[:, 1:])
     return Marks("boxes", middle, boxes, radii.astype(np.float32), ignored)
-
-
-def _spacing(points: FloatArray) -> FloatArray:
-    from scipy.spatial import cKDTree
-
-    if len(points) < 3:
-        return np.full(len(points), 20.0)
-    distances, _ = cKDTree(points).query(points, k=3)
-    spacing: FloatArray = 0.75 * distances[:, 1:].mean(axis=1)
-    return spacing
