@@ -47,6 +47,7 @@ NB_MODULE(_native, m) {
     nb::set_leak_warnings(false);
     set_interrupt_check(&handle_signals);
     bind_edges(m);
+    bind_finding(m);
     bind_core(m);
     bind_cuts(m);
     bind_matching(m);

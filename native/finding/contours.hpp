@@ -1,0 +1,59 @@
+// Closed contours around points, and which of them stand when each edge may be explained once.
+#pragma once
+
+#include <cstdint>
+
+namespace imtorque {
+
+// A picture at its working size: the direction and weight of its gradient (length below 1), and its grey values.
+struct GradientField {
+    const float* gx;
+    const float* gy;
+    const float* grey;
+    int height, width;
+};
+
+// Where to look for contours, `count` of them. `turn` (radians) and `aspect` (long over short axis) say how the circle
+// of `radius` around (y, x) is stretched before the search; sign +1 for bright things, -1 for dark ones.
+struct Seeds {
+    const double *y, *x, *radius, *turn, *aspect, *sign;
+    int count;
+};
+
+// Radii searched, as shares of the seed's radius, spaced evenly in their logarithm; `slope` is the cost of a change by
+// one step of radius from one direction to the next.
+struct Rays {
+    int angles, radii;
+    double nearest, farthest, slope;
+};
+
+struct ContourOut {
+    double *y, *x;     // (count, angles): the contour
+    float* evidence;   // (count, angles): gradient across it, towards the thing's own sign, in [-1, 1]
+    bool* seen;        // (count, angles): whether the point lies in the picture; evidence is 0 where not
+    float *inside, *outside;  // (count,): mean grey in a band inside and outside the contour
+};
+
+void closed_contours(const GradientField& field, const Seeds& seeds, const Rays& rays, const ContourOut& out);
+
+// Contours in the order in which they may claim: the earlier claims first.
+struct Claims {
+    const double *y, *x;    // (count, angles), in cells of the grid
+    const float* evidence;  // (count, angles)
+    const double* sign;     // (count,)
+    const double* diameter; // (count,), in cells
+    int count, angles, height, width;
+};
+
+struct ClaimRules {
+    double fresh;    // least share of a contour's evidence that nobody else claims
+    double overlap;  // largest share of the smaller area that two of like size may have in common
+    double nested;   // ratio of areas from which one may lie in another
+    double reach;    // how far beside its contour a thing claims edges, in diameters
+};
+
+// Write the labels of those that stand, from 1 in the order given, to `labels` (height, width), cleared here; nested
+// things lie on top. `label_of[i]` becomes the label of contour i, 0 where it does not stand. Returns their number.
+int claim_edges(const Claims& claims, const ClaimRules& rules, int32_t* labels, int32_t* label_of);
+
+}  // namespace imtorque

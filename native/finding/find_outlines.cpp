@@ -1,0 +1,183 @@
+// Outlines found in a picture: the best closed path over directions, or where rays leave a region; and what lies on them.
+// Naive twins: naive.best_outline, naive.outline_profiles.
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.hpp"
+#include "finding/outlines.hpp"
+
+namespace imtorque {
+namespace {
+
+constexpr int kChunk = 32;
+
+void in_chunks(int count, const std::function<void(int)>& task) {
+    parallel_for((count + kChunk - 1) / kChunk, 2e4 * kChunk, [&](int chunk) {
+        for (int i = chunk * kChunk; i < std::min(count, (chunk + 1) * kChunk); ++i) task(i);
+    });
+}
+
+// The best cyclic path over a table (angles, steps): twice around from a free start, then the second round from where it
+// passes the seam, which must close: start and end are held equal.
+struct PathFinder {
+    int angles, steps;
+    float stiffness;
+    std::vector<float> best, next;
+    std::vector<int8_t> from;  // (angles, steps)
+
+    PathFinder(int a, int s, float stiff) : angles(a), steps(s), stiffness(stiff), best(s), next(s), from(a * s) {}
+
+    void advance(const float* gain, int8_t* back) {
+        for (int s = 0; s < steps; ++s) {
+            float top = best[s];
+            int8_t move = 0;
+            for (int8_t shift : {-2, -1, 1, 2}) {
+                if (s + shift < 0 || s + shift >= steps) continue;
+                const float value = best[s + shift] - stiffness * shift * shift;
+                if (value > top) top = value, move = shift;
+            }
+            next[s] = top + gain[s];
+            back[s] = move;
+        }
+        best.swap(next);
+    }
+
+    void solve(const std::vector<float>& gain, std::vector<int>& path) {
+        std::fill(best.begin(), best.end(), 0.0f);
+        for (int round = 0; round < 2; ++round)
+            for (int k = 0; k < angles; ++k) advance(gain.data() + k * steps, from.data() + k * steps);
+        int s = static_cast<int>(std::max_element(best.begin(), best.end()) - best.begin());
+        int seam = s;
+        for (int k = angles - 1; k >= 0; --k) seam += from[k * steps + seam];
+        std::fill(best.begin(), best.end(), -1e30f);
+        best[seam] = 0;
+        for (int k = 0; k < angles; ++k) advance(gain.data() + k * steps, from.data() + k * steps);
+        s = seam;
+        for (int near = 1; best[s] <= -1e29f && near < steps; ++near)  // unreachable only where moves are too short
+            if (seam - near >= 0 && best[seam - near] > -1e29f) s = seam - near;
+            else if (seam + near < steps && best[seam + near] > -1e29f) s = seam + near;
+        for (int k = angles - 1; k >= 0; --k) {
+            path[k] = s;
+            s += from[k * steps + s];
+        }
+    }
+};
+
+}  // namespace
+
+void find_outlines(const float* gx, const float* gy, int height, int width, const float* y, const float* x,
+                   const float* radius, const int8_t* sign, int count, int angles, const Search& search, float* radii,
+                   float* mean) {
+    const Directions directions(angles);
+    const Plane32 across{gx, height, width}, down{gy, height, width};
+    const int steps = search.steps;
+    in_chunks(count, [&](int i) {
+        PathFinder finder(angles, steps, search.stiffness);
+        std::vector<float> gain(static_cast<std::size_t>(angles) * steps), field(gain.size());
+        std::vector<int> path(angles);
+        for (int k = 0; k < angles; ++k)
+            for (int s = 0; s < steps; ++s) {
+                const float part = search.low + (search.high - search.low) * s / (steps - 1), r = part * radius[i];
+                const float py = y[i] + r * directions.sine[k], px = x[i] + r * directions.cosine[k];
+                float value = 0;
+                if (across.holds(py, px))
+                    value = -sign[i] * (directions.cosine[k] * across.at(py, px) + directions.sine[k] * down.at(py, px));
+                field[k * steps + s] = value;
+                gain[k * steps + s] = value - search.attraction * std::fabs(std::log(part));
+            }
+        finder.solve(gain, path);
+        float total = 0;
+        for (int k = 0; k < angles; ++k) {
+            const float part = search.low + (search.high - search.low) * path[k] / (steps - 1);
+            radii[static_cast<std::size_t>(i) * angles + k] = part * radius[i];
+            total += field[k * steps + path[k]];
+        }
+        mean[i] = total / angles;
+    });
+}
+
+void label_outlines(const int32_t* labels, int height, int width, const int32_t* number, const float* y, const float* x,
+                    int count, int angles, float reach, float* radii) {
+    const Directions directions(angles);
+    in_chunks(count, [&](int i) {
+        for (int k = 0; k < angles; ++k) {
+            float last = 0;
+            for (float r = 0; r <= reach; r += 0.5f) {
+                const int py = static_cast<int>(std::lround(y[i] + r * directions.sine[k])),
+                          px = static_cast<int>(std::lround(x[i] + r * directions.cosine[k]));
+                if (py < 0 || px < 0 || py >= height || px >= width) break;
+                if (labels[static_cast<std::size_t>(py) * width + px] == number[i]) last = r + 0.5f;
+            }
+            radii[static_cast<std::size_t>(i) * angles + k] = std::max(last, 0.5f);
+        }
+    });
+}
+
+void outline_profiles(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
+                      const float* parts, int part_count, float* profiles) {
+    const Directions directions(outlines.angles);
+    in_chunks(outlines.count, [&](int i) {
+        const float* radii = outlines.radii + static_cast<std::size_t>(i) * outlines.angles;
+        std::vector<double> sums(2 * static_cast<std::size_t>(plane_count));
+        for (int j = 0; j < part_count; ++j) {
+            std::fill(sums.begin(), sums.end(), 0.0);
+            int seen = 0;
+            for (int k = 0; k < outlines.angles; ++k) {
+                const float r = parts[j] * radii[k];
+                const float py = outlines.y[i] + r * directions.sine[k], px = outlines.x[i] + r * directions.cosine[k];
+                if (!Plane32{planes, height, width}.holds(py, px)) continue;
+                ++seen;
+                for (int c = 0; c < plane_count; ++c) {
+                    const float* plane = planes + static_cast<std::size_t>(c) * height * width;
+                    const double value = Plane32{plane, height, width}.at(py, px);
+                    sums[2 * c] += value, sums[2 * c + 1] += value * value;
+                }
+            }
+            for (int c = 0; c < plane_count; ++c) {
+                const double mean = seen ? sums[2 * c] / seen : 0;
+                const double spread = seen ? std::sqrt(std::max(0.0, sums[2 * c + 1] / seen - mean * mean)) : 0;
+                float* out = profiles + ((static_cast<std::size_t>(i) * plane_count + c) * part_count + j) * 2;
+                out[0] = static_cast<float>(mean), out[1] = static_cast<float>(spread);
+            }
+        }
+    });
+}
+
+void outline_contrasts(const float* gx, const float* gy, int height, int width, const Outlines& outlines,
+                       float* contrasts) {
+    const Directions directions(outlines.angles);
+    const Plane32 across{gx, height, width}, down{gy, height, width};
+    const int angles = outlines.angles;
+    in_chunks(outlines.count, [&](int i) {
+        const float* radii = outlines.radii + static_cast<std::size_t>(i) * angles;
+        std::vector<float> seen;
+        double quarter[4] = {0, 0, 0, 0}, total = 0, squares = 0;
+        int in_quarter[4] = {0, 0, 0, 0};
+        for (int k = 0; k < angles; ++k) {
+            const float py = outlines.y[i] + radii[k] * directions.sine[k],
+                        px = outlines.x[i] + radii[k] * directions.cosine[k];
+            if (!across.holds(py, px)) continue;
+            const float value = -(directions.cosine[k] * across.at(py, px) + directions.sine[k] * down.at(py, px));
+            seen.push_back(value);
+            total += value, squares += static_cast<double>(value) * value;
+            quarter[4 * k / angles] += value, in_quarter[4 * k / angles] += 1;
+        }
+        float* out = contrasts + 5 * static_cast<std::size_t>(i);
+        std::fill(out, out + 5, 0.0f);
+        if (seen.empty()) return;
+        const double n = static_cast<double>(seen.size()), mean = total / n;
+        const double side = mean < 0 ? -1 : 1;  // the weakest quarter is the one that turns least with the rest
+        double weakest = 1e30;
+        for (int q = 0; q < 4; ++q)
+            if (in_quarter[q]) weakest = std::min(weakest, side * quarter[q] / in_quarter[q]);
+        for (float& value : seen) value = static_cast<float>(side * value);
+        std::nth_element(seen.begin(), seen.begin() + static_cast<long>(seen.size() / 4), seen.end());
+        out[0] = static_cast<float>(mean);
+        out[1] = static_cast<float>(std::sqrt(std::max(0.0, squares / n - mean * mean)));
+        out[2] = static_cast<float>(weakest);
+        out[3] = seen[seen.size() / 4];
+        out[4] = static_cast<float>(n / angles);
+    });
+}
+
+}  // namespace imtorque

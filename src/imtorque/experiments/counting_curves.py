@@ -1,0 +1,117 @@
+"""How finding bears changed pictures, and how much it must be taught."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.datasets.counting import CountingImage, CountingSet
+from imtorque.experiments.counting_methods import Method, found_by, learn
+from imtorque.experiments.counting_scores import PictureScores, score_picture, summary
+from imtorque.experiments.workers import each
+from imtorque.finding import ObjectFinder
+
+MOST_PICTURES = 24  # of a set's test pictures, the first by name
+PICTURES = (1, 2, 4, 8, 16)
+CLICKS = (3, 10, 30)
+ROBUST = ("learned", "learned-torque", "torque-sizes", "control:learned-threshold", "control:threshold-watershed",
+          "control:blob-log", "control:radial-symmetry")  # fmt: skip
+Pixels = NDArray[np.float64]
+
+
+def _ramp(pixels: Pixels) -> Pixels:
+    """Add light from left to right, half of the full range."""
+    ramp = np.linspace(0, 0.5, pixels.shape[1])[None, :, None]
+    return 0.5 * pixels + ramp
+
+
+def _contrast(pixels: Pixels) -> Pixels:
+    """Shrink all values to 0.4 of their distance from one half."""
+    return 0.5 + 0.4 * (pixels - 0.5)
+
+
+def _noise(pixels: Pixels) -> Pixels:
+    """Add Gaussian noise of 0.08."""
+    return pixels + np.random.default_rng(0).normal(0, 0.08, pixels.shape)
+
+
+def _texture(pixels: Pixels) -> Pixels:
+    """Add smooth random texture of 0.08, of about 6 pixels."""
+    from scipy import ndimage
+
+    waves = ndimage.gaussian_filter(np.random.default_rng(0).normal(0, 1, pixels.shape[:2]), 2)
+    return np.asarray(pixels + 0.08 * (waves / waves.std())[:, :, None])
+
+
+def _blur(pixels: Pixels) -> Pixels:
+    """Smooth by two pixels."""
+    from scipy import ndimage
+
+    return np.asarray(ndimage.gaussian_filter(pixels, (2, 2, 0)))
+
+
+CHANGES: Mapping[str, Callable[[Pixels], Pixels]] = {
+    "ramp": _ramp,
+    "contrast": _contrast,
+    "noise": _noise,
+    "texture": _texture,
+    "blur": _blur,
+}
+
+
+def changed(picture: NDArray[np.uint8], change: str) -> NDArray[np.uint8]:
+    """Return a picture after one of `CHANGES`, as bytes again."""
+    pixels = picture[:, :, None] if picture.ndim == 2 else picture
+    values = CHANGES[change](pixels / 255)
+    return np.asarray((values.clip(0, 1) * 255).round().astype(np.uint8).reshape(picture.shape))
+
+
+def robustness_rows(
+    part: CountingSet, methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int
+) -> list[dict[str, Any]]:
+    """Return rows METHOD:CHANGE@SET, over the first test pictures; METHOD:plain are the same pictures as they are."""
+    rows = []
+    for name in ROBUST:
+        for change in ("plain", *CHANGES):
+            task = partial(_score_changed, method=methods[name], change=change)
+            scores = list(each(task, test[:MOST_PICTURES], jobs, f"{name}:{change}@{part.name}"))
+            rows.append({"method": f"{name}:{change}@{part.name}", **summary(scores)})
+    return rows
+
+
+def _score_changed(truth: CountingImage, method: Method, change: str) -> PictureScores:
+    picture = truth.image()
+    picture = picture if change == "plain" else changed(picture, change)
+    return score_picture(found_by(method, picture), truth, masks=False)
+
+
+def curve_rows(part: CountingSet, test: Sequence[CountingImage], jobs: int) -> list[dict[str, Any]]:
+    """Return rows learned:N-pictures@SET and learned:N-clicks@SET.
+
+    Further training pictures are the next by the SHA-256 of their names; no row of the curves is scored on them.
+    """
+    by_hash = sorted(part.test, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())
+    more = by_hash[: max(PICTURES) - len(part.training)] if len(by_hash) > max(PICTURES) else []
+    pictures = [*part.training, *more]
+    left = [p for p in test if p not in more][:MOST_PICTURES]
+    finders = {f"{n}-pictures": learn(pictures[:n]) for n in PICTURES if n <= len(pictures)}
+    finders |= {f"{n}-clicks": taught_by_clicks(part.training, n) for n in CLICKS}
+    rows = []
+    for name, finder in finders.items():
+        task = partial(_score_changed, method=finder, change="plain")
+        scores = list(each(task, left, jobs, f"learned:{name}@{part.name}"))
+        rows.append({"method": f"learned:{name}@{part.name}", **summary(scores)})
+    return rows
+
+
+def taught_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:
+    """Return a finder taught by clicks on random objects of one picture: the first with as many, or the fullest."""
+    enough = [p for p in training if len(p.points) >= count] or [max(training, key=lambda p: len(p.points))]
+    picture = enough[0]
+    chosen = np.random.default_rng(0).permutation(len(picture.points))[:count]
+    return ObjectFinder().fit([picture.image()], [picture.points[chosen]], complete=False)

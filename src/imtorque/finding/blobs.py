@@ -1,0 +1,225 @@
+"""Find things in a picture: torque says where, contours how they look, and each edge belongs to one thing."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from imtorque._types import BoolArray, Edges, FloatArray, Image, Sizes, check_sizes
+from imtorque.finding.candidates import torque_candidates
+from imtorque.finding.contours import Contours, fit_contours
+from imtorque.finding.levels import edge_levels, picture_levels
+from imtorque.finding.measure import measured
+from imtorque.finding.paper import paper_contours
+from imtorque.finding.suppress import claim_edges
+from imtorque.finding.table import Blobs
+from imtorque.images import grey_image
+
+THRESHOLD = 0.55
+SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
+SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
+BEYOND = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest
+MINORITY = 0.7  # a sign that explains less than this share of what the other does is that of the gaps between things
+
+
+@dataclass(frozen=True)
+class Search:
+    """How candidates are looked for, as `find_blobs` was asked."""
+
+    sizes: FloatArray | None
+    sign: int | None
+    sigma: float | None
+    ring: float
+    patch: str
+
+
+def find_blobs(
+    image: Image | Edges,
+    *,
+    sizes: Sizes | tuple[float, float] | None = None,
+    sign: int | None = None,
+    sigma: float | None = None,
+    recipe: str = "contours",
+    contrast: float = 0.0,
+    ring: float = 0.6,
+    patch: str = "disk",
+    threshold: float | None = None,
+    overlap: float = 0.4,
+    prominence: float = 0.2,
+    count: int | None = None,
+    mask: ArrayLike | None = None,
+) -> Blobs:
+    """Find bright and dark things, with place, size and outline.
+
+    Extrema of ring torque over place and size say where things may be; around each the closed contour with most edges
+    is cut; from the strongest down, each contour claims its edges, and what is left without edges of its own falls.
+    Edges are taken at a scale in proportion to the things, and judged by the picture's own noise: magnification,
+    contrast, empty margins and slow changes of light do not matter.
+
+    Parameters
+    ----------
+    image
+        A picture as for `detect_edges`; or `Edges`, which have no grey values: then contrast, snr and intensity are
+        NaN.
+    sizes
+        (smallest, largest): a tuple of two is the range of diameters to look in, in pixels. A list or array is the
+        patch sizes themselves, odd and increasing; a list of two is two sizes. By default everything from 7 pixels, or
+        1.5 % of the picture's side where that is more, to 46 % of it.
+    sign
+        +1 for bright things, -1 for dark ones, 0 for both. None takes both too, unless one kind explains less than
+        0.7 of the edges that the other does: then it is what lies between things, and is left out.
+    sigma
+        Smoothing of the edges, in pixels; by default in proportion to the things.
+    recipe
+        "contours", or "paper": the extrema of the paper's Canny edges in square patches, after overlap suppression;
+        their outlines are the patches.
+    contrast
+        Least |contrast|, in standard deviations of the picture's noise.
+    ring
+        Share of the patch, by side, left out in its middle when candidates are looked for; 0 for plain torque.
+    patch
+        "disk" or "square".
+    threshold
+        Least |torque| of an outline (see `Blobs`): 0.55 unless given. With recipe="paper" of the patch: 0.4.
+    overlap
+        Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
+        may hold smaller ones.
+    prominence
+        Least share of the edges (contrast times diameter) that a typical thing of the picture has.
+    count
+        How many to return at most; all by default.
+    mask
+        Where to look, shape (H, W): things whose centre lies elsewhere are left out.
+
+    Returns
+    -------
+    Blobs
+        Strongest first, with a label image.
+
+    Examples
+    --------
+    >>> image = np.ones((60, 80))
+    >>> image[20:41, 15:36] = 0
+    >>> blobs = find_blobs(image)
+    >>> blobs
+    Blobs(1: 0 bright, 1 dark)
+    >>> [round(float(v), 1) for v in (blobs.y[0], blobs.x[0], blobs.contrast[0])]
+    [30.0, 25.0, -1.0]
+    """
+    _check(sign, recipe, contrast, ring, threshold, overlap, prominence, count)
+    shape = image.shape if isinstance(image, Edges) else grey_image(image)[0].shape
+    chosen = _mask(mask, shape)
+    if recipe == "paper":
+        found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
+    else:
+        smallest, largest = size_range(shape, sizes)
+        listed = None if sizes is None or isinstance(sizes, tuple) else np.asarray(check_sizes(sizes), np.float64)
+        found = _contours(image, (smallest, largest), Search(listed, sign or None, sigma, ring, patch))
+        found = found[found.closure >= (THRESHOLD if threshold is None else threshold)]
+        diameter = found.diameter
+        found = found[(diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)]
+        found = found[_significant(found, contrast)]
+        found = found[claim_edges(found, found.closure, shape, overlap=overlap)]
+        found = found[_prominent(found, prominence, either=sign is None)]
+    blobs = measured(found, image, shape)
+    if chosen is not None:
+        y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip((blobs.y, blobs.x), shape, strict=True))
+        blobs = blobs[chosen[y, x]]
+    return blobs[:count]
+
+
+def _check(
+    sign: int | None,
+    recipe: str,
+    contrast: float,
+    ring: float,
+    threshold: float | None,
+    overlap: float,
+    prominence: float,
+    count: int | None,
+) -> None:
+    """Refuse what cannot be meant."""
+    if sign not in (None, -1, 0, 1):
+        raise ValueError(f"sign must be +1, -1, 0 or None, got {sign!r}")
+    if recipe not in ("contours", "paper"):
+        raise ValueError(f'recipe must be "contours" or "paper", got {recipe!r}')
+    named = {"contrast": contrast, "threshold": threshold or 0.0, "overlap": overlap, "prominence": prominence}
+    for name, value in named.items():
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(f"{name} must not be negative, got {value}")
+    if not 0 <= ring < 1:
+        raise ValueError(f"ring must be at least 0 and below 1, got {ring}")
+    if count is not None and operator.index(count) < 0:
+        raise ValueError(f"count must not be negative, got {count}")
+
+
+def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray | None:
+    """Return where to look, as booleans."""
+    if mask is None:
+        return None
+    chosen = np.asarray(mask)
+    if chosen.shape != shape or chosen.dtype.kind not in "bui":
+        raise ValueError(f"mask must be booleans of shape {shape}, got {chosen.dtype} of shape {chosen.shape}")
+    return chosen.astype(bool)
+
+
+def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None) -> tuple[float, float]:
+    """Return the smallest and the largest diameter to look for: given as a tuple of two, or held by a list of sizes."""
+    if sizes is None:
+        side = math.sqrt(shape[0] * shape[1])
+        smallest = max(SMALLEST, LEAST_SHARE * side)
+        return smallest, max(smallest, LARGEST_SHARE * side)
+    if isinstance(sizes, tuple) and len(sizes) == 2 and not any(isinstance(v, tuple) for v in sizes):
+        smallest, largest = (float(v) for v in sizes)
+        if not (math.isfinite(largest) and 3 <= smallest <= largest):
+            raise ValueError(f"sizes as a range must be (smallest, largest) with 3 <= smallest <= largest, got {sizes}")
+        return smallest, largest
+    listed = check_sizes(sizes)
+    if listed.ndim != 1:
+        raise ValueError(f"sizes must be sides of patches, got (height, width) pairs {listed.tolist()}")
+    return float(max(3, listed[0])), float(max(3, listed[-1]))
+
+
+def _contours(image: Image | Edges, limits: tuple[float, float], search: Search) -> Contours:
+    """Return the contours around all candidates at all levels."""
+    if isinstance(image, Edges):
+        levels = edge_levels(image, *limits)
+    else:
+        levels = picture_levels(grey_image(image)[0], *limits, sigma=search.sigma)
+    parts = []
+    for level in levels:
+        sizes = None if search.sizes is None else search.sizes / level.factor
+        seeds = torque_candidates(level, sign=search.sign, ring=search.ring, patch=search.patch, sizes=sizes)
+        parts.append(fit_contours(level, seeds))
+    return Contours.join([Contours.none(), *parts])
+
+
+def _significant(found: Contours, contrast: float) -> BoolArray:
+    """Return which contours stand out of the noise, and have the contrast asked for; all where there is no grey."""
+    known = np.isfinite(found.contrast)
+    snr = np.abs(found.contrast) / found.noise
+    keep: BoolArray = ~known | ((found.significance >= SIGNIFICANT) & (snr >= contrast))
+    return keep
+
+
+def _prominent(found: Contours, share: float, either: bool) -> BoolArray:
+    """Return which contours explain enough of the picture's edges; where `either`, of the sign that explains most."""
+    edges = found.closure * found.diameter
+    if np.all(np.isfinite(found.contrast)):
+        edges = edges * np.abs(found.contrast)
+    keep: BoolArray = edges >= share * _typical(edges)
+    if either and len(found):
+        bright, dark = (float(edges[keep & (found.sign == sign)].sum()) for sign in (1, -1))
+        if min(bright, dark) < MINORITY * max(bright, dark):
+            keep &= found.sign == (1 if bright > dark else -1)
+    return keep
+
+
+def _typical(edges: FloatArray) -> float:
+    """Return the amount that half of all amounts together lie above: unlike the median, many small ones change little."""
+    rising = np.sort(edges)
+    return float(rising[np.searchsorted(np.cumsum(rising), rising.sum() / 2)]) if rising.size else 0.0

@@ -1,0 +1,203 @@
+"""The outline of each thing: the closed contour around a candidate that most edges support."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+
+from imtorque import _native
+from imtorque._types import BoolArray, Extrema, Float32Array, FloatArray, IntArray
+from imtorque.finding.levels import Level
+from imtorque.finding.shapes import polygon_moments
+
+ANGLES = 32
+RADII = 24
+NEAREST, FARTHEST = 0.45, 1.75  # shares of the candidate's radius between which its contour lies
+SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
+LONG = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
+LONGEST = 5.0
+ASPECTS = (2.0, 3.5)  # of the frames tried around things with edges on two sides
+SIDED = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
+WORTHY = 0.35  # mean evidence from which a contour is looked for again about its own middle
+LEAST_SEEN = 0.55  # share of a contour that must lie in the picture to count as the whole
+
+
+@dataclass(frozen=True, eq=False)
+class Contours:
+    """Closed contours in a picture, n of them.
+
+    Parameters
+    ----------
+    y, x
+        Points of the contours, in pixels of the picture, shape (n, angles).
+    evidence
+        Gradient across each point, towards the thing's own sign, in [-1, 1]; 0 outside the picture.
+    sign
+        +1 for bright things, -1 for dark ones, shape (n,).
+    closure
+        Mean evidence over the points that lie in the picture: the torque of the contour itself, shape (n,).
+    inside, outside
+        Mean grey value in a band along either side of the contour.
+    noise
+        Standard deviation of the noise at the level of the contour, for one pixel of the picture.
+    torque, size
+        Of the candidate each came from; the size in pixels of the picture.
+    """
+
+    y: FloatArray
+    x: FloatArray
+    evidence: Float32Array
+    sign: FloatArray
+    closure: FloatArray
+    inside: FloatArray
+    outside: FloatArray
+    noise: FloatArray
+    torque: FloatArray
+    size: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.sign)
+
+    def __getitem__(self, chosen: IntArray | BoolArray | slice) -> Contours:
+        return Contours(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    @classmethod
+    def join(cls, parts: list[Self]) -> Self:
+        """Return the contours of all parts, in their order."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return no contours."""
+        points, rows = np.zeros((0, ANGLES)), np.zeros(0)
+        return cls(points, points, points.astype(np.float32), *([rows] * 7))
+
+    @property
+    def contrast(self) -> FloatArray:
+        """Grey values inside over those outside; negative for dark things."""
+        return self.inside - self.outside
+
+    @property
+    def area(self) -> FloatArray:
+        """Pixels inside each contour."""
+        return polygon_moments(self.y, self.x).area
+
+    @property
+    def diameter(self) -> FloatArray:
+        """Diameter of the disc of the same area."""
+        return np.sqrt(self.area * (4 / math.pi))
+
+    @property
+    def significance(self) -> FloatArray:
+        """Contrast over what noise alone makes of the mean of so many pixels; positive where it has the right sign."""
+        spread = self.noise * np.sqrt(2.5 / np.maximum(self.area, 1.0))
+        return self.sign * self.contrast / spread
+
+
+def fit_contours(level: Level, candidates: Extrema) -> Contours:
+    """Find the closed contour around each candidate of a level.
+
+    On 32 rays the radius is chosen so that the gradient across the contour is strongest and the radius changes little
+    from ray to ray, by dynamic programming (`_native.closed_contours`). It is looked for again about its own middle, and
+    where edges lie on two sides in frames stretched along these; the one with more evidence stands. So a long thing is
+    one thing.
+
+    Parameters
+    ----------
+    level
+        As `picture_levels` yields them.
+    candidates
+        As `torque_candidates` returns them, in pixels of the level.
+
+    Returns
+    -------
+    Contours
+        One for each candidate, in pixels of the picture.
+    """
+    n = len(candidates)
+    sign = np.sign(candidates.value).astype(np.float64)
+    seeds = np.stack([candidates.y, candidates.x, candidates.size / 2, np.zeros(n), np.ones(n), sign]).astype(
+        np.float64
+    )
+    found = _search(level, seeds)
+    _improve(level, found, _about_the_middle(found, sign))
+    for aspect in ASPECTS:
+        _improve(level, found, _along_the_sides(found, sign, aspect))
+    _improve(level, found, _about_the_middle(found, sign))
+    return _in_picture(level, candidates, sign, found)
+
+
+_Found = tuple[FloatArray, FloatArray, Float32Array, BoolArray, Float32Array, Float32Array]
+_Again = tuple[IntArray, FloatArray]  # which contours to look for again, and the seeds
+
+
+def _improve(level: Level, found: _Found, again: _Again) -> None:
+    """Look for some contours again, and keep those with more evidence than before."""
+    which, seeds = again
+    if not which.size:
+        return
+    tried = _search(level, seeds)
+    better = _closure(tried) > _closure(found)[which]
+    for kept, new in zip(found, tried, strict=True):
+        kept[which[better]] = new[better]
+
+
+def _about_the_middle(found: _Found, sign: FloatArray) -> _Again:
+    """Return seeds in the middle of each contour worth it, stretched as it is."""
+    which = np.flatnonzero(_closure(found) >= WORTHY)
+    moments = polygon_moments(found[0][which], found[1][which])
+    ratio = moments.long / np.maximum(moments.short, 1e-6)
+    aspect = np.where(ratio > LONG, np.minimum(ratio, LONGEST), 1.0)
+    radius = np.sqrt(np.maximum(moments.area, 1) / math.pi)
+    return which, np.stack([moments.y, moments.x, radius, moments.turn, aspect, sign[which]])
+
+
+def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
+    """Return seeds stretched along the two sides of contours that have edges on two sides only: long things."""
+    y, x, evidence = found[0], found[1], np.maximum(found[2], 0)
+    middle_y, middle_x = y.mean(axis=1), x.mean(axis=1)
+    v, u = y - middle_y[:, None], x - middle_x[:, None]
+    reach = np.hypot(v, u)
+    # Twice the angle, so that opposite sides add up.
+    turning = (evidence * ((u + 1j * v) / np.maximum(reach, 1e-6)) ** 2).sum(axis=1)
+    mass = np.maximum(evidence.sum(axis=1), 1e-6)
+    which = np.flatnonzero((np.abs(turning) > SIDED * mass) & (mass >= WORTHY / 2 * ANGLES))
+    width = ((evidence * reach).sum(axis=1) / mass)[which]  # half of it
+    turn = np.angle(turning[which]) / 2 + math.pi / 2
+    stretch = np.full(len(which), aspect)
+    return which, np.stack([middle_y[which], middle_x[which], width * math.sqrt(aspect), turn, stretch, sign[which]])
+
+
+def _search(level: Level, seeds: FloatArray) -> _Found:
+    rays = (ANGLES, RADII, NEAREST, FARTHEST, SLOPE)
+    return _native.closed_contours(level.gx, level.gy, level.grey, np.ascontiguousarray(seeds, np.float64), *rays)
+
+
+def _closure(found: _Found) -> FloatArray:
+    """Return the mean evidence of the points seen."""
+    evidence, seen = found[2], found[3]
+    mean: FloatArray = evidence.sum(axis=1, dtype=np.float64) / np.maximum(seen.sum(axis=1), LEAST_SEEN * ANGLES)
+    return mean
+
+
+def _in_picture(level: Level, candidates: Extrema, sign: FloatArray, found: _Found) -> Contours:
+    """Return what was found in pixels of the picture, cut at its rim."""
+    height, width = level.grey.shape
+    y, x, evidence, _, inside, outside = found
+    y, x = np.clip(y, -0.5, height - 0.5), np.clip(x, -0.5, width - 0.5)
+    factor = level.factor
+    return Contours(
+        y * factor + level.offset,
+        x * factor + level.offset,
+        evidence,
+        sign,
+        _closure(found),
+        inside.astype(np.float64),
+        outside.astype(np.float64),
+        np.full(len(sign), level.noise * factor),
+        candidates.value.astype(np.float64),
+        candidates.size * float(factor),
+    )

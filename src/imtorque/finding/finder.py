@@ -1,0 +1,244 @@
+"""Learn from a few examples what to find, and find it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imtorque import _native
+from imtorque._atomic import replacing
+from imtorque._types import Float32Array, FloatArray, Image
+from imtorque.finding.features import measure
+from imtorque.finding.forest import Forest, grow_forest
+from imtorque.finding.likeness import apply_likeness, likeness_moments, solve_likeness
+from imtorque.finding.planes import Planes, Sizes, signs_of, sizes_of, working_planes
+from imtorque.finding.pool import KINDS, find_candidates, sources_of
+from imtorque.finding.training import KIND_SETS, Lesson, Setting, choose_setting, chosen_of, setting_from_clicks
+from imtorque.finding.truth import Marks, read_marks
+
+FORMAT = 1  # of the saved file
+
+
+@dataclass(frozen=True)
+class FoundObjects:
+    """Objects found in one picture, in order of falling score.
+
+    Parameters
+    ----------
+    y, x
+        Centroids, in pixels.
+    score
+        How sure the finder is of each, 0 to 1.
+    diameter, area
+        Of the outline, in pixels; the diameter is that of the disc of the same area.
+    boxes
+        Shape (n, 4): y0, x0, y1, x1, the last two exclusive.
+    outline_y, outline_x, radii
+        Outlines: a centre and the radii in 32 directions from +x towards +y.
+    shape
+        Of the picture.
+    """
+
+    y: FloatArray
+    x: FloatArray
+    score: FloatArray
+    diameter: FloatArray
+    area: FloatArray
+    boxes: FloatArray
+    outline_y: Float32Array
+    outline_x: Float32Array
+    radii: Float32Array
+    shape: tuple[int, int]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.y)
+
+    def labels(self) -> NDArray[np.int32]:
+        """Return the label image: i + 1 on the pixels of object i, the surer of two that overlap on top."""
+        return _native.paint_outlines(self.outline_y, self.outline_x, self.radii, *self.shape)
+
+
+class ObjectFinder:
+    """Find objects like those marked in a few pictures.
+
+    Candidates of several kinds (torque, extremal and thresholded regions, Laplacian of Gaussian, radial symmetry) are
+    measured, a small forest learns what each is worth, and the best set of candidates that do not overlap is chosen as
+    a whole. Which kinds serve, and from which worth on, cross-validation over the training pictures decides.
+
+    Parameters
+    ----------
+    kinds
+        Kinds of candidates that may be used; sets of them to try, each a tuple, or None for the usual ones.
+
+    Attributes
+    ----------
+    setting_
+        What cross-validation chose, and its F1 and count error: how far the finder is to be trusted.
+    """
+
+    def __init__(self, kinds: Sequence[tuple[str, ...]] | None = None) -> None:
+        """Check the kinds; nothing is learned yet."""
+        self.kinds = tuple(tuple(part) for part in (KIND_SETS if kinds is None else kinds))
+        for part in self.kinds:
+            if not part or not set(part) <= set(KINDS):
+                raise ValueError(f"kinds must be tuples of {', '.join(KINDS)}, got {part}")
+
+    def fit(
+        self,
+        pictures: Sequence[Image],
+        objects: Sequence[ArrayLike],
+        ignored: Sequence[ArrayLike] | None = None,
+        *,
+        complete: bool = True,
+    ) -> ObjectFinder:
+        """Learn from pictures with their objects marked.
+
+        Parameters
+        ----------
+        pictures
+            Grey or coloured, of one magnification.
+        objects
+            For each picture boxes (n, 4) with y0, x0, y1, x1 (the last two exclusive), points (n, 2) with y, x, or a
+            label image of the picture's height and width.
+        ignored
+            For each picture boxes (m, 4) of what is to be neither learned nor avoided.
+        complete
+            Whether all objects of the pictures are marked. With False a handful of clicks will do; then the threshold
+            follows from what the clicked objects get, and no F1 is known.
+        """
+        if not len(pictures) or len(pictures) != len(objects):
+            raise ValueError(f"every picture must have its objects, got {len(pictures)} and {len(objects)}")
+        aside = [()] * len(pictures) if ignored is None else ignored
+        shapes = [np.shape(picture)[:2] for picture in pictures]
+        marks = [read_marks(o, (s[0], s[1]), i) for o, s, i in zip(objects, shapes, aside, strict=True)]
+        self._sizes = sizes_of(pictures, marks)
+        marks = [mark.reduced(self._sizes.factor) for mark in marks]
+        planes = [working_planes(picture, self._sizes) for picture in pictures]
+        self._signs = signs_of(planes, marks)
+        lessons = self._lessons(planes, marks)
+        if complete:
+            self.setting_, examples = choose_setting(lessons, self._sizes, self.kinds)
+        else:
+            self.setting_, examples = setting_from_clicks(lessons, self._sizes, max(self.kinds, key=len))
+        features = np.concatenate([example.measured.features for example in examples])
+        values = np.concatenate([example.judged.value for example in examples])
+        known = np.isfinite(values)
+        self._forest = grow_forest(features[known], values[known])
+        return self
+
+    def _lessons(self, planes: list[Planes], marks: list[Marks]) -> list[Lesson]:
+        """Return the lessons; each picture's learned plane comes from the other pictures, as it will be later."""
+        moments = [likeness_moments(*pair) for pair in zip(planes, marks, strict=True)]
+        self._form = solve_likeness(moments)
+        kinds = {kind for part in self.kinds for kind in part}
+        lessons = []
+        for i, (picture, marked) in enumerate(zip(planes, marks, strict=True)):
+            others = moments[:i] + moments[i + 1 :] or moments
+            picture.likeness = apply_likeness(picture, solve_likeness(others))
+            pool = find_candidates(picture, self._sizes, sources_of(kinds, self._signs))
+            lessons.append(Lesson(picture, marked, pool))
+        return lessons
+
+    def predict(self, picture: Image) -> FoundObjects:
+        """Find the objects of a picture of the same magnification."""
+        self._require_fit()
+        planes = working_planes(picture, self._sizes)
+        planes.likeness = apply_likeness(planes, self._form)
+        kinds = self.setting_.kinds
+        pool = find_candidates(planes, self._sizes, sources_of(kinds, self._signs))
+        measured = measure(planes, self._sizes, pool, torque="torque" in kinds)
+        value = self._forest(measured.features)
+        chosen = np.flatnonzero(chosen_of(measured, value, self.setting_.threshold, self.setting_.overlap))
+        chosen = chosen[np.argsort(-value[chosen], kind="stable")]
+        shape = np.shape(picture)[:2]
+        return _in_picture(measured.pool[chosen], value[chosen], self._sizes.factor, (shape[0], shape[1]))
+
+    def score(self, pictures: Sequence[Image], objects: Sequence[ArrayLike]) -> float:
+        """Return F1 over pictures with all their objects marked: found centres that lie in an object, one to one."""
+        matched = total = 0
+        for picture, marked in zip(pictures, objects, strict=True):
+            shape = np.shape(picture)[:2]
+            marks = read_marks(marked, (shape[0], shape[1]))
+            found = self.predict(picture)
+            matched += _matches(found, marks, self._sizes.typical / 2)
+            total += len(found) + len(marks)
+        return 2 * matched / total if total else 1.0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what was learned to one file of arrays and plain text, complete or not at all."""
+        self._require_fit()
+        about = {
+            "format": FORMAT,
+            "setting": asdict(self.setting_),
+            "sizes": asdict(self._sizes),
+            "signs": self._signs,
+            "kinds": self.kinds,
+        }
+        arrays = {field.name: getattr(self._forest, field.name) for field in fields(Forest)}
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, about=np.array(json.dumps(about)), form=self._form, allow_pickle=False, **arrays)
+        with replacing(path) as partial:
+            partial.write_bytes(buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ObjectFinder:
+        """Read a finder that `save` wrote; scikit-learn is not needed."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
+            about = json.loads(str(arrays["about"]))
+        except (ValueError, KeyError, EOFError) as error:
+            raise ValueError(f"{path} must be a file that ObjectFinder.save wrote: {error}") from error
+        if about.get("format") != FORMAT:
+            raise ValueError(f"{path} must be of format {FORMAT}, got {about.get('format')}")
+        finder = cls([tuple(part) for part in about["kinds"]])
+        finder.setting_ = Setting(**{**about["setting"], "kinds": tuple(about["setting"]["kinds"])})
+        finder._sizes, finder._signs = Sizes(**about["sizes"]), tuple(about["signs"])
+        finder._form = arrays["form"]
+        finder._forest = Forest(*(arrays[field.name] for field in fields(Forest)))
+        return finder
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "setting_"):
+            raise ValueError("fit must be called first, got a finder that has learned nothing")
+
+
+def _in_picture(pool: Any, value: Float32Array, factor: int, shape: tuple[int, int]) -> FoundObjects:
+    """Return chosen candidates at the size of the picture as given."""
+    shift = np.float32((factor - 1) / 2)
+    pool = replace(pool, y=pool.y * factor + shift, x=pool.x * factor + shift, radii=pool.radii * np.float32(factor))
+    shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *shape)
+    return FoundObjects(
+        y=shapes[:, 1],
+        x=shapes[:, 2],
+        score=value.astype(np.float64),
+        diameter=np.sqrt(4 * shapes[:, 0] / np.pi),
+        area=shapes[:, 0],
+        boxes=shapes[:, 3:7],
+        outline_y=pool.y,
+        outline_x=pool.x,
+        radii=pool.radii,
+        shape=shape,
+    )
+
+
+def _matches(found: FoundObjects, marks: Marks, radius: float) -> int:
+    """Return how many found centres lie in objects (near points), at most one in each."""
+    from scipy.optimize import linear_sum_assignment
+
+    y, x = found.y[:, None], found.x[:, None]
+    if marks.form == "points":
+        inside = np.hypot(y - marks.points[:, 0], x - marks.points[:, 1]) <= radius
+    else:
+        y0, x0, y1, x1 = marks.boxes.T
+        inside = (y >= y0 - 0.5) & (x >= x0 - 0.5) & (y < y1 - 0.5) & (x < x1 - 0.5)
+    rows, columns = linear_sum_assignment(inside, maximize=True)
+    return int(inside[rows, columns].sum())

@@ -1,0 +1,73 @@
+"""A small forest: grown by scikit-learn, kept as arrays, asked by a kernel; no pickle, and no version to match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque import _native
+from imtorque._types import Float32Array, FloatArray
+
+TREES = 80
+SMALLEST_LEAF = 4
+TRIED = 0.2  # part of the features that a node tries
+MOST_ROWS = 16000  # to grow trees from
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Regression trees as arrays over all nodes; the roots' places in `root`; -1 in `feature` marks a leaf."""
+
+    feature: NDArray[np.int32]
+    threshold: Float32Array
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: Float32Array
+    root: NDArray[np.int32]
+
+    def __call__(self, features: Float32Array) -> Float32Array:
+        """Return the mean value of the leaves that each row of features falls into."""
+        arrays = (self.feature, self.threshold, self.left, self.right, self.value, self.root)
+        return _native.forest_values(*arrays, np.ascontiguousarray(features, np.float32))
+
+
+def grow_forest(features: Float32Array, values: FloatArray, *, trees: int = TREES, seed: int = 0) -> Forest:
+    """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features."""
+    try:
+        from sklearn.ensemble import ExtraTreesRegressor
+    except ImportError as error:
+        raise ImportError("learning needs scikit-learn: pip install 'imtorque[learn]'") from error
+
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(len(values))[:MOST_ROWS]
+    grower = ExtraTreesRegressor(
+        trees, min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, n_jobs=-1, random_state=seed
+    )
+    grower.fit(features[rows], values[rows])
+    return _as_arrays([tree.tree_ for tree in grower.estimators_])
+
+
+def _as_arrays(trees: list[Any]) -> Forest:
+    starts = np.cumsum([0] + [tree.node_count for tree in trees])
+    leaf = np.concatenate([tree.children_left < 0 for tree in trees])
+    left, right = (
+        np.concatenate([getattr(tree, side) + start for tree, start in zip(trees, starts, strict=False)])
+        for side in ("children_left", "children_right")
+    )
+    feature = np.where(leaf, -1, np.concatenate([tree.feature for tree in trees]))
+    threshold = np.concatenate([tree.threshold for tree in trees])
+    value = np.concatenate([tree.value[:, 0, 0] for tree in trees])
+    # Rounding a threshold down to float32 sends float32 features the same way as the double did.
+    single = threshold.astype(np.float32)
+    single = np.where(single > threshold, np.nextafter(single, np.float32(-np.inf)), single)
+    return Forest(
+        feature.astype(np.int32),
+        single.astype(np.float32),
+        np.where(leaf, 0, left).astype(np.int32),
+        np.where(leaf, 0, right).astype(np.int32),
+        value.astype(np.float32),
+        starts[:-1].astype(np.int32),
+    )

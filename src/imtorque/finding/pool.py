@@ -1,0 +1,207 @@
+"""Candidates of several kinds in one pool, each an outline around a centre.
+
+Kinds: torque (plain and ring, squares and disks, fine and coarse edges), threshold (extremal regions; regions above a
+threshold, parted where they are narrow), log (Laplacian of Gaussian), radial (fast radial symmetry). Torque, log and
+radial give a centre and a size; the outline is the closed path around it with the strongest gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque import _native
+from imtorque._types import Edges, Float32Array, FloatArray, IntArray, TorqueVolume
+from imtorque.extrema import find_extrema
+from imtorque.finding import regions, seeds
+from imtorque.finding.planes import Planes, Sizes
+from imtorque.finding.truth import ANGLES
+from imtorque.torque import torque_volume
+
+GROWTH = 1.2  # ratio of neighbouring sizes
+INNER = 0.6  # of a ring: the part of the patch's side that is left out
+MOST_SEEDS = 0.5  # of one source, in objects that would fill the picture
+SEARCHES = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction
+ALIKE_AREA, ALIKE_PLACE = 1.25, 0.15  # ratio of areas, and distance over size, that make two candidates one
+KINDS = ("torque", "threshold", "log", "radial")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Candidates of one picture.
+
+    Parameters
+    ----------
+    y, x, radii
+        Centre and outline of each.
+    source
+        Place in `SOURCES` of what found it.
+    strength
+        How strong it was there.
+    fit
+        Mean gradient along the outline, where the outline was looked for; else 0.
+    votes
+        How many candidates this one stands for.
+    """
+
+    y: Float32Array
+    x: Float32Array
+    radii: Float32Array
+    source: NDArray[np.int32]
+    strength: Float32Array
+    fit: Float32Array
+    votes: Float32Array
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.y)
+
+    def __getitem__(self, chosen: NDArray[np.bool_] | IntArray) -> Pool:
+        """Return the candidates that a mask or places select."""
+        return Pool(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
+@dataclass(frozen=True)
+class Source:
+    """One way to find candidates: its kind, the plane it looks at, the sign it looks for, and its own setting."""
+
+    kind: str
+    plane: str
+    sign: int
+    way: str
+
+
+def _sources() -> Iterator[Source]:
+    for plane, sign in (("grey", 1), ("grey", -1), ("likeness", 1)):
+        for way in ("square", "ring", "disk", "coarse") if plane == "grey" else ("ring", "disk"):
+            yield Source("torque", plane, sign, way)
+        yield Source("threshold", plane, sign, "extremal")
+        yield Source("threshold", plane, sign, "parted")
+        yield Source("log", plane, sign, "log")
+        yield Source("radial", plane, sign, "radial")
+
+
+SOURCES = tuple(_sources())
+
+
+def sources_of(kinds: Iterable[str], signs: Sequence[int]) -> list[int]:
+    """Return the places of the sources of these kinds that look for these signs; the learned plane has but one."""
+    wanted = set(kinds)
+    return [i for i, s in enumerate(SOURCES) if s.kind in wanted and (s.plane == "likeness" or s.sign in signs)]
+
+
+def patch_sizes(sizes: Sizes) -> IntArray:
+    """Return odd patch sizes over the range of objects at the working size."""
+    low, high = 0.8 * sizes.smallest / sizes.factor, 1.25 * sizes.largest / sizes.factor
+    steps = max(3, int(np.ceil(np.log(high / low) / np.log(GROWTH))) + 1)
+    wanted = np.geomspace(max(low, 5), max(high, 11), steps)
+    return np.unique(2 * (wanted / 2).astype(int) + 1)
+
+
+def find_candidates(planes: Planes, sizes: Sizes, sources: Sequence[int]) -> Pool:
+    """Return the candidates of these sources, one source after the other."""
+    sides = patch_sizes(sizes)
+    parts = []
+    for number in sources:
+        y, x, radii, strength, fit = FINDERS[SOURCES[number].kind](planes, sides, SOURCES[number])
+        parts.append(Pool(y, x, radii, np.full(len(y), number, np.int32), strength, fit, np.ones(len(y), np.float32)))
+    names = Pool.__dataclass_fields__
+    return Pool(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def merge_alike(pool: Pool, shape: tuple[int, int]) -> Pool:
+    """Return one of each group of candidates of about the same place and size, with the number of the group."""
+    shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *shape)
+    pool, shapes = pool[shapes[:, 0] > 0], shapes[shapes[:, 0] > 0]
+    octave = np.rint(np.log(shapes[:, 0]) / np.log(ALIKE_AREA))
+    step = ALIKE_PLACE * np.sqrt(ALIKE_AREA**octave)
+    ratio = np.rint(np.log((shapes[:, 5] - shapes[:, 3]) / (shapes[:, 6] - shapes[:, 4])) / np.log(ALIKE_AREA))
+    cells = np.stack([octave, ratio, np.rint(shapes[:, 1] / step), np.rint(shapes[:, 2] / step)], axis=1)
+    order = np.argsort(-pool.fit, kind="stable")
+    _, places, votes = np.unique(cells[order], axis=0, return_index=True, return_counts=True)
+    merged = pool[order[places]]
+    return replace(merged, votes=votes.astype(np.float32))
+
+
+Found = tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Array]
+
+
+def edge_sigma(planes: Planes, coarse: bool = False) -> float:
+    """Return the scale of edges: fine or coarse, in proportion to the objects."""
+    return max(1.0, planes.diameter / (9 if coarse else 20))
+
+
+def ring_volume(edges: Edges, sides: IntArray, patch: str) -> TorqueVolume:
+    """Return the torque of patches without their inner part, over the area that is left."""
+    inner = 2 * (INNER * sides / 2).astype(int) + 1
+    distinct, places = np.unique(inner, return_inverse=True)
+    outer = torque_volume(edges, sides, patch=patch).tau
+    within = torque_volume(edges, distinct, patch=patch).tau[places]
+    areas, holes = (sides**2)[:, None, None], (inner**2)[:, None, None]
+    tau = (areas * outer - holes * within) / (areas - holes)
+    return TorqueVolume(np.ascontiguousarray(tau, np.float32), sides)
+
+
+def torque_of(planes: Planes, sides: IntArray, plane: str, way: str) -> TorqueVolume:
+    """Return the torque volume of one way: square, ring, disk (a ring too), coarse (a ring on coarse edges)."""
+    if (plane, way) not in planes.volumes:
+        gx, gy = planes.force(plane, edge_sigma(planes, way == "coarse"))
+        edges = Edges(gy, -gx)
+        square = way == "square"
+        shape = "disk" if way == "disk" else "square"
+        planes.volumes[plane, way] = torque_volume(edges, sides) if square else ring_volume(edges, sides, shape)
+    return planes.volumes[plane, way]
+
+
+def _torque_candidates(planes: Planes, sides: IntArray, source: Source) -> Found:
+    volume = torque_of(planes, sides, source.plane, source.way)
+    found = find_extrema(volume, sign=source.sign, count=_most(planes))
+    return _outlined(planes, source, found.y, found.x, found.size / 2, np.abs(found.value))
+
+
+def _log_candidates(planes: Planes, sides: IntArray, source: Source) -> Found:
+    volume = seeds.log_volume(planes.plane(source.plane), sides)
+    found = find_extrema(volume, sign=source.sign, count=_most(planes))
+    return _outlined(planes, source, found.y, found.x, found.size / 2, np.abs(found.value))
+
+
+def _radial_candidates(planes: Planes, sides: IntArray, source: Source) -> Found:
+    gx, gy = planes.force(source.plane, edge_sigma(planes))
+    volume = seeds.radial_volume(gx * source.sign, gy * source.sign, sides)
+    found = find_extrema(volume, sign=1, count=_most(planes))
+    return _outlined(planes, source, found.y, found.x, found.size / 2, found.value)
+
+
+def _most(planes: Planes) -> int:
+    height, width = planes.shape
+    return int(30 + MOST_SEEDS * height * width / planes.diameter**2)
+
+
+def _outlined(
+    planes: Planes, source: Source, y: IntArray, x: IntArray, radius: FloatArray, strength: FloatArray
+) -> Found:
+    """Return seeds with the outlines of every search."""
+    gx, gy = planes.force(source.plane, edge_sigma(planes))
+    ys, xs, rs = (np.ascontiguousarray(a, np.float32) for a in (y, x, radius))
+    sign = np.full(len(ys), source.sign, np.int8)
+    parts = [_native.find_outlines(gx, gy, ys, xs, rs, sign, ANGLES, *search) for search in SEARCHES]
+    radii, means = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    n = len(SEARCHES)
+    return np.tile(ys, n), np.tile(xs, n), radii, np.tile(strength.astype(np.float32), n), means
+
+
+def _region_candidates(planes: Planes, sides: IntArray, source: Source) -> Found:
+    plane = planes.plane(source.plane) * source.sign
+    find = regions.extremal if source.way == "extremal" else regions.parted
+    return find(plane, float(sides[0]), float(sides[-1]), planes.diameter)
+
+
+FINDERS: dict[str, Callable[[Planes, IntArray, Source], Found]] = {
+    "torque": _torque_candidates,
+    "threshold": _region_candidates,
+    "log": _log_candidates,
+    "radial": _radial_candidates,
+}

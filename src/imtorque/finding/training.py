@@ -1,0 +1,177 @@
+"""What a finder learns from; and which kinds of candidates and threshold serve best, by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque._types import FloatArray, IntArray
+from imtorque.finding.choice import choose_set
+from imtorque.finding.features import Measured, measure
+from imtorque.finding.forest import grow_forest
+from imtorque.finding.planes import Planes, Sizes
+from imtorque.finding.pool import SOURCES, Pool
+from imtorque.finding.targets import Judged, judge
+from imtorque.finding.truth import Marks
+
+FOLDS = 4
+TRIAL_TREES = 40  # of a forest that is grown to choose settings
+THRESHOLDS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.65)
+OVERLAPS = (0.25, 0.4)  # of the smaller candidate
+SURE = 0.5  # part of the value of marked objects from which on unmarked ones are taken
+KIND_SETS = (
+    ("torque",),
+    ("threshold",),
+    ("torque", "threshold"),
+    ("torque", "threshold", "log", "radial"),
+)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A training picture at its working size, with the marks on it and the candidates of all sources found in it."""
+
+    planes: Planes
+    marks: Marks
+    pool: Pool
+
+    def of_kinds(self, kinds: Iterable[str], sizes: Sizes) -> Example:
+        """Return the candidates of these kinds, measured and judged; torque is measured only where it is a kind."""
+        names = set(kinds)
+        wanted = [number for number, source in enumerate(SOURCES) if source.kind in names]
+        chosen = self.pool[np.isin(self.pool.source, wanted)]
+        measured = measure(self.planes, sizes, chosen, torque="torque" in names)
+        return Example(measured, judge(measured, self.marks, self.planes.shape, self.planes.diameter))
+
+
+@dataclass(frozen=True)
+class Example:
+    """The candidates of one training picture, and what each is worth."""
+
+    measured: Measured
+    judged: Judged
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What cross-validation chose, and how well it did.
+
+    Parameters
+    ----------
+    kinds, threshold, overlap
+        The kinds of candidates, the worth from which on they are taken, and how much two may share.
+    f1, f1_iou
+        F1 by place, and by overlap of at least one half. With a few clicks, the part of them that was found.
+    count_error, mean_count
+        Mean of |found - marked| over the pictures, and mean of what was marked.
+    """
+
+    kinds: tuple[str, ...]
+    threshold: float
+    overlap: float
+    f1: float
+    f1_iou: float
+    count_error: float
+    mean_count: float
+
+    @property
+    def score(self) -> float:
+        """What is made largest: the mean of both F1."""
+        return (self.f1 + self.f1_iou) / 2
+
+
+def choose_setting(
+    lessons: Sequence[Lesson], sizes: Sizes, kind_sets: Sequence[tuple[str, ...]]
+) -> tuple[Setting, list[Example]]:
+    """Return the kinds, threshold and overlap with the best F1 on pictures not learned from; and those examples."""
+    best: tuple[Setting, list[Example]] | None = None
+    for kinds in kind_sets:
+        examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
+        setting = _best_setting(examples, out_of_fold(examples), kinds)
+        if best is None or setting.score > best[0].score:
+            best = (setting, examples)
+    if best is None:
+        raise ValueError("kinds must name at least one kind of candidates, got none")
+    return best
+
+
+def setting_from_clicks(
+    lessons: Sequence[Lesson], sizes: Sizes, kinds: tuple[str, ...]
+) -> tuple[Setting, list[Example]]:
+    """Return a setting where only some of the objects were marked: then what was not may be an object as well.
+
+    A forest that takes the unmarked for wrong gives every object a value in proportion to its chance to be one (Elkan
+    and Noto 2008); the proportion is what the marked ones get from forests that did not see them.
+    """
+    examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
+    best = []
+    for example, value in zip(examples, out_of_fold(examples), strict=True):
+        place = example.judged.overlap
+        best += [value[place == number].max() for number in np.unique(place[place >= 0])]
+    if not best:
+        raise ValueError("candidates must be found at the clicks, got none at any")
+    threshold = SURE * float(np.median(best))
+    found = float(np.mean(np.asarray(best) > threshold))
+    marked = float(np.mean([example.judged.marked for example in examples]))
+    return Setting(kinds, threshold, OVERLAPS[0], found, found, marked * (1 - found), marked), examples
+
+
+def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
+    """Return every candidate's value by a forest that was not grown on its picture (its strip, of a lone picture)."""
+    groups, parts = _groups(examples)
+    features = np.concatenate([example.measured.features for example in examples])
+    values = np.concatenate([example.judged.value for example in examples])
+    known, predicted = np.isfinite(values), np.zeros(len(values))
+    for fold in np.unique(groups):
+        others = known & (groups != fold)
+        if others.any():
+            predicted[groups == fold] = grow_forest(features[others], values[others], trees=TRIAL_TREES)(
+                features[groups == fold]
+            )
+    return np.split(predicted, np.cumsum(parts)[:-1])
+
+
+def _groups(examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
+    parts = [len(example.measured.pool) for example in examples]
+    if len(examples) > 1:
+        folds = np.arange(len(examples)) % min(FOLDS, len(examples))
+        return np.repeat(folds, parts), parts
+    x = examples[0].measured.pool.x
+    return np.searchsorted(np.quantile(x, [0.25, 0.5, 0.75]), x), parts
+
+
+def _best_setting(examples: Sequence[Example], values: Sequence[FloatArray], kinds: tuple[str, ...]) -> Setting:
+    found = []
+    for overlap in OVERLAPS:
+        for threshold in THRESHOLDS:
+            chosen = [chosen_of(e.measured, v, threshold, overlap) for e, v in zip(examples, values, strict=True)]
+            found.append(_setting(examples, chosen, kinds, threshold, overlap))
+    return max(found, key=lambda setting: setting.score)
+
+
+def chosen_of(measured: Measured, value: FloatArray, threshold: float, overlap: float) -> NDArray[np.bool_]:
+    """Return the best set of candidates where each adds its value less the threshold.
+
+    With values that are chances to be right, the threshold that is half the F1 reached makes this the set with the
+    largest expected F1.
+    """
+    pairs = (measured.first, measured.second, measured.common)
+    return choose_set(value.astype(np.float64) - threshold, measured.area, *pairs, overlap=overlap)
+
+
+def _setting(
+    examples: Sequence[Example],
+    chosen: Sequence[NDArray[np.bool_]],
+    kinds: tuple[str, ...],
+    threshold: float,
+    overlap: float,
+) -> Setting:
+    counts = np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=float)
+    placed, overlapping, found, marked = counts.sum(axis=0)
+    error = float(np.abs(counts[:, 2] - counts[:, 3]).mean())
+    total = max(found + marked, 1)
+    f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
+    return Setting(kinds, threshold, overlap, f1, f1_iou, error, float(counts[:, 3].mean()))
