@@ -11,7 +11,8 @@ from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundaries import EdgeStrengthener, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
 from imtorque.edges import detect_edges, edges_from_map, gradient_edges
-from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
+from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.finding import Blobs, find_blobs
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.objects import propose_objects, segment_objects
@@ -30,6 +31,7 @@ from imtorque.torque import (
 __version__ = _version("imtorque")
 
 __all__ = [
+    "Blobs",
     "EdgeStrengthener",
     "Edges",
     "Extrema",
@@ -68,7 +70,17 @@ __all__ = [
 ]
 
 # Loaded when first used: plotting brings matplotlib.
-_SUBMODULES = ("datasets", "evaluation", "files", "plotting", "recognition", "saliency", "segmentation", "synthetic")
+_SUBMODULES = (
+    "datasets",
+    "evaluation",
+    "files",
+    "finding",
+    "plotting",
+    "recognition",
+    "saliency",
+    "segmentation",
+    "synthetic",
+)
 
 
 def __getattr__(name: str) -> _ModuleType:

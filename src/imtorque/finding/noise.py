@@ -8,7 +8,9 @@ from imtorque._types import Float32Array
 
 TILE = 16  # pixels; noise is measured tile by tile
 QUANTILE = 0.3  # of the tiles: those that objects and texture fill are among the noisier ones
-OF_NOISE = 0.6745 * 6 * 0.96  # median of |second differences| of white noise of deviation 1, in the tile at the quantile
+OF_NOISE = (
+    0.6745 * 6 * 0.96
+)  # median of |second differences| of white noise of deviation 1, in the tile at the quantile
 FLAT = 1e-5  # of the range of grey values: tiles of margin or saturated parts say nothing about the noise
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import Edges, FloatArray, Image, Sizes
+from imtorque._types import Edges, FloatArray, Image, IntArray, Sizes
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding.contours import ANGLES, Contours
@@ -46,7 +46,9 @@ def paper_contours(
     value = kept.value.astype(np.float64)
     evidence = np.zeros((len(kept), ANGLES), np.float32)
     centred = kept.y[:, None] + y, kept.x[:, None] + x
-    return Contours(*centred, evidence, np.sign(value), np.abs(value), inside, outside, noise, value, kept.size * 1.0)
+    greys = (inside, outside, noise)
+    size = kept.size.astype(np.float64)
+    return Contours(*centred, evidence, np.sign(value), np.abs(value), *greys, value, size)
 
 
 def _squares(half: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -57,9 +59,7 @@ def _squares(half: FloatArray) -> tuple[FloatArray, FloatArray]:
     return half[:, None] * (sine * reach), half[:, None] * (cosine * reach)
 
 
-def _grey_values(
-    image: Image, y: FloatArray, x: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _grey_values(image: Image, y: IntArray, x: IntArray, size: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean grey in each patch, around it up to 1.4 times its side, and the noise."""
     grey = grey_image(image)[0]
     table = np.zeros((grey.shape[0] + 1, grey.shape[1] + 1))
