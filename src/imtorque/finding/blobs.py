@@ -54,7 +54,7 @@ def find_blobs(
     patch: str = "disk",
     threshold: float | None = None,
     overlap: float = 0.4,
-    prominence: float = 0.5,
+    prominence: float = 0.45,
     count: int | None = None,
     mask: ArrayLike | None = None,
 ) -> Blobs:

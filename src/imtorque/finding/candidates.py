@@ -12,7 +12,7 @@ from imtorque.finding.levels import Level
 from imtorque.torque import torque_volume
 
 GROWTH = 1.13  # ratio of neighbouring sizes, where it makes more than 2 pixels
-LEAST_TORQUE = 0.5  # of a candidate: low, because contours decide
+LEAST_TORQUE = 0.7  # of a candidate: low, because contours decide
 
 
 def torque_candidates(

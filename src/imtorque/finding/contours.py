@@ -20,8 +20,9 @@ SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
 LONG = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
 LONGEST = 5.0
 ASPECTS = (2.0, 3.5)  # of the frames tried around things with edges on two sides
+SIDES = 0.25  # mean evidence from which sides are worth following
 SIDED = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
-WORTHY = 0.35  # mean evidence from which a contour is looked for again about its own middle
+WORTHY = 0.48  # mean evidence from which a contour is looked for again about its own middle
 UNSATURATED = 8.0  # k of the refined search over that of the level
 FINE = (ANGLES, 25, 0.65, 1.54, 0.01)  # its rays, as above
 LEAST_SEEN = 0.55  # share of a contour that must lie in the picture to count as the whole
@@ -189,7 +190,7 @@ def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
     # Twice the angle, so that opposite sides add up.
     turning = (evidence * ((u + 1j * v) / np.maximum(reach, 1e-6)) ** 2).sum(axis=1)
     mass = np.maximum(evidence.sum(axis=1), 1e-6)
-    which = np.flatnonzero((np.abs(turning) > SIDED * mass) & (mass >= WORTHY / 2 * ANGLES))
+    which = np.flatnonzero((np.abs(turning) > SIDED * mass) & (mass >= SIDES * ANGLES))
     width = ((evidence * reach).sum(axis=1) / mass)[which]  # half of it
     turn = np.angle(turning[which]) / 2 + math.pi / 2
     stretch = np.full(len(which), aspect)
