@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from finding.scenes import discs, ellipse, lattice, missed_and_extra
 from numpy.testing import assert_allclose, assert_array_equal
 from skimage.data import coins
 from skimage.transform import rescale
 
+from finding.scenes import discs, ellipse, lattice, missed_and_extra
 from imtorque import Edges, Extrema, detect_edges, find_blobs
 
 SHAPE = (240, 260)
@@ -101,7 +101,9 @@ def test_an_ellipse_is_one_thing_with_its_axes(aspect, degrees):
 
 def test_a_thing_in_a_thing_of_clearly_different_size_is_kept():
     picture = 0.5 * ellipse((120, 120), (60, 60), (40, 40)) + 0.5 * ellipse((120, 120), (55, 66), (9, 9))
-    assert sorted(np.rint(find_blobs(picture).diameter / 2)) == [9, 40]
+    blobs = find_blobs(picture, sizes=(12, 100))
+    assert_allclose(sorted(blobs.diameter), [18, 80], rtol=0.05)
+    assert blobs.labels[55, 66] != blobs.labels[80, 60] > 0
 
 
 def test_gaps_between_things_are_no_things():

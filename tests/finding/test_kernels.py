@@ -1,11 +1,11 @@
 """The kernels of finding beside their slow twins."""
 
-import naive
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+import naive
 from imtorque import _native
 from imtorque.finding import noise_level
 from imtorque.finding.shapes import polygon_moments

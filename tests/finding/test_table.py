@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from finding.scenes import discs, ellipse
 from numpy.testing import assert_allclose, assert_array_equal
 
+from finding.scenes import discs, ellipse
 from imtorque import Blobs, Extrema, find_blobs
 
 CENTRES = [(30, 30), (32.4, 90.7), (80, 60)]
@@ -45,7 +45,7 @@ def test_each_row_has_place_size_shape_and_contrast_in_the_pictures_values(blobs
 
 def test_labels_have_the_numbers_of_the_rows(blobs):
     for row in range(3):
-        y, x = (int(round(float(v[row]))) for v in (blobs.y, blobs.x))
+        y, x = (round(float(v[row])) for v in (blobs.y, blobs.x))
         assert blobs.labels[y, x] == row + 1
     assert_allclose(np.bincount(blobs.labels.ravel())[1:], blobs.area, rtol=0.05)
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Extrema, Image, IntArray
+from imtorque._types import Edges, Image, IntArray
 from imtorque.boundaries import strengthen_edges
 from imtorque.contribution import LOWEST_GRADIENT, dense_contribution
 from imtorque.edges import detect_edges
-from imtorque.finding import Blobs, find_blobs
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
+from imtorque.finding import Blobs, find_blobs
 from imtorque.images import grey_image
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import blob_picture, edge_picture, scale_picture, value_picture

@@ -62,9 +62,11 @@ class Contours:
     size: FloatArray
 
     def __len__(self) -> int:
+        """Return how many there are."""
         return len(self.sign)
 
     def __getitem__(self, chosen: IntArray | BoolArray | slice) -> Contours:
+        """Return the contours chosen."""
         return Contours(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     @classmethod
@@ -91,11 +93,12 @@ class Contours:
     @property
     def diameter(self) -> FloatArray:
         """Diameter of the disc of the same area."""
-        return np.sqrt(self.area * (4 / math.pi))
+        diameter: FloatArray = np.sqrt(self.area * (4 / math.pi))
+        return diameter
 
     @property
     def significance(self) -> FloatArray:
-        """Contrast over what noise alone makes of the mean of so many pixels; positive where it has the right sign."""
+        """Contrast over what noise makes of the mean of so many pixels; positive where it has the right sign."""
         spread = self.noise * np.sqrt(2.5 / np.maximum(self.area, 1.0))
         return self.sign * self.contrast / spread
 
@@ -104,9 +107,9 @@ def fit_contours(level: Level, candidates: Extrema) -> Contours:
     """Find the closed contour around each candidate of a level.
 
     On 32 rays the radius is chosen so that the gradient across the contour is strongest and the radius changes little
-    from ray to ray, by dynamic programming (`_native.closed_contours`). It is looked for again about its own middle, and
-    where edges lie on two sides in frames stretched along these; the one with more evidence stands. So a long thing is
-    one thing.
+    from ray to ray, by dynamic programming (`_native.closed_contours`). It is looked for again about its own middle,
+    and where edges lie on two sides in frames stretched along these; the one with more evidence stands. So a long
+    thing is one thing.
 
     Parameters
     ----------
@@ -140,7 +143,10 @@ def refine_contours(level: Level, contours: Contours) -> Contours:
     the gradient almost as it is, on finer radii near the contour. All else stays as it was.
     """
     length = np.hypot(level.gx, level.gy)
-    plain = 1 / (length + UNSATURATED * (1 - length))  # of g / k = s / (1 - s), once more saturated, far above
+    # The gradient over k is s / (1 - s) of the saturated one, s; saturated again at 8 k it is almost plain.
+    plain: Float32Array = np.float32(1) / (length + np.float32(UNSATURATED) * (1 - length))
+        length + np.float32(UNSATURATED) * (1 - length)
+    )  # of g / k = s / (1 - s), once more saturated, far above
     moments = polygon_moments((contours.y - level.offset) / level.factor, (contours.x - level.offset) / level.factor)
     ratio = moments.long / np.maximum(moments.short, 1e-6)
     radius, aspect = (

@@ -129,7 +129,7 @@ def saturated_gradient(
     of_noise = noise / (math.sqrt(8 * math.pi) * sigma**2)
     edges = strength[strength > STRONG * of_noise]
     typical = float(np.quantile(edges, TYPICAL)) if edges.size else 0.0
-    weight = 1 / (strength + np.float32(max(2 * of_noise, saturation * typical)))
+    weight: Float32Array = np.float32(1) / (strength + np.float32(max(2 * of_noise, saturation * typical)))
     return gx * weight, gy * weight
 
 

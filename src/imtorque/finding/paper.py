@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import Edges, FloatArray, Image, IntArray, Sizes
+from imtorque._types import Edges, FloatArray, Image, IntArray, Sizes, check_sizes
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding.contours import ANGLES, Contours
@@ -35,9 +35,9 @@ def paper_contours(
     if sizes is None:
         sizes = default_sizes(edges.shape)
     elif isinstance(sizes, tuple) and len(sizes) == 2:
-        smallest = 2 * (int(sizes[0]) // 2) + 1
-        sizes = default_sizes(edges.shape, smallest=smallest, largest=max(smallest, int(sizes[1])))
-    extrema = find_extrema(edges, sizes=sizes, sign=sign)
+        low, high = (int(np.asarray(v).item()) for v in sizes)
+        sizes = default_sizes(edges.shape, smallest=2 * (low // 2) + 1, largest=max(2 * (low // 2) + 1, high))
+    extrema = find_extrema(edges, sizes=check_sizes(np.asarray(sizes)), sign=sign)
     kept = suppress_overlaps(extrema[np.abs(extrema.value) >= threshold], overlap)
     y, x = _squares(kept.size / 2)
     inside = outside = noise = np.full(len(kept), np.nan)
@@ -65,7 +65,7 @@ def _grey_values(image: Image, y: IntArray, x: IntArray, size: IntArray) -> tupl
     table = np.zeros((grey.shape[0] + 1, grey.shape[1] + 1))
     table[1:, 1:] = grey.astype(np.float64).cumsum(axis=0).cumsum(axis=1)
 
-    def sums(half: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sums(half: FloatArray | IntArray) -> tuple[FloatArray, FloatArray]:
         y0, y1 = (np.clip(v, 0, grey.shape[0]).astype(int) for v in (y - half, y + half + 1))
         x0, x1 = (np.clip(v, 0, grey.shape[1]).astype(int) for v in (x - half, x + half + 1))
         return table[y1, x1] - table[y0, x1] - table[y1, x0] + table[y0, x0], (y1 - y0) * (x1 - x0)

@@ -57,7 +57,7 @@ def label_image(contours: Contours, shape: tuple[int, int]) -> NDArray[np.int32]
 
 
 def _label(
-    contours: Contours, shape: tuple[int, int], cell: float, *rules: float
+    contours: Contours, shape: tuple[int, int], cell: float, fresh: float, overlap: float, nested: float
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return labels on a grid of cells of so many pixels, and the label of each contour."""
 
@@ -68,4 +68,4 @@ def _label(
     middle = (cell - 1) / 2  # of the first cell, in pixels
     y, x = flat((contours.y - middle) / cell), flat((contours.x - middle) / cell)
     evidence, sign, across = flat(contours.evidence, np.float32), flat(contours.sign), flat(contours.diameter / cell)
-    return _native.claim_edges(y, x, evidence, sign, across, rows, columns, *rules, REACH)
+    return _native.claim_edges(y, x, evidence, sign, across, rows, columns, fresh, overlap, nested, REACH)
