@@ -145,8 +145,6 @@ def refine_contours(level: Level, contours: Contours) -> Contours:
     length = np.hypot(level.gx, level.gy)
     # The gradient over k is s / (1 - s) of the saturated one, s; saturated again at 8 k it is almost plain.
     plain: Float32Array = np.float32(1) / (length + np.float32(UNSATURATED) * (1 - length))
-        length + np.float32(UNSATURATED) * (1 - length)
-    )  # of g / k = s / (1 - s), once more saturated, far above
     moments = polygon_moments((contours.y - level.offset) / level.factor, (contours.x - level.offset) / level.factor)
     ratio = moments.long / np.maximum(moments.short, 1e-6)
     radius, aspect = (
