@@ -199,7 +199,7 @@ def test_json_is_one_object_and_nothing_else():
     assert done.returncode == 1
     assert report["failed"] == 1
     assert [picture["status"] for picture in report["pictures"]] == ["done", "failed"]
-    assert report["parameters"]["threshold"] == 0.4
+    assert report["parameters"]["overlap"] == 0.4
     assert report["pictures"][0]["result"]["blobs"][0]["number"] == 1
 
 

@@ -24,7 +24,6 @@ from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
 Written = tuple[list[Path], dict[str, Any]]
-BLOB_NAMES = {"label": "number", "value": "torque"}  # columns that are called otherwise in tables
 
 
 @dataclass(frozen=True)
@@ -257,14 +256,21 @@ def _within(labels: NDArray[Any], inside: NDArray[np.bool_] | None) -> NDArray[A
 
 def blob_rows(blobs: Blobs) -> list[dict[str, Any]]:
     """Return the blobs as rows, with the numbers that stand in the overlay and the label picture."""
-    columns = {BLOB_NAMES.get(name, name): column.tolist() for name, column in blobs.to_dict().items()}
+    columns = {name: blobs.to_dict()[key].tolist() for key, name in _blob_names(blobs).items()}
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]
 
 
 def blob_table(blobs: Blobs) -> str:
     """Return those rows as CSV."""
-    return table([BLOB_NAMES.get(name, name) for name in blobs.to_dict()], blob_rows(blobs))
+    return table(list(_blob_names(blobs).values()), blob_rows(blobs))
+
+
+def _blob_names(blobs: Blobs) -> dict[str, str]:
+    """Return what the columns are called in tables, the number first."""
+    return {"label": "number"} | {
+        name: "torque" if name == "value" else name for name in blobs.to_dict() if name != "label"
+    }
 
 
 def _label_bytes(blobs: Blobs) -> NDArray[np.uint16] | NDArray[np.int32]:

@@ -23,6 +23,7 @@ CLAIMING = 0.45  # torque from which an outline may claim edges
 FAINTEST = 0.5  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
 RELATIVE = 0.8  # of the torque of the picture's best outlines, where the sizes wanted are known
 UNGUIDED, UNGUIDED_RELATIVE = 0.65, 0.88  # where they are not: the smaller of this torque and this share
+LEAST_AT_TIPS = 0.2  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
 SPARED = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim their edges
@@ -115,7 +116,7 @@ def find_blobs(
     >>> blobs
     Blobs(1: 0 bright, 1 dark)
     >>> [round(float(v), 1) for v in (blobs.y[0], blobs.x[0], blobs.contrast[0])]
-    [30.0, 25.0, -1.0]
+    [30.0, 25.0, -0.9]
     """
     _check(sign, recipe, contrast, ring, threshold, overlap, prominence, count)
     shape = image.shape if isinstance(image, Edges) else grey_image(image)[0].shape
@@ -132,7 +133,7 @@ def find_blobs(
         found = found[found.closure >= (CLAIMING if threshold is None else threshold)]
         diameter = found.diameter
         found = found[(diameter >= SPARED * smallest) & (diameter <= largest / SPARED)]
-        found = found[_significant(found, contrast)]
+        found = found[_significant(found, contrast, shape)]
         found = found[claim_edges(found, found.closure, shape, overlap=overlap)]
         least = threshold if threshold is not None else _threshold(found, sizes is not None)
         diameter = found.diameter
@@ -217,12 +218,15 @@ def _contours(levels: list[Level], search: Search) -> Contours:
     return Contours.join([Contours.none(), *parts])
 
 
-def _significant(found: Contours, contrast: float) -> BoolArray:
-    """Return which contours stand out of the noise, and have the contrast asked for; all where there is no grey."""
+def _significant(found: Contours, contrast: float, shape: tuple[int, int]) -> BoolArray:
+    """Return which contours have edges at their ends, stand out of the noise and have the contrast asked for.
+
+    Contrast is not asked of contours found in edges alone.
+    """
     known = np.isfinite(found.contrast)
     snr = np.abs(found.contrast) / found.noise
     keep: BoolArray = ~known | ((found.significance >= SIGNIFICANT) & (snr >= contrast))
-    return keep
+    return keep & (found.tips(shape) >= LEAST_AT_TIPS)
 
 
 def _threshold(found: Contours, guided: bool) -> float:

@@ -102,6 +102,21 @@ class Contours:
         spread = self.noise * np.sqrt(2.5 / np.maximum(self.area, 1.0))
         return self.sign * self.contrast / spread
 
+    def tips(self, shape: tuple[int, int]) -> FloatArray:
+        """Return the evidence at the weaker end of each contour, along its long axis; ends at the rim do not count.
+
+        The sides of a stripe make a contour that nothing closes at its ends.
+        """
+        moments = polygon_moments(self.y, self.x)
+        along = (self.x - moments.x[:, None]) * np.cos(moments.turn)[:, None]
+        along += (self.y - moments.y[:, None]) * np.sin(moments.turn)[:, None]
+        near = np.roll(self.evidence, 1, axis=1) + self.evidence + np.roll(self.evidence, -1, axis=1)
+        inside = (self.y > 1) & (self.x > 1) & (self.y < shape[0] - 2) & (self.x < shape[1] - 2)
+        rows = np.arange(len(self))
+        ends = [along.argmax(axis=1), along.argmin(axis=1)]
+        weaker: FloatArray = np.min([np.where(inside[rows, end], near[rows, end] / 3, 1.0) for end in ends], axis=0)
+        return weaker
+
 
 def fit_contours(level: Level, candidates: Extrema) -> Contours:
     """Find the closed contour around each candidate of a level.

@@ -98,9 +98,9 @@ class Blobs(Extrema):
         return Blobs(**columns, labels=_renumbered(self.labels, rows))
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name, numbers in the order of the table: ready for any table library."""
-        columns: dict[str, NDArray[Any]] = {"label": np.arange(1, len(self) + 1)}
-        return columns | {name: getattr(self, name) for name in COLUMNS}
+        """Return the columns by name, those of `Extrema` first, the label last: ready for any table library."""
+        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in COLUMNS}
+        return columns | {"label": np.arange(1, len(self) + 1)}
 
     def to_dataframe(self) -> Any:
         """Return the table as a pandas DataFrame, indexed by label; needs pandas."""
