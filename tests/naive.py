@@ -864,3 +864,56 @@ def distinct_boxes(boxes, overlap, most):
         if len(kept) < most and all(len(pixels & other) / len(pixels | other) <= overlap for other in others):
             kept.append(i)
     return kept
+
+
+def closed_contour(gx, gy, seed, angles, radii, nearest, farthest, slope):
+    """Indices of the radii of the best contour around one seed, and its evidence: every path, one step at a time."""
+    y, x, radius, turn, aspect, sign = seed
+    a, b = math.sqrt(aspect), 1 / math.sqrt(aspect)
+    c, s = math.cos(turn), math.sin(turn)
+    lengths = [radius * nearest * (farthest / nearest) ** (r / (radii - 1)) for r in range(radii)]
+    evidence = np.empty((angles, radii))
+    for i in range(angles):
+        u, v = math.cos(2 * math.pi * i / angles), math.sin(2 * math.pi * i / angles)
+        normal = np.array([s * b * u + c * a * v, c * b * u - s * a * v])
+        normal /= np.hypot(*normal)
+        for r, length in enumerate(lengths):
+            at = y + length * (s * a * u + c * b * v), x + length * (c * a * u - s * b * v)
+            inside = all(-0.5 <= p <= n - 0.5 for p, n in zip(at, gx.shape, strict=True))
+            across = bilinear(gy, *at) * normal[0] + bilinear(gx, *at) * normal[1]
+            evidence[i, r] = -sign * across if inside else 0.3
+    order = [(i - angles // 2) % angles for i in range(angles + 2 * (angles // 2))]
+    best, back = evidence[order[0]].copy(), []
+    for i in order[1:]:
+        steps = [
+            [best[q] - slope * abs(q - r) if abs(q - r) <= 2 else -np.inf for q in range(radii)] for r in range(radii)
+        ]
+        back.append([int(np.argmax(row)) for row in steps])
+        best = np.array([max(row) for row in steps]) + evidence[i]
+    path = [int(np.argmax(best))]
+    for row in reversed(back):
+        path.append(row[path[-1]])
+    middle = path[::-1][angles // 2 : angles // 2 + angles]
+    return middle, evidence
+
+
+def bilinear(plane, y, x):
+    """Value between four pixels; at the rim, of the nearest place inside."""
+    y, x = min(max(y, 0), plane.shape[0] - 1), min(max(x, 0), plane.shape[1] - 1)
+    y0, x0 = int(y), int(x)
+    y1, x1 = min(y0 + 1, plane.shape[0] - 1), min(x0 + 1, plane.shape[1] - 1)
+    v, u = y - y0, x - x0
+    upper, lower = ((1 - u) * plane[row, x0] + u * plane[row, x1] for row in (y0, y1))
+    return (1 - v) * upper + v * lower
+
+
+def inside_polygon(y, x, shape):
+    """Which pixel centres lie inside a polygon: how often a ray to the right crosses its sides."""
+    inside = np.zeros(shape, bool)
+    for row in range(shape[0]):
+        for column in range(shape[1]):
+            for i in range(len(y)):
+                j = i - 1
+                if (y[i] > row) != (y[j] > row):
+                    inside[row, column] ^= column < x[i] + (row - y[i]) / (y[j] - y[i]) * (x[j] - x[i])
+    return inside

@@ -24,7 +24,7 @@ def blocks(page, language):
 def test_the_tutorials_code_runs_from_top_to_bottom(capsys):
     exec(compile("\n".join(blocks("tutorial.md", "python")), "tutorial.md", "exec"), {})
     pyplot.close("all")
-    assert capsys.readouterr().out.startswith("y,x,size,torque\n")
+    assert capsys.readouterr().out.startswith("y,x,size,torque,")
 
 
 def test_the_boundary_pages_code_runs():

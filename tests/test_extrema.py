@@ -12,13 +12,12 @@ from imtorque import (
     TorqueVolume,
     default_sizes,
     detect_edges,
-    find_blobs,
     find_extrema,
     torque_volume,
     value_and_scale_maps,
 )
 from imtorque.extrema import suppress_overlaps
-from imtorque.synthetic import disc, paint, scene
+from imtorque.synthetic import scene
 from strategies import edge_fields, exact_fields, patches, rectangle_lists, size_lists
 
 counts = st.one_of(st.none(), st.integers(0, 12))
@@ -90,34 +89,13 @@ def test_overlap_suppression_is_the_definition(boxes, overlap):
     assert_array_equal(np.stack([kept.y, kept.x, kept.size]), np.stack([extrema.y, extrema.x, extrema.size])[:, ref])
 
 
-def test_a_disc_is_found_at_its_place_and_size():
-    for radius in (6, 11, 20):
-        image = paint(np.ones((90, 100)), disc((90, 100), (40, 55), radius), 0.1)
-        blobs = find_blobs(image)
-        assert (abs(blobs.y[0] - 40), abs(blobs.x[0] - 55)) <= (1, 1)
-        assert 1.6 * radius <= blobs.size[0] <= 2.6 * radius
-        assert blobs.value[0] < -0.5
-
-
-def test_blobs_of_both_signs_are_found_and_can_be_asked_for_apart():
-    image = np.full((80, 160), 0.5)
-    image = paint(image, disc(image.shape, (40, 40), 15), 1.0)
-    image = paint(image, disc(image.shape, (40, 115), 15), 0.0)
-    both = find_blobs(image, count=2)
-    assert sorted(np.sign(both.value)) == [-1, 1]
-    assert np.all(find_blobs(image, sign=1).value > 0)
-    assert np.all(find_blobs(image, sign=-1).value < 0)
-    assert find_blobs(image, sign=1).x[0] == pytest.approx(40, abs=1)
-
-
 def test_count_holds_for_both_signs_together():
     edges = detect_edges(scene("shapes"))
     assert len(find_extrema(edges, sizes=range(3, 60, 2), count=7)) == 7
 
 
-def test_an_image_without_edges_has_no_blobs():
-    assert len(find_blobs(np.zeros((30, 40)))) == 0
-    assert find_blobs(np.zeros((30, 40))).to_csv() == "y,x,size,torque\n"
+def test_an_image_without_edges_has_no_extrema():
+    assert len(find_extrema(detect_edges(np.zeros((30, 40))), sizes=[5, 7])) == 0
 
 
 def test_the_default_sizes_suit_the_smallest_picture():

@@ -38,6 +38,12 @@ void stretch(double turn, double aspect, std::vector<Ray>& rays) {
     }
 }
 
+// Radii as shares of the seed's, and the logarithm of the ratio of neighbours.
+struct Radii {
+    double step;
+    std::vector<double> share;
+};
+
 struct Sample {
     float evidence, grey;
     bool seen;
@@ -61,8 +67,8 @@ Sample sample(const GradientField& field, double y, double x, const Ray& ray, do
 // The workspace of one seed.
 struct Search {
     Search(const Rays& r, int all)
-        : rays(r), depth(all), directions(r.angles), samples(static_cast<size_t>(r.angles) * all), best(r.radii),
-          next(r.radii), back(static_cast<size_t>(2 * r.angles) * r.radii), path(r.angles) {}
+        : rays(r), depth(all), directions(r.angles), samples(static_cast<size_t>(r.angles) * all), best(r.radii + 2 * kSteepest, -1e30f),
+          next(best), back(static_cast<size_t>(2 * r.angles) * r.radii), path(r.angles) {}
     const Sample* row(int i) const { return &samples[static_cast<size_t>(i) * depth]; }
     Rays rays;
     int depth;  // samples on a ray: the radii searched, and more beyond them for the grey values around
@@ -77,22 +83,30 @@ struct Search {
 void find_path(Search& s) {
     const int angles = s.rays.angles, radii = s.rays.radii, start = angles / 2, steps = angles + 2 * start;
     const auto row = [&](int i) { return s.row((i - start + angles) % angles); };
-    for (int r = 0; r < radii; ++r) s.best[r] = row(0)[r].evidence;
+    // The margins of `best` stay as good as minus infinity, so that no step leaves the radii.
+    for (int r = 0; r < radii; ++r) s.best[r + kSteepest] = row(0)[r].evidence;
+    const float once = static_cast<float>(s.rays.slope), twice = 2 * once;
     for (int i = 1; i < steps; ++i) {
+        const Sample* samples = row(i);
+        int8_t* back = &s.back[static_cast<size_t>(i) * radii];
         for (int r = 0; r < radii; ++r) {
-            float top = -1e30f;
-            int from = 0;
-            for (int d = -kSteepest; d <= kSteepest; ++d) {
-                if (r + d < 0 || r + d >= radii) continue;
-                const float value = s.best[r + d] - static_cast<float>(s.rays.slope) * std::abs(d);
-                if (value > top) top = value, from = d;
-            }
-            s.next[r] = top + row(i)[r].evidence;
-            s.back[static_cast<size_t>(i) * radii + r] = static_cast<int8_t>(from);
+            const float* from = &s.best[r + kSteepest];
+            float top = from[-2] - twice;
+            int8_t step = -2;
+            const auto offer = [&](float value, int8_t d) {
+                step = value > top ? d : step;
+                top = value > top ? value : top;
+            };
+            offer(from[-1] - once, -1);
+            offer(from[0], 0);
+            offer(from[1] - once, 1);
+            offer(from[2] - twice, 2);
+            s.next[r + kSteepest] = top + samples[r].evidence;
+            back[r] = step;
         }
         std::swap(s.best, s.next);
     }
-    int r = static_cast<int>(std::max_element(s.best.begin(), s.best.end()) - s.best.begin());
+    int r = static_cast<int>(std::max_element(s.best.begin(), s.best.end()) - s.best.begin()) - kSteepest;
     for (int i = steps - 1; i > 0; --i) {
         if (i >= start && i < start + angles) s.path[i - start] = r;
         r += s.back[static_cast<size_t>(i) * radii + r];
@@ -101,14 +115,14 @@ void find_path(Search& s) {
 }
 
 // Mean grey of the band of radii between `from` and `to` (logarithms) about the contour, by the area of each sample.
-float band_mean(const Search& s, const std::vector<double>& log_radius, const double* band) {
+float band_mean(const Search& s, const Radii& radii, const double* band) {
     double sum = 0, mass = 0;
     for (int i = 0; i < s.rays.angles; ++i) {
         for (int r = 0; r < s.depth; ++r) {
-            const double beside = log_radius[r] - log_radius[s.path[i]];
+            const double beside = radii.step * (r - s.path[i]);
             const Sample& one = s.row(i)[r];
             if (!one.seen || beside < band[0] || beside > band[1]) continue;
-            const double weight = std::exp(2 * log_radius[r]);
+            const double weight = radii.share[r] * radii.share[r];
             sum += weight * one.grey;
             mass += weight;
         }
@@ -136,12 +150,12 @@ bool cut_off(const Search& s, int i) {
     return r >= last - 1 && row[last + 1].evidence > row[r - 1].evidence && row[last + 1].evidence >= row[r].evidence;
 }
 
-void search_around(const GradientField& field, const Seeds& seeds, int k, const std::vector<double>& log_radius, Search& s) {
+void search_around(const GradientField& field, const Seeds& seeds, int k, const Radii& radii, Search& s) {
     stretch(seeds.turn[k], seeds.aspect[k], s.directions);
     for (int i = 0; i < s.rays.angles; ++i) {
         const Ray& ray = s.directions[i];
         for (int r = 0; r < s.depth; ++r) {
-            const double length = seeds.radius[k] * std::exp(log_radius[r]);
+            const double length = seeds.radius[k] * radii.share[r];
             s.samples[static_cast<size_t>(i) * s.depth + r] =
                 sample(field, seeds.y[k] + length * ray.dy, seeds.x[k] + length * ray.dx, ray, seeds.sign[k]);
         }
@@ -153,13 +167,13 @@ void search_around(const GradientField& field, const Seeds& seeds, int k, const 
 
 void closed_contours(const GradientField& field, const Seeds& seeds, const Rays& rays, const ContourOut& out) {
     const double step = std::log(rays.farthest / rays.nearest) / (rays.radii - 1);
-    std::vector<double> log_radius(rays.radii + static_cast<size_t>(std::ceil(kBeyond / step)));
-    for (size_t r = 0; r < log_radius.size(); ++r) log_radius[r] = std::log(rays.nearest) + step * static_cast<double>(r);
+    Radii radii{step, std::vector<double>(rays.radii + static_cast<size_t>(std::ceil(kBeyond / step)))};
+    for (size_t r = 0; r < radii.share.size(); ++r) radii.share[r] = rays.nearest * std::exp(step * static_cast<double>(r));
     constexpr int kBatch = 32;
     parallel_for((seeds.count + kBatch - 1) / kBatch, 2e4 * kBatch, [&](int batch) {
-        Search search(rays, static_cast<int>(log_radius.size()));
+        Search search(rays, static_cast<int>(radii.share.size()));
         for (int k = batch * kBatch; k < std::min(seeds.count, (batch + 1) * kBatch); ++k) {
-            search_around(field, seeds, k, log_radius, search);
+            search_around(field, seeds, k, radii, search);
             for (int i = 0; i < rays.angles; ++i) {
                 const size_t at = static_cast<size_t>(k) * rays.angles + i;
                 const double length = seeds.radius[k] * rays.nearest * std::exp(step * refined(search, i));
@@ -169,8 +183,8 @@ void closed_contours(const GradientField& field, const Seeds& seeds, const Rays&
                 out.evidence[at] = crossed.seen && !cut_off(search, i) ? crossed.evidence : 0.0f;
                 out.seen[at] = crossed.seen;
             }
-            out.inside[k] = band_mean(search, log_radius, kInnerBand);
-            out.outside[k] = band_mean(search, log_radius, kOuterBand);
+            out.inside[k] = band_mean(search, radii, kInnerBand);
+            out.outside[k] = band_mean(search, radii, kOuterBand);
         }
     });
 }

@@ -13,7 +13,8 @@ from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
 from imtorque.edges import EdgeRecipe, detect_edges, edges_from_map, gradient_edges
-from imtorque.extrema import find_blobs, find_extrema, suppress_overlaps
+from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.finding import Blobs, find_blobs
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.boxes import Boxes
@@ -33,6 +34,7 @@ from imtorque.torque import (
 __version__ = _version("imtorque")
 
 __all__ = [
+    "Blobs",
     "Boxes",
     "EdgeRecipe",
     "EdgeStrengthener",
@@ -80,6 +82,7 @@ _SUBMODULES = (
     "edges",
     "evaluation",
     "files",
+    "finding",
     "images",
     "plotting",
     "render",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import operator
 
 import numpy as np
 
 from imtorque import _native
-from imtorque._types import Edges, Extrema, Image, Patch, Sign, Sizes, TorqueVolume
-from imtorque.edges import detect_edges
-from imtorque.torque import default_sizes, patch_arrays, sizes_for
+from imtorque._types import Edges, Extrema, Patch, Sign, Sizes, TorqueVolume
+from imtorque.torque import patch_arrays, sizes_for
 
 
 def find_extrema(
@@ -83,58 +81,6 @@ def _strongest(
     else:
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
     return Extrema(y, x, array[k], value)
-
-
-def find_blobs(
-    image: Image,
-    *,
-    sizes: Sizes | None = None,
-    sign: Sign | None = None,
-    threshold: float = 0.4,
-    overlap: float = 0.5,
-    count: int | None = None,
-) -> Extrema:
-    """Find bright and dark blobs: torque extrema after overlap suppression.
-
-    Parameters
-    ----------
-    image
-        As for `detect_edges`, whose defaults are used.
-    sizes
-        Patch sizes to look at; by default `default_sizes` of the image.
-    sign
-        +1 for bright blobs, -1 for dark ones, None for both.
-    threshold
-        Smallest |torque|. A closed contour that fills its patch has about 0.5 to 1, random texture stays below 0.4
-        (Sec. 3.2).
-    overlap
-        A blob goes when it shares more than this part of the smaller patch's area with a stronger one of the same
-        sign.
-    count
-        How many to return at most; all by default.
-
-    Returns
-    -------
-    Extrema
-        Centre, size (the side of the patch that fits the blob) and torque of each, strongest first.
-
-    Examples
-    --------
-    >>> image = np.ones((60, 60))
-    >>> image[20:41, 15:36] = 0
-    >>> find_blobs(image)
-    Extrema(1: 0 positive, 1 negative)
-    """
-    for name, value in (("threshold", threshold), ("overlap", overlap)):
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must not be negative, got {value}")
-    if count is not None and operator.index(count) < 0:
-        raise ValueError(f"count must not be negative, got {count}")
-    _check_sign(sign)
-    edges = detect_edges(image)
-    array = default_sizes(edges.shape) if sizes is None else sizes
-    extrema = _strongest(edges, array, "square", 2.0, (sign or 0, -1, True), threshold)
-    return suppress_overlaps(extrema, overlap)[:count]
 
 
 def _check_sign(sign: int | None) -> None:

@@ -104,11 +104,11 @@ def test_blobs_writes_a_table_an_overlay_labels_and_a_record(shapes):
     assert names() == [f"shapes.png.blobs.{end}" for end in ("csv", "json", "labels.tiff", "png")]
     rows = list(csv.DictReader(io.StringIO(Path("imtorque-out/shapes.png.blobs.csv").read_text())))
     found = imtorque.find_blobs(read_image(shapes))
-    assert [int(row["y"]) for row in rows] == found.y.tolist()
+    assert [float(row["y"]) for row in rows] == pytest.approx(found.y.tolist(), rel=1e-5)
     assert [int(row["size"]) for row in rows] == found.size.tolist()
     assert [int(row["number"]) for row in rows] == list(range(1, len(found) + 1))
     labels = read_image("imtorque-out/shapes.png.blobs.labels.tiff")
-    assert labels[found.y[0], found.x[0]] == 1
+    np.testing.assert_array_equal(labels, found.labels)
 
 
 @pytest.mark.usefixtures("shapes")
@@ -198,7 +198,7 @@ def test_json_is_one_object_and_nothing_else():
     assert done.returncode == 1
     assert report["failed"] == 1
     assert [picture["status"] for picture in report["pictures"]] == ["done", "failed"]
-    assert report["parameters"]["threshold"] == 0.4
+    assert report["parameters"]["overlap"] == 0.4
     assert report["pictures"][0]["result"]["blobs"][0]["number"] == 1
 
 

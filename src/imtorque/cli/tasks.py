@@ -6,19 +6,19 @@ import csv
 import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Extrema, Image, IntArray, Patch, Sign
+from imtorque._types import Edges, Image, IntArray, Patch
 from imtorque.boundaries import strengthened
 from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import Force
-from imtorque.extrema import find_blobs
 from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
+from imtorque.finding import Blobs, find_blobs
 from imtorque.render.saliency import heat_overlay
-from imtorque.render.torque import blob_picture, edge_picture, label_picture, scale_picture, value_picture
+from imtorque.render.torque import blob_picture, edge_picture, scale_picture, value_picture
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
@@ -132,8 +132,8 @@ class FindBlobs:
 
     verb: ClassVar[str] = "blobs"
     sizes: tuple[int, ...] | None
-    sign: Sign | None
-    threshold: float
+    sign: Literal[1, -1, 0] | None
+    threshold: float | None
     overlap: float
     count: int | None
     mask: str | None
@@ -148,19 +148,24 @@ class FindBlobs:
         """Write the blobs of one picture."""
         image = read_image(source)
         shape = (image.shape[0], image.shape[1])
-        blobs = find_blobs(image, sizes=self.sizes, sign=self.sign, threshold=self.threshold, overlap=self.overlap)
         inside = self._inside(source, shape)
-        if inside is not None:
-            blobs = blobs[inside[blobs.y, blobs.x]]
-        blobs = blobs[: self.count]
-        outputs = [write_text(f"{stem}.csv", extrema_table(blobs))]
+        blobs = find_blobs(
+            image,
+            sizes=None if self.sizes is None else list(self.sizes),
+            sign=self.sign,
+            threshold=self.threshold,
+            overlap=self.overlap,
+            count=self.count,
+            mask=inside,
+        )
+        outputs = [write_text(f"{stem}.csv", blob_table(blobs))]
         if self.overlay:
             outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
         if self.labels:
-            outputs.append(write_picture(f"{stem}.labels.tiff", _within(label_picture(shape, blobs), inside)))
+            outputs.append(write_picture(f"{stem}.labels.tiff", _within(_label_bytes(blobs), inside)))
         bright = int(np.count_nonzero(blobs.value > 0))
         counts = {"count": len(blobs), "bright": bright, "dark": len(blobs) - bright}
-        return outputs, {"height": shape[0], "width": shape[1], **counts, "blobs": extrema_rows(blobs)}
+        return outputs, {"height": shape[0], "width": shape[1], **counts, "blobs": blob_rows(blobs)}
 
     def _inside(self, source: Path, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
         if self.mask is None:
@@ -240,18 +245,28 @@ def _within(labels: NDArray[Any], inside: NDArray[np.bool_] | None) -> NDArray[A
     return labels if inside is None else np.where(inside, labels, labels.dtype.type(0))
 
 
-def extrema_rows(extrema: Extrema) -> list[dict[str, Any]]:
-    """Return the extrema as rows, with the numbers that stand in the overlay and the label picture."""
-    columns = (extrema.y.tolist(), extrema.x.tolist(), extrema.size.tolist(), extrema.value.tolist())
-    return [
-        {"number": number, "y": y, "x": x, "size": size, "torque": float(f"{torque:.6g}")}
-        for number, (y, x, size, torque) in enumerate(zip(*columns, strict=True), start=1)
-    ]
+def blob_rows(blobs: Blobs) -> list[dict[str, Any]]:
+    """Return the blobs as rows, with the numbers that stand in the overlay and the label picture."""
+    columns = {name: blobs.to_dict()[key].tolist() for key, name in _blob_names(blobs).items()}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]
 
 
-def extrema_table(extrema: Extrema) -> str:
+def blob_table(blobs: Blobs) -> str:
     """Return those rows as CSV."""
-    return table(["number", "y", "x", "size", "torque"], extrema_rows(extrema))
+    return table(list(_blob_names(blobs).values()), blob_rows(blobs))
+
+
+def _blob_names(blobs: Blobs) -> dict[str, str]:
+    """Return what the columns are called in tables, the number first."""
+    return {"label": "number"} | {
+        name: "torque" if name == "value" else name for name in blobs.to_dict() if name != "label"
+    }
+
+
+def _label_bytes(blobs: Blobs) -> NDArray[np.uint16] | NDArray[np.int32]:
+    """Return the label image in as few bytes as hold its numbers."""
+    return blobs.labels.astype(np.uint16) if len(blobs) <= 65535 else blobs.labels
 
 
 def table(columns: list[str], rows: list[dict[str, Any]]) -> str:

@@ -17,7 +17,7 @@ from imtorque._atomic import replacing
 from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
-from imtorque.cli.tasks import extrema_rows, extrema_table
+from imtorque.cli.tasks import blob_rows, blob_table
 from imtorque.edges import SQRT2
 from imtorque.files import write_text
 
@@ -140,11 +140,11 @@ def blobs(
     sizes: Sizes = None,
     sign: Annotated[Sign, typer.Option(help="Which blobs to look for.")] = Sign.both,
     threshold: Annotated[
-        float, typer.Option(min=0, help="Smallest |torque|; 1 is a closed contour that fills its patch.")
-    ] = 0.4,
+        float | None, typer.Option(min=0, help="Smallest |torque| of an outline; 1 is a strong edge all around.")
+    ] = None,
     overlap: Annotated[
-        float, typer.Option(min=0, help="Largest part of its patch a blob may share with a stronger one.")
-    ] = 0.5,
+        float, typer.Option(min=0, help="Largest part of its area a blob may share with a stronger one of like size.")
+    ] = 0.4,
     count: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep the N strongest of each picture.")] = None,
     mask: Annotated[
         Path | None,
@@ -158,7 +158,7 @@ def blobs(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Find bright and dark blobs: a table of y, x, size and torque, and a picture with their numbers.
+    """Find bright and dark things: a table of place, size, shape and contrast, labels, and a picture with numbers.
 
     Example: [bold]imtorque blobs sample:hopper --count 10[/bold]
     """
@@ -269,14 +269,14 @@ def _write_demo(name: str, out: Path) -> dict[str, Any]:
     image = datasets.sample(name)
     if image.ndim == 3:  # the photograph: halved, as the paper's are
         image = np.asarray(PillowImage.fromarray(image).reduce(2))
-    found = imtorque.find_blobs(image, count=12)
+    found = imtorque.find_blobs(image, recipe="paper", count=12)
     page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"
     with replacing(page) as partial:
         overview(image, found, title=f"{name}: from edges to extrema of the torque").savefig(
             partial, format="png", dpi=110
         )
-    write_text(table, extrema_table(found))
-    return {"sample": name, "outputs": [str(page), str(table)], "blobs": extrema_rows(found)}
+    write_text(table, blob_table(found))
+    return {"sample": name, "outputs": [str(page), str(table)], "blobs": blob_rows(found)}
 
 
 def _print_table(sample: dict[str, Any], rows: int = 5) -> None:
@@ -284,4 +284,6 @@ def _print_table(sample: dict[str, Any], rows: int = 5) -> None:
     typer.echo("  number    y    x  size  torque")
     for blob in sample["blobs"][:rows]:
         kind = "bright" if blob["torque"] > 0 else "dark"
-        typer.echo(f"  {blob['number']:6} {blob['y']:4} {blob['x']:4} {blob['size']:5}   {blob['torque']:+.2f}  {kind}")
+        typer.echo(
+            f"  {blob['number']:6} {blob['y']:4.0f} {blob['x']:4.0f} {blob['size']:5}   {blob['torque']:+.2f}  {kind}"
+        )

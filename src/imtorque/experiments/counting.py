@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from imtorque._parallel import each
 from imtorque.datasets.counting import CountingImage, counting_sets
 from imtorque.experiments.counting_controls import CONTROLS
 from imtorque.experiments.counting_curves import curve_rows, robustness_rows
 from imtorque.experiments.counting_methods import LEARNED, Method, found_by, tuned_methods
 from imtorque.experiments.counting_scores import PictureScores, f1_difference, score_picture, summary
 from imtorque.experiments.report import Report, Request, checksum, difference
-from imtorque.experiments.workers import each
 from imtorque.finding import ObjectFinder
 
 NOTES = (

@@ -124,7 +124,7 @@ CONTROLS: Mapping[str, tuple[Control, list[Setting]]] = {
 
 def detect(name: str, picture: NDArray[Any], sizes: Range, setting: Setting) -> Detections:
     """Run a control on a picture whose grey values go from 0 to 1 between their 0.5 % and 99.5 % quantiles."""
-    grey = grey_image(picture)[0].astype(np.float64)
+    grey = grey_image(picture).astype(np.float64)
     low, high = np.quantile(grey, [0.005, 0.995])
     return CONTROLS[name][0](((grey - low) / max(high - low, 1e-6)).clip(0, 1), sizes, setting)
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque._parallel import each
 from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.experiments.counting_methods import Method, found_by, learn
 from imtorque.experiments.counting_scores import PictureScores, score_picture, summary
-from imtorque.experiments.workers import each
 from imtorque.finding import ObjectFinder
 
 MOST_PICTURES = 24  # of a set's test pictures, the first by name

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque._parallel import each
 from imtorque.datasets.counting import CountingImage
 from imtorque.experiments.counting_controls import CONTROLS, Range, Setting, detect, marked_sizes, objects_of
 from imtorque.experiments.counting_scores import Detections, goal, score_picture
-from imtorque.experiments.workers import each
 from imtorque.finding import ObjectFinder, find_blobs
 
 LEARNED: Mapping[str, list[tuple[str, ...]] | None] = {

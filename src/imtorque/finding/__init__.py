@@ -2,7 +2,7 @@
 
 from imtorque.finding.blobs import find_blobs
 from imtorque.finding.candidates import torque_candidates
-from imtorque.finding.contours import Contours, fit_contours
+from imtorque.finding.contours import Contours, fit_contours, refine_contours
 from imtorque.finding.finder import FoundObjects, ObjectFinder
 from imtorque.finding.levels import Level, picture_levels
 from imtorque.finding.noise import noise_level
@@ -21,5 +21,6 @@ __all__ = [
     "label_image",
     "noise_level",
     "picture_levels",
+    "refine_contours",
     "torque_candidates",
 ]

@@ -5,24 +5,32 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imtorque._types import BoolArray, Edges, FloatArray, Image, Sizes, check_sizes
+from imtorque._types import BoolArray, Edges, FloatArray, Image, Patch, Sign, Sizes, check_sizes
 from imtorque.finding.candidates import torque_candidates
-from imtorque.finding.contours import Contours, fit_contours
-from imtorque.finding.levels import edge_levels, picture_levels
+from imtorque.finding.contours import Contours, fit_contours, refine_contours
+from imtorque.finding.levels import Level, edge_levels, picture_levels
 from imtorque.finding.measure import measured
 from imtorque.finding.paper import paper_contours
 from imtorque.finding.suppress import claim_edges
 from imtorque.finding.table import Blobs
 from imtorque.images import grey_image
 
-THRESHOLD = 0.55
+CLAIMING = 0.45  # torque from which an outline may claim edges
+FAINTEST = 0.5  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
+RELATIVE = 0.8  # of the torque of the picture's best outlines, where the sizes wanted are known
+UNGUIDED, UNGUIDED_RELATIVE = 0.65, 0.88  # where they are not: the smaller of this torque and this share
+LEAST_AT_TIPS = 0.2  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
-BEYOND = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest
+SPARED = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim their edges
+BEYOND = 0.8  # outlines may be this share of the smallest wanted, or its inverse of the largest
+CLEAR, CLEAR_UNGUIDED = 0.9, 1.1  # contrast, over the typical one, from which small things need no prominence
+REFINED_SIZE = 18.0  # pixels across a thing at the level that refines its outline, where there is one
 MINORITY = 0.7  # a sign that explains less than this share of what the other does is that of the gaps between things
 
 
@@ -31,25 +39,24 @@ class Search:
     """How candidates are looked for, as `find_blobs` was asked."""
 
     sizes: FloatArray | None
-    sign: int | None
-    sigma: float | None
+    sign: Sign | None
     ring: float
-    patch: str
+    patch: Patch
 
 
 def find_blobs(
     image: Image | Edges,
     *,
     sizes: Sizes | tuple[float, float] | None = None,
-    sign: int | None = None,
+    sign: Literal[1, -1, 0] | None = None,
     sigma: float | None = None,
     recipe: str = "contours",
     contrast: float = 0.0,
     ring: float = 0.6,
-    patch: str = "disk",
+    patch: Patch = "disk",
     threshold: float | None = None,
     overlap: float = 0.4,
-    prominence: float = 0.2,
+    prominence: float = 0.45,
     count: int | None = None,
     mask: ArrayLike | None = None,
 ) -> Blobs:
@@ -84,12 +91,14 @@ def find_blobs(
     patch
         "disk" or "square".
     threshold
-        Least |torque| of an outline (see `Blobs`): 0.55 unless given. With recipe="paper" of the patch: 0.4.
+        Least |torque| of an outline (see `Blobs`). By default 0.8 of what the picture's best outlines have, and at
+        least 0.5; where no sizes are given 0.88 of theirs, between 0.5 and 0.65. With recipe="paper" of the patch, 0.4.
     overlap
         Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
         may hold smaller ones.
     prominence
-        Least share of the edges (contrast times diameter) that a typical thing of the picture has.
+        Least share of the edges (contrast times diameter) that a typical thing of the picture has; asked of things of
+        less contrast than the typical thing only, so that small things as clear as large ones stay.
     count
         How many to return at most; all by default.
     mask
@@ -108,23 +117,32 @@ def find_blobs(
     >>> blobs
     Blobs(1: 0 bright, 1 dark)
     >>> [round(float(v), 1) for v in (blobs.y[0], blobs.x[0], blobs.contrast[0])]
-    [30.0, 25.0, -1.0]
+    [30.0, 25.0, -0.9]
     """
     _check(sign, recipe, contrast, ring, threshold, overlap, prominence, count)
-    shape = image.shape if isinstance(image, Edges) else grey_image(image)[0].shape
+    shape = image.shape if isinstance(image, Edges) else grey_image(image).shape
     chosen = _mask(mask, shape)
     if recipe == "paper":
         found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
         smallest, largest = size_range(shape, sizes)
-        listed = None if sizes is None or isinstance(sizes, tuple) else np.asarray(check_sizes(sizes), np.float64)
-        found = _contours(image, (smallest, largest), Search(listed, sign or None, sigma, ring, patch))
-        found = found[found.closure >= (THRESHOLD if threshold is None else threshold)]
+        listed = (
+            None if sizes is None or isinstance(sizes, tuple) else check_sizes(np.asarray(sizes)).astype(np.float64)
+        )
+        levels = _levels(image, smallest, largest, sigma)
+        found = _contours(levels, Search(listed, sign or None, ring, patch))
+        found = found[found.closure >= (CLAIMING if threshold is None else threshold)]
         diameter = found.diameter
-        found = found[(diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)]
-        found = found[_significant(found, contrast)]
+        found = found[(diameter >= SPARED * smallest) & (diameter <= largest / SPARED)]
+        found = found[_significant(found, contrast, shape)]
         found = found[claim_edges(found, found.closure, shape, overlap=overlap)]
-        found = found[_prominent(found, prominence, either=sign is None)]
+        least = threshold if threshold is not None else _threshold(found, sizes is not None)
+        diameter = found.diameter
+        fits = (diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)
+        found = found[fits & (found.closure >= least)]
+        found = found[_prominent(found, prominence, CLEAR if sizes is not None else CLEAR_UNGUIDED)]
+        found = found[_of_main_sign(found)] if sign is None else found
+        found = _refined(found, levels)
     blobs = measured(found, image, shape)
     if chosen is not None:
         y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip((blobs.y, blobs.x), shape, strict=True))
@@ -174,22 +192,25 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
         smallest = max(SMALLEST, LEAST_SHARE * side)
         return smallest, max(smallest, LARGEST_SHARE * side)
     if isinstance(sizes, tuple) and len(sizes) == 2 and not any(isinstance(v, tuple) for v in sizes):
-        smallest, largest = (float(v) for v in sizes)
+        smallest, largest = (float(np.asarray(v).item()) for v in sizes)
         if not (math.isfinite(largest) and 3 <= smallest <= largest):
             raise ValueError(f"sizes as a range must be (smallest, largest) with 3 <= smallest <= largest, got {sizes}")
         return smallest, largest
-    listed = check_sizes(sizes)
+    listed = check_sizes(np.asarray(sizes))
     if listed.ndim != 1:
         raise ValueError(f"sizes must be sides of patches, got (height, width) pairs {listed.tolist()}")
     return float(max(3, listed[0])), float(max(3, listed[-1]))
 
 
-def _contours(image: Image | Edges, limits: tuple[float, float], search: Search) -> Contours:
-    """Return the contours around all candidates at all levels."""
+def _levels(image: Image | Edges, smallest: float, largest: float, sigma: float | None) -> list[Level]:
+    """Return the levels of a picture, or of edges; this is where a picture comes in."""
     if isinstance(image, Edges):
-        levels = edge_levels(image, *limits)
-    else:
-        levels = picture_levels(grey_image(image)[0], *limits, sigma=search.sigma)
+        return list(edge_levels(image, smallest, largest))
+    return list(picture_levels(grey_image(image), smallest, largest, sigma=sigma))
+
+
+def _contours(levels: list[Level], search: Search) -> Contours:
+    """Return the contours around all candidates at all levels."""
     parts = []
     for level in levels:
         sizes = None if search.sizes is None else search.sizes / level.factor
@@ -198,28 +219,62 @@ def _contours(image: Image | Edges, limits: tuple[float, float], search: Search)
     return Contours.join([Contours.none(), *parts])
 
 
-def _significant(found: Contours, contrast: float) -> BoolArray:
-    """Return which contours stand out of the noise, and have the contrast asked for; all where there is no grey."""
+def _significant(found: Contours, contrast: float, shape: tuple[int, int]) -> BoolArray:
+    """Return which contours have edges at their ends, stand out of the noise and have the contrast asked for.
+
+    Contrast is not asked of contours found in edges alone.
+    """
     known = np.isfinite(found.contrast)
     snr = np.abs(found.contrast) / found.noise
     keep: BoolArray = ~known | ((found.significance >= SIGNIFICANT) & (snr >= contrast))
+    return keep & (found.tips(shape) >= LEAST_AT_TIPS)
+
+
+def _threshold(found: Contours, guided: bool) -> float:
+    """Return the least torque of an outline, from the picture's best outlines: noise takes from all of them alike."""
+    best = float(np.quantile(found.closure, 0.9)) if len(found) else 0.0
+    return max(FAINTEST, RELATIVE * best if guided else min(UNGUIDED, UNGUIDED_RELATIVE * best))
+
+
+def _prominent(found: Contours, share: float, clear: float) -> BoolArray:
+    """Return which contours explain enough of the picture's edges, or are as clear as those that explain most."""
+    contrast = _known_contrast(found)
+    edges = contrast * found.diameter
+    weight = edges * found.closure
+    keep: BoolArray = edges >= share * _typical(edges, weight)
+    return keep | (contrast >= clear * _typical(contrast, weight))
+
+
+def _of_main_sign(found: Contours) -> BoolArray:
+    """Return which contours have the sign that explains most edges; all where both explain about as much."""
+    edges = _known_contrast(found) * found.diameter * found.closure
+    bright, dark = (float(edges[found.sign == sign].sum()) for sign in (1, -1))
+    alike = min(bright, dark) >= MINORITY * max(bright, dark)
+    keep: BoolArray = np.full(len(found), True) if alike else found.sign == (1 if bright > dark else -1)
     return keep
 
 
-def _prominent(found: Contours, share: float, either: bool) -> BoolArray:
-    """Return which contours explain enough of the picture's edges; where `either`, of the sign that explains most."""
-    edges = found.closure * found.diameter
-    if np.all(np.isfinite(found.contrast)):
-        edges = edges * np.abs(found.contrast)
-    keep: BoolArray = edges >= share * _typical(edges)
-    if either and len(found):
-        bright, dark = (float(edges[keep & (found.sign == sign)].sum()) for sign in (1, -1))
-        if min(bright, dark) < MINORITY * max(bright, dark):
-            keep &= found.sign == (1 if bright > dark else -1)
-    return keep
+def _known_contrast(found: Contours) -> FloatArray:
+    """Return |contrast|, 1 for all where only edges are known."""
+    contrast = np.abs(found.contrast)
+    return np.where(np.isnan(contrast), 1.0, contrast)
 
 
-def _typical(edges: FloatArray) -> float:
-    """Return the amount that half of all amounts together lie above: unlike the median, many small ones change little."""
-    rising = np.sort(edges)
-    return float(rising[np.searchsorted(np.cumsum(rising), rising.sum() / 2)]) if rising.size else 0.0
+def _typical(amounts: FloatArray, weight: FloatArray) -> float:
+    """Return the weighted median: what the things that explain most edges have, however many small ones there are."""
+    order = np.argsort(amounts)
+    passed = np.cumsum(weight[order])
+    return float(amounts[order][np.searchsorted(passed, passed[-1] / 2)]) if len(amounts) else 0.0
+
+
+def _refined(found: Contours, levels: list[Level]) -> Contours:
+    """Refine each contour at the coarsest level at which the thing is large enough, else at the finest."""
+    if not levels:
+        return found
+    diameter = found.diameter
+    factors = np.array([level.factor for level in levels])
+    enough = diameter[:, None] >= REFINED_SIZE * factors
+    chosen = np.where(enough, factors, 0).max(axis=1)
+    chosen = np.where(chosen == 0, factors.min(), chosen)
+    parts = [refine_contours(level, found[chosen == level.factor]) for level in levels]
+    return Contours.join([Contours.none(), *parts])

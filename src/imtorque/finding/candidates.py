@@ -6,21 +6,21 @@ import math
 
 import numpy as np
 
-from imtorque._types import Edges, Extrema, Float32Array, FloatArray, IntArray, TorqueVolume
+from imtorque._types import Edges, Extrema, Float32Array, FloatArray, IntArray, Patch, Sign, TorqueVolume
 from imtorque.extrema import find_extrema
 from imtorque.finding.levels import Level
 from imtorque.torque import torque_volume
 
 GROWTH = 1.13  # ratio of neighbouring sizes, where it makes more than 2 pixels
-LEAST_TORQUE = 0.15  # of a candidate: low, because contours decide
+LEAST_TORQUE = 0.7  # of a candidate: low, because contours decide
 
 
 def torque_candidates(
     level: Level,
     *,
-    sign: int | None = None,
+    sign: Sign | None = None,
     ring: float = 0.6,
-    patch: str = "disk",
+    patch: Patch = "disk",
     least: float = LEAST_TORQUE,
     sizes: FloatArray | None = None,
 ) -> Extrema:
@@ -61,7 +61,7 @@ def level_sizes(level: Level) -> IntArray:
     return np.unique(_odd(np.maximum(sizes, 5)))
 
 
-def ring_torque(edges: Edges, sizes: IntArray, ring: float, patch: str) -> Float32Array:
+def ring_torque(edges: Edges, sizes: IntArray, ring: float, patch: Patch) -> Float32Array:
     """Return the torque of patches without their inner `ring` share, by the area that is left; shape (S, H, W)."""
     if ring == 0:
         return torque_volume(edges, sizes, patch=patch).tau

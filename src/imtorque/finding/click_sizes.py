@@ -17,7 +17,7 @@ MOST_POINTS = 40  # of a picture that are looked at
 
 def clicked_diameters(image: Image, points: FloatArray) -> FloatArray:
     """Return a diameter for each point, in pixels; of many points only some are looked at."""
-    grey = grey_image(image)[0]
+    grey = grey_image(image)
     gx, gy = _native.smoothed_gradient(grey, SIGMA)
     strength = np.hypot(gx, gy)
     weight = (1 / (strength + 2 * float(np.median(strength)) + 1e-6)).astype(np.float32)

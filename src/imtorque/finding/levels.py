@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import ndimage
 
 from imtorque import _native
 from imtorque._types import Edges, Float32Array
@@ -59,7 +58,7 @@ def picture_levels(
     largest: float,
     *,
     sigma: float | None = None,
-    saturation: float = 0.5,
+    saturation: float = 0.35,
 ) -> Iterator[Level]:
     """Yield the levels at which objects from `smallest` to `largest` pixels across are to be looked for.
 
@@ -93,6 +92,8 @@ def edge_levels(edges: Edges, smallest: float, largest: float) -> Iterator[Level
 
     Edges are gathered into larger pixels and smoothed a little, so that a contour one pixel wide can be followed.
     """
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
     for factor, low, high in _octaves(smallest, largest):
         gx, gy = (block_means(plane, factor) for plane in (-edges.fy, edges.fx))
         gx, gy = (ndimage.gaussian_filter(plane, SIGMA, mode="constant") for plane in (gx, gy))
@@ -128,7 +129,7 @@ def saturated_gradient(
     of_noise = noise / (math.sqrt(8 * math.pi) * sigma**2)
     edges = strength[strength > STRONG * of_noise]
     typical = float(np.quantile(edges, TYPICAL)) if edges.size else 0.0
-    weight = 1 / (strength + np.float32(max(2 * of_noise, saturation * typical)))
+    weight: Float32Array = np.float32(1) / (strength + np.float32(max(2 * of_noise, saturation * typical)))
     return gx * weight, gy * weight
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import Edges, FloatArray, Image, Sizes
+from imtorque._types import Edges, FloatArray, Image, IntArray, Sign, Sizes, check_sizes
 from imtorque.edges import detect_edges
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding.contours import ANGLES, Contours
@@ -14,7 +14,7 @@ from imtorque.torque import default_sizes
 
 
 def paper_contours(
-    image: Image | Edges, sizes: Sizes | tuple[float, float] | None, sign: int | None, threshold: float, overlap: float
+    image: Image | Edges, sizes: Sizes | tuple[float, float] | None, sign: Sign | None, threshold: float, overlap: float
 ) -> Contours:
     """Return the patches of torque extrema, after overlap suppression, as contours.
 
@@ -35,9 +35,9 @@ def paper_contours(
     if sizes is None:
         sizes = default_sizes(edges.shape)
     elif isinstance(sizes, tuple) and len(sizes) == 2:
-        smallest = 2 * (int(sizes[0]) // 2) + 1
-        sizes = default_sizes(edges.shape, smallest=smallest, largest=max(smallest, int(sizes[1])))
-    extrema = find_extrema(edges, sizes=sizes, sign=sign)
+        low, high = (int(np.asarray(v).item()) for v in sizes)
+        sizes = default_sizes(edges.shape, smallest=2 * (low // 2) + 1, largest=max(2 * (low // 2) + 1, high))
+    extrema = find_extrema(edges, sizes=check_sizes(np.asarray(sizes)), sign=sign)
     kept = suppress_overlaps(extrema[np.abs(extrema.value) >= threshold], overlap)
     y, x = _squares(kept.size / 2)
     inside = outside = noise = np.full(len(kept), np.nan)
@@ -46,7 +46,9 @@ def paper_contours(
     value = kept.value.astype(np.float64)
     evidence = np.zeros((len(kept), ANGLES), np.float32)
     centred = kept.y[:, None] + y, kept.x[:, None] + x
-    return Contours(*centred, evidence, np.sign(value), np.abs(value), inside, outside, noise, value, kept.size * 1.0)
+    greys = (inside, outside, noise)
+    size = kept.size.astype(np.float64)
+    return Contours(*centred, evidence, np.sign(value), np.abs(value), *greys, value, size)
 
 
 def _squares(half: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -57,15 +59,13 @@ def _squares(half: FloatArray) -> tuple[FloatArray, FloatArray]:
     return half[:, None] * (sine * reach), half[:, None] * (cosine * reach)
 
 
-def _grey_values(
-    image: Image, y: FloatArray, x: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _grey_values(image: Image, y: IntArray, x: IntArray, size: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the mean grey in each patch, around it up to 1.4 times its side, and the noise."""
-    grey = grey_image(image)[0]
+    grey = grey_image(image)
     table = np.zeros((grey.shape[0] + 1, grey.shape[1] + 1))
     table[1:, 1:] = grey.astype(np.float64).cumsum(axis=0).cumsum(axis=1)
 
-    def sums(half: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sums(half: FloatArray | IntArray) -> tuple[FloatArray, FloatArray]:
         y0, y1 = (np.clip(v, 0, grey.shape[0]).astype(int) for v in (y - half, y + half + 1))
         x0, x1 = (np.clip(v, 0, grey.shape[1]).astype(int) for v in (x - half, x + half + 1))
         return table[y1, x1] - table[y0, x1] - table[y1, x0] + table[y0, x0], (y1 - y0) * (x1 - x0)

@@ -90,7 +90,7 @@ def working_planes(image: Image, sizes: Sizes) -> Planes:
     """Return the planes of a picture at its working size; the one place where pictures come in."""
     factor = sizes.factor
     colours = rgb_image(image)
-    grey = grey_image(image)[0]
+    grey = grey_image(image)
     coloured = bool(np.ptp(colours, axis=0).max() > 0.02)
     diameter = sizes.typical / factor
     if factor > 1:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import Edges, Float32Array, FloatArray, IntArray, TorqueVolume
+from imtorque._types import Edges, Float32Array, FloatArray, IntArray, Patch, Sign, TorqueVolume
 from imtorque.extrema import find_extrema
 from imtorque.finding import regions, seeds
 from imtorque.finding.planes import Planes, Sizes
@@ -22,6 +22,7 @@ from imtorque.finding.truth import ANGLES
 from imtorque.torque import torque_volume
 
 GROWTH = 1.2  # ratio of neighbouring sizes
+SIGNS: tuple[Sign, ...] = (1, -1)
 INNER = 0.6  # of a ring: the part of the patch's side that is left out
 MOST_SEEDS = 0.5  # of one source, in objects that would fill the picture
 SEARCHES = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction
@@ -70,7 +71,7 @@ class Source:
 
     kind: str
     plane: str
-    sign: int
+    sign: Sign
     way: str
 
 
@@ -134,7 +135,7 @@ def edge_sigma(planes: Planes, coarse: bool = False) -> float:
     return max(1.0, planes.diameter / (9 if coarse else 20))
 
 
-def ring_volume(edges: Edges, sides: IntArray, patch: str) -> TorqueVolume:
+def ring_volume(edges: Edges, sides: IntArray, patch: Patch) -> TorqueVolume:
     """Return the torque of patches without their inner part, over the area that is left."""
     inner = 2 * (INNER * sides / 2).astype(int) + 1
     distinct, places = np.unique(inner, return_inverse=True)
@@ -151,7 +152,7 @@ def torque_of(planes: Planes, sides: IntArray, plane: str, way: str) -> TorqueVo
         gx, gy = planes.force(plane, edge_sigma(planes, way == "coarse"))
         edges = Edges(gy, -gx)
         square = way == "square"
-        shape = "disk" if way == "disk" else "square"
+        shape: Patch = "disk" if way == "disk" else "square"
         planes.volumes[plane, way] = torque_volume(edges, sides) if square else ring_volume(edges, sides, shape)
     return planes.volumes[plane, way]
 

@@ -30,7 +30,7 @@ def polygon_moments(y: FloatArray, x: FloatArray) -> Moments:
     --------
     >>> angle = np.arange(200) * np.pi / 100
     >>> ellipse = polygon_moments(5 + 3 * np.sin(angle)[None], 7 + 6 * np.cos(angle)[None])
-    >>> [round(float(v[0]), 1) for v in ellipse]
+    >>> [abs(round(float(v[0]), 1)) for v in ellipse]
     [56.5, 5.0, 7.0, 6.0, 3.0, 0.0]
     """
     y0, x0 = y.mean(axis=1), x.mean(axis=1)

@@ -11,7 +11,7 @@ from imtorque import _native
 from imtorque._types import FloatArray, IntArray
 from imtorque.finding.contours import Contours
 
-FRESH = 0.5  # least share of a contour's evidence that no stronger thing claims
+FRESH = 0.65  # least share of a contour's evidence that no stronger thing claims
 NESTED = 4.0  # ratio of areas from which one thing may lie in another
 REACH = 0.08  # how far beside its contour a thing claims edges, in diameters
 CELLS = 9.0  # cells of the grid across the smallest thing
@@ -22,7 +22,7 @@ def claim_edges(
 ) -> IntArray:
     """Return the indices of the contours that stand, strongest first.
 
-    From the strongest down, a contour stands when at least half of its evidence is not claimed by those that stand
+    From the strongest down, a contour stands when at least 0.65 of its evidence is not claimed by those that stand
     already, and when it shares no more than `overlap` of the smaller area with one of less than `nested` times, and
     more than 1 / `nested` of, its own area. An edge is claimed with the direction of its gradient, for either sign: so
     the gaps between things fall, and neighbours that touch do not take each other's sides.
@@ -57,7 +57,7 @@ def label_image(contours: Contours, shape: tuple[int, int]) -> NDArray[np.int32]
 
 
 def _label(
-    contours: Contours, shape: tuple[int, int], cell: float, *rules: float
+    contours: Contours, shape: tuple[int, int], cell: float, fresh: float, overlap: float, nested: float
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return labels on a grid of cells of so many pixels, and the label of each contour."""
 
@@ -68,4 +68,4 @@ def _label(
     middle = (cell - 1) / 2  # of the first cell, in pixels
     y, x = flat((contours.y - middle) / cell), flat((contours.x - middle) / cell)
     evidence, sign, across = flat(contours.evidence, np.float32), flat(contours.sign), flat(contours.diameter / cell)
-    return _native.claim_edges(y, x, evidence, sign, across, rows, columns, *rules, REACH)
+    return _native.claim_edges(y, x, evidence, sign, across, rows, columns, fresh, overlap, nested, REACH)

@@ -6,16 +6,13 @@ import csv
 import io
 import os
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque._atomic import replacing
 from imtorque._types import Extrema, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pandas
 
 EXTREMA = ("y", "x", "size", "value")
 WHOLE = ("size", "top", "left", "bottom", "right")
@@ -95,15 +92,17 @@ class Blobs(Extrema):
             object.__setattr__(self, "labels", _renumbered(self.labels, order))
 
     def __getitem__(self, index: slice | ArrayLike) -> Blobs:
+        """Return the rows chosen, with their labels."""
         rows = np.arange(len(self))[index if isinstance(index, slice) else np.atleast_1d(_as_index(index))]
-        return Blobs(*(getattr(self, name)[rows] for name in _rows()), _renumbered(self.labels, rows))
+        columns = {name: getattr(self, name)[rows] for name in _rows()}
+        return Blobs(**columns, labels=_renumbered(self.labels, rows))
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name, numbers in the order of the table: ready for any table library."""
-        columns: dict[str, NDArray[Any]] = {"label": np.arange(1, len(self) + 1)}
-        return columns | {name: getattr(self, name) for name in COLUMNS}
+        """Return the columns by name, those of `Extrema` first, the label last: ready for any table library."""
+        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in COLUMNS}
+        return columns | {"label": np.arange(1, len(self) + 1)}
 
-    def to_dataframe(self) -> pandas.DataFrame:
+    def to_dataframe(self) -> Any:
         """Return the table as a pandas DataFrame, indexed by label; needs pandas."""
         try:
             import pandas
@@ -134,6 +133,7 @@ class Blobs(Extrema):
         return list(self.outline), {"shape_type": "polygon", "features": self.to_dict(), "name": "outlines"}
 
     def __repr__(self) -> str:
+        """Say how many there are."""
         return f"Blobs({len(self)}: {np.sum(self.value > 0)} bright, {np.sum(self.value < 0)} dark)"
 
 

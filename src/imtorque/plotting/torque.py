@@ -13,7 +13,7 @@ from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Patch, Sizes, check_sizes
 from imtorque.contribution import contribution_map
 from imtorque.edges import detect_edges
-from imtorque.extrema import find_blobs
+from imtorque.finding import find_blobs
 from imtorque.images import Picture
 from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, edge_picture
@@ -199,7 +199,7 @@ def overview(image: Image, extrema: Extrema | None = None, *, title: str = "") -
     """
     edges = detect_edges(image)
     sizes = default_sizes(edges.shape)
-    marked = find_blobs(image, count=12) if extrema is None else extrema
+    marked = find_blobs(image, recipe="paper", count=12) if extrema is None else extrema
     value, scale = value_and_scale_maps(edges, sizes)
     height = 1.6 + 2 * min(6.0, max(2.4, 3.3 * edges.shape[0] / edges.shape[1]))
     figure = Figure(figsize=(13, height), layout="constrained")

@@ -1,0 +1,32 @@
+"""Pictures of discs and ellipses with known answers."""
+
+import numpy as np
+
+
+def ellipse(shape, centre, semi_axes, turn=0.0):
+    """Coverage of an ellipse, its edge one pixel wide; turn in radians from the x axis towards y (down)."""
+    y, x = np.indices(shape, np.float64)
+    y, x = y - centre[0], x - centre[1]
+    u, v = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
+    long, short = semi_axes
+    return np.clip((1 - np.hypot(u / long, v / short)) * short + 0.5, 0, 1)
+
+
+def discs(shape, centres, diameter):
+    """Coverage of discs of one diameter."""
+    return sum(ellipse(shape, centre, (diameter / 2, diameter / 2)) for centre in centres)
+
+
+def lattice(shape, step):
+    """Centres on a lattice, away from the rim, each a little beside it."""
+    shift = np.random.default_rng(5)
+    rows, columns = (range(step // 2, n - step // 4, step) for n in shape)
+    return [tuple(np.array([y, x]) + shift.uniform(-2, 2, 2)) for y in rows for x in columns]
+
+
+def missed_and_extra(blobs, centres, diameter):
+    """How many of the discs have no blob of their own, and how many blobs no disc."""
+    centres = np.asarray(centres)
+    far = np.hypot(blobs.y[:, None] - centres[:, 0], blobs.x[:, None] - centres[:, 1]) > diameter / 2
+    found = ~far.all(axis=0) if len(blobs) else np.zeros(len(centres), bool)
+    return int(np.sum(~found)), len(blobs) - int(found.sum())
