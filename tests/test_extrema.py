@@ -139,17 +139,6 @@ def test_overlap_suppression_of_patches_of_very_different_sizes_is_the_definitio
     assert_array_equal(np.stack([kept.y, kept.x, kept.size]), np.stack([extrema.y, extrema.x, extrema.size])[:, ref])
 
 
-def test_blobs_are_the_extrema_above_the_threshold_without_overlaps():
-    image = scene("shapes")
-    sizes = range(3, 60, 4)
-    extrema = find_extrema(detect_edges(image), sizes=sizes)
-    for threshold in (0.0, 0.2, 0.4):
-        ref = suppress_overlaps(extrema[np.abs(extrema.value) >= threshold], 0.5)
-        blobs = find_blobs(image, sizes=sizes, threshold=threshold)
-        for field in ("y", "x", "size", "value"):
-            assert_array_equal(getattr(blobs, field), getattr(ref, field))
-
-
 def test_sizes_follow_from_the_picture_where_none_are_given():
     edges = detect_edges(scene("shapes"))
     sizes = default_sizes(edges.shape)

@@ -22,7 +22,7 @@ from imtorque.finding.truth import ANGLES
 from imtorque.torque import torque_volume
 
 GROWTH = 1.2  # ratio of neighbouring sizes
-SIGNS: tuple[Sign, ...] = (1, -1)
+SIGNED_PLANES: tuple[tuple[str, Sign], ...] = (("grey", 1), ("grey", -1), ("likeness", 1))
 INNER = 0.6  # of a ring: the part of the patch's side that is left out
 MOST_SEEDS = 0.5  # of one source, in objects that would fill the picture
 SEARCHES = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction
@@ -76,7 +76,7 @@ class Source:
 
 
 def _sources() -> Iterator[Source]:
-    for plane, sign in (("grey", 1), ("grey", -1), ("likeness", 1)):
+    for plane, sign in SIGNED_PLANES:
         for way in ("square", "ring", "disk", "coarse") if plane == "grey" else ("ring", "disk"):
             yield Source("torque", plane, sign, way)
         yield Source("threshold", plane, sign, "extremal")
