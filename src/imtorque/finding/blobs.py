@@ -22,7 +22,7 @@ from imtorque.images import grey_image
 CLAIMING = 0.45  # torque from which an outline may claim edges
 FAINTEST = 0.5  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
 RELATIVE = 0.8  # of the torque of the picture's best outlines, where the sizes wanted are known
-UNGUIDED, UNGUIDED_RELATIVE = 0.65, 0.8  # where they are not: the smaller of this torque and this share
+UNGUIDED, UNGUIDED_RELATIVE = 0.65, 0.84  # where they are not: the smaller of this torque and this share
 LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
