@@ -1,6 +1,7 @@
 // Which contours stand when each edge belongs to one thing: in the order given, a contour stands when most of its
 // edges are not yet claimed by those before it, and its inside is not theirs. An edge is claimed with its direction, so
-// that facing sides of two neighbours, a pixel apart, do not take each other's. Naive twin: naive.claim_edges.
+// that facing sides of two neighbours, a pixel apart, do not take each other's. Filling is compared with
+// naive.inside_polygon.
 #include <algorithm>
 #include <cmath>
 #include <vector>

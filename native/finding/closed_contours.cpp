@@ -19,7 +19,7 @@ namespace {
 constexpr double kTwoPi = 6.283185307179586;
 constexpr int kSteepest = 2;           // steps of radius from one ray to the next
 constexpr float kOutside = 0.3f;       // what a contour gains where it leaves the picture: more than a faint edge inside
-constexpr double kBeyond = 0.45;       // logarithm of how far beyond the farthest contour grey values are read
+constexpr double kBeyond = 0.45;       // logarithm of how far beyond the radii searched grey values are read
 constexpr double kInnerBand[] = {-0.7, -0.12}, kOuterBand[] = {0.12, 0.4};  // in logarithms of the radius
 
 struct Ray {
@@ -38,9 +38,16 @@ void stretch(double turn, double aspect, std::vector<Ray>& rays) {
     }
 }
 
-// Radii as shares of the seed's, and the logarithm of the ratio of neighbours.
+// Radii as shares of the seed's, `before` of them nearer than those searched and as many farther, for the grey values
+// on either side of a contour; `step` is the logarithm of the ratio of neighbours.
 struct Radii {
+    Radii(const Rays& rays)
+        : step(std::log(rays.farthest / rays.nearest) / (rays.radii - 1)), before(static_cast<int>(std::ceil(kBeyond / step))),
+          share(rays.radii + 2 * before) {
+        for (size_t r = 0; r < share.size(); ++r) share[r] = rays.nearest * std::exp(step * (static_cast<double>(r) - before));
+    }
     double step;
+    int before;
     std::vector<double> share;
 };
 
@@ -66,12 +73,14 @@ Sample sample(const GradientField& field, double y, double x, const Ray& ray, do
 
 // The workspace of one seed.
 struct Search {
-    Search(const Rays& r, int all)
-        : rays(r), depth(all), directions(r.angles), samples(static_cast<size_t>(r.angles) * all), best(r.radii + 2 * kSteepest, -1e30f),
+    Search(const Rays& r, const Radii& all)
+        : rays(r), before(all.before), depth(static_cast<int>(all.share.size())), directions(r.angles),
+          samples(static_cast<size_t>(r.angles) * depth), best(r.radii + 2 * kSteepest, -1e30f),
           next(best), back(static_cast<size_t>(2 * r.angles) * r.radii), path(r.angles) {}
-    const Sample* row(int i) const { return &samples[static_cast<size_t>(i) * depth]; }
+    // Samples of ray i: row(i)[0] at the nearest radius searched, row(i)[-before] the first.
+    const Sample* row(int i) const { return &samples[static_cast<size_t>(i) * depth + before]; }
     Rays rays;
-    int depth;  // samples on a ray: the radii searched, and more beyond them for the grey values around
+    int before, depth;  // samples on a ray before the radii searched, and all of them
     std::vector<Ray> directions;
     std::vector<Sample> samples;
     std::vector<float> best, next;
@@ -118,11 +127,11 @@ void find_path(Search& s) {
 float band_mean(const Search& s, const Radii& radii, const double* band) {
     double sum = 0, mass = 0;
     for (int i = 0; i < s.rays.angles; ++i) {
-        for (int r = 0; r < s.depth; ++r) {
+        for (int r = -s.before; r < s.depth - s.before; ++r) {
             const double beside = radii.step * (r - s.path[i]);
             const Sample& one = s.row(i)[r];
             if (!one.seen || beside < band[0] || beside > band[1]) continue;
-            const double weight = radii.share[r] * radii.share[r];
+            const double weight = radii.share[r + s.before] * radii.share[r + s.before];
             sum += weight * one.grey;
             mass += weight;
         }
@@ -146,7 +155,7 @@ double refined(const Search& s, int i) {
 bool cut_off(const Search& s, int i) {
     const int r = s.path[i], last = s.rays.radii - 1;
     const Sample* row = s.row(i);
-    if (r <= 1) return row[0].evidence > row[r + 1].evidence && row[0].evidence >= row[r].evidence;
+    if (r <= 1) return row[-1].evidence > row[r + 1].evidence && row[-1].evidence >= row[r].evidence;
     return r >= last - 1 && row[last + 1].evidence > row[r - 1].evidence && row[last + 1].evidence >= row[r].evidence;
 }
 
@@ -166,17 +175,15 @@ void search_around(const GradientField& field, const Seeds& seeds, int k, const 
 }  // namespace
 
 void closed_contours(const GradientField& field, const Seeds& seeds, const Rays& rays, const ContourOut& out) {
-    const double step = std::log(rays.farthest / rays.nearest) / (rays.radii - 1);
-    Radii radii{step, std::vector<double>(rays.radii + static_cast<size_t>(std::ceil(kBeyond / step)))};
-    for (size_t r = 0; r < radii.share.size(); ++r) radii.share[r] = rays.nearest * std::exp(step * static_cast<double>(r));
+    const Radii radii(rays);
     constexpr int kBatch = 32;
     parallel_for((seeds.count + kBatch - 1) / kBatch, 2e4 * kBatch, [&](int batch) {
-        Search search(rays, static_cast<int>(radii.share.size()));
+        Search search(rays, radii);
         for (int k = batch * kBatch; k < std::min(seeds.count, (batch + 1) * kBatch); ++k) {
             search_around(field, seeds, k, radii, search);
             for (int i = 0; i < rays.angles; ++i) {
                 const size_t at = static_cast<size_t>(k) * rays.angles + i;
-                const double length = seeds.radius[k] * rays.nearest * std::exp(step * refined(search, i));
+                const double length = seeds.radius[k] * rays.nearest * std::exp(radii.step * refined(search, i));
                 const Sample& crossed = search.row(i)[search.path[i]];
                 out.y[at] = seeds.y[k] + length * search.directions[i].dy;
                 out.x[at] = seeds.x[k] + length * search.directions[i].dx;

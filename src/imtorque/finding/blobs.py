@@ -23,12 +23,13 @@ from imtorque.images import grey_image
 CLAIMING = 0.45  # torque from which an outline may claim edges
 FAINTEST = 0.5  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
 RELATIVE = 0.8  # of the torque of the picture's best outlines, where the sizes wanted are known
-UNGUIDED, UNGUIDED_RELATIVE = 0.65, 0.88  # where they are not: the smaller of this torque and this share
-LEAST_AT_TIPS = 0.2  # evidence at either end of a thing; stripes have none there
+UNGUIDED, UNGUIDED_RELATIVE = 0.65, 0.84  # where they are not: the smaller of this torque and this share
+LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
 SPARED = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim their edges
 BEYOND = 0.8  # outlines may be this share of the smallest wanted, or its inverse of the largest
+PROMINENT, PROMINENT_UNGUIDED = 0.45, 0.5  # share of a typical thing's edges that another must have
 CLEAR, CLEAR_UNGUIDED = 0.9, 1.1  # contrast, over the typical one, from which small things need no prominence
 REFINED_SIZE = 18.0  # pixels across a thing at the level that refines its outline, where there is one
 MINORITY = 0.7  # a sign that explains less than this share of what the other does is that of the gaps between things
@@ -56,7 +57,7 @@ def find_blobs(
     patch: Patch = "disk",
     threshold: float | None = None,
     overlap: float = 0.4,
-    prominence: float = 0.45,
+    prominence: float | None = None,
     count: int | None = None,
     mask: ArrayLike | None = None,
 ) -> Blobs:
@@ -92,13 +93,14 @@ def find_blobs(
         "disk" or "square".
     threshold
         Least |torque| of an outline (see `Blobs`). By default 0.8 of what the picture's best outlines have, and at
-        least 0.5; where no sizes are given 0.88 of theirs, between 0.5 and 0.65. With recipe="paper" of the patch, 0.4.
+        least 0.5; where no sizes are given at most 0.65. With recipe="paper" of the patch, 0.4.
     overlap
         Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
         may hold smaller ones.
     prominence
-        Least share of the edges (contrast times diameter) that a typical thing of the picture has; asked of things of
-        less contrast than the typical thing only, so that small things as clear as large ones stay.
+        Least share of the edges (contrast times diameter) that a typical thing of the picture has: 0.45, or 0.5 where
+        no sizes are given. Asked only of things of less contrast than the typical thing, so that small things as clear
+        as large ones stay.
     count
         How many to return at most; all by default.
     mask
@@ -140,7 +142,8 @@ def find_blobs(
         diameter = found.diameter
         fits = (diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)
         found = found[fits & (found.closure >= least)]
-        found = found[_prominent(found, prominence, CLEAR if sizes is not None else CLEAR_UNGUIDED)]
+        share = prominence if prominence is not None else PROMINENT if sizes is not None else PROMINENT_UNGUIDED
+        found = found[_prominent(found, share, CLEAR if sizes is not None else CLEAR_UNGUIDED)]
         found = found[_of_main_sign(found)] if sign is None else found
         found = _refined(found, levels)
     blobs = measured(found, image, shape)
@@ -157,7 +160,7 @@ def _check(
     ring: float,
     threshold: float | None,
     overlap: float,
-    prominence: float,
+    prominence: float | None,
     count: int | None,
 ) -> None:
     """Refuse what cannot be meant."""
@@ -165,7 +168,7 @@ def _check(
         raise ValueError(f"sign must be +1, -1, 0 or None, got {sign!r}")
     if recipe not in ("contours", "paper"):
         raise ValueError(f'recipe must be "contours" or "paper", got {recipe!r}')
-    named = {"contrast": contrast, "threshold": threshold or 0.0, "overlap": overlap, "prominence": prominence}
+    named = {"contrast": contrast, "threshold": threshold or 0.0, "overlap": overlap, "prominence": prominence or 0.0}
     for name, value in named.items():
         if not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must not be negative, got {value}")

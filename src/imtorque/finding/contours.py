@@ -19,6 +19,7 @@ NEAREST, FARTHEST = 0.45, 1.75  # shares of the candidate's radius between which
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
 LONG = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
 LONGEST = 5.0
+ENDED = 1.5  # ratio of axes from which a thing has ends
 ASPECTS = (2.0, 3.5)  # of the frames tried around things with edges on two sides
 SIDES = 0.25  # mean evidence from which sides are worth following
 SIDED = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
@@ -103,9 +104,10 @@ class Contours:
         return self.sign * self.contrast / spread
 
     def tips(self, shape: tuple[int, int]) -> FloatArray:
-        """Return the evidence at the weaker end of each contour, along its long axis; ends at the rim do not count.
+        """Return the evidence at the weaker end of each contour, along its long axis; 1 where it has no ends.
 
-        The sides of a stripe make a contour that nothing closes at its ends.
+        Round things have none, and ends at the rim do not count. The sides of a stripe make a contour that nothing
+        closes at its ends.
         """
         moments = polygon_moments(self.y, self.x)
         along = (self.x - moments.x[:, None]) * np.cos(moments.turn)[:, None]
@@ -114,8 +116,8 @@ class Contours:
         inside = (self.y > 1) & (self.x > 1) & (self.y < shape[0] - 2) & (self.x < shape[1] - 2)
         rows = np.arange(len(self))
         ends = [along.argmax(axis=1), along.argmin(axis=1)]
-        weaker: FloatArray = np.min([np.where(inside[rows, end], near[rows, end] / 3, 1.0) for end in ends], axis=0)
-        return weaker
+        weaker = np.min([np.where(inside[rows, end], near[rows, end] / 3, 1.0) for end in ends], axis=0)
+        return np.where(moments.long > ENDED * moments.short, weaker, 1.0)
 
 
 def fit_contours(level: Level, candidates: Extrema) -> Contours:
