@@ -597,6 +597,15 @@ NB_MODULE(_native, m) {
                          profiles.data());
         return profiles;
     });
+    m.def("outline_lines", [](In<float, 3> planes, In<float, 1> y, In<float, 1> x, Plane radii) {
+        const Outlines outlines = outlines_of(y, x, radii);
+        if (outlines.angles % 2) throw std::invalid_argument("directions must be even in number");
+        auto lines = make<float, 3>({y.size(), planes.shape(0), 4});
+        nb::gil_scoped_release release;
+        outline_lines(planes.data(), static_cast<int>(planes.shape(0)), static_cast<int>(planes.shape(1)),
+                      static_cast<int>(planes.shape(2)), outlines, lines.data());
+        return lines;
+    });
     m.def("outline_contrasts", [](Plane gx, Plane gy, In<float, 1> y, In<float, 1> x, Plane radii) {
         require_same_shape(gx, gy);
         const Outlines outlines = outlines_of(y, x, radii);

@@ -58,6 +58,10 @@ void label_outlines(const int32_t* labels, int height, int width, const int32_t*
 void outline_profiles(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
                       const float* parts, int part_count, float* profiles);
 
+// Whether something runs through the middle, in each plane: the lowest and the highest mean along a diameter less the
+// mean over all diameters, and how the plane changes once and twice around half way out: (count, planes, 4).
+void outline_lines(const float* planes, int plane_count, int height, int width, const Outlines& outlines, float* lines);
+
 // The field across the outline, inwards: mean, standard deviation, mean of the weakest of four quarters, lower quartile,
 // part of the directions inside the picture: (count, 5).
 void outline_contrasts(const float* gx, const float* gy, int height, int width, const Outlines& outlines,
