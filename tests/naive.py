@@ -917,3 +917,108 @@ def inside_polygon(y, x, shape):
                 if (y[i] > row) != (y[j] > row):
                     inside[row, column] ^= column < x[i] + (row - y[i]) / (y[j] - y[i]) * (x[j] - x[i])
     return inside
+
+
+def outline_corners(y, x, radii):
+    """Return the corners (y, x) of an outline, in order."""
+    count = len(radii)
+    turns = [2 * math.pi * k / count for k in range(count)]
+    return [(y + r * math.sin(t), x + r * math.cos(t)) for r, t in zip(radii, turns)]
+
+
+def outline_pixels(y, x, radii, shape):
+    """Return the pixels whose centres lie in an outline, by the number of its sides to their left."""
+    corners = outline_corners(y, x, radii)
+    inside = np.zeros(shape, bool)
+    for row in range(shape[0]):
+        for column in range(shape[1]):
+            crossings = 0
+            for (ya, xa), (yb, xb) in zip(corners, corners[1:] + corners[:1]):
+                if (ya <= row) != (yb <= row) and xa + (row - ya) * (xb - xa) / (yb - ya) <= column:
+                    crossings += 1
+            inside[row, column] = crossings % 2 == 1
+    return inside
+
+
+def extremal_regions(picture, smallest, largest):
+    """Return every distinct 4-connected component of {picture >= level}, as sets of pixels, within the areas."""
+    found = set()
+    for level in np.unique(picture):
+        seen = np.zeros(picture.shape, bool)
+        for start in zip(*np.nonzero(picture >= level)):
+            if seen[start]:
+                continue
+            region, todo = [], [start]
+            seen[start] = True
+            while todo:
+                y, x = todo.pop()
+                region.append((int(y), int(x)))
+                for q in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
+                    if 0 <= q[0] < picture.shape[0] and 0 <= q[1] < picture.shape[1]:
+                        if picture[q] >= level and not seen[q]:
+                            seen[q] = True
+                            todo.append(q)
+            if smallest <= len(region) <= largest:
+                found.add(frozenset(region))
+    return found
+
+
+def best_set(weight, pairs):
+    """Return the largest sum of positive weights of a set without any of the pairs, over all subsets."""
+    best = 0.0
+    for number in range(2 ** len(weight)):
+        chosen = [i for i in range(len(weight)) if number >> i & 1 and weight[i] > 0]
+        if not any(a in chosen and b in chosen and a != b for a, b in pairs):
+            best = max(best, sum(weight[i] for i in chosen))
+    return best
+
+
+def climb(plane, inside):
+    """Return for each pixel inside the summit (y, x) that steps to the highest of eight neighbours lead to."""
+    summits = {}
+    for start in zip(*np.nonzero(inside)):
+        here = tuple(int(v) for v in start)
+        while True:
+            y, x = here
+            near = [(b, a) for b in (y - 1, y, y + 1) for a in (x - 1, x, x + 1)]
+            near = [q for q in near if 0 <= q[0] < plane.shape[0] and 0 <= q[1] < plane.shape[1] and inside[q]]
+            top = max(near, key=lambda q: plane[q])
+            if plane[top] <= plane[here]:
+                break
+            here = top
+        summits[tuple(int(v) for v in start)] = here
+    return summits
+
+
+def best_outline_gain(gain, stiffness):
+    """Return the largest sum of gains of a closed path over directions, less stiffness times the squared steps of it.
+
+    Steps between neighbouring directions are at most 2; all starts are tried.
+    """
+    angles, steps = gain.shape
+    best = -math.inf
+    for start in range(steps):
+        reach = np.full(steps, -math.inf)
+        reach[start] = gain[0, start]
+        for k in range(1, angles):
+            following = np.full(steps, -math.inf)
+            for s in range(steps):
+                for t in range(max(0, s - 2), min(steps, s + 3)):
+                    following[s] = max(following[s], reach[t] - stiffness * (s - t) ** 2 + gain[k, s])
+            reach = following
+        for s in range(max(0, start - 2), min(steps, start + 3)):
+            best = max(best, reach[s] - stiffness * (s - start) ** 2)
+    return best
+
+
+def forest_values(feature, threshold, left, right, value, root, rows):
+    """Return the mean over trees of the leaf each row falls into."""
+    out = []
+    for row in rows:
+        leaves = []
+        for node in root:
+            while feature[node] >= 0:
+                node = left[node] if row[feature[node]] <= threshold[node] else right[node]
+            leaves.append(value[node])
+        out.append(sum(leaves) / len(leaves))
+    return np.array(out)

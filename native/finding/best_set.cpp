@@ -15,7 +15,8 @@ using Group = std::vector<int>;
 
 class Solver {
   public:
-    Solver(const double* weight, int count, const Conflicts& conflicts) : weight_(weight), rivals_(count), mark_(count) {
+    Solver(const double* weight, int count, const Conflicts& conflicts)
+        : weight_(weight), rivals_(count), mark_(count) {
         for (long long i = 0; i < conflicts.count; ++i) {
             const int a = conflicts.first[i], b = conflicts.second[i];
             if (a == b || weight[a] <= 0 || weight[b] <= 0) continue;

@@ -17,10 +17,10 @@ struct Direction {
 
 struct Grid {
     const Claims& claims;
-    std::vector<Direction> taken;  // the gradient's direction where an edge is claimed, else zero
-    std::vector<int> cells;        // the cells inside the contour looked at
-    std::vector<long long> area;   // of each thing that stands, by label
-    std::vector<long long> shared; // with the contour looked at, by label
+    std::vector<Direction> taken;   // the gradient's direction where an edge is claimed, else zero
+    std::vector<int> cells;         // the cells inside the contour looked at
+    std::vector<long long> area;    // of each thing that stands, by label
+    std::vector<long long> shared;  // with the contour looked at, by label
 };
 
 int clamp(double v, int top) { return static_cast<int>(std::lround(std::min(std::max(v, 0.0), top - 1.0))); }
@@ -41,7 +41,8 @@ double fresh_share(const Grid& grid, int k) {
     for (int i = 0; i < c.angles; ++i) {
         const size_t at = static_cast<size_t>(k) * c.angles + i;
         const double evidence = std::max(c.evidence[at], 0.0f);
-        const Direction held = grid.taken[static_cast<size_t>(clamp(c.y[at], c.height)) * c.width + clamp(c.x[at], c.width)];
+        const Direction held =
+            grid.taken[static_cast<size_t>(clamp(c.y[at], c.height)) * c.width + clamp(c.x[at], c.width)];
         const Direction own = across(c, k, i);
         all += evidence;
         if (held.y * own.y + held.x * own.x < 0.5f) fresh += evidence;

@@ -17,9 +17,9 @@ namespace imtorque {
 namespace {
 
 constexpr double kTwoPi = 6.283185307179586;
-constexpr int kSteepest = 2;           // steps of radius from one ray to the next
-constexpr float kOutside = 0.3f;       // what a contour gains where it leaves the picture: more than a faint edge inside
-constexpr double kBeyond = 0.45;       // logarithm of how far beyond the radii searched grey values are read
+constexpr int kSteepest = 2;      // steps of radius from one ray to the next
+constexpr float kOutside = 0.3f;  // what a contour gains where it leaves the picture: more than a faint edge inside
+constexpr double kBeyond = 0.45;  // logarithm of how far beyond the radii searched grey values are read
 constexpr double kInnerBand[] = {-0.7, -0.12}, kOuterBand[] = {0.12, 0.4};  // in logarithms of the radius
 
 struct Ray {
@@ -34,7 +34,8 @@ void stretch(double turn, double aspect, std::vector<Ray>& rays) {
         const double angle = kTwoPi * static_cast<double>(i) / static_cast<double>(rays.size());
         const double u = std::cos(angle), v = std::sin(angle);
         const double nu = b * u, nv = a * v, length = std::hypot(nu, nv);
-        rays[i] = {s * a * u + c * b * v, c * a * u - s * b * v, (s * nu + c * nv) / length, (c * nu - s * nv) / length};
+        rays[i] = {s * a * u + c * b * v, c * a * u - s * b * v, (s * nu + c * nv) / length,
+                   (c * nu - s * nv) / length};
     }
 }
 
@@ -42,9 +43,11 @@ void stretch(double turn, double aspect, std::vector<Ray>& rays) {
 // on either side of a contour; `step` is the logarithm of the ratio of neighbours.
 struct Radii {
     Radii(const Rays& rays)
-        : step(std::log(rays.farthest / rays.nearest) / (rays.radii - 1)), before(static_cast<int>(std::ceil(kBeyond / step))),
+        : step(std::log(rays.farthest / rays.nearest) / (rays.radii - 1)),
+          before(static_cast<int>(std::ceil(kBeyond / step))),
           share(rays.radii + 2 * before) {
-        for (size_t r = 0; r < share.size(); ++r) share[r] = rays.nearest * std::exp(step * (static_cast<double>(r) - before));
+        for (size_t r = 0; r < share.size(); ++r)
+            share[r] = rays.nearest * std::exp(step * (static_cast<double>(r) - before));
     }
     double step;
     int before;
@@ -65,7 +68,8 @@ Sample sample(const GradientField& field, double y, double x, const Ray& ray, do
     const double v = y - y0, u = x - x0;
     const size_t at = static_cast<size_t>(y0) * field.width + x0;
     const auto mix = [&](const float* p) {
-        return (1 - v) * ((1 - u) * p[at] + u * p[at + right]) + v * ((1 - u) * p[at + down] + u * p[at + down + right]);
+        return (1 - v) * ((1 - u) * p[at] + u * p[at + right]) +
+               v * ((1 - u) * p[at + down] + u * p[at + down + right]);
     };
     return {static_cast<float>(-sign * (mix(field.gy) * ray.ny + mix(field.gx) * ray.nx)),
             static_cast<float>(mix(field.grey)), true};
@@ -74,9 +78,15 @@ Sample sample(const GradientField& field, double y, double x, const Ray& ray, do
 // The workspace of one seed.
 struct Search {
     Search(const Rays& r, const Radii& all)
-        : rays(r), before(all.before), depth(static_cast<int>(all.share.size())), directions(r.angles),
-          samples(static_cast<size_t>(r.angles) * depth), best(r.radii + 2 * kSteepest, -1e30f),
-          next(best), back(static_cast<size_t>(2 * r.angles) * r.radii), path(r.angles) {}
+        : rays(r),
+          before(all.before),
+          depth(static_cast<int>(all.share.size())),
+          directions(r.angles),
+          samples(static_cast<size_t>(r.angles) * depth),
+          best(r.radii + 2 * kSteepest, -1e30f),
+          next(best),
+          back(static_cast<size_t>(2 * r.angles) * r.radii),
+          path(r.angles) {}
     // Samples of ray i: row(i)[0] at the nearest radius searched, row(i)[-before] the first.
     const Sample* row(int i) const { return &samples[static_cast<size_t>(i) * depth + before]; }
     Rays rays;

@@ -64,8 +64,8 @@ Tree tree_of(const uint8_t* picture, int height, int width) {
 struct Node {
     int64_t area = 0;
     double y = 0, x = 0;
-    int64_t kept = 0;         // area of the last kept region on the way up the largest branch
-    int64_t before = 0;       // area of its largest child
+    int64_t kept = 0;            // area of the last kept region on the way up the largest branch
+    int64_t before = 0;          // area of its largest child
     int32_t begin = 0, end = 0;  // its numbers
     int32_t y0 = INT32_MAX, y1 = 0, x0 = INT32_MAX, x1 = 0;
 };
@@ -132,8 +132,10 @@ Regions extremal_regions(const uint8_t* picture, int height, int width, const Re
             regions.y[i] = cy, regions.x[i] = cx, regions.area[i] = node.area, regions.level[i] = picture[chosen[i]];
             const int32_t q = tree.parent[chosen[i]];
             const double levels = std::max(1, picture[chosen[i]] - picture[q]);
-            regions.stability[i] = static_cast<float>(static_cast<double>(nodes[q].area - node.area) / node.area / levels);
-            const float longest = std::hypot(static_cast<float>(node.y1 - node.y0 + 1), static_cast<float>(node.x1 - node.x0 + 1));
+            regions.stability[i] =
+                static_cast<float>(static_cast<double>(nodes[q].area - node.area) / node.area / levels);
+            const float longest =
+                std::hypot(static_cast<float>(node.y1 - node.y0 + 1), static_cast<float>(node.x1 - node.x0 + 1));
             for (int k = 0; k < angles; ++k) {
                 float last = 0;
                 for (float r = 0; r < longest; r += 0.5f) {

@@ -13,10 +13,10 @@ struct RegionRequest {
 };
 
 struct Regions {
-    std::vector<float> y, x;        // centroids
-    std::vector<float> radii;       // (count, angles): where rays from the centroid last leave the region
-    std::vector<int64_t> area;      // pixels
-    std::vector<float> stability;   // relative growth of the area per level, around this level
+    std::vector<float> y, x;       // centroids
+    std::vector<float> radii;      // (count, angles): where rays from the centroid last leave the region
+    std::vector<int64_t> area;     // pixels
+    std::vector<float> stability;  // relative growth of the area per level, around this level
     std::vector<int32_t> level;
 };
 

@@ -28,9 +28,9 @@ struct Rays {
 };
 
 struct ContourOut {
-    double *y, *x;     // (count, angles): the contour
-    float* evidence;   // (count, angles): gradient across it, towards the thing's own sign, in [-1, 1]
-    bool* seen;        // (count, angles): whether the point lies in the picture; evidence is 0 where not
+    double *y, *x;            // (count, angles): the contour
+    float* evidence;          // (count, angles): gradient across it, towards the thing's own sign, in [-1, 1]
+    bool* seen;               // (count, angles): whether the point lies in the picture; evidence is 0 where not
     float *inside, *outside;  // (count,): mean grey in a band inside and outside the contour
 };
 
@@ -38,10 +38,10 @@ void closed_contours(const GradientField& field, const Seeds& seeds, const Rays&
 
 // Contours in the order in which they may claim: the earlier claims first.
 struct Claims {
-    const double *y, *x;    // (count, angles), in cells of the grid
-    const float* evidence;  // (count, angles)
-    const double* sign;     // (count,)
-    const double* diameter; // (count,), in cells
+    const double *y, *x;     // (count, angles), in cells of the grid
+    const float* evidence;   // (count, angles)
+    const double* sign;      // (count,)
+    const double* diameter;  // (count,), in cells
     int count, angles, height, width;
 };
 

@@ -1,5 +1,5 @@
-// Outlines found in a picture: the best closed path over directions, or where rays leave a region; and what lies on them.
-// Naive twins: naive.best_outline, naive.outline_profiles.
+// Outlines found in a picture: the best closed path over directions, or where rays leave a region; and what lies on
+// them. Naive twins: naive.best_outline, naive.outline_profiles.
 #include <algorithm>
 #include <cmath>
 
@@ -17,8 +17,8 @@ void in_chunks(int count, const std::function<void(int)>& task) {
     });
 }
 
-// The best cyclic path over a table (angles, steps): twice around from a free start, then the second round from where it
-// passes the seam, which must close: start and end are held equal.
+// The best cyclic path over a table (angles, steps): twice around from a free start, then the second round from where
+// it passes the seam, which must close: start and end are held equal.
 struct PathFinder {
     int angles, steps;
     float stiffness;
@@ -54,8 +54,10 @@ struct PathFinder {
         for (int k = 0; k < angles; ++k) advance(gain.data() + k * steps, from.data() + k * steps);
         s = seam;
         for (int near = 1; best[s] <= -1e29f && near < steps; ++near)  // unreachable only where moves are too short
-            if (seam - near >= 0 && best[seam - near] > -1e29f) s = seam - near;
-            else if (seam + near < steps && best[seam + near] > -1e29f) s = seam + near;
+            if (seam - near >= 0 && best[seam - near] > -1e29f)
+                s = seam - near;
+            else if (seam + near < steps && best[seam + near] > -1e29f)
+                s = seam + near;
         for (int k = angles - 1; k >= 0; --k) {
             path[k] = s;
             s += from[k * steps + s];
@@ -81,7 +83,8 @@ void find_outlines(const float* gx, const float* gy, int height, int width, cons
                 const float py = y[i] + r * directions.sine[k], px = x[i] + r * directions.cosine[k];
                 float value = 0;
                 if (across.holds(py, px))
-                    value = -sign[i] * (directions.cosine[k] * across.at(py, px) + directions.sine[k] * down.at(py, px));
+                    value =
+                        -sign[i] * (directions.cosine[k] * across.at(py, px) + directions.sine[k] * down.at(py, px));
                 field[k * steps + s] = value;
                 gain[k * steps + s] = value - search.attraction * std::fabs(std::log(part));
             }
@@ -139,6 +142,54 @@ void outline_profiles(const float* planes, int plane_count, int height, int widt
                 float* out = profiles + ((static_cast<std::size_t>(i) * plane_count + c) * part_count + j) * 2;
                 out[0] = static_cast<float>(mean), out[1] = static_cast<float>(spread);
             }
+        }
+    });
+}
+
+void outline_lines(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
+                   float* lines) {
+    constexpr float kParts[4] = {0.1f, 0.35f, 0.6f, 0.85f};
+    const Directions directions(outlines.angles);
+    const int angles = outlines.angles, half = angles / 2;
+    in_chunks(outlines.count, [&](int i) {
+        const float* radii = outlines.radii + static_cast<std::size_t>(i) * angles;
+        std::vector<double> along(half);
+        std::vector<int> seen(half);
+        for (int c = 0; c < plane_count; ++c) {
+            const Plane32 plane{planes + static_cast<std::size_t>(c) * height * width, height, width};
+            std::fill(along.begin(), along.end(), 0.0);
+            std::fill(seen.begin(), seen.end(), 0);
+            double wave[4] = {0, 0, 0, 0};
+            int around = 0;
+            for (int k = 0; k < angles; ++k)
+                for (float part : kParts) {
+                    const float py = outlines.y[i] + part * radii[k] * directions.sine[k],
+                                px = outlines.x[i] + part * radii[k] * directions.cosine[k];
+                    if (!plane.holds(py, px)) continue;
+                    const double value = plane.at(py, px);
+                    along[k % half] += value, seen[k % half] += 1;
+                    if (part != kParts[2]) continue;
+                    const int twice = 2 * k % angles;
+                    wave[0] += value * directions.cosine[k], wave[1] += value * directions.sine[k];
+                    wave[2] += value * directions.cosine[twice], wave[3] += value * directions.sine[twice];
+                    ++around;
+                }
+            double total = 0, lowest = 1e30, highest = -1e30;
+            int lines_seen = 0;
+            for (int k = 0; k < half; ++k) {
+                if (!seen[k]) continue;
+                const double mean = along[k] / seen[k];
+                total += mean, ++lines_seen;
+                lowest = std::min(lowest, mean), highest = std::max(highest, mean);
+            }
+            float* out = lines + (static_cast<std::size_t>(i) * plane_count + c) * 4;
+            std::fill(out, out + 4, 0.0f);
+            if (!lines_seen) continue;
+            out[0] = static_cast<float>(lowest - total / lines_seen);
+            out[1] = static_cast<float>(highest - total / lines_seen);
+            if (!around) continue;
+            out[2] = static_cast<float>(2 * std::hypot(wave[0], wave[1]) / around);
+            out[3] = static_cast<float>(2 * std::hypot(wave[2], wave[3]) / around);
         }
     });
 }

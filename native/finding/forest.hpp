@@ -6,11 +6,11 @@
 namespace imtorque {
 
 struct Forest {
-    const int32_t* feature;    // (nodes) the feature a node asks for; -1 in a leaf
-    const float* threshold;    // (nodes) to the left where the feature is at most this
+    const int32_t* feature;  // (nodes) the feature a node asks for; -1 in a leaf
+    const float* threshold;  // (nodes) to the left where the feature is at most this
     const int32_t *left, *right;
-    const float* value;        // (nodes)
-    const int32_t* root;       // (trees)
+    const float* value;   // (nodes)
+    const int32_t* root;  // (trees)
     int trees;
 };
 

@@ -104,8 +104,16 @@ void outline_shapes(const Outlines& outlines, int height, int width, double* sha
                 x0 = std::min(x0, run.x0), x1 = std::max(x1, run.x1);
             }
             const double cy = sy / n, cx = sx / n;
-            const double values[10] = {n,           cy, cx, double(runs.front().y), double(x0), double(runs.back().y + 1),
-                                       double(x1), yy / n - cy * cy, xx / n - cx * cx, xy / n - cy * cx};
+            const double values[10] = {n,
+                                       cy,
+                                       cx,
+                                       double(runs.front().y),
+                                       double(x0),
+                                       double(runs.back().y + 1),
+                                       double(x1),
+                                       yy / n - cy * cy,
+                                       xx / n - cx * cx,
+                                       xy / n - cy * cx};
             std::copy(values, values + 10, shape);
         }
     });
@@ -140,7 +148,8 @@ Pairs outline_overlaps(const Outlines& outlines, int height, int width, double p
                           j = std::max(extents[a].index, extents[b].index);
                 const int32_t common = common_pixels(runs[i], runs[j]);
                 if (common <= part * static_cast<double>(std::min(sizes[i], sizes[j]))) continue;
-                parts[chunk].first.push_back(i), parts[chunk].second.push_back(j), parts[chunk].common.push_back(common);
+                parts[chunk].first.push_back(i), parts[chunk].second.push_back(j),
+                    parts[chunk].common.push_back(common);
             }
     });
     Pairs all;

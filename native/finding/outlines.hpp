@@ -1,4 +1,5 @@
-// Outlines that a centre sees whole: a radius for each of `angles` directions, angle k at 2 pi k / angles from +x to +y.
+// Outlines that a centre sees whole: a radius for each of `angles` directions, angle k at 2 pi k / angles from +x to
+// +y.
 //
 // A corner is (y + r sin a, x + r cos a); pixel centres lie at whole numbers; a pixel belongs to the outline where its
 // centre does (even-odd), so an outline of any radii has one set of pixels, also beyond the picture.
@@ -10,8 +11,8 @@
 namespace imtorque {
 
 struct Outlines {
-    const float *y, *x;   // (count) centres
-    const float* radii;   // (count, angles)
+    const float *y, *x;  // (count) centres
+    const float* radii;  // (count, angles)
     int count, angles;
 };
 
@@ -36,10 +37,10 @@ void runs_of(const Outlines& outlines, int i, const Directions& directions, int 
              std::vector<Run>& runs);
 
 struct Search {
-    float low, high;    // radii looked at, as parts of the expected one
-    int steps;          // how many of them
-    float stiffness;    // what a change of one step between neighbouring directions costs
-    float attraction;   // what leaving the expected radius by its whole length costs, per direction
+    float low, high;   // radii looked at, as parts of the expected one
+    int steps;         // how many of them
+    float stiffness;   // what a change of one step between neighbouring directions costs
+    float attraction;  // what leaving the expected radius by its whole length costs, per direction
 };
 
 // The closed outline around each centre that collects most of the field (gx, gy) pointing inwards (sign > 0: brighter
@@ -58,8 +59,12 @@ void label_outlines(const int32_t* labels, int height, int width, const int32_t*
 void outline_profiles(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
                       const float* parts, int part_count, float* profiles);
 
-// The field across the outline, inwards: mean, standard deviation, mean of the weakest of four quarters, lower quartile,
-// part of the directions inside the picture: (count, 5).
+// Whether something runs through the middle, in each plane: the lowest and the highest mean along a diameter less the
+// mean over all diameters, and how the plane changes once and twice around half way out: (count, planes, 4).
+void outline_lines(const float* planes, int plane_count, int height, int width, const Outlines& outlines, float* lines);
+
+// The field across the outline, inwards: mean, standard deviation, mean of the weakest of four quarters, lower
+// quartile, part of the directions inside the picture: (count, 5).
 void outline_contrasts(const float* gx, const float* gy, int height, int width, const Outlines& outlines,
                        float* contrasts);
 

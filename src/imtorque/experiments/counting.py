@@ -25,7 +25,7 @@ NOTES = (
     "mask_ap: mean over overlaps of 0.5 to 0.95 of matched / (matched + missed + wrong), mean over pictures. "
     "mae and bias: mean of the absolute and of the signed error of the count; count: mean of the true one.",
     "torque-default knows nothing; torque-sizes and the controls know the range of sizes marked in the training "
-    "pictures. Every control has sixteen settings, every forest sixteen pairs of threshold and overlap, chosen on the "
+    "pictures. Every control has sixteen settings, every forest sixteen pairs of threshold and cost, chosen on the "
     "training pictures; learned also chooses the kinds of candidates, by cross-validation over the training pictures.",
     "learned-threshold, -log and -radial use the forest, the outlines, the learned plane and the choice of the set "
     "that learned uses, but know no torque.",
@@ -93,7 +93,7 @@ def _described(method: Method) -> Any:
         return {
             "kinds": list(setting.kinds),
             "threshold": setting.threshold,
-            "overlap": setting.overlap,
+            "cost": setting.cost,
             "cross_validated_f1": setting.f1,
             "cross_validated_f1_iou": setting.f1_iou,
         }

@@ -59,6 +59,7 @@ def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) ->
         compared - _typical(compared, pool.votes * edges[:, 2].clip(0) ** 2),
         _standing(edges[:, RANKED], shapes[:, 0], first, second, common),
         profiles,
+        _line_features(planes, pool),
         _source_features(pool),
         _rival_features(pool, shapes, first, second, common),
     ]
@@ -124,6 +125,14 @@ def _profile_features(planes: Planes, pool: Pool) -> FloatArray:
     relative = contrast[:, :1] / (np.abs(inside[:, :1]) + np.abs(outside[:, :1]) + 0.02)
     spread = spreads[:, :, [1, 4]].reshape(len(pool), -1)
     return np.concatenate([inside, outside, across, contrast, hollow, level, relative, spread], axis=1)
+
+
+def _line_features(planes: Planes, pool: Pool) -> FloatArray:
+    """Return what runs through the middle, as between two things that touch: in grey, likeness and edge strength."""
+    strength = np.hypot(*planes.force("grey", edge_sigma(planes)))
+    stack = np.stack([planes.grey, planes.plane("likeness"), strength]).astype(np.float32)
+    lines = _native.outline_lines(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii)
+    return lines.reshape(len(pool), -1)
 
 
 def _source_features(pool: Pool) -> FloatArray:

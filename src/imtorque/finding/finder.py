@@ -156,7 +156,7 @@ class ObjectFinder:
         pool = find_candidates(planes, self._sizes, sources_of(kinds, self._signs))
         measured = measure(planes, self._sizes, pool, torque="torque" in kinds)
         value = self._forest(measured.features)
-        chosen = np.flatnonzero(chosen_of(measured, value, self.setting_.threshold, self.setting_.overlap))
+        chosen = np.flatnonzero(chosen_of(measured, value, self.setting_.threshold, self.setting_.cost))
         chosen = chosen[np.argsort(-value[chosen], kind="stable")]
         shape = np.shape(picture)[:2]
         return _in_picture(measured.pool[chosen], value[chosen], self._sizes.factor, (shape[0], shape[1]))

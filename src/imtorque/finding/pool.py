@@ -139,11 +139,13 @@ def ring_volume(edges: Edges, sides: IntArray, patch: Patch) -> TorqueVolume:
     """Return the torque of patches without their inner part, over the area that is left."""
     inner = 2 * (INNER * sides / 2).astype(int) + 1
     distinct, places = np.unique(inner, return_inverse=True)
-    outer = torque_volume(edges, sides, patch=patch).tau
-    within = torque_volume(edges, distinct, patch=patch).tau[places]
-    areas, holes = (sides**2)[:, None, None], (inner**2)[:, None, None]
-    tau = (areas * outer - holes * within) / (areas - holes)
-    return TorqueVolume(np.ascontiguousarray(tau, np.float32), sides)
+    tau = torque_volume(edges, sides, patch=patch).tau
+    within = torque_volume(edges, distinct, patch=patch).tau
+    for layer, place, side, hole in zip(tau, places, sides.tolist(), inner.tolist(), strict=True):
+        left = side**2 - hole**2
+        layer *= np.float32(side**2 / left)
+        layer -= np.float32(hole**2 / left) * within[place]
+    return TorqueVolume(tau, sides)
 
 
 def torque_of(planes: Planes, sides: IntArray, plane: str, way: str) -> TorqueVolume:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from imtorque._types import Float32Array, IntArray, TorqueVolume
+from imtorque.finding.levels import block_means
+
+FINEST = 2.5  # sigma in blocks, at least, when a layer is computed on a reduced picture
 
 
 def log_volume(plane: Float32Array, sides: IntArray) -> TorqueVolume:
     """Return the scale-normalised Laplacian of Gaussian, positive on bright blobs, for blobs of these diameters."""
+    layers = [_log_layer(plane, side / (2 * np.sqrt(2))) for side in sides.tolist()]
+    return TorqueVolume(np.ascontiguousarray(np.stack(layers), np.float32), sides)
+
+
+def _log_layer(plane: Float32Array, sigma: float) -> Float32Array:
+    """Return one layer, computed on blocks of half of sigma where that is more than a pixel, and enlarged."""
     from scipy import ndimage
 
-    sigmas = sides / (2 * np.sqrt(2))
-    layers = [-(s**2) * ndimage.gaussian_laplace(plane, s, truncate=3) for s in sigmas]
-    return TorqueVolume(np.ascontiguousarray(np.stack(layers), np.float32), sides)
+    factor = max(1, int(sigma / FINEST))
+    small = block_means(plane, factor)
+    layer = -((sigma / factor) ** 2) * ndimage.gaussian_laplace(small, sigma / factor, truncate=3)
+    if factor > 1:
+        layer = ndimage.zoom(layer, factor, order=1, grid_mode=True, mode="nearest")
+    return np.asarray(layer[: plane.shape[0], : plane.shape[1]], np.float32)
 
 
 def radial_volume(gx: Float32Array, gy: Float32Array, sides: IntArray) -> TorqueVolume:

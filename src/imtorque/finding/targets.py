@@ -12,7 +12,7 @@ from imtorque._types import FloatArray, IntArray
 from imtorque.finding.features import Measured
 from imtorque.finding.truth import Marks
 
-WORST, BEST = 0.35, 0.75  # intersection over union that counts 0 and 1
+WORST, BEST = 0.4, 0.8  # intersection over union that counts 0 and 1
 CENTRAL = 0.5  # of the object's radius: a centre this far from the point counts half
 
 
@@ -82,13 +82,18 @@ def overlaps_with_marks(measured: Measured, marks: Marks, shape: tuple[int, int]
     return iou
 
 
-def _by_points(measured: Measured, marks: Marks, diameter: float) -> Judged:
-    """Judge by points: 1 for candidates that hold one near their middle, 0 for those that hold two or none."""
+def _held(measured: Measured, marks: Marks) -> NDArray[np.bool_]:
+    """Return which marked middles lie in each candidate's outline, (candidates, objects)."""
     pool = measured.pool
     dy, dx = marks.points[None, :, 0] - pool.y[:, None], marks.points[None, :, 1] - pool.x[:, None]
     count = pool.radii.shape[1]
     place = np.rint(np.arctan2(dy, dx) % (2 * np.pi) / (2 * np.pi) * count).astype(int) % count
-    held = np.hypot(dy, dx) < np.take_along_axis(pool.radii, place, axis=1)
+    return np.asarray(np.hypot(dy, dx) < np.take_along_axis(pool.radii, place, axis=1))
+
+
+def _by_points(measured: Measured, marks: Marks, diameter: float) -> Judged:
+    """Judge by points: 1 for candidates that hold one near their middle, 0 for those that hold two or none."""
+    held = _held(measured, marks)
     distance = np.hypot(*(marks.points[None, :, i] - measured.shapes[:, None, 1 + i] for i in (0, 1)))
     near = np.where(held, distance, np.inf).min(axis=1)
     value = np.where(held.sum(axis=1) == 1, 1 / (1 + (near / (CENTRAL * diameter / 2)) ** 4), 0.0)

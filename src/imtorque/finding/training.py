@@ -19,8 +19,9 @@ from imtorque.finding.truth import Marks
 
 FOLDS = 4
 TRIAL_TREES = 40  # of a forest that is grown to choose settings
-THRESHOLDS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.65)
-OVERLAPS = (0.25, 0.4)  # of the smaller candidate
+THRESHOLDS = (0.25, 0.35, 0.45, 0.55)
+COSTS = (0.0, 0.4, 0.7, 1.0)  # of a further object, as parts of the threshold
+OVERLAP = 0.3  # of the smaller candidate that two may share
 SURE = 0.5  # part of the value of marked objects from which on unmarked ones are taken
 KIND_SETS = (
     ("torque",),
@@ -61,8 +62,8 @@ class Setting:
 
     Parameters
     ----------
-    kinds, threshold, overlap
-        The kinds of candidates, the worth from which on they are taken, and how much two may share.
+    kinds, threshold, cost
+        The kinds of candidates, the worth from which on they are taken, and what a further object costs.
     f1, f1_iou
         F1 by place, and by overlap of at least one half. With a few clicks, the part of them that was found.
     count_error, mean_count
@@ -71,7 +72,7 @@ class Setting:
 
     kinds: tuple[str, ...]
     threshold: float
-    overlap: float
+    cost: float
     f1: float
     f1_iou: float
     count_error: float
@@ -116,7 +117,7 @@ def setting_from_clicks(
     threshold = SURE * float(np.median(best))
     found = float(np.mean(np.asarray(best) > threshold))
     marked = float(np.mean([example.judged.marked for example in examples]))
-    return Setting(kinds, threshold, OVERLAPS[0], found, found, marked * (1 - found), marked), examples
+    return Setting(kinds, threshold, COSTS[1] * threshold, found, found, marked * (1 - found), marked), examples
 
 
 def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
@@ -145,21 +146,21 @@ def _groups(examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
 
 def _best_setting(examples: Sequence[Example], values: Sequence[FloatArray], kinds: tuple[str, ...]) -> Setting:
     found = []
-    for overlap in OVERLAPS:
-        for threshold in THRESHOLDS:
-            chosen = [chosen_of(e.measured, v, threshold, overlap) for e, v in zip(examples, values, strict=True)]
-            found.append(_setting(examples, chosen, kinds, threshold, overlap))
+    for threshold in THRESHOLDS:
+        for cost in (part * threshold for part in COSTS):
+            chosen = [chosen_of(e.measured, v, threshold, cost) for e, v in zip(examples, values, strict=True)]
+            found.append(_setting(examples, chosen, kinds, threshold, cost))
     return max(found, key=lambda setting: setting.score)
 
 
-def chosen_of(measured: Measured, value: FloatArray, threshold: float, overlap: float) -> NDArray[np.bool_]:
-    """Return the best set of candidates where each adds its value less the threshold.
+def chosen_of(measured: Measured, value: FloatArray, threshold: float, cost: float) -> NDArray[np.bool_]:
+    """Return the best set of the candidates that reach the threshold, where each adds its value less the cost.
 
-    With values that are chances to be right, the threshold that is half the F1 reached makes this the set with the
-    largest expected F1.
+    With values that are chances to be right, a cost of half the F1 reached makes this the set with the largest expected
+    F1; a smaller one prefers two halves to a doubtful whole.
     """
-    pairs = (measured.first, measured.second, measured.common)
-    return choose_set(value.astype(np.float64) - threshold, measured.area, *pairs, overlap=overlap)
+    weight = np.where(value >= threshold, value.astype(np.float64) - cost, 0.0)
+    return choose_set(weight, measured.area, measured.first, measured.second, measured.common, overlap=OVERLAP)
 
 
 def _setting(
@@ -167,11 +168,11 @@ def _setting(
     chosen: Sequence[NDArray[np.bool_]],
     kinds: tuple[str, ...],
     threshold: float,
-    overlap: float,
+    cost: float,
 ) -> Setting:
     counts = np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=float)
     placed, overlapping, found, marked = counts.sum(axis=0)
     error = float(np.abs(counts[:, 2] - counts[:, 3]).mean())
     total = max(found + marked, 1)
     f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
-    return Setting(kinds, threshold, overlap, f1, f1_iou, error, float(counts[:, 3].mean()))
+    return Setting(kinds, threshold, cost, f1, f1_iou, error, float(counts[:, 3].mean()))
