@@ -923,7 +923,7 @@ def outline_corners(y, x, radii):
     """Return the corners (y, x) of an outline, in order."""
     count = len(radii)
     turns = [2 * math.pi * k / count for k in range(count)]
-    return [(y + r * math.sin(t), x + r * math.cos(t)) for r, t in zip(radii, turns)]
+    return [(y + r * math.sin(t), x + r * math.cos(t)) for r, t in zip(radii, turns, strict=False)]
 
 
 def outline_pixels(y, x, radii, shape):
@@ -933,7 +933,7 @@ def outline_pixels(y, x, radii, shape):
     for row in range(shape[0]):
         for column in range(shape[1]):
             crossings = 0
-            for (ya, xa), (yb, xb) in zip(corners, corners[1:] + corners[:1]):
+            for (ya, xa), (yb, xb) in zip(corners, corners[1:] + corners[:1], strict=False):
                 if (ya <= row) != (yb <= row) and xa + (row - ya) * (xb - xa) / (yb - ya) <= column:
                     crossings += 1
             inside[row, column] = crossings % 2 == 1
@@ -945,7 +945,7 @@ def extremal_regions(picture, smallest, largest):
     found = set()
     for level in np.unique(picture):
         seen = np.zeros(picture.shape, bool)
-        for start in zip(*np.nonzero(picture >= level)):
+        for start in zip(*np.nonzero(picture >= level), strict=False):
             if seen[start]:
                 continue
             region, todo = [], [start]
@@ -976,7 +976,7 @@ def best_set(weight, pairs):
 def climb(plane, inside):
     """Return for each pixel inside the summit (y, x) that steps to the highest of eight neighbours lead to."""
     summits = {}
-    for start in zip(*np.nonzero(inside)):
+    for start in zip(*np.nonzero(inside), strict=False):
         here = tuple(int(v) for v in start)
         while True:
             y, x = here
