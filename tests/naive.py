@@ -954,10 +954,10 @@ def extremal_regions(picture, smallest, largest):
                 y, x = todo.pop()
                 region.append((int(y), int(x)))
                 for q in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
-                    if 0 <= q[0] < picture.shape[0] and 0 <= q[1] < picture.shape[1]:
-                        if picture[q] >= level and not seen[q]:
-                            seen[q] = True
-                            todo.append(q)
+                    inside = 0 <= q[0] < picture.shape[0] and 0 <= q[1] < picture.shape[1]
+                    if inside and picture[q] >= level and not seen[q]:
+                        seen[q] = True
+                        todo.append(q)
             if smallest <= len(region) <= largest:
                 found.add(frozenset(region))
     return found
