@@ -20,6 +20,7 @@ def run(code, **environment):
 
 
 PUBLIC = [
+    "Blobs",
     "Boxes",
     "EdgeRecipe",
     "EdgeStrengthener",
@@ -103,6 +104,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "_atomic.py": "the helpers themselves",
     "files.py": "the helpers themselves",
     "_types.py": "TorqueVolume.save, by replacing()",
+    "finding/finder.py": "saves into memory",
     "cli/recognition.py": "calls Recogniser.save",
     "cli/torque.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",

@@ -47,6 +47,7 @@ def find_extrema(
 
     Examples
     --------
+    >>> from imtorque import detect_edges
     >>> image = np.zeros((60, 60))
     >>> image[20:41, 15:36] = 1
     >>> find_extrema(detect_edges(image), sizes=range(3, 40, 2), count=1).to_csv().split()[1]

@@ -128,9 +128,9 @@ def find_blobs(
         found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
         smallest, largest = size_range(shape, sizes)
-        listed = (
-            None if sizes is None or isinstance(sizes, tuple) else check_sizes(np.asarray(sizes)).astype(np.float64)
-        )
+        listed = None
+        if sizes is not None and not isinstance(sizes, tuple):
+            listed = np.minimum(check_sizes(np.asarray(sizes)), _reach(shape)).astype(np.float64)
         levels = _levels(image, smallest, largest, sigma)
         found = _contours(levels, Search(listed, sign or None, ring, patch))
         found = found[found.closure >= (CLAIMING if threshold is None else threshold)]
@@ -198,11 +198,17 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
         smallest, largest = (float(np.asarray(v).item()) for v in sizes)
         if not (math.isfinite(largest) and 3 <= smallest <= largest):
             raise ValueError(f"sizes as a range must be (smallest, largest) with 3 <= smallest <= largest, got {sizes}")
-        return smallest, largest
+        return min(smallest, _reach(shape)), min(largest, _reach(shape))
     listed = check_sizes(np.asarray(sizes))
     if listed.ndim != 1:
         raise ValueError(f"sizes must be sides of patches, got (height, width) pairs {listed.tolist()}")
-    return float(max(3, listed[0])), float(max(3, listed[-1]))
+    smallest, largest = (min(max(3.0, float(size)), _reach(shape)) for size in (listed[0], listed[-1]))
+    return smallest, largest
+
+
+def _reach(shape: tuple[int, ...]) -> float:
+    """Return the side of a patch that holds the whole picture, wherever its centre lies: larger ones see no more."""
+    return 2.0 * max(shape) + 1
 
 
 def _levels(image: Image | Edges, smallest: float, largest: float, sigma: float | None) -> list[Level]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._atomic import replacing
+from imtorque._atomic import write_bytes
 from imtorque._types import Float32Array, FloatArray, Image
 from imtorque.finding.features import measure
 from imtorque.finding.forest import Forest, grow_forest
@@ -185,8 +185,7 @@ class ObjectFinder:
         arrays = {field.name: getattr(self._forest, field.name) for field in fields(Forest)}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, about=np.array(json.dumps(about)), form=self._form, allow_pickle=False, **arrays)
-        with replacing(path) as partial:
-            partial.write_bytes(buffer.getvalue())
+        write_bytes(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ObjectFinder:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._atomic import replacing
+from imtorque._atomic import write_text
 from imtorque._types import Extrema, FloatArray, IntArray
 
 EXTREMA = ("y", "x", "size", "value")
@@ -119,8 +119,7 @@ class Blobs(Extrema):
         for row in zip(*table.values(), strict=True):
             rows.writerow([int(v) if n in (*WHOLE, "label") else f"{v:.6g}" for n, v in zip(table, row, strict=True)])
         if path is not None:
-            with replacing(path) as partial:
-                partial.write_text(text.getvalue(), encoding="utf-8")
+            write_text(path, text.getvalue())
         return text.getvalue()
 
     def to_points(self) -> tuple[NDArray[np.float64], dict[str, Any]]:
