@@ -22,8 +22,9 @@ KINDS = ("shaped", "lsm", "ome", "imagej", "fluoview", "stk", "sis", "svs", "scn
 MOST_PLANES = 10**6  # that metadata may speak of
 WHITE_IS_0, BLACK_IS_0, RGB, PALETTE, MASK, YCBCR, LINEAR = 0, 1, 2, 3, 4, 6, 34892
 PREMULTIPLIED, OPACITY = 1, 2
-_TURNED = {2: (1, -1, False), 3: (-1, -1, False), 4: (-1, 1, False)}
-_TURNED |= {5: (1, 1, True), 6: (-1, 1, True), 7: (-1, -1, True), 8: (1, -1, True)}
+# By how the camera was held: whether rows and columns change places, then the direction of each.
+_TURNED = {2: (False, 1, -1), 3: (False, -1, -1), 4: (False, -1, 1)}
+_TURNED |= {5: (True, 1, 1), 6: (True, 1, -1), 7: (True, -1, -1), 8: (True, -1, 1)}
 
 
 class Plane:
@@ -42,6 +43,7 @@ class Plane:
             self.key = self.page
             axes, shape = stack.axes + self.key.axes, (*stack.shape, *self.key.shape)
             chosen = choose(axes, shape, page, channel, kind="TIFF", colour=_in_colour(self.key))
+        self.bits = self.key.bitspersample
         self.colour, self.numbers = chosen.colour, chosen.numbers[len(stack.axes) :]
 
     @property
@@ -83,14 +85,13 @@ class Plane:
 
     def _meant(self, pixels: NDArray[Any]) -> NDArray[Any]:
         """Return the pixels as the tags mean them: palettes looked up, black as 0, colours not yet dimmed."""
-        bits = self.key.bitspersample
         extra = tuple(self.key.extrasamples)
         if self.key.photometric == PALETTE and self.key.colormap is not None:
             return np.asarray((self.key.colormap >> 8).astype(np.uint8).T[pixels[:, :, 0]])
         if self.key.photometric == WHITE_IS_0:
-            pixels = _inverted(pixels, bits)
-        if bits in (2, 4) and pixels.dtype == np.uint8:
-            pixels = pixels * np.uint8(255 // (2**bits - 1))
+            pixels = _inverted(pixels, self.bits)
+        if self.bits in (2, 4) and pixels.dtype == np.uint8:
+            pixels = pixels * np.uint8(255 // (2**self.bits - 1))
         if not self.colour or pixels.shape[2] < 2:
             return pixels
         if pixels.shape[2] == 2:
@@ -207,6 +208,6 @@ def _undimmed(pixels: NDArray[Any]) -> NDArray[Any]:
 def _upright(pixels: NDArray[Any], orientation: int) -> NDArray[Any]:
     if orientation not in _TURNED:
         return pixels
-    down, right, swapped = _TURNED[orientation]
+    swapped, down, right = _TURNED[orientation]
     turned = pixels.swapaxes(0, 1) if swapped else pixels
-    return np.ascontiguousarray(turned[:: right if swapped else down, :: down if swapped else right])
+    return np.ascontiguousarray(turned[::down, ::right])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import tifffile
 
 # Kinds that lie in several files, of which only the one that is named is opened, or whose values mean others.
-NOT_KINDS = {f"is_{kind}": False for kind in ("mmstack", "ndtiff", "mdgel", "eer", "avs", "indica", "scanimage", "nih")}
+NOT_KINDS = ("is_mmstack", "is_ndtiff", "is_mdgel", "is_eer", "is_avs", "is_indica", "is_scanimage", "is_nih")
 
 
 def is_tiff(file: BinaryIO) -> bool:
@@ -30,7 +30,8 @@ def opened(file: BinaryIO) -> Iterator[tifffile.TiffFile]:
     import tifffile
 
     find_pages(file)  # refuses pages in a circle, which tifffile would follow for ever
-    with _silence(), tifffile.TiffFile(_Bounded(file), **NOT_KINDS) as tiff:  # type: ignore[arg-type]
+    flags = {flag: False for flag in NOT_KINDS if flag.removeprefix("is_") in tifffile.TIFF.FILE_FLAGS}
+    with _silence(), tifffile.TiffFile(_Bounded(file), **flags) as tiff:  # type: ignore[arg-type]
         yield tiff
 
 

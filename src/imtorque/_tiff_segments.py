@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import lzma
 import math
 import struct
+import zlib
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -13,8 +15,8 @@ from PIL import Image as PillowImage
 
 from imtorque._stacks import RefusedError
 
-PLAIN = 1
-STREAMS = (5, 8, 32773, 32946, 34925, 50000)  # LZW, Deflate, PackBits, Deflate, LZMA, Zstandard: bytes in, bytes out
+PLAIN, LZMA, DEFLATE = 1, 34925, (8, 32946)
+STREAMS = (5, 32773, 50000, LZMA, *DEFLATE)  # with LZW, PackBits and Zstandard: bytes in, bytes out
 JPEG = (6, 7, 33007, 34892)
 FLOAT_PREDICTOR = 3
 LARGEST_TILE = 2**24  # pixels that a tile may have where the picture has fewer
@@ -90,10 +92,10 @@ class _Plain:
         """Return the plain bytes of a strip or tile of shape (depth, height, width, samples)."""
         rows, numbers = shape[0] * shape[1], shape[2] * shape[3]
         width = math.ceil(numbers * self.bits / 8) if isinstance(self.bits, int) else numbers * self.dtype.itemsize
-        if self.compression != PLAIN:
-            data = _decompressed(data, self.compression, self.fillorder, rows, width)
-        elif self.fillorder == 2:
+        if self.fillorder == 2:
             data = data.translate(_REVERSED)
+        if self.compression != PLAIN:
+            data = _decompressed(data, self.compression, rows, width)
         if self.packed:
             return _unpacked(data, rows, numbers, self.bits, self.dtype.newbyteorder(self.order))
         if self.floats:
@@ -101,11 +103,20 @@ class _Plain:
         return data
 
 
-def _decompressed(data: bytearray, compression: int, fillorder: int, rows: int, width: int) -> bytearray:
-    """Return the bytes that a stream holds, and no more than rows * width: by libtiff, as the pixels of a grey TIFF."""
+def _decompressed(data: bytearray, compression: int, rows: int, width: int) -> bytearray:
+    """Return the bytes that a stream holds, no more than rows * width of them."""
+    if compression in DEFLATE:
+        return bytearray(zlib.decompressobj().decompress(data, rows * width))
+    if compression == LZMA:
+        return bytearray(lzma.LZMADecompressor().decompress(bytes(data), rows * width))
+    return _by_libtiff(data, compression, rows, width)
+
+
+def _by_libtiff(data: bytearray, compression: int, rows: int, width: int) -> bytearray:
+    """Let Pillow read a stream as the pixels of a grey TIFF."""
     fields = [
-        *((256, width), (257, rows), (258, 8), (259, compression), (262, 1), (266, fillorder)),
-        *((273, 8 + 2 + 12 * 10 + 4), (277, 1), (278, rows), (279, len(data))),
+        *((256, width), (257, rows), (258, 8), (259, compression), (262, 1)),
+        *((273, 8 + 2 + 12 * 9 + 4), (277, 1), (278, rows), (279, len(data))),
     ]
     head = struct.pack("<2sHIH", b"II", 42, 8, len(fields))
     head += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in fields) + bytes(4)
@@ -143,6 +154,8 @@ def _read(file: BinaryIO, offset: int, count: int) -> bytearray:
 
 def check_kind(key: Any) -> None:
     """Refuse numbers that no picture is made of."""
+    if 0 in key.shaped:
+        raise ValueError("a page without dimensions")
     if key.dtype is None or key.dtype.kind not in "buif" or key.dtype.itemsize > 8:
         raise RefusedError(
             f"must hold integers or floats of up to 64 bits, got {key.bitspersample} bits of {key.dtype}"
