@@ -1,15 +1,17 @@
 """Pictures of many kinds, damaged ones, and how they are read while others do."""
 
 import os
+import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 
-from imtorque.files import decode_image, read_image, write_picture
+from imtorque.files import decode_image, pixel_size, read_image, write_picture
 
 
 @pytest.fixture
@@ -130,3 +132,57 @@ def _status(child):
     os.kill(child, 9)
     os.waitpid(child, 0)
     return "hangs"
+
+
+class FakeImage:
+    """What of bioio's BioImage is used here, over an array (T, C, Z, Y, X)."""
+
+    data = np.arange(2 * 3 * 1 * 4 * 5, dtype=np.uint16).reshape(2, 3, 1, 4, 5)
+    dims = SimpleNamespace(order="TCZYX")
+    shape = data.shape
+    physical_pixel_sizes = SimpleNamespace(Z=None, Y=0.5, X=0.25)
+
+    def __init__(self, path):
+        self.path = path
+
+    def get_image_dask_data(self, order, **numbers):
+        assert order == "YX"
+        return self.data[tuple(numbers[axis] for axis in "TCZ")]
+
+
+@pytest.fixture(params=["a.czi", "b.LIF", "c.nd2"])
+def microscopy(tmp_path, request):
+    (tmp_path / request.param).touch()
+    return tmp_path / request.param
+
+
+def test_a_microscopes_file_is_read_by_bioio_plane_by_plane(monkeypatch, microscopy):
+    monkeypatch.setitem(sys.modules, "bioio", SimpleNamespace(BioImage=FakeImage))
+    assert_array_equal(read_image(microscopy, 1, 2), FakeImage.data[1, 2, 0])
+    assert pixel_size(microscopy) == (0.5, 0.25)
+    with pytest.raises(
+        ValueError, match=r"must hold one picture, got a (CZI|LIF|ND2) of 2 pages; page=0, 1, ... reads"
+    ):
+        read_image(microscopy, channel=0)
+    with pytest.raises(ValueError, match=r"must have one channel or be in colour, got 3 channels; channel=0, 1, ..."):
+        read_image(microscopy, 0)
+
+
+def test_a_microscopes_file_without_bioio_says_what_to_install(monkeypatch, microscopy):
+    monkeypatch.setitem(sys.modules, "bioio", None)
+    with pytest.raises(ValueError, match=r"must be read by bioio, .*: pip install bioio bioio-(czi|lif|nd2)$"):
+        read_image(microscopy)
+
+
+def test_a_microscopes_file_that_bioio_has_no_reader_for_says_what_to_install(monkeypatch, microscopy):
+    class UnsupportedFileFormatError(Exception):
+        pass
+
+    def refuse(path):
+        raise UnsupportedFileFormatError(f"{path}\nno plugins")
+
+    monkeypatch.setitem(sys.modules, "bioio", SimpleNamespace(BioImage=refuse))
+    with pytest.raises(
+        ValueError, match=r"must be a file that bioio has a reader for: pip install bioio-(czi|lif|nd2)$"
+    ):
+        read_image(microscopy)

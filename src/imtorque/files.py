@@ -56,12 +56,11 @@ def read_image(path: str | os.PathLike[str], page: int | None = None, channel: i
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels. Other formats are refused, whatever the name
-        says. Files named .czi, .lif and .nd2 are read by bioio where it is installed.
+        A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels, whatever its name; or a file named .czi, .lif
+        or .nd2, where bioio is installed.
     page
-        Which picture of a file that holds several, counted from 0: a TIFF of many pages, an animated GIF, WebP or PNG.
-        In ImageJ and OME TIFF, and in microscopes' files, all axes but those of the picture and its channels count
-        pages, the last of them fastest, in the first series. By default there must be one only.
+        Which picture of a stack or an animation, counted from 0; by default there must be one only. In ImageJ and OME
+        TIFF and microscopes' files all axes but Y, X and channels count pages, the last fastest, in the first series.
     channel
         Which channel, counted from 0; of a colour picture, which of its colours. By default there must be one channel,
         or red, green and blue, with or without opacity.
