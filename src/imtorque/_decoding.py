@@ -15,9 +15,11 @@ from PIL import ImageOps, UnidentifiedImageError
 from imtorque._stacks import RefusedError, choose
 from imtorque._tiff import Plane
 from imtorque._tiff_opening import is_tiff, opened
+from imtorque._tiff_segments import PLAIN, STREAMS
 from imtorque._types import Image
 
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
+BY_PILLOW = (2, 3, 4, 6, 7)  # compressions of whole pictures: three of fax machines, two of JPEG
 MOST_SAMPLES = 4  # for each of the most pixels a picture may have
 COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a camera's raw pattern", 32845: "LogLuv"}
 
@@ -79,11 +81,12 @@ def _decode_tiff(file: BinaryIO, most_pixels: int, page: int | None, channel: in
 def _by_pillow(file: BinaryIO, plane: Plane) -> Image:
     """Return the pixels of a page of a kind that only Pillow knows, or imagecodecs, which is not installed."""
     key = plane.key
-    if key.bitspersample in (1, 8) and key.dtype is not None and key.dtype.kind in "bu":
+    known = key.compression in (PLAIN, *STREAMS, *BY_PILLOW)
+    if known and key.bitspersample in (1, 8) and key.dtype is not None and key.dtype.kind in "bu":
         with _limit_lifted(), suppress(UnidentifiedImageError), PillowImage.open(file, formats=("TIFF",)) as picture:
             picture.seek(plane.number)
             return _pixels(picture)
-    if key.photometric in COLOURS:
+    if key.compression in (PLAIN, *STREAMS) and key.photometric in COLOURS:
         raise RefusedError(f"must have 8 bits for each of the colours {COLOURS[key.photometric]}, got {key.dtype}")
     raise RefusedError(f"must be compressed in a known way, got {plane.compression}: pip install imagecodecs")
 

@@ -50,7 +50,7 @@ def _opened(path: str | os.PathLike[str]) -> Any:
         if type(error).__name__ != "UnsupportedFileFormatError":  # bioio has no reader for it, or it is damaged
             raise
         raise RefusedError(
-            f"must be a file that bioio has a reader for: pip install {READERS[_suffix(path)]}"
+            f"must be whole, and bioio must have a reader for it: pip install {READERS[_suffix(path)]}"
         ) from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import lzma
 import math
 import struct
 import zlib
@@ -108,6 +107,8 @@ def _decompressed(data: bytearray, compression: int, rows: int, width: int) -> b
     if compression in DEFLATE:
         return bytearray(zlib.decompressobj().decompress(data, rows * width))
     if compression == LZMA:
+        import lzma  # some builds of Python have none
+
         return bytearray(lzma.LZMADecompressor().decompress(bytes(data), rows * width))
     return _by_libtiff(data, compression, rows, width)
 

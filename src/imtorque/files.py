@@ -56,8 +56,8 @@ def read_image(path: str | os.PathLike[str], page: int | None = None, channel: i
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels, whatever its name; or a file named .czi, .lif
-        or .nd2, where bioio is installed.
+        A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels, whatever its name; or a .czi, .lif or .nd2
+        file, where bioio is installed.
     page
         Which picture of a stack or an animation, counted from 0; by default there must be one only. In ImageJ and OME
         TIFF and microscopes' files all axes but Y, X and channels count pages, the last fastest, in the first series.

@@ -35,9 +35,10 @@ def run(line, status=0):
 
 @pytest.mark.parametrize(
     "verb",
-    "maps --sizes 5,21|blobs|edges|edges --strengthen|saliency|segment|segment --objects 1|fixate --at 20,25".split(
-        "|"
-    ),
+    [
+        *("maps --sizes 5,21", "blobs", "edges", "edges --strengthen", "saliency"),
+        *("segment", "segment --objects 1", "fixate --at 20,25"),
+    ],
 )
 def test_every_verb_works_on_a_page_and_a_channel_reduced(stack, verb):
     result = json.loads(run(f"{verb} stack.tif --page 1 --channel 1 --reduce 2 --json").stdout)
