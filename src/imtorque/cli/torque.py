@@ -79,10 +79,7 @@ High = Annotated[float | None, typer.Option(help="Upper threshold; by default th
 Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in proportion to its gradient.")]
 
 
-def demo(
-    out: Out = Path("imtorque-demo"),
-    as_json: Json = False,
-) -> None:
+def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:
     """Show on a drawn scene and on a photograph what image torque finds.
 
     Writes for each a one-page picture and a table of the strongest extrema.
