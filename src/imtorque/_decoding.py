@@ -1,25 +1,27 @@
-"""From an open file to pixels, by Pillow: the usual formats only, every error in one line, nothing left out."""
+"""From an open file to pixels, by tifffile or Pillow: the usual formats only, every error in one line."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageOps, UnidentifiedImageError
 
-from imtorque import _tiff
+from imtorque._stacks import RefusedError, choose
+from imtorque._tiff import Plane
+from imtorque._tiff_opening import is_tiff, opened
+from imtorque._tiff_segments import PLAIN, STREAMS
 from imtorque._types import Image
 
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
-
-
-class RefusedError(ValueError):
-    """A picture that is whole, and refused for what it is; the text says what must hold."""
+BY_PILLOW = (2, 3, 4, 6, 7)  # compressions of whole pictures: three of fax machines, two of JPEG
+MOST_SAMPLES = 4  # for each of the most pixels a picture may have
+COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a camera's raw pattern", 32845: "LogLuv"}
 
 
 @contextmanager
@@ -43,75 +45,74 @@ def reading(name: str | os.PathLike[str]) -> Iterator[None]:
         raise ValueError(f"{name}: must be a picture that can be read, got: {reason}") from error
 
 
-def decode(file: BinaryIO, most_pixels: int, page: int | None) -> Image:
-    """Return the pixels of the only picture in a file, or of one page; to be called within `reading`."""
-    pages = _tiff.count_pages(file)  # 0 for all other formats
-    with _limit_lifted(), _open(file, page or 0) as picture:
-        _check_extent(picture, most_pixels)
-        _turn_to(picture, pages, page)
-        _check_extent(picture, most_pixels)
-        if picture.format == "TIFF":
-            return _tiff_pixels(picture, _tiff.read_page(file, page or 0))
-        return _pixels(picture)
+def decode(file: BinaryIO, most_pixels: int, page: int | None, channel: int | None) -> Image:
+    """Return the pixels of the only picture in a file, or of one page or channel; to be called within `reading`."""
+    if is_tiff(file):
+        return _decode_tiff(file, most_pixels, page, channel)
+    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as picture:
+        _check_extent(picture.height, picture.width, most_pixels)
+        _turn_to(picture, page)
+        _check_extent(picture.height, picture.width, most_pixels)
+        return _one_channel(_pixels(picture), channel, str(picture.format))
 
 
 def decode_shape(file: BinaryIO) -> tuple[int, int]:
     """Return (H, W) of a picture from its header; to be called within `reading`."""
-    with _limit_lifted(), _open(file, 0) as picture:
+    if is_tiff(file):
+        with opened(file) as tiff:
+            plane = Plane(file, tiff, 0, 0)
+            return plane.shape if plane.orientation < 5 else (plane.shape[1], plane.shape[0])
+    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as picture:
         return picture.height, picture.width
 
 
-def _open(file: BinaryIO, page: int) -> PillowImage.Image:
-    try:
-        return PillowImage.open(file, formats=FORMATS)
-    except UnidentifiedImageError:
-        if _tiff.count_pages(file) == 0:
-            raise
-        kept = _tiff.read_page(file, page)
-    raise RefusedError(f"must be a TIFF of a kind that Pillow reads, got {kept}")
+def _decode_tiff(file: BinaryIO, most_pixels: int, page: int | None, channel: int | None) -> Image:
+    with opened(file) as tiff:
+        plane = Plane(file, tiff, page, channel)
+        _check_extent(*plane.shape, most_pixels)
+        if plane.key.size > MOST_SAMPLES * most_pixels:
+            raise RefusedError(f"must have at most {MOST_SAMPLES * most_pixels} samples, got {plane.key.size}")
+        if plane.is_read_here:
+            with _limit_lifted():  # strips are decompressed by Pillow
+                return plane.pixels()
+    return _one_channel(_by_pillow(file, plane), channel, "TIFF")
 
 
-def _check_extent(picture: PillowImage.Image, most: int) -> None:
-    width, height = picture.size
+def _by_pillow(file: BinaryIO, plane: Plane) -> Image:
+    """Return the pixels of a page of a kind that only Pillow knows, or imagecodecs, which is not installed."""
+    key = plane.key
+    known = key.compression in (PLAIN, *STREAMS, *BY_PILLOW)
+    if known and key.bitspersample in (1, 8) and key.dtype is not None and key.dtype.kind in "bu":
+        with _limit_lifted(), suppress(UnidentifiedImageError), PillowImage.open(file, formats=("TIFF",)) as picture:
+            picture.seek(plane.number)
+            return _pixels(picture)
+    if key.compression in (PLAIN, *STREAMS) and key.photometric in COLOURS:
+        raise RefusedError(f"must have 8 bits for each of the colours {COLOURS[key.photometric]}, got {key.dtype}")
+    raise RefusedError(f"must be compressed in a known way, got {plane.compression}: pip install imagecodecs")
+
+
+def _one_channel(pixels: Image, channel: int | None, kind: str) -> Image:
+    axes = "YX" if pixels.ndim == 2 else "YXS"
+    chosen = choose(axes, pixels.shape, None, channel, kind=kind)
+    return pixels[tuple(slice(None) if number is None else number for number in chosen.numbers)]
+
+
+def _check_extent(height: int, width: int, most: int) -> None:
     if width * height > most:
         raise RefusedError(f"must have at most {most} pixels, got {width} x {height}")
 
 
-def _turn_to(picture: PillowImage.Image, pages: int, page: int | None) -> None:
-    """Turn to a page. Where none is named there must be one only, but for the previews that cameras add to a JPEG."""
+def _turn_to(picture: PillowImage.Image, page: int | None) -> None:
+    """Turn to a frame. Where none is named there must be one only, but for the previews that cameras add to a JPEG."""
     if page is None:
-        if picture.format != "MPO" and (pages > 1 or getattr(picture, "is_animated", False)):
-            many = f"a TIFF of {pages} pages" if pages else f"a {picture.format} of several frames"
+        if picture.format != "MPO" and getattr(picture, "is_animated", False):
+            many = f"a {picture.format} of several frames"
             raise RefusedError(f"must hold one picture, got {many}; page=0, 1, ... reads one of them")
         return
     try:
-        if pages and page >= pages:
-            raise EOFError
         picture.seek(page)
     except EOFError:
         raise RefusedError(f"page must be one of the file's, counted from 0, got {page}") from None
-
-
-def _tiff_pixels(picture: PillowImage.Image, kept: _tiff.Page) -> Image:
-    """Return the pixels of a page as its tags mean them, where Pillow takes no notice of these."""
-    if kept.planar and kept.bits > 8:
-        raise RefusedError(f"must keep the channels of a pixel together, or 8 bits of each, got {kept}")
-    if kept.inverted and (kept.bits, kept.kind) not in (
-        (1, "uint"),
-        (2, "uint"),
-        (4, "uint"),
-        (8, "uint"),
-        (16, "uint"),
-    ):
-        raise RefusedError(f"must have black as 0, got {kept}")
-    pixels = _pixels(picture)
-    if kept.kind == "int" and kept.bits == 8:
-        return pixels.view(np.int8).astype(np.float64)
-    if kept.inverted and kept.bits == 16:
-        return np.uint16(65535) - pixels
-    if kept.kind == "uint" and kept.bits == 32:
-        return np.where(pixels < 0, pixels + 2.0**32, pixels)
-    return pixels
 
 
 def _pixels(picture: PillowImage.Image) -> Image:
@@ -120,9 +121,8 @@ def _pixels(picture: PillowImage.Image) -> Image:
     mode = picture.mode
     if mode.startswith("I;16"):
         return np.asarray(picture).astype(np.uint16)
-    if mode == "I":  # 16-bit PNG in older versions of Pillow; 32-bit TIFF
-        numbers = np.asarray(picture)
-        return numbers.astype(np.uint16 if picture.format == "PNG" else np.float64)
+    if mode == "I":  # 16-bit PNG in older versions of Pillow
+        return np.asarray(picture).astype(np.uint16)
     if mode in ("L", "RGB", "RGBA", "F", "1"):
         return np.array(picture)
     clear = mode in ("LA", "La", "PA", "RGBa") or "transparency" in picture.info

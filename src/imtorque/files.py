@@ -20,7 +20,10 @@ from PIL import Image as PillowImage
 
 from imtorque._atomic import open_regular, replacing, write_bytes, write_text
 from imtorque._decoding import FORMATS, decode, decode_shape, reading
+from imtorque._microscopy import READERS, is_microscopy, plane_size, read_plane
+from imtorque._pixel_size import checked, tiff_pixel_size
 from imtorque._renamed import warn_renamed
+from imtorque._tiff_opening import is_tiff
 from imtorque._types import BoolArray, Image
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "find_pictures",
     "image_shape",
     "output_names",
+    "pixel_size",
     "read_image",
     "read_mask",
     "write_array",
@@ -41,30 +45,33 @@ __all__ = [
     "write_text",
 ]
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".ppm", ".pgm", ".pbm")
+SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".ppm", ".pgm", ".pbm", *READERS)
 LARGEST_PICTURE = 2**30  # pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
 LONGEST_STEM = 200  # bytes of an output's name before what a verb adds; file systems allow 255 in all
 
 
-def read_image(path: str | os.PathLike[str], page: int | None = None) -> Image:
+def read_image(path: str | os.PathLike[str], page: int | None = None, channel: int | None = None) -> Image:
     """Read a picture as an array that every function here takes.
 
     Parameters
     ----------
     path
-        A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels. Other formats are refused, whatever the name
-        says.
+        A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels, whatever its name; or a .czi, .lif or .nd2
+        file, where bioio is installed.
     page
-        Which picture of a file that holds several (a TIFF of many pages, an animated GIF, WebP or PNG), counted from 0.
-        By default there must be one only.
+        Which picture of a stack or an animation, counted from 0; by default there must be one only. In ImageJ and OME
+        TIFF and microscopes' files all axes but Y, X and channels count pages, the last fastest, in the first series.
+    channel
+        Which channel, counted from 0; of a colour picture, which of its colours. By default there must be one channel,
+        or red, green and blue, with or without opacity.
 
     Returns
     -------
     ndarray
-        Grey (H, W) or colour (H, W, 3), or (H, W, 4) with an alpha channel. uint8; uint16 for 16-bit grey; float for
-        other grey (signed, or of 32 bits). Upright: a camera's note on how it was held (EXIF) is applied. Palettes are
-        looked up. Colour of 16 bits a channel comes with 8, the most Pillow keeps. A TIFF whose pixels Pillow would
-        mistake for others is refused.
+        Grey (H, W) or colour (H, W, 3), or (H, W, 4) with an alpha channel, of the type it has in the file; colour of
+        16 bits a channel comes with 8 from all formats but TIFF, the most Pillow keeps. Upright: a camera's note on how
+        it was held (EXIF) is applied. Palettes are looked up. In a TIFF whose 0 is white values are turned round: v
+        becomes largest - v, floats -v.
 
     Examples
     --------
@@ -73,11 +80,23 @@ def read_image(path: str | os.PathLike[str], page: int | None = None) -> Image:
     ...
     FileNotFoundError: no.png: no such file
     """
-    number = None if page is None else operator.index(page)
-    if number is not None and number < 0:
-        raise ValueError(f"page must be at least 0, got {page}")
+    numbers = _number("page", page), _number("channel", channel)
     with reading(path), open_regular(path) as file:
-        return decode(file, LARGEST_PICTURE, number)
+        if is_microscopy(path):
+            return read_plane(path, LARGEST_PICTURE, *numbers)
+        return decode(file, LARGEST_PICTURE, *numbers)
+
+
+def pixel_size(path: str | os.PathLike[str]) -> tuple[float, float] | None:
+    """Return how many micrometres a pixel is high and wide, (y, x), as far as a file says; else None.
+
+    OME and ImageJ TIFF and microscopes' files say it. The resolution in inches or centimetres of any other TIFF counts
+    where it is finer than 1000 dots an inch: what is coarser is mostly what a program put there for screen or printer.
+    """
+    with reading(path), open_regular(path) as file:
+        if is_microscopy(path):
+            return checked(plane_size(path))
+        return tiff_pixel_size(file) if is_tiff(file) else None
 
 
 def image_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
@@ -86,7 +105,14 @@ def image_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
         return decode_shape(file)
 
 
-def decode_image(data: bytes, *, name: str, most_pixels: int | None = None) -> Image:
+def decode_image(
+    data: bytes,
+    *,
+    name: str,
+    most_pixels: int | None = None,
+    page: int | None = None,
+    channel: int | None = None,
+) -> Image:
     """Read a picture from the bytes of a file, in memory, as `read_image` does.
 
     Parameters
@@ -97,9 +123,12 @@ def decode_image(data: bytes, *, name: str, most_pixels: int | None = None) -> I
         What errors call it.
     most_pixels
         A picture that says it has more is refused before any of them is decoded; 2^30 by default.
+    page, channel
+        As `read_image` takes them.
     """
+    numbers = _number("page", page), _number("channel", channel)
     with reading(name):
-        return decode(io.BytesIO(data), LARGEST_PICTURE if most_pixels is None else most_pixels, None)
+        return decode(io.BytesIO(data), LARGEST_PICTURE if most_pixels is None else most_pixels, *numbers)
 
 
 def encode_png(pixels: NDArray[Any]) -> bytes:
@@ -209,6 +238,13 @@ def output_names(paths: Sequence[Path]) -> list[str]:
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"inputs must differ in what their outputs are called, got two for {twice}")
     return names
+
+
+def _number(option: str, number: int | None) -> int | None:
+    """Return which page or channel is asked for."""
+    if number is not None and operator.index(number) < 0:
+        raise ValueError(f"{option} must be at least 0, got {number}")
+    return None if number is None else operator.index(number)
 
 
 def _cut(name: str, suffix: str) -> str:

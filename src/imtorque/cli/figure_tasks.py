@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written, table
-from imtorque.files import read_image, write_picture, write_text
+from imtorque.files import write_picture, write_text
 from imtorque.render.figures import figure_overlay, figure_rows, label_mask
 from imtorque.segmentation import segment_figure
 from imtorque.segmentation.objects import segment_objects
@@ -28,6 +29,7 @@ class CutOutFigure:
     remove: Points
     cue: str | None
     size: float | None
+    opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -35,7 +37,7 @@ class CutOutFigure:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the figure of one picture."""
-        image = read_image(source)
+        image = self.opening.read(source)
         mask = segment_figure(image, self.at[0], add=self.at[1:], remove=self.remove, edge_map=self.cue, size=self.size)
         rows = figure_rows([mask])
         outputs = [
@@ -52,6 +54,7 @@ class CutOutObjects:
 
     verb: ClassVar[str] = "objects"
     count: int
+    opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -59,7 +62,7 @@ class CutOutObjects:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the objects of one picture."""
-        image = read_image(source)
+        image = self.opening.read(source)
         masks: NDArray[np.bool_] = segment_objects(image, self.count)
         shape = (image.shape[0], image.shape[1])
         rows = figure_rows(list(masks))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from imtorque.cli.figure_tasks import CutOutFigure, Points
+from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.segmentation.cues import CUES
 from imtorque.segmentation.figure import DEFAULT_CUE
@@ -32,6 +33,9 @@ def fixate(
     size: Annotated[
         float | None, typer.Option(min=1, metavar="PIXELS", help="About how large the object is; not needed.")
     ] = None,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +45,8 @@ def fixate(
 
     Example: [bold]imtorque fixate sample:hopper --at 250,260[/bold]
     """
-    task = CutOutFigure(_points("--at", at), _points("--remove", remove or []), str(cue), size)
+    opening = Opening(page, channel, reduce)
+    task = CutOutFigure(_points("--at", at), _points("--remove", remove or []), str(cue), size, opening)
     run_task(task, images, out, jobs, as_json, _describe)
 
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written, table
-from imtorque.files import read_image, write_array, write_picture, write_text
+from imtorque.files import write_array, write_picture, write_text
 from imtorque.render.regions import mean_colour_picture, outline_picture, region_rows
 from imtorque.segmentation import segment_regions
 
@@ -24,6 +25,7 @@ class DivideIntoRegions:
     count: int | None
     threshold: float | None
     smoothness: float
+    opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -31,7 +33,7 @@ class DivideIntoRegions:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the regions of one picture."""
-        image = read_image(source)
+        image = self.opening.read(source)
         labels = segment_regions(image, count=self.count, threshold=self.threshold, smoothness=self.smoothness)
         rows = region_rows(image, labels)
         outputs = [

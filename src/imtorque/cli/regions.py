@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from imtorque.cli.figure_tasks import CutOutObjects
+from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.region_tasks import DivideIntoRegions
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.segmentation.regions import SMOOTHNESS
@@ -28,6 +29,9 @@ def segment(
         int | None,
         typer.Option(min=1, metavar="N", help="Cut out the N objects that catch the eye first instead of regions."),
     ] = None,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -41,11 +45,12 @@ def segment(
     if objects is not None:
         if count is not None or threshold is not None:
             raise typer.BadParameter("objects and regions are not asked for at a time", param_hint="--objects")
-        run_task(CutOutObjects(objects), images, out, jobs, as_json, lambda result: f"{result['count']} objects")
+        cut = CutOutObjects(objects, Opening(page, channel, reduce))
+        run_task(cut, images, out, jobs, as_json, lambda result: f"{result['count']} objects")
         return
     if count is not None and threshold is not None:
         raise typer.BadParameter("leave out --count or --threshold", param_hint="--threshold")
-    task = DivideIntoRegions(count, threshold, smoothness)
+    task = DivideIntoRegions(count, threshold, smoothness, Opening(page, channel, reduce))
     run_task(task, images, out, jobs, as_json, _describe)
 
 

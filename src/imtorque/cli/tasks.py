@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from imtorque._types import Edges, Image, IntArray, Patch
 from imtorque.boundaries import strengthened
+from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import Force
-from imtorque.files import SUFFIXES, read_image, read_mask, write_array, write_picture, write_text
+from imtorque.files import SUFFIXES, read_mask, write_array, write_picture, write_text
 from imtorque.finding import Blobs, find_blobs
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import blob_picture, edge_picture, scale_picture, value_picture
@@ -34,6 +35,7 @@ class FindEdges:
     low: float | None
     high: float | None
     force: Force
+    opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -41,7 +43,7 @@ class FindEdges:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the edges of one picture."""
-        edges = self.detect(read_image(source))
+        edges = self.detect(self.opening.read(source))
         outputs = [
             write_picture(f"{stem}.png", edge_picture(edges)),
             write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
@@ -62,6 +64,7 @@ class StrengthenEdges:
     low: float | None
     high: float | None
     strengthen: bool = True
+    opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -70,7 +73,7 @@ class StrengthenEdges:
     def run(self, source: Path, stem: str) -> Written:
         """Write the edges of one picture and the strengthened ones."""
         recipe = canny_recipe(self.sigma, self.low, self.high)
-        edges = recipe.edges(read_image(source))
+        edges = recipe.edges(self.opening.read(source))
         strength, after = np.minimum(edges.strength, 1), strengthened(edges, recipe).astype(np.float32)
         pictures = [np.round(found * 255).astype(np.uint8) for found in (strength, after)]
         outputs = [
@@ -102,7 +105,7 @@ class DrawMaps:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the maps of one picture."""
-        edges = self.edges.detect(read_image(source))
+        edges = self.edges.detect(self.edges.opening.read(source))
         sizes = _sizes(self.sizes, edges.shape)
         value, scale = value_and_scale_maps(edges, sizes, patch=self.patch, alpha=self.alpha)
         limit = float(np.abs(value).max())
@@ -139,6 +142,7 @@ class FindBlobs:
     mask: str | None
     overlay: bool
     labels: bool
+    opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture and its mask."""
@@ -146,7 +150,7 @@ class FindBlobs:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the blobs of one picture."""
-        image = read_image(source)
+        image = self.opening.read(source)
         shape = (image.shape[0], image.shape[1])
         inside = self._inside(source, shape)
         blobs = find_blobs(
@@ -171,7 +175,7 @@ class FindBlobs:
         if self.mask is None:
             return None
         path = self._mask_path(source)
-        mask = read_mask(path)
+        mask = self.opening.reduced(read_mask(path))
         if mask.shape != shape:
             raise ValueError(
                 f"{source}: mask must have the picture's {shape[0]} x {shape[1]} pixels, got {path} "
@@ -199,6 +203,7 @@ class PredictFixations:
     method: str
     share: float
     fixations: int
+    opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -206,7 +211,7 @@ class PredictFixations:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the saliency of one picture."""
-        image = read_image(source)
+        image = self.opening.read(source)
         saliency = self.compute(image)
         y, x = scan_path(saliency, self.fixations)
         rows = [

@@ -16,6 +16,7 @@ from imtorque import datasets
 from imtorque._atomic import replacing
 from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
+from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
 from imtorque.cli.tasks import blob_rows, blob_table
 from imtorque.edges import SQRT2
@@ -78,10 +79,7 @@ High = Annotated[float | None, typer.Option(help="Upper threshold; by default th
 Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in proportion to its gradient.")]
 
 
-def demo(
-    out: Out = Path("imtorque-demo"),
-    as_json: Json = False,
-) -> None:
+def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:
     """Show on a drawn scene and on a photograph what image torque finds.
 
     Writes for each a one-page picture and a table of the strongest extrema.
@@ -113,6 +111,9 @@ def maps(
     low: Low = None,
     high: High = None,
     force: Forces = Force.unit,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -124,7 +125,7 @@ def maps(
     """
     forms = {"both": ("npy", "tiff"), "none": ()}.get(arrays, (str(arrays),))
     task = tasks.DrawMaps(
-        edges=tasks.FindEdges(sigma, low, high, force.value),
+        edges=tasks.FindEdges(sigma, low, high, force.value, Opening(page, channel, reduce)),
         sizes=_parse_sizes("--sizes", sizes),
         at=_parse_sizes("--at", at) or (),
         patch=patch.value,
@@ -155,6 +156,9 @@ def blobs(
     ] = None,
     overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -171,6 +175,7 @@ def blobs(
         mask=None if mask is None else str(mask),
         overlay=overlay,
         labels=labels,
+        opening=Opening(page, channel, reduce),
     )
     run_task(task, images, out, jobs, as_json, _describe_blobs)
 
@@ -185,6 +190,9 @@ def edges(
     strengthen: Annotated[
         bool, typer.Option("--strengthen", help="Re-weigh edges by torque: boundaries of objects up, texture down.")
     ] = False,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -196,9 +204,10 @@ def edges(
     Example: [bold]imtorque edges sample:hopper --strengthen[/bold]
     """
     if strengthen:
-        run_task(tasks.StrengthenEdges(sigma, low, high), images, out, jobs, as_json, _describe_strengthened)
+        strengthened = tasks.StrengthenEdges(sigma, low, high, opening=Opening(page, channel, reduce))
+        run_task(strengthened, images, out, jobs, as_json, _describe_strengthened)
         return
-    task = tasks.FindEdges(sigma, low, high, force.value)
+    task = tasks.FindEdges(sigma, low, high, force.value, Opening(page, channel, reduce))
     run_task(task, images, out, jobs, as_json, lambda result: f"{result['edge_pixels']} edge pixels")
 
 
@@ -210,6 +219,9 @@ def saliency(
     fixations: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Places to predict, in the order of looking.")
     ] = 10,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -217,7 +229,7 @@ def saliency(
 
     Example: [bold]imtorque saliency sample:hopper --fixations 5[/bold]
     """
-    task = tasks.PredictFixations(str(method), share, fixations)
+    task = tasks.PredictFixations(str(method), share, fixations, Opening(page, channel, reduce))
     run_task(task, images, out, jobs, as_json, _describe_saliency)
 
 
