@@ -19,8 +19,9 @@ from imtorque.finding.truth import Marks
 
 FOLDS = 4
 TRIAL_TREES = 40  # of a forest that is grown to choose settings
-THRESHOLDS = (0.25, 0.35, 0.45, 0.55)
-COSTS = (0.0, 0.4, 0.7, 1.0)  # of a further object, as parts of the threshold
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
+BIAS_COST = 0.25  # in F1, of counts that are wrong by their whole
 OVERLAP = 0.3  # of the smaller candidate that two may share
 SURE = 0.5  # part of the value of marked objects from which on unmarked ones are taken
 KIND_SETS = (
@@ -66,8 +67,8 @@ class Setting:
         The kinds of candidates, the worth from which on they are taken, and what a further object costs.
     f1, f1_iou
         F1 by place, and by overlap of at least one half. With a few clicks, the part of them that was found.
-    count_error, mean_count
-        Mean of |found - marked| over the pictures, and mean of what was marked.
+    count_error, count_bias, mean_count
+        Means over the pictures of |found - marked|, of found - marked, and of marked.
     """
 
     kinds: tuple[str, ...]
@@ -76,12 +77,13 @@ class Setting:
     f1: float
     f1_iou: float
     count_error: float
+    count_bias: float
     mean_count: float
 
     @property
     def score(self) -> float:
-        """What is made largest: the mean of both F1."""
-        return (self.f1 + self.f1_iou) / 2
+        """What is made largest: the mean of both F1, less what too many or too few objects cost."""
+        return (self.f1 + self.f1_iou) / 2 - BIAS_COST * abs(self.count_bias) / max(self.mean_count, 1)
 
 
 def choose_setting(
@@ -117,7 +119,7 @@ def setting_from_clicks(
     threshold = SURE * float(np.median(best))
     found = float(np.mean(np.asarray(best) > threshold))
     marked = float(np.mean([example.judged.marked for example in examples]))
-    return Setting(kinds, threshold, COSTS[1] * threshold, found, found, marked * (1 - found), marked), examples
+    return Setting(kinds, threshold, COSTS[0] * threshold, found, found, marked * (1 - found), 0.0, marked), examples
 
 
 def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
@@ -172,7 +174,8 @@ def _setting(
 ) -> Setting:
     counts = np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=float)
     placed, overlapping, found, marked = counts.sum(axis=0)
-    error = float(np.abs(counts[:, 2] - counts[:, 3]).mean())
+    errors = counts[:, 2] - counts[:, 3]
+    error, bias = float(np.abs(errors).mean()), float(errors.mean())
     total = max(found + marked, 1)
     f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
-    return Setting(kinds, threshold, cost, f1, f1_iou, error, float(counts[:, 3].mean()))
+    return Setting(kinds, threshold, cost, f1, f1_iou, error, bias, float(counts[:, 3].mean()))
