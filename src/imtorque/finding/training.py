@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,19 +107,36 @@ def setting_from_clicks(
     """Return a setting where only some of the objects were marked: then what was not may be an object as well.
 
     A forest that takes the unmarked for wrong gives every object a value in proportion to its chance to be one (Elkan
-    and Noto 2008); the proportion is what the marked ones get from forests that did not see them.
+    and Noto 2008); the proportion is what the marked ones get from forests that did not see them. Unmarked candidates
+    that get as much may be objects: they are set aside, and everything is done once more.
     """
     examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
+    values = out_of_fold(examples)
+    likely = SURE * float(np.median(_best_of_marked(examples, values)))
+    examples = [_without_likely(e, value >= likely) for e, value in zip(examples, values, strict=True)]
+    best = _best_of_marked(examples, out_of_fold(examples))
+    threshold = SURE * float(np.median(best))
+    found = float(np.mean(best >= threshold))
+    marked = float(np.mean([example.judged.marked for example in examples]))
+    return Setting(kinds, threshold, COSTS[0] * threshold, found, found, marked * (1 - found), 0.0, marked), examples
+
+
+def _best_of_marked(examples: Sequence[Example], values: Sequence[FloatArray]) -> FloatArray:
+    """Return for each marked object that has candidates the highest value among them."""
     best = []
-    for example, value in zip(examples, out_of_fold(examples), strict=True):
+    for example, value in zip(examples, values, strict=True):
         place = example.judged.overlap
         best += [value[place == number].max() for number in np.unique(place[place >= 0])]
     if not best:
         raise ValueError("candidates must be found at the clicks, got none at any")
-    threshold = SURE * float(np.median(best))
-    found = float(np.mean(np.asarray(best) > threshold))
-    marked = float(np.mean([example.judged.marked for example in examples]))
-    return Setting(kinds, threshold, COSTS[0] * threshold, found, found, marked * (1 - found), 0.0, marked), examples
+    return np.asarray(best)
+
+
+def _without_likely(example: Example, likely: NDArray[np.bool_]) -> Example:
+    """Return an example in which likely candidates without a mark count neither way."""
+    judged = example.judged
+    value = np.where(likely & (judged.overlap < 0), np.nan, judged.value)
+    return replace(example, judged=replace(judged, value=value))
 
 
 def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
