@@ -927,6 +927,15 @@ def climb(plane, inside):
     return summits
 
 
+def ground_distance(inside):
+    """Return each pixel's distance to the nearest pixel that is not inside."""
+    ground = np.argwhere(~inside)
+    distance = np.zeros(inside.shape)
+    for p in np.argwhere(inside):
+        distance[tuple(p)] = min(math.dist(p, q) for q in ground)
+    return distance
+
+
 def best_outline_gain(gain, stiffness):
     """Return the largest sum of gains of a closed path over directions, less stiffness times the squared steps of it.
 

@@ -32,6 +32,7 @@
 #include "finding/best_set.hpp"
 #include "finding/climb.hpp"
 #include "finding/component_tree.hpp"
+#include "finding/distance.hpp"
 #include "finding/forest.hpp"
 #include "finding/outlines.hpp"
 
@@ -649,6 +650,13 @@ NB_MODULE(_native, m) {
         std::copy(regions.radii.begin(), regions.radii.end(), radii.data());
         return nb::make_tuple(array_of(regions.y), array_of(regions.x), radii, array_of(regions.area),
                               array_of(regions.stability), array_of(regions.level));
+    });
+    m.def("ground_distance", [](In<uint8_t, 2> inside) {
+        auto distance = make<float, 2>({inside.shape(0), inside.shape(1)});
+        nb::gil_scoped_release release;
+        ground_distance(inside.data(), static_cast<int>(inside.shape(0)), static_cast<int>(inside.shape(1)),
+                        distance.data());
+        return distance;
     });
     m.def("climb", [](Plane plane, In<uint8_t, 2> inside) {
         if (plane.shape(0) != inside.shape(0) || plane.shape(1) != inside.shape(1))
