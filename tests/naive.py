@@ -923,7 +923,7 @@ def outline_corners(y, x, radii):
     """Return the corners (y, x) of an outline, in order."""
     count = len(radii)
     turns = [2 * math.pi * k / count for k in range(count)]
-    return [(y + r * math.sin(t), x + r * math.cos(t)) for r, t in zip(radii, turns, strict=False)]
+    return [(y + r * math.sin(t), x + r * math.cos(t)) for r, t in zip(radii, turns, strict=True)]
 
 
 def outline_pixels(y, x, radii, shape):
@@ -933,7 +933,7 @@ def outline_pixels(y, x, radii, shape):
     for row in range(shape[0]):
         for column in range(shape[1]):
             crossings = 0
-            for (ya, xa), (yb, xb) in zip(corners, corners[1:] + corners[:1], strict=False):
+            for (ya, xa), (yb, xb) in zip(corners, corners[1:] + corners[:1], strict=True):
                 if (ya <= row) != (yb <= row) and xa + (row - ya) * (xb - xa) / (yb - ya) <= column:
                     crossings += 1
             inside[row, column] = crossings % 2 == 1
@@ -945,7 +945,8 @@ def extremal_regions(picture, smallest, largest):
     found = set()
     for level in np.unique(picture):
         seen = np.zeros(picture.shape, bool)
-        for start in zip(*np.nonzero(picture >= level), strict=False):
+        for start in np.argwhere(picture >= level).tolist():
+            start = tuple(start)
             if seen[start]:
                 continue
             region, todo = [], [start]
@@ -954,8 +955,8 @@ def extremal_regions(picture, smallest, largest):
                 y, x = todo.pop()
                 region.append((int(y), int(x)))
                 for q in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
-                    inside = 0 <= q[0] < picture.shape[0] and 0 <= q[1] < picture.shape[1]
-                    if inside and picture[q] >= level and not seen[q]:
+                    within = 0 <= q[0] < picture.shape[0] and 0 <= q[1] < picture.shape[1]
+                    if within and picture[q] >= level and not seen[q]:
                         seen[q] = True
                         todo.append(q)
             if smallest <= len(region) <= largest:
@@ -976,8 +977,8 @@ def best_set(weight, pairs):
 def climb(plane, inside):
     """Return for each pixel inside the summit (y, x) that steps to the highest of eight neighbours lead to."""
     summits = {}
-    for start in zip(*np.nonzero(inside), strict=False):
-        here = tuple(int(v) for v in start)
+    for start in np.argwhere(inside).tolist():
+        here = tuple(start)
         while True:
             y, x = here
             near = [(b, a) for b in (y - 1, y, y + 1) for a in (x - 1, x, x + 1)]
@@ -986,8 +987,17 @@ def climb(plane, inside):
             if plane[top] <= plane[here]:
                 break
             here = top
-        summits[tuple(int(v) for v in start)] = here
+        summits[tuple(start)] = here
     return summits
+
+
+def ground_distance(inside):
+    """Return each pixel's distance to the nearest pixel that is not inside."""
+    ground = np.argwhere(~inside)
+    distance = np.zeros(inside.shape)
+    for p in np.argwhere(inside):
+        distance[tuple(p)] = min(math.dist(p, q) for q in ground)
+    return distance
 
 
 def best_outline_gain(gain, stiffness):

@@ -5,6 +5,7 @@
 #include "finding/climb.hpp"
 #include "finding/component_tree.hpp"
 #include "finding/contours.hpp"
+#include "finding/distance.hpp"
 #include "finding/forest.hpp"
 #include "finding/outlines.hpp"
 
@@ -193,6 +194,16 @@ void bind_choice(nb::module_& m) {
                                    array_of(regions.stability), array_of(regions.level));
         },
         "picture"_a, "smallest"_a, "largest"_a, "growth"_a, "angles"_a);
+    m.def(
+        "ground_distance",
+        [](In<uint8_t, 2> inside) {
+            auto distance = make<float, 2>({inside.shape(0), inside.shape(1)});
+            nb::gil_scoped_release release;
+            ground_distance(inside.data(), static_cast<int>(inside.shape(0)), static_cast<int>(inside.shape(1)),
+                            distance.data());
+            return distance;
+        },
+        "inside"_a);
     m.def(
         "climb",
         [](Plane plane, In<uint8_t, 2> inside) {

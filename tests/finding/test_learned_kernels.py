@@ -127,6 +127,17 @@ def test_pixels_of_one_label_climb_to_one_summit(plane, inside):
     assert (labels[~inside] == 0).all()
 
 
+@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9)))
+def test_distances_are_to_the_nearest_ground(inside):
+    inside = inside.copy()
+    inside[0, 0] = False
+    assert_allclose(_native.ground_distance(inside.view(np.uint8)), naive.ground_distance(inside), rtol=1e-6)
+
+
+def test_without_ground_all_distances_are_alike_and_large():
+    assert (_native.ground_distance(np.ones((3, 4), np.uint8)) == 5).all()
+
+
 def _summit(labels, plane, number):
     heights = np.where(labels == number, plane, -np.inf)
     return tuple(int(v) for v in np.unravel_index(heights.argmax(), plane.shape))

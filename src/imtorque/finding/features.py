@@ -123,7 +123,7 @@ def _profile_features(planes: Planes, pool: Pool) -> FloatArray:
     step = np.where(np.abs(contrast) > 1e-3, contrast, 1e-3)
     level = ((means[:, :, 3] - outside) / step).clip(-2, 3)  # one half where the outline is where the grey changes
     relative = contrast[:, :1] / (np.abs(inside[:, :1]) + np.abs(outside[:, :1]) + 0.02)
-    spread = spreads[:, :, [1, 4]].reshape(len(pool), -1)
+    spread = spreads[:, :, [1, 4]].reshape(len(pool), 2 * spreads.shape[1])
     return np.concatenate([inside, outside, across, contrast, hollow, level, relative, spread], axis=1)
 
 
@@ -132,7 +132,7 @@ def _line_features(planes: Planes, pool: Pool) -> FloatArray:
     strength = np.hypot(*planes.force("grey", edge_sigma(planes)))
     stack = np.stack([planes.grey, planes.plane("likeness"), strength]).astype(np.float32)
     lines = _native.outline_lines(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii)
-    return lines.reshape(len(pool), -1)
+    return lines.reshape(len(pool), 4 * len(stack))
 
 
 def _source_features(pool: Pool) -> FloatArray:
@@ -160,9 +160,11 @@ def _torque_features(planes: Planes, sizes: Sizes, shapes: FloatArray) -> FloatA
 
 def _typical(values: FloatArray, weight: FloatArray) -> FloatArray:
     """Return the weighted median of each column: what the clearest candidates of this picture are like."""
+    if not len(values):
+        return np.zeros((1, values.shape[1]))
     order = np.argsort(values, axis=0)
     below = np.cumsum(weight[order] + 1e-9, axis=0)
-    middle = (below < below[-1:] / 2).sum(axis=0).clip(max=max(len(values) - 1, 0))
+    middle = (below < below[-1:] / 2).sum(axis=0).clip(max=len(values) - 1)
     median: FloatArray = np.take_along_axis(values, np.take_along_axis(order, middle[None], axis=0), axis=0)
     return median
 

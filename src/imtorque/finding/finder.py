@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque._atomic import write_bytes
-from imtorque._types import Float32Array, FloatArray, Image
-from imtorque.finding.features import measure
+from imtorque._types import Float32Array, FloatArray, Image, IntArray
+from imtorque.finding.features import Measured, measure
 from imtorque.finding.forest import Forest, grow_forest
 from imtorque.finding.likeness import apply_likeness, likeness_moments, solve_likeness
 from imtorque.finding.planes import Planes, Sizes, signs_of, sizes_of, working_planes
@@ -149,17 +149,34 @@ class ObjectFinder:
 
     def predict(self, picture: Image) -> FoundObjects:
         """Find the objects of a picture of the same magnification."""
+        measured, value = self._judged(picture)
+        chosen = np.flatnonzero(chosen_of(measured, value, self.setting_.threshold, self.setting_.cost))
+        chosen = chosen[np.argsort(-value[chosen], kind="stable")]
+        shape = np.shape(picture)[:2]
+        return _in_picture(measured.pool[chosen], value[chosen], self._sizes.factor, (shape[0], shape[1]))
+
+    def label_next(self, pictures: Sequence[Image]) -> IntArray:
+        """Return the places of pictures in the order in which to mark them: first those it is least sure of.
+
+        What counts is how many objects it is in doubt about: the sum over the chosen set, and over the set it would
+        choose with half the threshold, of v (1 - v).
+        """
+        doubt = []
+        for picture in pictures:
+            measured, value = self._judged(picture)
+            wide = chosen_of(measured, value, self.setting_.threshold / 2, self.setting_.cost / 2)
+            doubt.append(float((value[wide] * (1 - value[wide])).sum()))
+        return np.argsort(-np.asarray(doubt), kind="stable")
+
+    def _judged(self, picture: Image) -> tuple[Measured, Float32Array]:
+        """Return the candidates of a picture, and what each is worth."""
         self._require_fit()
         planes = working_planes(picture, self._sizes)
         planes.likeness = apply_likeness(planes, self._form)
         kinds = self.setting_.kinds
         pool = find_candidates(planes, self._sizes, sources_of(kinds, self._signs))
         measured = measure(planes, self._sizes, pool, torque="torque" in kinds)
-        value = self._forest(measured.features)
-        chosen = np.flatnonzero(chosen_of(measured, value, self.setting_.threshold, self.setting_.cost))
-        chosen = chosen[np.argsort(-value[chosen], kind="stable")]
-        shape = np.shape(picture)[:2]
-        return _in_picture(measured.pool[chosen], value[chosen], self._sizes.factor, (shape[0], shape[1]))
+        return measured, self._forest(measured.features)
 
     def score(self, pictures: Sequence[Image], objects: Sequence[ArrayLike]) -> float:
         """Return F1 over pictures with all their objects marked: found centres that lie in an object, one to one."""

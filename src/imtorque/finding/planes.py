@@ -11,7 +11,7 @@ from imtorque import _native
 from imtorque._types import Float32Array, FloatArray, Image, TorqueVolume
 from imtorque.finding.click_sizes import clicked_diameters
 from imtorque.finding.truth import Marks
-from imtorque.images import grey_image, lab, rgb_image
+from imtorque.images import grey_image, rgb_image
 
 WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced picture
 
@@ -99,9 +99,15 @@ def working_planes(image: Image, sizes: Sizes) -> Planes:
     grey = ((grey - low) / max(high - low, 1e-6)).astype(np.float32)
     planes = [grey, np.sqrt(grey.clip(0))]
     if coloured:
-        planes += list(lab(_reduced(colours, factor).astype(np.float64)).astype(np.float32))
+        planes += _opponents(_reduced(colours, factor))
     planes += _context(grey, diameter)
     return Planes(grey, np.ascontiguousarray(np.stack(planes), np.float32), diameter)
+
+
+def _opponents(rgb: FloatArray) -> list[Float32Array]:
+    """Return luminance, red against green, and yellow against blue."""
+    red, green, blue = rgb.astype(np.float32)
+    return [(red + green + blue) / 3, red - green, (red + green) / 2 - blue]
 
 
 def _context(grey: Float32Array, diameter: float) -> list[Float32Array]:

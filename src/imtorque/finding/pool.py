@@ -8,6 +8,7 @@ radial give a centre and a size; the outline is the closed path around it with t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from imtorque.extrema import find_extrema
 from imtorque.finding import regions, seeds
 from imtorque.finding.planes import Planes, Sizes
 from imtorque.finding.truth import ANGLES
+from imtorque.threads import get_num_threads
 from imtorque.torque import torque_volume
 
 GROWTH = 1.2  # ratio of neighbouring sizes
@@ -105,12 +107,17 @@ def patch_sizes(sizes: Sizes) -> IntArray:
 def find_candidates(planes: Planes, sizes: Sizes, sources: Sequence[int]) -> Pool:
     """Return the candidates of these sources, one source after the other."""
     sides = patch_sizes(sizes)
-    parts = []
-    for number in sources:
-        y, x, radii, strength, fit = FINDERS[SOURCES[number].kind](planes, sides, SOURCES[number])
-        parts.append(Pool(y, x, radii, np.full(len(y), number, np.int32), strength, fit, np.ones(len(y), np.float32)))
+    with ThreadPoolExecutor(get_num_threads()) as threads:  # most of the work is done outside of Python
+        parts = list(threads.map(lambda number: _candidates_of(planes, sides, number), sources))
     names = Pool.__dataclass_fields__
     return Pool(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _candidates_of(planes: Planes, sides: IntArray, number: int) -> Pool:
+    source = SOURCES[number]
+    y, x, radii, strength, fit = FINDERS[source.kind](planes, sides, source)
+    count = len(y)
+    return Pool(y, x, radii, np.full(count, number, np.int32), strength, fit, np.ones(count, np.float32))
 
 
 def merge_alike(pool: Pool, shape: tuple[int, int]) -> Pool:

@@ -68,7 +68,7 @@ def _pieces(mask: NDArray[np.bool_], smallest: float, largest: float, widths: tu
     from scipy import ndimage
 
     filled = ndimage.binary_fill_holes(mask)
-    distance = ndimage.distance_transform_edt(filled).astype(np.float32)
+    distance = _native.ground_distance(filled.view(np.uint8))
     return [
         _hills(
             ndimage.gaussian_filter(distance, max(width, 0.5), truncate=3), filled, 0.4 * smallest**2, 1.3 * largest**2

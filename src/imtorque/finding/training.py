@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from imtorque.finding.truth import Marks
 
 FOLDS = 4
 TRIAL_TREES = 40  # of a forest that is grown to choose settings
-THRESHOLDS = (0.25, 0.35, 0.45, 0.55)
-COSTS = (0.0, 0.4, 0.7, 1.0)  # of a further object, as parts of the threshold
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
+BIAS_COST = 0.25  # in F1, of counts that are wrong by their whole
 OVERLAP = 0.3  # of the smaller candidate that two may share
 SURE = 0.5  # part of the value of marked objects from which on unmarked ones are taken
 KIND_SETS = (
@@ -66,8 +67,8 @@ class Setting:
         The kinds of candidates, the worth from which on they are taken, and what a further object costs.
     f1, f1_iou
         F1 by place, and by overlap of at least one half. With a few clicks, the part of them that was found.
-    count_error, mean_count
-        Mean of |found - marked| over the pictures, and mean of what was marked.
+    count_error, count_bias, mean_count
+        Means over the pictures of |found - marked|, of found - marked, and of marked.
     """
 
     kinds: tuple[str, ...]
@@ -76,12 +77,13 @@ class Setting:
     f1: float
     f1_iou: float
     count_error: float
+    count_bias: float
     mean_count: float
 
     @property
     def score(self) -> float:
-        """What is made largest: the mean of both F1."""
-        return (self.f1 + self.f1_iou) / 2
+        """What is made largest: the mean of both F1, less what too many or too few objects cost."""
+        return (self.f1 + self.f1_iou) / 2 - BIAS_COST * abs(self.count_bias) / max(self.mean_count, 1)
 
 
 def choose_setting(
@@ -105,19 +107,36 @@ def setting_from_clicks(
     """Return a setting where only some of the objects were marked: then what was not may be an object as well.
 
     A forest that takes the unmarked for wrong gives every object a value in proportion to its chance to be one (Elkan
-    and Noto 2008); the proportion is what the marked ones get from forests that did not see them.
+    and Noto 2008); the proportion is what the marked ones get from forests that did not see them. Unmarked candidates
+    that get as much may be objects: they are set aside, and everything is done once more.
     """
     examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
+    values = out_of_fold(examples)
+    likely = SURE * float(np.median(_best_of_marked(examples, values)))
+    examples = [_without_likely(e, value >= likely) for e, value in zip(examples, values, strict=True)]
+    best = _best_of_marked(examples, out_of_fold(examples))
+    threshold = SURE * float(np.median(best))
+    found = float(np.mean(best >= threshold))
+    marked = float(np.mean([example.judged.marked for example in examples]))
+    return Setting(kinds, threshold, COSTS[0] * threshold, found, found, marked * (1 - found), 0.0, marked), examples
+
+
+def _best_of_marked(examples: Sequence[Example], values: Sequence[FloatArray]) -> FloatArray:
+    """Return for each marked object that has candidates the highest value among them."""
     best = []
-    for example, value in zip(examples, out_of_fold(examples), strict=True):
+    for example, value in zip(examples, values, strict=True):
         place = example.judged.overlap
         best += [value[place == number].max() for number in np.unique(place[place >= 0])]
     if not best:
         raise ValueError("candidates must be found at the clicks, got none at any")
-    threshold = SURE * float(np.median(best))
-    found = float(np.mean(np.asarray(best) > threshold))
-    marked = float(np.mean([example.judged.marked for example in examples]))
-    return Setting(kinds, threshold, COSTS[1] * threshold, found, found, marked * (1 - found), marked), examples
+    return np.asarray(best)
+
+
+def _without_likely(example: Example, likely: NDArray[np.bool_]) -> Example:
+    """Return an example in which likely candidates without a mark count neither way."""
+    judged = example.judged
+    value = np.where(likely & (judged.overlap < 0), np.nan, judged.value)
+    return replace(example, judged=replace(judged, value=value))
 
 
 def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
@@ -172,7 +191,8 @@ def _setting(
 ) -> Setting:
     counts = np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=float)
     placed, overlapping, found, marked = counts.sum(axis=0)
-    error = float(np.abs(counts[:, 2] - counts[:, 3]).mean())
+    errors = counts[:, 2] - counts[:, 3]
+    error, bias = float(np.abs(errors).mean()), float(errors.mean())
     total = max(found + marked, 1)
     f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
-    return Setting(kinds, threshold, cost, f1, f1_iou, error, float(counts[:, 3].mean()))
+    return Setting(kinds, threshold, cost, f1, f1_iou, error, bias, float(counts[:, 3].mean()))

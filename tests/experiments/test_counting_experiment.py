@@ -1,0 +1,106 @@
+"""The counting experiment: controls find discs, scores are paired, changed pictures stay pictures."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+
+from imtorque.datasets.counting import CountingImage
+from imtorque.experiments.counting_controls import CONTROLS, detect
+from imtorque.experiments.counting_curves import CHANGES, changed
+from imtorque.experiments.counting_scores import (
+    Detections,
+    discs,
+    f1_difference,
+    goal,
+    paint_discs,
+    score_picture,
+    summary,
+)
+from imtorque.experiments.report import Request, write_report
+from imtorque.synthetic import disc, paint
+
+SHAPE = (150, 180)
+CENTRES = np.array([[30, 30], [35, 90], [30, 150], [80, 40], [85, 100], [110, 150]], float)
+RADIUS = 12
+BOXES = np.concatenate([CENTRES - RADIUS, CENTRES + RADIUS + 1], axis=1)
+
+
+def drawn(centres=CENTRES, seed=0):
+    picture = np.full(SHAPE, 0.2)
+    for centre in centres:
+        picture = paint(picture, disc(SHAPE, tuple(centre), RADIUS), 0.8)
+    noisy = picture + np.random.default_rng(seed).normal(0, 0.01, SHAPE)
+    return (255 * noisy.clip(0, 1)).astype(np.uint8)
+
+
+def truth(tmp_path):
+    return CountingImage("a.png", tmp_path / "a.png", None, BOXES, CENTRES, np.zeros((0, 4)))
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_every_control_finds_bright_discs_with_one_of_its_sixteen_settings(name, tmp_path):
+    pytest.importorskip("skimage")
+    pytest.importorskip("cv2")
+    settings = CONTROLS[name][1]
+    assert len(settings) == len(set(settings)) == 16
+    picture = drawn()
+    scores = [score_picture(detect(name, picture, (20, 30), s), truth(tmp_path)).centre.f1 for s in settings]
+    assert max(scores) > 0.9
+
+
+def test_the_truth_as_found_scores_one(tmp_path):
+    found = discs(*CENTRES.T, np.full(len(CENTRES), 2 * RADIUS + 1))
+    assert_array_equal(found.boxes, BOXES)
+    row = summary([score_picture(found, truth(tmp_path))])
+    assert (row["f1"], row["f1_iou"], row["mae"], row["bias"], row["count"]) == (1, 1, 0, 0, 6)
+    assert goal([score_picture(found, truth(tmp_path))]) == 1
+
+
+def test_discs_are_painted_in_their_boxes():
+    labels = paint_discs(discs(*CENTRES.T, np.full(len(CENTRES), 2 * RADIUS + 1)), SHAPE)
+    for number, (y0, x0, y1, x1) in enumerate(BOXES.astype(int), start=1):
+        rows, columns = np.nonzero(labels == number)
+        assert (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1) == (y0, x0, y1, x1)
+        assert_allclose(len(rows), np.pi * (RADIUS + 0.5) ** 2, rtol=0.05)
+
+
+def test_a_difference_of_a_method_to_itself_is_nothing(tmp_path):
+    found = Detections(CENTRES[:4], BOXES[:4])
+    scores = [score_picture(found, truth(tmp_path)) for _ in range(3)]
+    interval = f1_difference(scores, scores, "f1_iou")
+    assert (interval.value, interval.low, interval.high) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_pictures_are_pictures_of_the_same_shape(change):
+    for picture in (drawn(), np.stack([drawn()] * 3, axis=2)):
+        after = changed(picture, change)
+        assert after.shape == picture.shape
+        assert after.dtype == np.uint8
+        assert (after != picture).any()
+
+
+@pytest.mark.slow
+def test_the_experiment_writes_rows_of_all_methods(tmp_path):
+    pytest.importorskip("skimage")
+    pytest.importorskip("cv2")
+    pytest.importorskip("sklearn")
+    from imtorque.experiments import counting
+
+    folder = tmp_path / "data" / "discs"
+    (folder / "images").mkdir(parents=True)
+    lines = ["image,y0,x0,y1,x1,kind"]
+    for i in range(10):
+        shifted = CENTRES + np.random.default_rng(i).integers(-4, 5, CENTRES.shape)
+        Image.fromarray(drawn(shifted, i)).save(folder / "images" / f"{i}.png")
+        lines += [f"{i}.png,{y - 12},{x - 12},{y + 13},{x + 13},disc" for y, x in shifted.astype(int)]
+    (folder / "objects.csv").write_text("\n".join(lines))
+    request = Request("counting", tmp_path / "data", options={"curves": "no"})
+    content = write_report(counting.run(request), request, tmp_path / "out")
+    rows = {row["method"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["rows"]}
+    assert rows["learned@discs"]["f1"] > 0.9
+    assert len(rows) == 12
+    assert any(d["a"] == "learned@discs" and d["metric"] == "f1_iou" for d in content["differences"])
