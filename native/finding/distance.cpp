@@ -59,10 +59,10 @@ struct Envelope {
 
 void ground_distance(const uint8_t* inside, int height, int width, float* distance) {
     const float farthest = std::hypot(static_cast<float>(height), static_cast<float>(width));
-    parallel_for((width + kColumns - 1) / kColumns, [&](int task) {
+    parallel_for((width + kColumns - 1) / kColumns, 5.0 * kColumns * height, [&](int task) {
         column_pass(inside, height, width, task * kColumns, std::min(width, (task + 1) * kColumns), farthest, distance);
     });
-    parallel_for((height + kRows - 1) / kRows, [&](int task) {
+    parallel_for((height + kRows - 1) / kRows, 20.0 * kRows * width, [&](int task) {
         Envelope envelope(width);
         for (int y = task * kRows; y < std::min(height, (task + 1) * kRows); ++y)
             envelope.row(distance + static_cast<std::size_t>(y) * width, width);

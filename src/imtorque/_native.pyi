@@ -188,6 +188,9 @@ def extremal_regions(
     Annotated[NDArray[numpy.float32], dict(shape=(None,))],
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
 ]: ...
+def ground_distance(
+    inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def climb(
     plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
