@@ -44,6 +44,7 @@ def run_task(
     jobs: int | None,
     as_json: bool,
     describe: Callable[[dict[str, Any]], str],
+    collect: Callable[[Outcome], None] = lambda _: None,
 ) -> None:
     """Do a task to all pictures, tell what happens, and end with the status that says whether all went well.
 
@@ -55,6 +56,8 @@ def run_task(
         The options of these names.
     describe
         Puts the result for a picture into a few words.
+    collect
+        Is told what became of each picture.
     """
     report = _JsonReport(task, out) if as_json else _Lines(out, describe)
     stopped = False
@@ -66,6 +69,7 @@ def run_task(
                 if outcome.error is not None:
                     typer.echo(f"imtorque: {outcome.error}", err=True)
                 report.add(outcome)
+                collect(outcome)
     except KeyboardInterrupt:
         stopped = True
     report.end(stopped)

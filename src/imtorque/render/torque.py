@@ -71,7 +71,7 @@ def blob_picture(image: Image, blobs: Extrema) -> Bytes:
         centre = ((float(blobs.x[number - 1]) + 0.5) * zoom, (float(blobs.y[number - 1]) + 0.5) * zoom)
         colour = MAXIMUM_COLOUR if blobs.value[number - 1] > 0 else MINIMUM_COLOUR
         fitting = round(1.4 * float(blobs.width[number - 1]) * zoom / len(str(number)))
-        _write_number(canvas, number, centre, min(tallest, max(9, fitting)), colour)
+        write_number(canvas, number, centre, min(tallest, max(9, fitting)), colour)
     return np.asarray(canvas)
 
 
@@ -119,9 +119,7 @@ def _dashed(draw: ImageDraw.ImageDraw, box: tuple[float, float, float, float], c
             draw.line(ends, colour, line)
 
 
-def _write_number(
-    canvas: PillowImage.Image, number: int, centre: tuple[float, float], height: int, colour: str
-) -> None:
+def write_number(canvas: PillowImage.Image, number: int, centre: tuple[float, float], height: int, colour: str) -> None:
     """Write a number, digit by digit: rendering outlined text anew each time would take most of a batch's time."""
     digits = [_digit(digit, height, colour) for digit in str(number)]
     x = round(centre[0] - sum(digit.width for digit in digits) / 2)

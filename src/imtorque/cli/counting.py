@@ -1,0 +1,181 @@
+"""The verbs that count: teach a finder by examples, and count with it or without."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imtorque.cli.batch import Outcome
+from imtorque.cli.counting_tasks import CountObjects, read_objects
+from imtorque.cli.opening import Channel, Opening, Page, Reduce
+from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
+from imtorque.cli.tasks import table
+from imtorque.cli.torque import SIGNS, Sign
+from imtorque.files import find_pictures, write_text
+from imtorque.finding import ObjectFinder
+
+LENGTHS = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}  # micrometres
+SHOWN = 5  # pictures named that are to be marked next
+SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width"]
+
+
+def teach(
+    images: Images,
+    objects: Annotated[
+        Path,
+        typer.Option(
+            exists=True,
+            help="What is marked: a CSV table with image,y0,x0,y1,x1 or image,y,x; or a folder of label images.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The finder to write.")],
+    clicks: Annotated[
+        bool, typer.Option("--clicks", help="Only some of the objects are marked; what is not may be one as well.")
+    ] = False,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
+) -> None:
+    """Learn from a few marked pictures what to count. Pictures without marks are ranked: which to mark next.
+
+    Says how far the finder is to be trusted, by cross-validation over the marked pictures.
+
+    Example: [bold]imtorque teach cells/ --objects objects.csv --out cells.finder[/bold]
+    """
+    opening = Opening(page, channel, reduce)
+    with one_line_errors():
+        marked = read_objects(objects)
+        paths = find_pictures(images)
+        known = [path for path in paths if path.stem in marked]
+        if not known:
+            raise ValueError(f"{objects}: must mark objects of the pictures given, got none of {paths[0].name} ...")
+        typer.echo(f"learning from {len(known)} pictures, which takes up to a minute ...", err=True)
+        finder = ObjectFinder()
+        pictures = [opening.read(path) for path in known]
+        finder.fit(pictures, [_reduced(marked[path.stem], reduce) for path in known], complete=not clicks)
+        finder.save(out)
+        typer.echo(f"{out}: {_trust(finder, clicks)}")
+        rest = [path for path in paths if path.stem not in marked]
+        if rest:
+            order = finder.label_next([opening.read(path) for path in rest])[:SHOWN]
+            typer.echo(f"mark next: {', '.join(rest[k].name for k in order)}")
+
+
+def count(
+    images: Images,
+    out: Out = DEFAULT_OUT,
+    model: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="A finder that `imtorque teach` wrote.")
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="20-60", help="Diameters to look for, in pixels, or as in 5-12um. Without a model only."),
+    ] = None,
+    sign: Annotated[Sign, typer.Option(help="Which objects to look for. Without a model only.")] = Sign.both,
+    pixel_size: Annotated[
+        str | None, typer.Option(metavar="0.32um", help="Of a pixel's side; by default what the file says.")
+    ] = None,
+    page: Page = None,
+    channel: Channel = None,
+    reduce: Reduce = 1,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Count objects, with a finder or by size alone: counts.csv, objects.csv, and for each picture its objects.
+
+    Places, diameters and areas come in pixels, and in micrometres where the size of a pixel is known.
+
+    Example: [bold]imtorque count cells/ --model cells.finder --pixel-size 0.32um[/bold]
+    """
+    if model is not None and (sizes is not None or sign is not Sign.both):
+        raise typer.BadParameter("a model knows sizes and signs itself; leave --sizes and --sign out")
+    low, high, micrometres = _range(sizes) if sizes is not None else (0.0, 0.0, False)
+    task = CountObjects(
+        model=None if model is None else str(model),
+        sizes=None if sizes is None else (low, high),
+        in_micrometres=micrometres,
+        sign=SIGNS[sign],
+        pixel=None if pixel_size is None else _length("--pixel-size", pixel_size),
+        opening=Opening(page, channel, reduce),
+    )
+    tables = _Tables(out)
+    try:
+        run_task(task, images, out, jobs, as_json, _describe, tables.add)
+    finally:
+        tables.write()
+
+
+class _Tables:
+    """One table of all pictures, and one of all objects."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.counts: list[dict[str, Any]] = []
+        self.objects: list[dict[str, Any]] = []
+
+    def add(self, outcome: Outcome) -> None:
+        if outcome.status == "failed":
+            return
+        name = Path(outcome.input).name
+        self.counts.append({"image": name, **{key: outcome.result.get(key) for key in SUMMARY[1:]}})
+        self.objects += [{"image": name, **row} for row in outcome.result["objects"]]
+
+    def write(self) -> None:
+        if not self.counts:
+            return
+        write_text(self.out / "counts.csv", table(SUMMARY, self.counts))
+        columns = list(dict.fromkeys(name for row in self.objects for name in row)) or ["image", "number"]
+        write_text(self.out / "objects.csv", table(columns, self.objects))
+
+
+def _reduced(marked: Any, factor: int) -> Any:
+    """Return marks on a picture whose blocks of pixels became one; of a label image every so many-th pixel."""
+    if factor == 1:
+        return marked
+    if marked.shape[-1] in (2, 4) and marked.dtype.kind == "f":
+        return (marked - (factor - 1) / 2) / factor if marked.shape[-1] == 2 else marked / factor
+    height, width = (side // factor * factor for side in marked.shape[:2])
+    return marked[factor // 2 : height : factor, factor // 2 : width : factor]
+
+
+def _trust(finder: ObjectFinder, clicks: bool) -> str:
+    found = finder.setting_
+    kinds = " and ".join(found.kinds)
+    if clicks:
+        return f"found {found.f1:.0%} of the clicked objects again, with candidates by {kinds}"
+    error = found.count_error / max(found.mean_count, 1)
+    return (
+        f"F1 {found.f1:.2f} by place, {found.f1_iou:.2f} by overlap, counts off by {error:.0%} in the mean "
+        f"(cross-validated), with candidates by {kinds}"
+    )
+
+
+def _describe(result: dict[str, Any]) -> str:
+    size = f", {result['mean_diameter']:.3g} pixels across in the mean" if result["count"] else ""
+    return f"{result['count']} objects{size}"
+
+
+def _length(option: str, text: str) -> float:
+    match = re.fullmatch(r"([0-9.]+(?:e-?[0-9]+)?)\s*(nm|um|µm|μm|mm|)", text.strip())
+    try:
+        length = float(match[1]) * LENGTHS[match[2]] if match else 0.0
+    except ValueError:
+        length = 0.0
+    if not 0 < length < 1e9:
+        raise typer.BadParameter(f"must be like 0.32um, 320nm or 0.32, got {text!r}", param_hint=option)
+    return length
+
+
+def _range(text: str) -> tuple[float, float, bool]:
+    """Return the smallest and the largest diameter of a text such as 20-60 or 5-12um, and whether in micrometres."""
+    match = re.fullmatch(r"([0-9.]+)-([0-9.]+)\s*(um|µm|μm|)", text.strip())
+    try:
+        low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    except ValueError:
+        low = high = 0.0
+    if match is None or not 0 < low <= high < 1e9:
+        raise typer.BadParameter(f"sizes must be like 20-60 or 5-12um, got {text!r}", param_hint="--sizes")
+    return low, high, bool(match[3])

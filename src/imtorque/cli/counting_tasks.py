@@ -1,0 +1,125 @@
+"""What the verb that counts does to one picture, and what it reads of marked objects."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque._types import Image
+from imtorque.cli.opening import AS_IT_IS, Opening
+from imtorque.cli.tasks import Written, blob_rows, table
+from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
+from imtorque.finding import Blobs, FoundObjects, ObjectFinder, find_blobs
+from imtorque.render.objects import numbered_overlay
+
+BOXES, POINTS = ("y0", "x0", "y1", "x1"), ("y", "x")
+LEARNED = ("number", "y", "x", "diameter", "area", "score")
+
+
+@dataclass(frozen=True)
+class CountObjects:
+    """Objects, by a finder that was taught or without one: a table, the picture with their numbers, labels."""
+
+    verb: ClassVar[str] = "count"
+    model: str | None
+    sizes: tuple[float, float] | None
+    in_micrometres: bool
+    sign: Literal[1, -1, 0] | None
+    pixel: float | None
+    opening: Opening = AS_IT_IS
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture and the finder."""
+        return [source] if self.model is None else [source, Path(self.model)]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the objects of one picture."""
+        image = self.opening.read(source)
+        pixel = self._pixel(source)
+        labels, rows = self._found(image, source, pixel)
+        rows = [_with_lengths(row, pixel) for row in rows]
+        columns = list(rows[0]) if rows else [*LEARNED]
+        y, x = (np.array([row[name] for row in rows], np.float64) for name in ("y", "x"))
+        outputs = [
+            write_text(f"{stem}.csv", table(columns, rows)),
+            write_picture(f"{stem}.png", numbered_overlay(image, labels, y, x)),
+            write_picture(f"{stem}.labels.tiff", labels.astype(np.uint16) if len(rows) < 2**16 else labels),
+        ]
+        diameters = [row["diameter"] for row in rows]
+        mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}
+        if pixel is not None:
+            mean["mean_diameter_um"] = float(f"{np.mean(diameters) * pixel:.6g}") if rows else None
+        shape = {"height": image.shape[0], "width": image.shape[1], "pixel_size_um": pixel}
+        return outputs, {**shape, "count": len(rows), **mean, "objects": rows}
+
+    def _pixel(self, source: Path) -> float | None:
+        """Return micrometres per pixel of the picture that is worked on."""
+        own = self.pixel
+        if own is None and (sides := pixel_size(source)) is not None:
+            own = math.sqrt(sides[0] * sides[1])
+        return None if own is None else own * self.opening.reduce
+
+    def _found(self, image: Image, source: Path, pixel: float | None) -> tuple[NDArray[np.int32], list[dict[str, Any]]]:
+        if self.model is not None:
+            objects = _finder(self.model).predict(image)
+            return objects.labels(), _learned_rows(objects)
+        sizes = self.sizes
+        if sizes is not None and self.in_micrometres:
+            if pixel is None:
+                raise ValueError(f"{source}: --sizes in um needs a --pixel-size, got none, nor one in the file")
+            sizes = (sizes[0] / pixel, sizes[1] / pixel)
+        blobs: Blobs = find_blobs(image, sizes=sizes, sign=self.sign)
+        return blobs.labels, blob_rows(blobs)
+
+
+@cache
+def _finder(path: str) -> ObjectFinder:
+    return ObjectFinder.load(path)
+
+
+def _learned_rows(objects: FoundObjects) -> list[dict[str, Any]]:
+    columns = (getattr(objects, name).tolist() for name in LEARNED[1:])
+    return [
+        {"number": k, **{name: float(f"{v:.6g}") for name, v in zip(LEARNED[1:], row, strict=True)}}
+        for k, row in enumerate(zip(*columns, strict=True), start=1)
+    ]
+
+
+def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:
+    """Return a row with its place and measures in micrometres as well, where a pixel's size is known."""
+    if pixel is None:
+        return row
+    lengths = {f"{name}_um": float(f"{row[name] * pixel:.6g}") for name in ("y", "x", "diameter")}
+    return {**row, **lengths, "area_um2": float(f"{row['area'] * pixel**2:.6g}")}
+
+
+def read_objects(place: Path) -> dict[str, NDArray[Any]]:
+    """Return what is marked, by picture: boxes or points of a CSV table, or the label images of a folder.
+
+    A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x. Label images are named as their pictures.
+    """
+    if place.is_dir():
+        found = {path.stem: read_image(path) for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES}
+        if not found:
+            raise ValueError(f"{place}: must hold label images, got none")
+        return found
+    with open(place, newline="", encoding="utf-8-sig") as file:
+        rows = csv.DictReader(file)
+        columns = set(rows.fieldnames or ())
+        names = next((names for names in (BOXES, POINTS) if {"image", *names} <= columns), None)
+        if names is None:
+            raise ValueError(f"{place}: must have the columns image,y0,x0,y1,x1 or image,y,x, got {sorted(columns)}")
+        marked: dict[str, list[list[float]]] = {}
+        for number, row in enumerate(rows, start=2):
+            try:
+                marked.setdefault(Path(row["image"]).stem, []).append([float(row[name]) for name in names])
+            except (TypeError, ValueError):
+                raise ValueError(f"{place}: line {number} must hold numbers in {', '.join(names)}, got {row}") from None
+    return {name: np.array(places) for name, places in marked.items()}
