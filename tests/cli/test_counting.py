@@ -1,0 +1,129 @@
+"""Teaching a finder and counting, from the command line."""
+
+import csv
+
+import numpy as np
+import pytest
+import tifffile
+from typer.testing import CliRunner
+
+from imtorque.cli import app
+from imtorque.cli.counting_tasks import read_objects
+from imtorque.files import read_image, write_picture
+
+pytest.importorskip("sklearn")
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def draw(seed, count=6, size=120):
+    """A grey picture of discs 17 to 23 pixels across with rims, their boxes, and small specks beside them."""
+    rng = np.random.default_rng(seed)
+    y, x = np.indices((size, size))
+    picture = 120 + rng.normal(0, 2, (size, size))
+    places = [(20 + 40 * (k // 3) + rng.integers(0, 8), 20 + 40 * (k % 3) + rng.integers(0, 8)) for k in range(count)]
+    boxes = []
+    for cy, cx in places:
+        radius = int(rng.integers(8, 12))
+        picture[(y - cy) ** 2 + (x - cx) ** 2 <= radius**2] += 70
+        boxes.append((cy - radius, cx - radius, cy + radius + 1, cx + radius + 1))
+    for _ in range(12):
+        cy, cx = rng.integers(3, size - 3, 2)
+        picture[cy - 1 : cy + 2, cx - 1 : cx + 2] += 40
+    return np.clip(picture, 0, 255).astype(np.uint8), boxes
+
+
+@pytest.fixture
+def cells(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cells").mkdir()
+    rows = []
+    for k in range(5):
+        picture, boxes = draw(k)
+        write_picture(f"cells/{k}.png", picture)
+        rows += [f"{k}.png,{','.join(map(str, box))}" for box in boxes] if k < 4 else []
+    (tmp_path / "objects.csv").write_text("image,y0,x0,y1,x1\n" + "\n".join(rows) + "\n")
+    return tmp_path
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_finder_is_taught_and_counts():
+    taught = run("teach", "cells", "--objects", "objects.csv", "--out", "cells.finder")
+    assert "F1" in taught.output
+    assert "mark next: 4.png" in taught.output
+    again = ("count", "cells/4.png", "--model", "cells.finder", "--pixel-size", "500nm", "--out", "out")
+    run(*again)
+    (summary,) = rows_of("out/counts.csv")
+    assert (summary["image"], summary["count"], summary["pixel_size_um"]) == ("4.png", "6", "0.5")
+    objects = rows_of("out/objects.csv")
+    assert float(objects[0]["diameter_um"]) == pytest.approx(float(objects[0]["diameter"]) / 2, rel=1e-4)
+    labels = read_image("out/4.png.count.labels.tiff")
+    assert sorted(np.unique(labels)) == list(range(7))
+    for row in objects:
+        assert labels[round(float(row["y"])), round(float(row["x"]))] == int(row["number"])
+    assert read_image("out/4.png.count.png").ndim == 3
+    assert (
+        "(as before)"
+        in run("count", "cells/4.png", "--model", "cells.finder", "--pixel-size", "500nm", "--out", "out").output
+    )
+
+
+@pytest.mark.usefixtures("cells")
+def test_sizes_alone_count_too_in_pixels_and_in_micrometres():
+    run("count", "cells", "--sizes", "14-30", "--sign", "bright", "--out", "out")
+    assert [row["count"] for row in rows_of("out/counts.csv")] == ["6"] * 5
+    tifffile.imwrite("a.tif", draw(0)[0], imagej=True, resolution=(2, 2), metadata={"unit": "um"})
+    run("count", "a.tif", "--sizes", "7-15um", "--sign", "bright", "--out", "out")
+    (summary,) = rows_of("out/counts.csv")
+    assert (summary["count"], summary["pixel_size_um"]) == ("6", "0.5")
+    assert "needs a --pixel-size" in run("count", "cells/0.png", "--sizes", "7-15um", status=1).output
+
+
+def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp_path):
+    (tmp_path / "boxes.csv").write_text("image,y0,x0,y1,x1,kind\nfolder/a.png,1,2,3,4,x\n")
+    (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")
+    (tmp_path / "labels").mkdir()
+    write_picture(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
+    assert read_objects(tmp_path / "boxes.csv")["a"].tolist() == [[1, 2, 3, 4]]
+    assert {name: marks.tolist() for name, marks in read_objects(tmp_path / "points.csv").items()} == {
+        "a": [[1, 2]],
+        "b": [[3, 4]],
+    }
+    assert read_objects(tmp_path / "labels")["a"].shape == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("image,top,left\na.png,1,2\n", "must have the columns image,y0,x0,y1,x1 or image,y,x"),
+        ("image,y,x\na.png,one,2\n", "line 2 must hold numbers in y, x"),
+        ("image,y,x\nother.png,1,2\n", "must mark objects of the pictures given"),
+    ],
+)
+def test_a_table_without_sense_is_refused_in_one_line(cells, text, message):
+    (cells / "bad.csv").write_text(text)
+    result = run("teach", "cells", "--objects", "bad.csv", "--out", "x.finder", status=1)
+    assert message in " ".join(result.output.split())
+    assert not (cells / "x.finder").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [("--sizes", "60-20"), ("--sizes", "small"), ("--pixel-size", "0.3 parsec"), ("--pixel-size", "0um")]
+)
+def test_options_without_sense_are_refused(cells, options):
+    assert "must be like" in run("count", cells / "cells", *options, status=2).output
+
+
+def test_a_finder_takes_no_sizes(cells):
+    (cells / "a.finder").write_text("")
+    result = run("count", "cells", "--model", "a.finder", "--sizes", "3-5", status=2)
+    assert "knows sizes and signs itself" in " ".join(result.output.replace("│", " ").split())
