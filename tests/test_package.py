@@ -105,6 +105,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "files.py": "the helpers themselves",
     "_types.py": "TorqueVolume.save, by replacing()",
     "finding/finder.py": "saves into memory",
+    "cli/counting.py": "calls ObjectFinder.save",
     "cli/recognition.py": "calls Recogniser.save",
     "cli/torque.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",

@@ -83,7 +83,6 @@ def test_changed_pictures_are_pictures_of_the_same_shape(change):
         assert (after != picture).any()
 
 
-@pytest.mark.slow
 def test_the_experiment_writes_rows_of_all_methods(tmp_path):
     pytest.importorskip("skimage")
     pytest.importorskip("cv2")
