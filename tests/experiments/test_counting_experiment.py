@@ -101,5 +101,5 @@ def test_the_experiment_writes_rows_of_all_methods(tmp_path):
     content = write_report(counting.run(request), request, tmp_path / "out")
     rows = {row["method"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["rows"]}
     assert rows["learned@discs"]["f1"] > 0.9
-    assert len(rows) == 12
+    assert len(rows) == 14
     assert any(d["a"] == "learned@discs" and d["metric"] == "f1_iou" for d in content["differences"])

@@ -8,6 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque.finding import ObjectFinder
 from imtorque.finding.click_sizes import clicked_diameters
+from imtorque.finding.likeness import apply_likeness
+from imtorque.finding.planes import Sizes, working_planes
 from imtorque.finding.truth import read_marks
 from imtorque.synthetic import disc, paint, square
 
@@ -148,3 +150,11 @@ def test_an_empty_box_is_refused():
 def test_the_size_of_a_clicked_disc_is_its_diameter():
     picture = paint(0.2, disc((101, 101), (50, 50), 15), 0.9)
     assert_allclose(clicked_diameters(picture, np.array([[50.0, 50.0], [52.0, 49.0]])), 31, atol=5)
+
+
+def test_likeness_is_a_quadratic_form_of_the_planes():
+    planes = working_planes(PICTURES[0], Sizes(12, 18, 22))
+    pixels = np.concatenate([planes.stack, np.ones((1, *planes.shape), np.float32)]).reshape(len(planes.stack) + 1, -1)
+    form = np.triu(np.random.default_rng(0).normal(0, 0.3, (len(pixels), len(pixels))))
+    expected = (pixels * (form @ pixels)).sum(axis=0).clip(-1.5, 1.5)
+    assert_allclose(apply_likeness(planes, form).ravel(), expected, atol=1e-4)

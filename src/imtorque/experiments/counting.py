@@ -27,8 +27,10 @@ NOTES = (
     "torque-default knows nothing; torque-sizes and the controls know the range of sizes marked in the training "
     "pictures. Every control has sixteen settings, every forest sixteen pairs of threshold and cost, chosen on the "
     "training pictures; learned also chooses the kinds of candidates, by cross-validation over the training pictures.",
-    "learned-threshold, -log and -radial use the forest, the outlines, the learned plane and the choice of the set "
-    "that learned uses, but know no torque.",
+    "control:learned-threshold, -log and -radial have the forest, the learned plane and the choice of the set that "
+    "learned has, but know no torque; their candidates are what the detectors give: regions and discs. "
+    "learned-log-outlines and learned-radial-outlines have the closed paths of strongest gradient around the centres "
+    "as well, as torque has.",
     "Boxes of blood cells are incomplete at the rim and in clumps: precision is understated for every method. "
     "Platelets are neither right nor wrong.",
 )

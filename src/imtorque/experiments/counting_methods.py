@@ -19,8 +19,10 @@ LEARNED: Mapping[str, list[tuple[str, ...]] | None] = {
     "learned": None,
     "learned-torque": [("torque",)],
     "control:learned-threshold": [("threshold",)],
-    "control:learned-log": [("log",)],
-    "control:learned-radial": [("radial",)],
+    "control:learned-log": [("log-disc",)],
+    "control:learned-radial": [("radial-disc",)],
+    "learned-log-outlines": [("log",)],
+    "learned-radial-outlines": [("radial",)],
 }
 TORQUE = ("torque-default", "torque-sizes")
 Method = ObjectFinder | tuple[str, Range, Setting]

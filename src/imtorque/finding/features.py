@@ -9,7 +9,7 @@ import numpy as np
 from imtorque import _native
 from imtorque._types import Float32Array, FloatArray, IntArray
 from imtorque.finding.planes import Planes, Sizes
-from imtorque.finding.pool import SOURCES, Pool, edge_sigma, merge_alike, patch_sizes, torque_of
+from imtorque.finding.pool import KINDS, SOURCES, Pool, edge_sigma, merge_alike, patch_sizes, torque_of
 
 PARTS = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius
 WAYS = ("square", "ring", "coarse")  # of torque that every candidate is measured by
@@ -136,8 +136,9 @@ def _line_features(planes: Planes, pool: Pool) -> FloatArray:
 
 
 def _source_features(pool: Pool) -> FloatArray:
-    kinds = [("torque", "threshold", "log", "radial").index(s.kind) for s in SOURCES]
-    ways = [("square", "ring", "disk", "coarse", "extremal", "parted", "log", "radial").index(s.way) for s in SOURCES]
+    kinds = [KINDS.index(s.kind) for s in SOURCES]
+    names = sorted({s.way for s in SOURCES})
+    ways = [names.index(s.way) for s in SOURCES]
     learned = [s.plane == "likeness" for s in SOURCES]
     table = np.stack([kinds, ways, learned], axis=1)[pool.source]
     return np.concatenate([table, pool.strength[:, None], pool.fit[:, None], np.log(pool.votes)[:, None]], axis=1)

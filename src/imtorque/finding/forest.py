@@ -34,7 +34,9 @@ class Forest:
         return _native.forest_values(*arrays, np.ascontiguousarray(features, np.float32))
 
 
-def grow_forest(features: Float32Array, values: FloatArray, *, trees: int = TREES, seed: int = 0) -> Forest:
+def grow_forest(
+    features: Float32Array, values: FloatArray, *, trees: int = TREES, most_rows: int = MOST_ROWS, seed: int = 0
+) -> Forest:
     """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features."""
     try:
         from sklearn.ensemble import ExtraTreesRegressor
@@ -42,7 +44,7 @@ def grow_forest(features: Float32Array, values: FloatArray, *, trees: int = TREE
         raise ImportError("learning needs scikit-learn: pip install 'imtorque[learn]'") from error
 
     rng = np.random.default_rng(seed)
-    rows = rng.permutation(len(values))[:MOST_ROWS]
+    rows = rng.permutation(len(values))[:most_rows]
     grower = ExtraTreesRegressor(
         trees, min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, n_jobs=-1, random_state=seed
     )

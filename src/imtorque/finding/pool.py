@@ -2,7 +2,8 @@
 
 Kinds: torque (plain and ring, squares and disks, fine and coarse edges), threshold (extremal regions; regions above a
 threshold, parted where they are narrow), log (Laplacian of Gaussian), radial (fast radial symmetry). Torque, log and
-radial give a centre and a size; the outline is the closed path around it with the strongest gradient.
+radial give a centre and a size; the outline is the closed path around it with the strongest gradient. For comparison,
+log-disc and radial-disc are the discs that these detectors give.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ INNER = 0.6  # of a ring: the part of the patch's side that is left out
 MOST_SEEDS = 0.5  # of one source, in objects that would fill the picture
 SEARCHES = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction
 ALIKE_AREA, ALIKE_PLACE = 1.25, 0.15  # ratio of areas, and distance over size, that make two candidates one
-KINDS = ("torque", "threshold", "log", "radial")
+KINDS = ("torque", "threshold", "log", "radial", "log-disc", "radial-disc")
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def _sources() -> Iterator[Source]:
             yield Source("torque", plane, sign, way)
         yield Source("threshold", plane, sign, "extremal")
         yield Source("threshold", plane, sign, "parted")
-        yield Source("log", plane, sign, "log")
-        yield Source("radial", plane, sign, "radial")
+        for kind in ("log", "radial", "log-disc", "radial-disc"):
+            yield Source(kind, plane, sign, kind)
 
 
 SOURCES = tuple(_sources())
@@ -194,8 +195,11 @@ def _outlined(
     planes: Planes, source: Source, y: IntArray, x: IntArray, radius: FloatArray, strength: FloatArray
 ) -> Found:
     """Return seeds with the outlines of every search."""
-    gx, gy = planes.force(source.plane, edge_sigma(planes))
     ys, xs, rs = (np.ascontiguousarray(a, np.float32) for a in (y, x, radius))
+    if source.kind.endswith("-disc"):
+        radii = np.ascontiguousarray(rs[:, None].repeat(ANGLES, axis=1))
+        return ys, xs, radii, strength.astype(np.float32), np.zeros(len(ys), np.float32)
+    gx, gy = planes.force(source.plane, edge_sigma(planes))
     sign = np.full(len(ys), source.sign, np.int8)
     parts = [_native.find_outlines(gx, gy, ys, xs, rs, sign, ANGLES, *search) for search in SEARCHES]
     radii, means = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
@@ -214,4 +218,6 @@ FINDERS: dict[str, Callable[[Planes, IntArray, Source], Found]] = {
     "threshold": _region_candidates,
     "log": _log_candidates,
     "radial": _radial_candidates,
+    "log-disc": _log_candidates,
+    "radial-disc": _radial_candidates,
 }

@@ -17,8 +17,8 @@ from imtorque.finding.pool import SOURCES, Pool
 from imtorque.finding.targets import Judged, judge
 from imtorque.finding.truth import Marks
 
-FOLDS = 4
-TRIAL_TREES = 40  # of a forest that is grown to choose settings
+FOLDS = 8
+TRIAL_TREES, TRIAL_ROWS = 40, 8000  # of a forest that is grown to choose settings
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
 COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 BIAS_COST = 0.25  # in F1, of counts that are wrong by their whole
@@ -69,6 +69,8 @@ class Setting:
         F1 by place, and by overlap of at least one half. With a few clicks, the part of them that was found.
     count_error, count_bias, mean_count
         Means over the pictures of |found - marked|, of found - marked, and of marked.
+    smooth_score
+        What settings were compared by.
     """
 
     kinds: tuple[str, ...]
@@ -79,6 +81,7 @@ class Setting:
     count_error: float
     count_bias: float
     mean_count: float
+    smooth_score: float = 0.0
 
     @property
     def score(self) -> float:
@@ -94,7 +97,7 @@ def choose_setting(
     for kinds in kind_sets:
         examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
         setting = _best_setting(examples, out_of_fold(examples), kinds)
-        if best is None or setting.score > best[0].score:
+        if best is None or setting.smooth_score > best[0].smooth_score:
             best = (setting, examples)
     if best is None:
         raise ValueError("kinds must name at least one kind of candidates, got none")
@@ -148,9 +151,9 @@ def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
     for fold in np.unique(groups):
         others = known & (groups != fold)
         if others.any():
-            predicted[groups == fold] = grow_forest(features[others], values[others], trees=TRIAL_TREES)(
-                features[groups == fold]
-            )
+            predicted[groups == fold] = grow_forest(
+                features[others], values[others], trees=TRIAL_TREES, most_rows=TRIAL_ROWS
+            )(features[groups == fold])
     return np.split(predicted, np.cumsum(parts)[:-1])
 
 
@@ -164,12 +167,31 @@ def _groups(examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
 
 
 def _best_setting(examples: Sequence[Example], values: Sequence[FloatArray], kinds: tuple[str, ...]) -> Setting:
-    found = []
-    for threshold in THRESHOLDS:
-        for cost in (part * threshold for part in COSTS):
-            chosen = [chosen_of(e.measured, v, threshold, cost) for e, v in zip(examples, values, strict=True)]
-            found.append(_setting(examples, chosen, kinds, threshold, cost))
-    return max(found, key=lambda setting: setting.score)
+    """Return the setting with the best score, where a threshold's score is taken together with its neighbours'.
+
+    A few pictures make scores jump from one threshold to the next; what is good nearby as well is good elsewhere.
+    """
+    table = [
+        [_scored(examples, values, kinds, threshold, part * threshold) for threshold in THRESHOLDS] for part in COSTS
+    ]
+    scores = np.array([[setting.score for setting in row] for row in table])
+    padded = np.pad(scores, ((0, 0), (1, 1)), mode="edge")
+    smooth = (padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]) / 4
+    row, column = np.unravel_index(smooth.argmax(), smooth.shape)
+    return replace(table[row][column], smooth_score=float(smooth.max()))
+
+
+def _scored(
+    examples: Sequence[Example], values: Sequence[FloatArray], kinds: tuple[str, ...], threshold: float, cost: float
+) -> Setting:
+    chosen = [chosen_of(e.measured, v, threshold, cost) for e, v in zip(examples, values, strict=True)]
+    counts = np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=float)
+    placed, overlapping, found, marked = counts.sum(axis=0)
+    errors = counts[:, 2] - counts[:, 3]
+    total = max(found + marked, 1)
+    f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
+    means = (float(np.abs(errors).mean()), float(errors.mean()), float(counts[:, 3].mean()))
+    return Setting(kinds, threshold, cost, f1, f1_iou, *means)
 
 
 def chosen_of(measured: Measured, value: FloatArray, threshold: float, cost: float) -> NDArray[np.bool_]:
@@ -180,19 +202,3 @@ def chosen_of(measured: Measured, value: FloatArray, threshold: float, cost: flo
     """
     weight = np.where(value >= threshold, value.astype(np.float64) - cost, 0.0)
     return choose_set(weight, measured.area, measured.first, measured.second, measured.common, overlap=OVERLAP)
-
-
-def _setting(
-    examples: Sequence[Example],
-    chosen: Sequence[NDArray[np.bool_]],
-    kinds: tuple[str, ...],
-    threshold: float,
-    cost: float,
-) -> Setting:
-    counts = np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=float)
-    placed, overlapping, found, marked = counts.sum(axis=0)
-    errors = counts[:, 2] - counts[:, 3]
-    error, bias = float(np.abs(errors).mean()), float(errors.mean())
-    total = max(found + marked, 1)
-    f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
-    return Setting(kinds, threshold, cost, f1, f1_iou, error, bias, float(counts[:, 3].mean()))
