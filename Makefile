@@ -16,14 +16,14 @@ explore: $(VENV)/test
 	$(BIN)/imtorque explore sample:hopper
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests
+	$(BIN)/python -m pytest -n auto --doctest-modules src tests
 
-# What the tests reached, from their last run; they run first where there was none since the source changed.
+# What the tests reach, by a run of their own where there was none since the source changed.
 coverage: .coverage
 	$(BIN)/coverage report --skip-covered --omit='*/experiments/*' --fail-under=95 | tail -30
 
-.coverage: $(shell git ls-files src tests 2> /dev/null)
-	$(MAKE) test
+.coverage: $(VENV)/test $(shell git ls-files src tests 2> /dev/null)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests
 
 check: $(VENV)/check build/_native.pyi
 	$(BIN)/ruff format --check .
