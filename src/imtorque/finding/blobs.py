@@ -18,7 +18,7 @@ from imtorque.finding.measure import measured
 from imtorque.finding.paper import paper_contours
 from imtorque.finding.suppress import claim_edges
 from imtorque.finding.table import Blobs
-from imtorque.images import grey_image
+from imtorque.images import Picture, grey_image
 
 CLAIMING = 0.45  # torque from which an outline may claim edges
 FAINTEST = 0.5  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
@@ -122,7 +122,7 @@ def find_blobs(
     [30.0, 25.0, -0.9]
     """
     _check(sign, recipe, contrast, ring, threshold, overlap, prominence, count)
-    shape = image.shape if isinstance(image, Edges) else grey_image(image).shape
+    shape = image.shape if isinstance(image, Edges) else Picture(image).shape
     chosen = _mask(mask, shape)
     if recipe == "paper":
         found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
