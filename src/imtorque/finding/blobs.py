@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imtorque._types import BoolArray, Edges, FloatArray, Image, Patch, Sign, Sizes, check_sizes
+from imtorque._types import BoolArray, Edges, Float32Array, FloatArray, Image, Patch, Sign, Sizes, check_sizes
 from imtorque.finding.candidates import torque_candidates
 from imtorque.finding.contours import Contours, fit_contours, refine_contours
 from imtorque.finding.levels import Level, edge_levels, picture_levels
@@ -18,31 +19,34 @@ from imtorque.finding.measure import measured
 from imtorque.finding.paper import paper_contours
 from imtorque.finding.suppress import claim_edges
 from imtorque.finding.table import Blobs
+from imtorque.finding.things import thing_scores, weighted_quantile
 from imtorque.images import Picture, grey_image
 
-CLAIMING = 0.45  # torque from which an outline may claim edges
-FAINTEST = 0.5  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
-RELATIVE = 0.8  # of the torque of the picture's best outlines, where the sizes wanted are known
-UNGUIDED, UNGUIDED_RELATIVE = 0.65, 0.84  # where they are not: the smaller of this torque and this share
+FAINTEST = 0.42  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
+SURE, SURE_UNGUIDED = 0.55, 0.7  # score from which an outline is a thing, for sizes given or not
+SUREST = 0.9  # score of things that say which sizes things have, where none are given
+SHARE_OF_EDGES, ROOM = 0.2, 1.3  # the smallest and the largest things with this share of all edges, and room beside them
 LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
 SPARED = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim their edges
 BEYOND = 0.8  # outlines may be this share of the smallest wanted, or its inverse of the largest
-PROMINENT, PROMINENT_UNGUIDED = 0.45, 0.5  # share of a typical thing's edges that another must have
-CLEAR, CLEAR_UNGUIDED = 0.9, 1.1  # contrast, over the typical one, from which small things need no prominence
 REFINED_SIZE = 18.0  # pixels across a thing at the level that refines its outline, where there is one
-MINORITY = 0.7  # a sign that explains less than this share of what the other does is that of the gaps between things
 
 
 @dataclass(frozen=True)
 class Search:
-    """How candidates are looked for, as `find_blobs` was asked."""
+    """How candidates are looked for, as `find_blobs` was asked: diameters, patch sizes where they are listed, and so on.
 
-    sizes: FloatArray | None
-    sign: Sign | None
-    ring: float
-    patch: Patch
+    `guided` says whether the diameters were asked for, or are the usual ones.
+    """
+
+    range: tuple[float, float]
+    sizes: FloatArray | None = None
+    sign: Sign | None = None
+    ring: float = 0.6
+    patch: Patch = "disk"
+    guided: bool = True
 
 
 def find_blobs(
@@ -57,14 +61,15 @@ def find_blobs(
     patch: Patch = "disk",
     threshold: float | None = None,
     overlap: float = 0.4,
-    prominence: float | None = None,
+    sure: float | None = None,
     count: int | None = None,
     mask: ArrayLike | None = None,
 ) -> Blobs:
     """Find bright and dark things, with place, size and outline.
 
     Extrema of ring torque over place and size say where things may be; around each the closed contour with most edges
-    is cut; from the strongest down, each contour claims its edges, and what is left without edges of its own falls.
+    is cut, and judged by its edges, its shape and how like the other contours it is (`things.thing_scores`); from the
+    best down, each contour claims its edges, and what is left without edges of its own falls.
     Edges are taken at a scale in proportion to the things, and judged by the picture's own noise: magnification,
     contrast, empty margins and slow changes of light do not matter.
 
@@ -76,10 +81,11 @@ def find_blobs(
     sizes
         (smallest, largest): a tuple of two is the range of diameters to look in, in pixels. A list or array is the
         patch sizes themselves, odd and increasing; a list of two is two sizes. By default everything from 7 pixels, or
-        1.5 % of the picture's side where that is more, to 46 % of it.
+        1.5 % of the picture's side where that is more, to 46 % of it is looked at, and the range is that of the things
+        which explain most of the edges.
     sign
-        +1 for bright things, -1 for dark ones, 0 for both. None takes both too, unless one kind explains less than
-        0.7 of the edges that the other does: then it is what lies between things, and is left out.
+        +1 for bright things, -1 for dark ones, 0 for both. None takes both too, but where one kind explains less than
+        0.7 of the edges that the other does, it is likely to be what lies between things, and scores less.
     sigma
         Smoothing of the edges, in pixels; by default in proportion to the things.
     recipe
@@ -92,15 +98,14 @@ def find_blobs(
     patch
         "disk" or "square".
     threshold
-        Least |torque| of an outline (see `Blobs`). By default 0.8 of what the picture's best outlines have, and at
-        least 0.5; where no sizes are given at most 0.65. With recipe="paper" of the patch, 0.4.
+        Least |torque| of an outline (see `Blobs`); where it is given it decides, not the score. With recipe="paper" of
+        the patch, 0.4.
     overlap
         Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
         may hold smaller ones.
-    prominence
-        Least share of the edges (contrast times diameter) that a typical thing of the picture has: 0.45, or 0.5 where
-        no sizes are given. Asked only of things of less contrast than the typical thing, so that small things as clear
-        as large ones stay.
+    sure
+        Least score of an outline, how much it looks like a thing, 0 to 1: 0.55, or 0.7 where no sizes are given, or 0
+        where a threshold is.
     count
         How many to return at most; all by default.
     mask
@@ -121,36 +126,76 @@ def find_blobs(
     >>> [round(float(v), 1) for v in (blobs.y[0], blobs.x[0], blobs.contrast[0])]
     [30.0, 25.0, -0.9]
     """
-    _check(sign, recipe, contrast, ring, threshold, overlap, prominence, count)
+    _check(sign, recipe, contrast, ring, threshold, overlap, sure, count)
     shape = image.shape if isinstance(image, Edges) else Picture(image).shape
     chosen = _mask(mask, shape)
     if recipe == "paper":
         found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
-        smallest, largest = size_range(shape, sizes)
-        listed = None
-        if sizes is not None and not isinstance(sizes, tuple):
-            listed = np.minimum(check_sizes(np.asarray(sizes)), _reach(shape)).astype(np.float64)
-        levels = _levels(image, smallest, largest, sigma)
-        found = _contours(levels, Search(listed, sign or None, ring, patch))
-        found = found[found.closure >= (CLAIMING if threshold is None else threshold)]
-        diameter = found.diameter
-        found = found[(diameter >= SPARED * smallest) & (diameter <= largest / SPARED)]
-        found = found[_significant(found, contrast, shape)]
-        found = found[claim_edges(found, found.closure, shape, overlap=overlap)]
-        least = threshold if threshold is not None else _threshold(found, sizes is not None)
-        diameter = found.diameter
-        fits = (diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)
-        found = found[fits & (found.closure >= least)]
-        share = prominence if prominence is not None else PROMINENT if sizes is not None else PROMINENT_UNGUIDED
-        found = found[_prominent(found, share, CLEAR if sizes is not None else CLEAR_UNGUIDED)]
-        found = found[_of_main_sign(found)] if sign is None else found
-        found = _refined(found, levels)
+        search = Search(size_range(shape, sizes), _listed(sizes, shape), sign or None, ring, patch, sizes is not None)
+        candidates, levels, grey = find_contours(image, search, sigma, FAINTEST if threshold is None else threshold)
+        candidates = candidates[_contrasting(candidates, contrast)]
+        judge = partial(_standing, shape=shape, grey=grey, signed=sign is not None, overlap=overlap)
+        found = judge(candidates, search=search)
+        if sizes is None and len(found):
+            found = judge(candidates, search=replace(search, range=_usual_sizes(found), guided=True))
+        usual = SURE_UNGUIDED if sizes is None else SURE
+        least = sure if sure is not None else usual if threshold is None else 0.0
+        found = _refined(found[found.score >= least], levels)
     blobs = measured(found, image, shape)
     if chosen is not None:
         y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip((blobs.y, blobs.x), shape, strict=True))
         blobs = blobs[chosen[y, x]]
     return blobs[:count]
+
+
+def find_contours(
+    image: Image | Edges, search: Search, sigma: float | None = None, least: float = FAINTEST
+) -> tuple[Contours, list[Level], Float32Array | None]:
+    """Return the contours that may outline things, before they are judged; the levels of the picture, and its grey.
+
+    They have at least this torque, edges at their ends, and stand out of the noise.
+    """
+    shape = image.shape if isinstance(image, Edges) else Picture(image).shape
+    smallest, largest = search.range
+    grey = None
+    if isinstance(image, Edges):
+        levels = list(edge_levels(image, smallest, largest))
+    else:
+        grey = grey_image(image)
+        levels = list(picture_levels(grey, smallest, largest, sigma=sigma))
+    found = _contours(levels, search)
+    found = found[found.closure >= least]
+    return found[_significant(found, shape)], levels, grey
+
+
+def _standing(
+    candidates: Contours,
+    *,
+    search: Search,
+    shape: tuple[int, int],
+    grey: Float32Array | None,
+    signed: bool,
+    overlap: float,
+) -> Contours:
+    """Return the contours that have edges of their own when those with higher scores claim theirs first."""
+    smallest, largest = search.range
+    diameter = candidates.diameter
+    candidates = candidates[(diameter >= SPARED * smallest) & (diameter <= largest / SPARED)]
+    score = thing_scores(candidates, shape, search.range if search.guided else None, grey, signed)
+    stands = claim_edges(candidates, score, shape, overlap=overlap)
+    found = replace(candidates[stands], score=score[stands])
+    diameter = found.diameter
+    return found[(diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)]
+
+
+def _usual_sizes(found: Contours) -> tuple[float, float]:
+    """Return the range of diameters of the things that explain most of the picture's edges."""
+    surest = found[found.score >= min(SUREST, float(found.score.max()))]
+    contrast, diameter = np.abs(surest.contrast), surest.diameter
+    weight = np.where(np.isnan(contrast), 1.0, contrast) * diameter * surest.score
+    small, large = (weighted_quantile(diameter, weight, share) for share in (SHARE_OF_EDGES, 1 - SHARE_OF_EDGES))
+    return small / ROOM, large * ROOM
 
 
 def _check(
@@ -160,7 +205,7 @@ def _check(
     ring: float,
     threshold: float | None,
     overlap: float,
-    prominence: float | None,
+    sure: float | None,
     count: int | None,
 ) -> None:
     """Refuse what cannot be meant."""
@@ -168,7 +213,7 @@ def _check(
         raise ValueError(f"sign must be +1, -1, 0 or None, got {sign!r}")
     if recipe not in ("contours", "paper"):
         raise ValueError(f'recipe must be "contours" or "paper", got {recipe!r}')
-    named = {"contrast": contrast, "threshold": threshold or 0.0, "overlap": overlap, "prominence": prominence or 0.0}
+    named = {"contrast": contrast, "threshold": threshold or 0.0, "overlap": overlap, "sure": sure or 0.0}
     for name, value in named.items():
         if not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must not be negative, got {value}")
@@ -211,11 +256,11 @@ def _reach(shape: tuple[int, ...]) -> float:
     return 2.0 * max(shape) + 1
 
 
-def _levels(image: Image | Edges, smallest: float, largest: float, sigma: float | None) -> list[Level]:
-    """Return the levels of a picture, or of edges; this is where a picture comes in."""
-    if isinstance(image, Edges):
-        return list(edge_levels(image, smallest, largest))
-    return list(picture_levels(grey_image(image), smallest, largest, sigma=sigma))
+def _listed(sizes: Sizes | tuple[float, float] | None, shape: tuple[int, ...]) -> FloatArray | None:
+    """Return the patch sizes, where they are given one by one."""
+    if sizes is None or isinstance(sizes, tuple):
+        return None
+    return np.minimum(check_sizes(np.asarray(sizes)), _reach(shape)).astype(np.float64)
 
 
 def _contours(levels: list[Level], search: Search) -> Contours:
@@ -228,52 +273,15 @@ def _contours(levels: list[Level], search: Search) -> Contours:
     return Contours.join([Contours.none(), *parts])
 
 
-def _significant(found: Contours, contrast: float, shape: tuple[int, int]) -> BoolArray:
-    """Return which contours have edges at their ends, stand out of the noise and have the contrast asked for.
-
-    Contrast is not asked of contours found in edges alone.
-    """
-    known = np.isfinite(found.contrast)
-    snr = np.abs(found.contrast) / found.noise
-    keep: BoolArray = ~known | ((found.significance >= SIGNIFICANT) & (snr >= contrast))
-    return keep & (found.tips(shape) >= LEAST_AT_TIPS)
+def _contrasting(found: Contours, contrast: float) -> BoolArray:
+    """Return which contours have the contrast asked for, in standard deviations of the noise."""
+    return np.isnan(found.contrast) | (np.abs(found.contrast) / found.noise >= contrast)
 
 
-def _threshold(found: Contours, guided: bool) -> float:
-    """Return the least torque of an outline, from the picture's best outlines: noise takes from all of them alike."""
-    best = float(np.quantile(found.closure, 0.9)) if len(found) else 0.0
-    return max(FAINTEST, RELATIVE * best if guided else min(UNGUIDED, UNGUIDED_RELATIVE * best))
-
-
-def _prominent(found: Contours, share: float, clear: float) -> BoolArray:
-    """Return which contours explain enough of the picture's edges, or are as clear as those that explain most."""
-    contrast = _known_contrast(found)
-    edges = contrast * found.diameter
-    weight = edges * found.closure
-    keep: BoolArray = edges >= share * _typical(edges, weight)
-    return keep | (contrast >= clear * _typical(contrast, weight))
-
-
-def _of_main_sign(found: Contours) -> BoolArray:
-    """Return which contours have the sign that explains most edges; all where both explain about as much."""
-    edges = _known_contrast(found) * found.diameter * found.closure
-    bright, dark = (float(edges[found.sign == sign].sum()) for sign in (1, -1))
-    alike = min(bright, dark) >= MINORITY * max(bright, dark)
-    keep: BoolArray = np.full(len(found), True) if alike else found.sign == (1 if bright > dark else -1)
-    return keep
-
-
-def _known_contrast(found: Contours) -> FloatArray:
-    """Return |contrast|, 1 for all where only edges are known."""
-    contrast = np.abs(found.contrast)
-    return np.where(np.isnan(contrast), 1.0, contrast)
-
-
-def _typical(amounts: FloatArray, weight: FloatArray) -> float:
-    """Return the weighted median: what the things that explain most edges have, however many small ones there are."""
-    order = np.argsort(amounts)
-    passed = np.cumsum(weight[order])
-    return float(amounts[order][np.searchsorted(passed, passed[-1] / 2)]) if len(amounts) else 0.0
+def _significant(found: Contours, shape: tuple[int, int]) -> BoolArray:
+    """Return which contours have edges at their ends and stand out of the noise, where grey values are known."""
+    clear: BoolArray = np.isnan(found.contrast) | (found.significance >= SIGNIFICANT)
+    return clear & (found.tips(shape) >= LEAST_AT_TIPS)
 
 
 def _refined(found: Contours, levels: list[Level]) -> Contours:

@@ -49,6 +49,8 @@ class Contours:
         Standard deviation of the noise at the level of the contour, for one pixel of the picture.
     torque, size
         Of the candidate each came from; the size in pixels of the picture.
+    score
+        How likely it outlines a thing, 0 to 1; NaN before anyone asked.
     """
 
     y: FloatArray
@@ -61,6 +63,7 @@ class Contours:
     noise: FloatArray
     torque: FloatArray
     size: FloatArray
+    score: FloatArray
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -79,7 +82,7 @@ class Contours:
     def none(cls) -> Self:
         """Return no contours."""
         points, rows = np.zeros((0, ANGLES)), np.zeros(0)
-        return cls(points, points, points.astype(np.float32), *([rows] * 7))
+        return cls(points, points, points.astype(np.float32), *([rows] * 8))
 
     @property
     def contrast(self) -> FloatArray:
@@ -250,4 +253,5 @@ def _in_picture(level: Level, candidates: Extrema, sign: FloatArray, found: _Fou
         np.full(len(sign), level.noise * factor),
         candidates.value.astype(np.float64),
         candidates.size * float(factor),
+        np.full(len(sign), np.nan),
     )

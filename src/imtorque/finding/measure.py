@@ -45,6 +45,7 @@ def measured(contours: Contours, image: Image | Edges, shape: tuple[int, int]) -
         "contrast": contours.contrast * scale,
         "snr": np.abs(contours.contrast) / contours.noise,
         "intensity": intensity,
+        "score": contours.score,
         "outline": np.stack([contours.y, contours.x], axis=2),
     }
     return Blobs(**columns, **_boxes(contours, shape), labels=labels)

@@ -48,7 +48,7 @@ def paper_contours(
     centred = kept.y[:, None] + y, kept.x[:, None] + x
     greys = (inside, outside, noise)
     size = kept.size.astype(np.float64)
-    return Contours(*centred, evidence, np.sign(value), np.abs(value), *greys, value, size)
+    return Contours(*centred, evidence, np.sign(value), np.abs(value), *greys, value, size, np.full(len(kept), np.nan))
 
 
 def _squares(half: FloatArray) -> tuple[FloatArray, FloatArray]:

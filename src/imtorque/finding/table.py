@@ -18,7 +18,7 @@ EXTREMA = ("y", "x", "size", "value")
 WHOLE = ("size", "top", "left", "bottom", "right")
 COLUMNS = (
     "y", "x", "size", "value", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr",
-    "intensity", "top", "left", "bottom", "right",
+    "intensity", "score", "top", "left", "bottom", "right",
 )  # fmt: skip
 
 
@@ -53,6 +53,8 @@ class Blobs(Extrema):
         |contrast| over the standard deviation of the picture's noise.
     intensity
         Mean grey value of the thing's pixels in the label image, in the picture's own values.
+    score
+        How much its outline looks like that of a thing, 0 to 1; NaN for the paper's form, which does not ask.
     top, left, bottom, right
         Box of the outline, in whole pixels; bottom and right are exclusive.
     outline
@@ -71,6 +73,7 @@ class Blobs(Extrema):
     contrast: FloatArray
     snr: FloatArray
     intensity: FloatArray
+    score: FloatArray
     top: IntArray
     left: IntArray
     bottom: IntArray
