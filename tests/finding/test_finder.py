@@ -62,17 +62,18 @@ def test_cross_validation_says_what_new_pictures_bear_out(finder):
 
 def test_outlines_are_those_of_the_discs(finder):
     found = finder.predict(NEW)
-    labels = found.labels()
+    labels = found.labels
     painted, truth = labels > 0, NEW_LABELS > 0
     assert (painted & truth).sum() / (painted | truth).sum() > 0.75
     assert labels.max() == len(found)
-    assert (np.diff(found.score) <= 0).all()
+    assert (np.diff(np.abs(found.value)) <= 0).all()
+    assert ((found.score > 0) & (found.score <= 1)).all()
     assert_allclose(found.area, np.pi * found.diameter**2 / 4)
 
 
 def test_no_two_found_objects_share_much(finder):
     found = finder.predict(NEW)
-    assert found.area.sum() - (found.labels() > 0).sum() < 0.2 * found.area.sum()
+    assert found.area.sum() - (found.labels > 0).sum() < 0.2 * found.area.sum()
 
 
 @pytest.mark.parametrize("marks", [LABELS, MIDDLES])
@@ -93,7 +94,7 @@ def test_a_saved_finder_finds_the_same(finder, tmp_path):
     finder.save(tmp_path / "discs.finder")
     loaded = ObjectFinder.load(tmp_path / "discs.finder")
     first, second = finder.predict(NEW), loaded.predict(NEW)
-    assert_array_equal(first.radii, second.radii)
+    assert_array_equal(first.outline, second.outline)
     assert_array_equal(first.score, second.score)
     assert loaded.setting_ == finder.setting_
 

@@ -16,11 +16,11 @@ from imtorque._types import Image
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written, blob_rows, table
 from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
-from imtorque.finding import Blobs, FoundObjects, ObjectFinder, find_blobs
+from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.render.objects import numbered_overlay
 
 BOXES, POINTS = ("y0", "x0", "y1", "x1"), ("y", "x")
-LEARNED = ("number", "y", "x", "diameter", "area", "score")
+EMPTY = ["number", "y", "x", "diameter", "area", "score"]  # columns of a table without rows
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,16 @@ class CountObjects:
         """Write the objects of one picture."""
         image = self.opening.read(source)
         pixel = self._pixel(source)
-        labels, rows = self._found(image, source, pixel)
-        rows = [_with_lengths(row, pixel) for row in rows]
-        columns = list(rows[0]) if rows else [*LEARNED]
-        y, x = (np.array([row[name] for row in rows], np.float64) for name in ("y", "x"))
+        found = self._found(image, source, pixel)
+        rows = [_with_lengths(row, pixel) for row in blob_rows(found)]
+        columns = list(rows[0]) if rows else EMPTY
         outputs = [
             write_text(f"{stem}.csv", table(columns, rows)),
-            write_picture(f"{stem}.png", numbered_overlay(image, labels, y, x)),
-            write_picture(f"{stem}.labels.tiff", labels.astype(np.uint16) if len(rows) < 2**16 else labels),
+            write_picture(
+                f"{stem}.png",
+                numbered_overlay(image, found.labels, *(v.astype(np.float64) for v in (found.y, found.x))),
+            ),
+            write_picture(f"{stem}.labels.tiff", _compact(found.labels)),
         ]
         diameters = [row["diameter"] for row in rows]
         mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}
@@ -66,30 +68,24 @@ class CountObjects:
             own = math.sqrt(sides[0] * sides[1])
         return None if own is None else own * self.opening.reduce
 
-    def _found(self, image: Image, source: Path, pixel: float | None) -> tuple[NDArray[np.int32], list[dict[str, Any]]]:
+    def _found(self, image: Image, source: Path, pixel: float | None) -> Blobs:
         if self.model is not None:
-            objects = _finder(self.model).predict(image)
-            return objects.labels(), _learned_rows(objects)
+            return _finder(self.model).predict(image)
         sizes = self.sizes
         if sizes is not None and self.in_micrometres:
             if pixel is None:
                 raise ValueError(f"{source}: --sizes in um needs a --pixel-size, got none, nor one in the file")
             sizes = (sizes[0] / pixel, sizes[1] / pixel)
-        blobs: Blobs = find_blobs(image, sizes=sizes, sign=self.sign)
-        return blobs.labels, blob_rows(blobs)
+        return find_blobs(image, sizes=sizes, sign=self.sign)
+
+
+def _compact(labels: NDArray[np.int32]) -> NDArray[Any]:
+    return labels.astype(np.uint16) if labels.max(initial=0) < 2**16 else labels
 
 
 @cache
 def _finder(path: str) -> ObjectFinder:
     return ObjectFinder.load(path)
-
-
-def _learned_rows(objects: FoundObjects) -> list[dict[str, Any]]:
-    columns = (getattr(objects, name).tolist() for name in LEARNED[1:])
-    return [
-        {"number": k, **{name: float(f"{v:.6g}") for name, v in zip(LEARNED[1:], row, strict=True)}}
-        for k, row in enumerate(zip(*columns, strict=True), start=1)
-    ]
 
 
 def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:

@@ -50,12 +50,12 @@ def learn(training: Sequence[CountingImage], kinds: Sequence[tuple[str, ...]] | 
 def found_by(method: Method, picture: NDArray[Any]) -> Detections:
     """Return what a method finds in a picture."""
     if isinstance(method, ObjectFinder):
-        found = method.predict(picture)
-        return Detections(np.stack([found.y, found.x], axis=1), found.boxes, found.labels())
-    name, sizes, setting = method
-    if name not in TORQUE:
-        return detect(name, picture, sizes, setting)
-    blobs = find_blobs(picture) if name == "torque-default" else find_blobs(picture, sizes=sizes)
+        blobs = method.predict(picture)
+    else:
+        name, sizes, setting = method
+        if name not in TORQUE:
+            return detect(name, picture, sizes, setting)
+        blobs = find_blobs(picture) if name == "torque-default" else find_blobs(picture, sizes=sizes)
     boxes = np.stack([blobs.top, blobs.left, blobs.bottom, blobs.right], axis=1).astype(float)
     return Detections(np.stack([blobs.y, blobs.x], axis=1), boxes, blobs.labels)
 

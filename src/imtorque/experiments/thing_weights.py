@@ -195,7 +195,9 @@ def learn_looks(cases: Sequence[Case]) -> tuple[Look, Look]:
     rules = [_first_rule([c for c, f in zip(cases, folds, strict=True) if f != fold]) for fold in range(FOLDS)]
     for case, fold in zip(cases, folds, strict=True):
         odds = rules[fold](case.measures)
-        beside.append(second_measures(case.contours, odds, case.shape, False) if len(odds) else np.zeros((0, len(BESIDE))))
+        beside.append(
+            second_measures(case.contours, odds, case.shape, False) if len(odds) else np.zeros((0, len(BESIDE)))
+        )
     return _first_rule(cases), learn_look(cases, beside)
 
 

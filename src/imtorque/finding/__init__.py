@@ -3,7 +3,7 @@
 from imtorque.finding.blobs import find_blobs
 from imtorque.finding.candidates import torque_candidates
 from imtorque.finding.contours import Contours, fit_contours, refine_contours
-from imtorque.finding.finder import FoundObjects, ObjectFinder
+from imtorque.finding.finder import ObjectFinder
 from imtorque.finding.levels import Level, picture_levels
 from imtorque.finding.noise import noise_level
 from imtorque.finding.suppress import claim_edges, label_image
@@ -12,7 +12,6 @@ from imtorque.finding.table import Blobs
 __all__ = [
     "Blobs",
     "Contours",
-    "FoundObjects",
     "Level",
     "ObjectFinder",
     "claim_edges",

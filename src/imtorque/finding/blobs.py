@@ -25,7 +25,10 @@ from imtorque.images import Picture, grey_image
 FAINTEST = 0.42  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
 SURE, SURE_UNGUIDED = 0.55, 0.7  # score from which an outline is a thing, for sizes given or not
 SUREST = 0.9  # score of things that say which sizes things have, where none are given
-SHARE_OF_EDGES, ROOM = 0.2, 1.3  # the smallest and the largest things with this share of all edges, and room beside them
+SHARE_OF_EDGES, ROOM = (
+    0.2,
+    1.3,
+)  # the smallest and the largest things with this share of all edges, and room beside them
 LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
@@ -36,7 +39,7 @@ REFINED_SIZE = 18.0  # pixels across a thing at the level that refines its outli
 
 @dataclass(frozen=True)
 class Search:
-    """How candidates are looked for, as `find_blobs` was asked: diameters, patch sizes where they are listed, and so on.
+    """How candidates are looked for: diameters, patch sizes where they are listed, and as `find_blobs` was asked.
 
     `guided` says whether the diameters were asked for, or are the usual ones.
     """
@@ -124,7 +127,7 @@ def find_blobs(
     >>> blobs
     Blobs(1: 0 bright, 1 dark)
     >>> [round(float(v), 1) for v in (blobs.y[0], blobs.x[0], blobs.contrast[0])]
-    [30.0, 25.0, -0.9]
+    [30.0, 25.0, -1.0]
     """
     _check(sign, recipe, contrast, ring, threshold, overlap, sure, count)
     shape = image.shape if isinstance(image, Edges) else Picture(image).shape

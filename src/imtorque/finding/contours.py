@@ -160,7 +160,8 @@ def refine_contours(level: Level, contours: Contours) -> Contours:
     """Move contours of a level onto the crest of their edges, in fractions of pixels.
 
     The evidence that says whether a contour is closed is saturated, and so flat across strong edges. This search takes
-    the gradient almost as it is, on finer radii near the contour. All else stays as it was.
+    the gradient almost as it is, on finer radii near the contour; grey values are read beside the new one. All else
+    stays as it was.
     """
     length = np.hypot(level.gx, level.gy)
     # The gradient over k is s / (1 - s) of the saturated one, s; saturated again at 8 k it is almost plain.
@@ -172,12 +173,13 @@ def refine_contours(level: Level, contours: Contours) -> Contours:
         np.where(ratio > 1.1, np.minimum(ratio, LONGEST), 1),
     )
     seeds = np.stack([moments.y, moments.x, radius, moments.turn, aspect, contours.sign])
-    y, x, *_ = _native.closed_contours(
+    y, x, _, _, inside, outside = _native.closed_contours(
         level.gx * plain, level.gy * plain, level.grey, np.ascontiguousarray(seeds), *FINE
     )
     height, width = level.grey.shape
     y, x = np.clip(y, -0.5, height - 0.5), np.clip(x, -0.5, width - 0.5)
-    return replace(contours, y=y * level.factor + level.offset, x=x * level.factor + level.offset)
+    y, x = y * level.factor + level.offset, x * level.factor + level.offset
+    return replace(contours, y=y, x=x, inside=inside.astype(np.float64), outside=outside.astype(np.float64))
 
 
 _Found = tuple[FloatArray, FloatArray, Float32Array, BoolArray, Float32Array, Float32Array]

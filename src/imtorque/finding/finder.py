@@ -6,7 +6,7 @@ import io
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -14,56 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque._atomic import write_bytes
-from imtorque._types import Float32Array, FloatArray, Image, IntArray
+from imtorque._types import Float32Array, Image, IntArray
+from imtorque.finding.contours import Contours
 from imtorque.finding.features import Measured, measure
 from imtorque.finding.forest import Forest, grow_forest
+from imtorque.finding.levels import QUIET
 from imtorque.finding.likeness import apply_likeness, likeness_moments, solve_likeness
+from imtorque.finding.measure import measured
+from imtorque.finding.noise import noise_level
 from imtorque.finding.planes import Planes, Sizes, signs_of, sizes_of, working_planes
-from imtorque.finding.pool import KINDS, find_candidates, sources_of
+from imtorque.finding.pool import KINDS, Pool, edge_sigma, find_candidates, sources_of
+from imtorque.finding.table import Blobs
 from imtorque.finding.training import KIND_SETS, Lesson, Setting, choose_setting, chosen_of, setting_from_clicks
-from imtorque.finding.truth import Marks, read_marks
+from imtorque.finding.truth import ANGLES, Marks, read_marks
+from imtorque.images import Picture, grey_image
 
 FORMAT = 1  # of the saved file
-
-
-@dataclass(frozen=True)
-class FoundObjects:
-    """Objects found in one picture, in order of falling score.
-
-    Parameters
-    ----------
-    y, x
-        Centroids, in pixels.
-    score
-        How sure the finder is of each, 0 to 1.
-    diameter, area
-        Of the outline, in pixels; the diameter is that of the disc of the same area.
-    boxes
-        Shape (n, 4): y0, x0, y1, x1, the last two exclusive.
-    outline_y, outline_x, radii
-        Outlines: a centre and the radii in 32 directions from +x towards +y.
-    shape
-        Of the picture.
-    """
-
-    y: FloatArray
-    x: FloatArray
-    score: FloatArray
-    diameter: FloatArray
-    area: FloatArray
-    boxes: FloatArray
-    outline_y: Float32Array
-    outline_x: Float32Array
-    radii: Float32Array
-    shape: tuple[int, int]
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.y)
-
-    def labels(self) -> NDArray[np.int32]:
-        """Return the label image: i + 1 on the pixels of object i, the surer of two that overlap on top."""
-        return _native.paint_outlines(self.outline_y, self.outline_x, self.radii, *self.shape)
+BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: where the grey values inside and outside are read
 
 
 class ObjectFinder:
@@ -147,13 +114,12 @@ class ObjectFinder:
             lessons.append(Lesson(picture, marked, pool))
         return lessons
 
-    def predict(self, picture: Image) -> FoundObjects:
-        """Find the objects of a picture of the same magnification."""
-        measured, value = self._judged(picture)
-        chosen = np.flatnonzero(chosen_of(measured, value, self.setting_.threshold, self.setting_.cost))
-        chosen = chosen[np.argsort(-value[chosen], kind="stable")]
-        shape = np.shape(picture)[:2]
-        return _in_picture(measured.pool[chosen], value[chosen], self._sizes.factor, (shape[0], shape[1]))
+    def predict(self, picture: Image) -> Blobs:
+        """Find the objects of a picture of the same magnification: a table as of `find_blobs`, by falling strength."""
+        planes, candidates, value = self._judged(picture)
+        chosen = chosen_of(candidates, value, self.setting_.threshold, self.setting_.cost)
+        found = _contours(candidates.pool[chosen], value[chosen], planes, grey_image(picture), self._sizes.factor)
+        return measured(found, picture, Picture(picture).shape)
 
     def label_next(self, pictures: Sequence[Image]) -> IntArray:
         """Return the places of pictures in the order in which to mark them: first those it is least sure of.
@@ -163,20 +129,20 @@ class ObjectFinder:
         """
         doubt = []
         for picture in pictures:
-            measured, value = self._judged(picture)
-            wide = chosen_of(measured, value, self.setting_.threshold / 2, self.setting_.cost / 2)
+            _, candidates, value = self._judged(picture)
+            wide = chosen_of(candidates, value, self.setting_.threshold / 2, self.setting_.cost / 2)
             doubt.append(float((value[wide] * (1 - value[wide])).sum()))
         return np.argsort(-np.asarray(doubt), kind="stable")
 
-    def _judged(self, picture: Image) -> tuple[Measured, Float32Array]:
-        """Return the candidates of a picture, and what each is worth."""
+    def _judged(self, picture: Image) -> tuple[Planes, Measured, Float32Array]:
+        """Return a picture's planes, its candidates, and what each is worth."""
         self._require_fit()
         planes = working_planes(picture, self._sizes)
         planes.likeness = apply_likeness(planes, self._form)
         kinds = self.setting_.kinds
         pool = find_candidates(planes, self._sizes, sources_of(kinds, self._signs))
-        measured = measure(planes, self._sizes, pool, torque="torque" in kinds)
-        return measured, self._forest(measured.features)
+        candidates = measure(planes, self._sizes, pool, torque="torque" in kinds)
+        return planes, candidates, self._forest(candidates.features)
 
     def score(self, pictures: Sequence[Image], objects: Sequence[ArrayLike]) -> float:
         """Return F1 over pictures with all their objects marked: found centres that lie in an object, one to one."""
@@ -227,26 +193,33 @@ class ObjectFinder:
             raise ValueError("fit must be called first, got a finder that has learned nothing")
 
 
-def _in_picture(pool: Any, value: Float32Array, factor: int, shape: tuple[int, int]) -> FoundObjects:
-    """Return chosen candidates at the size of the picture as given."""
+def _contours(pool: Pool, value: Float32Array, planes: Planes, grey: Float32Array, factor: int) -> Contours:
+    """Return candidates as contours in the picture as given, with the torque and the grey values of their outlines."""
+    gx, gy = planes.force("grey", edge_sigma(planes))
+    torque = _native.outline_contrasts(gx, gy, pool.y, pool.x, pool.radii)[:, 0].astype(np.float64)
     shift = np.float32((factor - 1) / 2)
-    pool = replace(pool, y=pool.y * factor + shift, x=pool.x * factor + shift, radii=pool.radii * np.float32(factor))
-    shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *shape)
-    return FoundObjects(
-        y=shapes[:, 1],
-        x=shapes[:, 2],
+    y, x, radii = pool.y * factor + shift, pool.x * factor + shift, pool.radii * np.float32(factor)
+    sides = np.array(BESIDE_OUTLINE, np.float32)
+    inside, outside = _native.outline_profiles(np.ascontiguousarray(grey)[None], y, x, radii, sides)[:, 0, :, 0].T
+    angle = np.arange(ANGLES) * (2 * np.pi / ANGLES)
+    diameter = 2 * radii.mean(axis=1, dtype=np.float64)
+    noise = max(noise_level(grey), QUIET * float(np.ptp(grey)), 1e-12)
+    return Contours(
+        y=np.clip(y[:, None] + radii * np.sin(angle), -0.5, grey.shape[0] - 0.5),
+        x=np.clip(x[:, None] + radii * np.cos(angle), -0.5, grey.shape[1] - 0.5),
+        evidence=np.zeros(radii.shape, np.float32),
+        sign=np.where(torque < 0, -1.0, 1.0),
+        closure=np.abs(torque),
+        inside=inside.astype(np.float64),
+        outside=outside.astype(np.float64),
+        noise=np.full(len(pool), noise),
+        torque=torque,
+        size=diameter,
         score=value.astype(np.float64),
-        diameter=np.sqrt(4 * shapes[:, 0] / np.pi),
-        area=shapes[:, 0],
-        boxes=shapes[:, 3:7],
-        outline_y=pool.y,
-        outline_x=pool.x,
-        radii=pool.radii,
-        shape=shape,
     )
 
 
-def _matches(found: FoundObjects, marks: Marks, radius: float) -> int:
+def _matches(found: Blobs, marks: Marks, radius: float) -> int:
     """Return how many found centres lie in objects (near points), at most one in each."""
     from scipy.optimize import linear_sum_assignment
 

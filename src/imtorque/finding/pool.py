@@ -19,7 +19,10 @@ from imtorque import _native
 from imtorque._types import Edges, Float32Array, FloatArray, IntArray, Patch, Sign, TorqueVolume
 from imtorque.extrema import find_extrema
 from imtorque.finding import regions, seeds
+from imtorque.finding.blobs import Search, find_contours
 from imtorque.finding.planes import Planes, Sizes
+from imtorque.finding.shapes import polygon_moments
+from imtorque.finding.things import thing_scores
 from imtorque.finding.truth import ANGLES
 from imtorque.threads import get_num_threads
 from imtorque.torque import torque_volume
@@ -80,7 +83,7 @@ class Source:
 
 def _sources() -> Iterator[Source]:
     for plane, sign in SIGNED_PLANES:
-        for way in ("square", "ring", "disk", "coarse") if plane == "grey" else ("ring", "disk"):
+        for way in ("square", "ring", "disk", "coarse", "contours") if plane == "grey" else ("ring", "disk"):
             yield Source("torque", plane, sign, way)
         yield Source("threshold", plane, sign, "extremal")
         yield Source("threshold", plane, sign, "parted")
@@ -167,7 +170,40 @@ def torque_of(planes: Planes, sides: IntArray, plane: str, way: str) -> TorqueVo
     return planes.volumes[plane, way]
 
 
+def _contour_candidates(planes: Planes, sides: IntArray, source: Source) -> Found:
+    """Return the closed contours that `find_blobs` looks at, with their scores."""
+    reach = (float(sides[0]) / 0.8, float(sides[-1]) / 1.25)
+    contours, _, grey = find_contours(planes.grey, Search(reach, sign=source.sign))
+    diameter = contours.diameter
+    contours = contours[(diameter >= sides[0] * 0.8) & (diameter <= sides[-1] * 1.25)]
+    score = thing_scores(contours, planes.shape, reach, grey, signed=True)
+    order = np.argsort(-score, kind="stable")[: 4 * _most(planes)]
+    y, x, radii = _polar(contours.y[order], contours.x[order])
+    fit = contours.closure[order].astype(np.float32)
+    return y, x, radii, score[order].astype(np.float32), fit
+
+
+def _polar(y: FloatArray, x: FloatArray) -> tuple[Float32Array, Float32Array, Float32Array]:
+    """Return centres and radii in the usual directions of closed contours (n, k) that go once around."""
+    if not len(y):
+        return np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros((0, ANGLES), np.float32)
+    moments = polygon_moments(y, x)
+    v, u = y - moments.y[:, None], x - moments.x[:, None]
+    angle, radius = np.arctan2(v, u) % (2 * np.pi), np.hypot(v, u)
+    order = np.argsort(angle, axis=1)
+    angle, radius = np.take_along_axis(angle, order, axis=1), np.take_along_axis(radius, order, axis=1)
+    turn = 2 * np.pi
+    angle = np.concatenate([angle[:, -1:] - turn, angle, angle[:, :1] + turn], axis=1)
+    radius = np.concatenate([radius[:, -1:], radius, radius[:, :1]], axis=1)
+    apart = 3 * turn * np.arange(len(y))[:, None]  # so that all contours are one rising curve
+    wanted = np.arange(ANGLES) * (turn / ANGLES) + apart
+    radii = np.interp(wanted.ravel(), (angle + apart).ravel(), radius.ravel()).reshape(wanted.shape)
+    return moments.y.astype(np.float32), moments.x.astype(np.float32), radii.astype(np.float32)
+
+
 def _torque_candidates(planes: Planes, sides: IntArray, source: Source) -> Found:
+    if source.way == "contours":
+        return _contour_candidates(planes, sides, source)
     volume = torque_of(planes, sides, source.plane, source.way)
     found = find_extrema(volume, sign=source.sign, count=_most(planes))
     return _outlined(planes, source, found.y, found.x, found.size / 2, np.abs(found.value))

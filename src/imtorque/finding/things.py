@@ -57,8 +57,8 @@ class Look:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any], names: tuple[str, ...]) -> Look:
         """Read a rule as `experiments.thing_weights` writes it: for each measure its mean, spread and weight."""
-        columns = np.array([stored["measures"][name] for name in names], dtype=np.float64).T
-        return cls(*columns, float(stored["bias"]))
+        mean, spread, weight = np.array([stored["measures"][name] for name in names], dtype=np.float64).T
+        return cls(mean, spread, weight, float(stored["bias"]))
 
 
 @cache
@@ -70,7 +70,11 @@ def looks(guided: bool) -> tuple[Look, Look]:
 
 
 def thing_scores(
-    contours: Contours, shape: tuple[int, int], sizes: tuple[float, float] | None, grey: Float32Array | None, signed: bool
+    contours: Contours,
+    shape: tuple[int, int],
+    sizes: tuple[float, float] | None,
+    grey: Float32Array | None,
+    signed: bool,
 ) -> FloatArray:
     """Return for each contour how likely it outlines a thing, 0 to 1.
 
@@ -113,7 +117,11 @@ def _chance(odds: FloatArray) -> FloatArray:
 
 
 def first_measures(
-    contours: Contours, shape: tuple[int, int], sizes: tuple[float, float] | None, grey: Float32Array | None, signed: bool
+    contours: Contours,
+    shape: tuple[int, int],
+    sizes: tuple[float, float] | None,
+    grey: Float32Array | None,
+    signed: bool,
 ) -> FloatArray:
     """Return what is measured of each contour by itself, shape (n, `MEASURES`)."""
     moments = polygon_moments(contours.y, contours.x)
@@ -253,7 +261,7 @@ def _grey_measures(contours: Contours, moments: Moments, grey: Float32Array | No
 
 
 def _rays(contours: Contours, moments: Moments, grey: Float32Array, share: float) -> tuple[FloatArray, BoolArray]:
-    """Return grey values at this share of the way from the middle to the contour, and whether they lie in the picture."""
+    """Return grey values at this share of the way from the middle to the contour, and which lie in the picture."""
     y = moments.y[:, None] + (contours.y - moments.y[:, None]) * share
     x = moments.x[:, None] + (contours.x - moments.x[:, None]) * share
     row, column = np.rint(y).astype(np.int64), np.rint(x).astype(np.int64)
