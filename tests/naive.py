@@ -1032,3 +1032,61 @@ def forest_values(feature, threshold, left, right, value, root, rows):
             leaves.append(value[node])
         out.append(sum(leaves) / len(leaves))
     return np.array(out)
+
+
+def outline_samples(plane, y, x, radii, part):
+    """Return (direction, value) of a plane at this part of an outline's radii, where that lies in the picture."""
+    samples = []
+    for k, radius in enumerate(radii):
+        angle = 2 * math.pi * k / len(radii)
+        at = y + part * radius * math.sin(angle), x + part * radius * math.cos(angle)
+        if 0 <= at[0] <= plane.shape[0] - 1 and 0 <= at[1] <= plane.shape[1] - 1:
+            samples.append((k, bilinear(plane, *at)))
+    return samples
+
+
+def outline_profile(plane, y, x, radii, part):
+    """Return mean and standard deviation over directions of a plane at this part of the radius; 0 where none."""
+    values = [value for _, value in outline_samples(plane, y, x, radii, part)]
+    return (float(np.mean(values)), float(np.std(values))) if values else (0.0, 0.0)
+
+
+def outline_lines(plane, y, x, radii):
+    """Return lowest and highest mean along a diameter less the mean of all, and the first two waves at 0.6."""
+    half = len(radii) // 2
+    along = {}
+    for part in (0.1, 0.35, 0.6, 0.85):
+        for k, value in outline_samples(plane, y, x, radii, part):
+            along.setdefault(k % half, []).append(value)
+    if not along:
+        return [0.0] * 4
+    means = [np.mean(values) for values in along.values()]
+    around = outline_samples(plane, y, x, radii, 0.6)
+    waves = [
+        2 * abs(sum(v * np.exp(2j * math.pi * n * k / len(radii)) for k, v in around)) / len(around) if around else 0.0
+        for n in (1, 2)
+    ]
+    return [min(means) - np.mean(means), max(means) - np.mean(means), *waves]
+
+
+def outline_contrast(gx, gy, y, x, radii):
+    """Return of the field inwards across an outline: mean, deviation, weakest quarter, lower quartile, part seen.
+
+    Weakest and lower are counted in the direction of the mean.
+    """
+    count = len(radii)
+    across, down = (dict(outline_samples(plane, y, x, radii, 1.0)) for plane in (gx, gy))
+    inwards = {
+        k: -(math.cos(2 * math.pi * k / count) * across[k] + math.sin(2 * math.pi * k / count) * down[k])
+        for k in across
+    }
+    if not inwards:
+        return [0.0] * 5
+    quarters = {}
+    for k, value in inwards.items():
+        quarters.setdefault(4 * k // count, []).append(value)
+    values = list(inwards.values())
+    side = -1 if sum(values) < 0 else 1
+    weakest = min(side * np.mean(part) for part in quarters.values())
+    lower = sorted(side * value for value in values)[len(values) // 4]
+    return [np.mean(values), np.std(values), weakest, lower, len(values) / count]

@@ -26,6 +26,7 @@ PUBLIC = [
     "EdgeStrengthener",
     "Edges",
     "Extrema",
+    "ObjectFinder",
     "Survey",
     "TorqueVolume",
     "alpha_expansion",

@@ -1,5 +1,5 @@
 // Outlines found in a picture: the best closed path over directions, or where rays leave a region; and what lies on
-// them. Naive twins: naive.best_outline, naive.outline_profiles.
+// them. Naive twins: naive.best_outline, naive.outline_profile, naive.outline_lines, naive.outline_contrast.
 #include <algorithm>
 #include <cmath>
 

@@ -14,7 +14,7 @@ from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_
 from imtorque.contribution import contribution_map, dense_contribution
 from imtorque.edges import EdgeRecipe, detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_extrema, suppress_overlaps
-from imtorque.finding import Blobs, find_blobs
+from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.boxes import Boxes
@@ -40,6 +40,7 @@ __all__ = [
     "EdgeStrengthener",
     "Edges",
     "Extrema",
+    "ObjectFinder",
     "Survey",
     "TorqueVolume",
     "alpha_expansion",

@@ -126,4 +126,4 @@ def test_options_without_sense_are_refused(cells, options):
 def test_a_finder_takes_no_sizes(cells):
     (cells / "a.finder").write_text("")
     result = run("count", "cells", "--model", "a.finder", "--sizes", "3-5", status=2)
-    assert "knows sizes and signs itself" in " ".join(result.output.replace("│", " ").split())
+    assert "knows sizes, signs and scores itself" in " ".join(result.output.replace("│", " ").split())

@@ -197,3 +197,33 @@ def test_a_forest_that_points_back_is_refused():
     value = np.zeros(1, np.float32)
     with pytest.raises(ValueError, match="out of range"):
         _native.forest_values(one, value, one, one, value, one, np.zeros((1, 1), np.float32))
+
+
+PLANES = np.random.default_rng(3).normal(size=(2, *SHAPE)).astype(np.float32)
+
+
+@given(outlines())
+def test_profiles_are_means_and_deviations_along_scaled_outlines(given_outlines):
+    y, x, radii = given_outlines
+    parts = np.array([0.3, 1.0, 1.4], np.float32)
+    found = _native.outline_profiles(PLANES, y, x, radii, parts)
+    expected = [
+        [[naive.outline_profile(p, *o, s) for s in parts] for p in PLANES] for o in zip(y, x, radii, strict=True)
+    ]
+    assert_allclose(found, expected, atol=2e-3)
+
+
+@given(outlines())
+def test_lines_are_what_runs_through_the_middle(given_outlines):
+    y, x, radii = given_outlines
+    found = _native.outline_lines(PLANES, y, x, radii)
+    expected = [[naive.outline_lines(plane, *o) for plane in PLANES] for o in zip(y, x, radii, strict=True)]
+    assert_allclose(found, expected, atol=1e-4)
+
+
+@given(outlines())
+def test_contrasts_are_the_field_across_the_outline(given_outlines):
+    y, x, radii = given_outlines
+    found = _native.outline_contrasts(PLANES[0], PLANES[1], y, x, radii)
+    expected = [naive.outline_contrast(PLANES[0], PLANES[1], *o) for o in zip(y, x, radii, strict=True)]
+    assert_allclose(found, expected, atol=2e-3)

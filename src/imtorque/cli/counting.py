@@ -75,6 +75,10 @@ def count(
         typer.Option(metavar="20-60", help="Diameters to look for, in pixels, or as in 5-12um. Without a model only."),
     ] = None,
     sign: Annotated[Sign, typer.Option(help="Which objects to look for. Without a model only.")] = Sign.both,
+    sure: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Least score of an object: how much it looks like one. Without a model only."),
+    ] = None,
     pixel_size: Annotated[
         str | None, typer.Option(metavar="0.32um", help="Of a pixel's side; by default what the file says.")
     ] = None,
@@ -90,8 +94,8 @@ def count(
 
     Example: [bold]imtorque count cells/ --model cells.finder --pixel-size 0.32um[/bold]
     """
-    if model is not None and (sizes is not None or sign is not Sign.both):
-        raise typer.BadParameter("a model knows sizes and signs itself; leave --sizes and --sign out")
+    if model is not None and (sizes is not None or sure is not None or sign is not Sign.both):
+        raise typer.BadParameter("a model knows sizes, signs and scores itself; leave out --sizes, --sign and --sure")
     low, high, micrometres = _range(sizes) if sizes is not None else (0.0, 0.0, False)
     task = CountObjects(
         model=None if model is None else str(model),
@@ -99,6 +103,7 @@ def count(
         in_micrometres=micrometres,
         sign=SIGNS[sign],
         pixel=None if pixel_size is None else _length("--pixel-size", pixel_size),
+        sure=sure,
         opening=Opening(page, channel, reduce),
     )
     tables = _Tables(out)

@@ -33,6 +33,7 @@ class CountObjects:
     in_micrometres: bool
     sign: Literal[1, -1, 0] | None
     pixel: float | None
+    sure: float | None = None
     opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
@@ -76,7 +77,7 @@ class CountObjects:
             if pixel is None:
                 raise ValueError(f"{source}: --sizes in um needs a --pixel-size, got none, nor one in the file")
             sizes = (sizes[0] / pixel, sizes[1] / pixel)
-        return find_blobs(image, sizes=sizes, sign=self.sign)
+        return find_blobs(image, sizes=sizes, sign=self.sign, sure=self.sure)
 
 
 def _compact(labels: NDArray[np.int32]) -> NDArray[Any]:

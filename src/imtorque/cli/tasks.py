@@ -137,6 +137,7 @@ class FindBlobs:
     sizes: tuple[int, ...] | None
     sign: Literal[1, -1, 0] | None
     threshold: float | None
+    sure: float | None
     overlap: float
     count: int | None
     mask: str | None
@@ -158,6 +159,7 @@ class FindBlobs:
             sizes=None if self.sizes is None else list(self.sizes),
             sign=self.sign,
             threshold=self.threshold,
+            sure=self.sure,
             overlap=self.overlap,
             count=self.count,
             mask=inside,

@@ -143,6 +143,9 @@ def blobs(
     threshold: Annotated[
         float | None, typer.Option(min=0, help="Smallest |torque| of an outline; 1 is a strong edge all around.")
     ] = None,
+    sure: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Least score of a blob: how much it looks like a thing.")
+    ] = None,
     overlap: Annotated[
         float, typer.Option(min=0, help="Largest part of its area a blob may share with a stronger one of like size.")
     ] = 0.4,
@@ -170,6 +173,7 @@ def blobs(
         sizes=_parse_sizes("--sizes", sizes),
         sign=SIGNS[sign],
         threshold=threshold,
+        sure=sure,
         overlap=overlap,
         count=count,
         mask=None if mask is None else str(mask),
