@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/free_tables.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
@@ -19,38 +20,58 @@ bool nested(const std::vector<Patch>& patches) {
     return true;
 }
 
-}  // namespace
-
-void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau) {
+// Sum `moment(u - x, v - y, fx, fy)` over each patch, and call emit(k, sum).
+template <class Sum, class Moment, class Emit>
+void sum_patches(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, const Moment& moment,
+                 const Emit& emit) {
     int ry = 0, rx = 0;
     for (const Patch& patch : patches) {
         ry = std::max(ry, patch.ry);
         rx = std::max(rx, patch.rx);
     }
     const bool chain = nested(patches);
-    std::vector<int64_t> moments(patches.size(), 0);
+    std::vector<Sum> moments(patches.size(), 0);
     const float rounding = static_cast<float>(field.steps);
     for (int v = std::max(0, y - ry); v <= std::min(field.height - 1, y + ry); ++v)
         for (int u = std::max(0, x - rx); u <= std::min(field.width - 1, x + rx); ++u) {
             const size_t at = static_cast<size_t>(v) * field.width + u;
             const int64_t fx = round_force(field.fx[at], rounding), fy = round_force(field.fy[at], rounding);
             if (fx == 0 && fy == 0) continue;
-            const int64_t moment = (u - x) * fy - (v - y) * fx;
+            const Sum own = moment(u - x, v - y, fx, fy);
             if (chain) {
                 const auto first = std::partition_point(patches.begin(), patches.end(), [&](const Patch& patch) {
                     return !holds(patch, shape, v - y, u - x);
                 });
-                if (first != patches.end()) moments[first - patches.begin()] += moment;
+                if (first != patches.end()) moments[first - patches.begin()] += own;
             } else {
                 for (size_t k = 0; k < patches.size(); ++k)
-                    if (holds(patches[k], shape, v - y, u - x)) moments[k] += moment;
+                    if (holds(patches[k], shape, v - y, u - x)) moments[k] += own;
             }
         }
-    int64_t sum = 0;
+    Sum sum = 0;
     for (size_t k = 0; k < patches.size(); ++k) {
         sum = chain ? sum + moments[k] : moments[k];
-        tau[k] = static_cast<float>(2 * sum) * patches[k].norm;
+        emit(k, sum);
     }
+}
+
+}  // namespace
+
+void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau) {
+    if (field.free) {
+        const auto closure = [](int64_t dx, int64_t dy, int64_t fx, int64_t fy) {
+            const Int128 across = static_cast<Int128>(dx) * fy - static_cast<Int128>(dy) * fx;
+            const Int128 along = static_cast<Int128>(dx) * fx + static_cast<Int128>(dy) * fy;
+            return across * across - along * along;
+        };
+        sum_patches<Int128>(field, patches, shape, y, x, closure, [&](size_t k, Int128 sum) {
+            tau[k] = static_cast<float>(static_cast<double>(4 * sum) * closure_factor(field, patches[k]));
+        });
+        return;
+    }
+    const auto moment = [](int64_t dx, int64_t dy, int64_t fx, int64_t fy) { return dx * fy - dy * fx; };
+    sum_patches<int64_t>(field, patches, shape, y, x, moment,
+                         [&](size_t k, int64_t sum) { tau[k] = static_cast<float>(2 * sum) * patches[k].norm; });
 }
 
 }  // namespace imtorque
