@@ -13,6 +13,7 @@ import naive
 from imtorque import (
     Edges,
     _native,
+    contribution_map,
     detect_edges,
     find_extrema,
     torque_coherence,
@@ -217,3 +218,18 @@ def test_closure_refuses_what_a_float32_does_not_hold():
         closure_map(edges, 5)
     with pytest.raises(ValueError, match='polarity must be "signed" or "free", got \'both\''):
         torque_map(edges, 5, polarity="both")
+
+
+@given(exact_fields(), size_lists, patches)
+def test_contributions_add_up_to_the_closure_of_the_patches(edges, sizes, patch):
+    options = {"patch": patch, "polarity": "free"}
+    extrema = find_extrema(edges, sizes, **options)
+    radius = np.maximum((extrema.size - (patch == "disk")) / 2, 0.5)
+    total = np.sum(2 * np.pi * radius**3 * np.abs(extrema.value))
+    for votes in ("supporting", "absolute"):
+        contribution = contribution_map(edges, extrema, votes=votes, **options)
+        if votes == "supporting":
+            assert_allclose(contribution.sum(), total, rtol=1e-5, atol=1e-6)
+        else:
+            assert contribution.sum() >= total * (1 - 1e-5)
+        assert_array_equal(contribution[~edges.mask], 0)

@@ -110,7 +110,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "finding/finder.py": "saves into memory",
     "cli/counting.py": "calls ObjectFinder.save",
     "cli/recognition.py": "calls Recogniser.save",
-    "cli/torque.py": "the demo's page, by replacing()",
+    "cli/demo.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",
     "explorer/server.py": "saves into memory",
     "experiments/attention_plots.py": "draws into memory",

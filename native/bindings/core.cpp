@@ -267,10 +267,10 @@ void bind_core(nb::module_& m) {
     m.def(
         "contributions",
         [](Plane fx, Plane fy, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width,
-           In<double, 1> weight, bool disk, bool absolute) {
+           In<double, 1> weight, bool disk, bool absolute, bool free) {
             require_same_shape(fx, fy);
-            const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)),
-                              1,         nullptr};
+            Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
+            field.free = free;
             auto total = make<double, 2>({fx.shape(0), fx.shape(1)});
             const Votes votes{y.data(),     x.data(),      height.data(),
                               width.data(), weight.data(), static_cast<long long>(y.shape(0))};
@@ -283,7 +283,7 @@ void bind_core(nb::module_& m) {
                 add_contributions(field, votes, shape, total.data());
             return total;
         },
-        "fx"_a, "fy"_a, "y"_a, "x"_a, "height"_a, "width"_a, "weight"_a, "disk"_a, "absolute"_a);
+        "fx"_a, "fy"_a, "y"_a, "x"_a, "height"_a, "width"_a, "weight"_a, "disk"_a, "absolute"_a, "free"_a);
 }
 
 }  // namespace imtorque

@@ -1,9 +1,10 @@
 // Contribution of each edge pixel to a set of patches.
 //
-// The contribution of q is linear in three sums over the patches that hold it: of w, w x and w y. All patches, of any
-// size, enter the same three tables as differences at the ends of their row runs (boxes: at their four corners), and
-// one prefix pass turns the differences into the sums: O(pixels + patches), where a table per size or a visit to every
-// pixel of every patch would cost many times that. Naive twin: naive.contribution_map.
+// The contribution of q is linear in three sums over the patches that hold it: of w, w x and w y; without polarity,
+// where moments are squared, in five. All patches, of any size, enter the same tables as differences at the ends of
+// their row runs (boxes: at their four corners), and one prefix pass turns the differences into the sums: O(pixels +
+// patches), where a table per size or a visit to every pixel of every patch would cost many times that. Naive twin:
+// naive.contribution_map.
 #include "core/contribution.hpp"
 
 #include <algorithm>
@@ -15,14 +16,31 @@
 namespace imtorque {
 namespace {
 
-struct Cell {
-    double w, x, y;
+struct Cell {  // sums of w, w x, w y, w (x^2 - y^2) and w x y; the last two only where moments are squared
+    double w, x, y, d, xy;
 };
 
 void add(Cell& cell, double w, double x, double y) {
     cell.w += w;
     cell.x += w * x;
     cell.y += w * y;
+    cell.d += w * (x * x - y * y);
+    cell.xy += w * x * y;
+}
+
+void add(Cell& cell, const Cell& other) {
+    cell.w += other.w;
+    cell.x += other.x;
+    cell.y += other.y;
+    cell.d += other.d;
+    cell.xy += other.xy;
+}
+
+// What a force at (u, v) adds to the closure of all patches together: see free_tables.hpp.
+double closure_of(const Cell& s, double u, double v, double fx, double fy) {
+    const double b = fy * fy - fx * fx, c = 2 * fx * fy;
+    return b * ((u * u - v * v) * s.w - 2 * u * s.x + 2 * v * s.y + s.d) -
+           2 * c * (u * v * s.w - u * s.y - v * s.x + s.xy);
 }
 
 struct Table {
@@ -71,19 +89,15 @@ void add_contributions(const Field& field, const Votes& votes, Shape shape, doub
         Cell* row = table.row(v);
         if (shape == Shape::box && v > 0) {
             const Cell* above = table.row(v - 1);
-            for (int u = 0; u <= field.width; ++u) {
-                row[u].w += above[u].w;
-                row[u].x += above[u].x;
-                row[u].y += above[u].y;
-            }
+            for (int u = 0; u <= field.width; ++u) add(row[u], above[u]);
         }
-        Cell sum{0, 0, 0};
+        Cell sum{0, 0, 0, 0, 0};
         const size_t at = static_cast<size_t>(v) * field.width;
         for (int u = 0; u < field.width; ++u) {
-            sum.w += row[u].w;
-            sum.x += row[u].x;
-            sum.y += row[u].y;
-            total[at + u] += (u * sum.w - sum.x) * field.fy[at + u] - (v * sum.w - sum.y) * field.fx[at + u];
+            add(sum, row[u]);
+            const double fx = field.fx[at + u], fy = field.fy[at + u];
+            total[at + u] +=
+                field.free ? closure_of(sum, u, v, fx, fy) : (u * sum.w - sum.x) * fy - (v * sum.w - sum.y) * fx;
         }
     }
 }
@@ -110,7 +124,9 @@ void add_absolute_contributions(const Field& field, const Votes& votes, Shape sh
                 const double dy = static_cast<double>(v - votes.y[k]), w = votes.weight[k];
                 for (long long u = columns.from; u < columns.to; ++u) {
                     const double dx = static_cast<double>(u - votes.x[k]);
-                    total[at + u] += w * std::fabs(dx * field.fy[at + u] - dy * field.fx[at + u]);
+                    const double fx = field.fx[at + u], fy = field.fy[at + u];
+                    const double across = dx * fy - dy * fx, along = field.free ? dx * fx + dy * fy : 0;
+                    total[at + u] += w * std::fabs(field.free ? across * across - along * along : across);
                 }
             }
         }

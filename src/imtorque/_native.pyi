@@ -337,6 +337,7 @@ def contributions(
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
     absolute: bool,
+    free: bool,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
 def max_flow(
     source: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],

@@ -14,7 +14,7 @@ from imtorque import _native
 from imtorque._renamed import renamed_argument
 from imtorque._types import Edges, Extrema, FloatArray, Patch, Sizes, check_sizes
 from imtorque.edges.recipes import BOUNDARY_SIZES
-from imtorque.patterns import Pattern, pattern_edges
+from imtorque.patterns import Pattern, Polarity, check_polarity, pattern_edges
 from imtorque.torque import require_edges, torque_coherence
 
 Votes = Literal["supporting", "absolute", "separate"]
@@ -29,6 +29,7 @@ def contribution_map(
     weight: Literal["one", "area", "torque"] = "one",
     patch: Patch = "square",
     pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
 ) -> FloatArray:
     """Sum each edge pixel's moments about the extrema whose patches hold it (eq. 21).
 
@@ -48,8 +49,9 @@ def contribution_map(
         (|tau_k|).
     patch
         "square" (or rectangles, as the extrema say) or "disk".
-    pattern
-        That of the extrema, as `find_extrema` was given it.
+    pattern, polarity
+        Those of the extrema, as `find_extrema` was given them. "free": an edge's moment is its squared part across the
+        lever less its squared part along it.
 
     Returns
     -------
@@ -70,12 +72,14 @@ def contribution_map(
         raise ValueError("a disk has one size, got extrema of rectangles")
     if votes == "separate":
         field = pattern_edges(edges, pattern)
-        parts = [contribution_map(field, extrema[extrema.value * s > 0], weight=weight, patch=patch) for s in (1, -1)]
+        signed = (extrema[extrema.value > 0], extrema[extrema.value < 0])
+        parts = [contribution_map(field, part, weight=weight, patch=patch, polarity=polarity) for part in signed]
         return np.asarray(np.maximum(*parts))
     turns = np.sign(extrema.value) if votes == "supporting" else np.ones(len(extrema))
     weights = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
     field = pattern_edges(edges, pattern)
-    return _native.contributions(field.fx, field.fy, *extrema._boxes(), weights, patch == "disk", votes == "absolute")
+    shape = (patch == "disk", votes == "absolute", check_polarity(polarity) == "free")
+    return _native.contributions(field.fx, field.fy, *extrema._boxes(), weights, *shape)
 
 
 def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: Pattern = "circle") -> FloatArray:
