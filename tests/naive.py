@@ -73,15 +73,15 @@ def pattern_map(fx, fy, size, pattern, patch="square", alpha=2.0):
 
 
 def closure(fx, fy, y, x, size, patch="square", alpha=2.0):
-    """Squared moments less squared radial parts of one patch, over 2 pi r^(1 + alpha)."""
-    total = 0.0
+    """Squared moments less squared radial parts of one patch, over 2 pi r^(1 + alpha); a rectangle's are its ellipse's."""
+    height, width = (size, size) if np.ndim(size) == 0 else size
+    aspect, total = height / width, 0.0
     for v in range(fx.shape[0]):
         for u in range(fx.shape[1]):
             if (fx[v, u] or fy[v, u]) and holds(patch, size, v - y, u - x):
                 across = (u - x) * float(fy[v, u]) - (v - y) * float(fx[v, u])
-                along = (u - x) * float(fx[v, u]) + (v - y) * float(fy[v, u])
+                along = aspect * (u - x) * float(fx[v, u]) + (v - y) * float(fy[v, u]) / aspect
                 total += across**2 - along**2
-    height, width = (size, size) if np.ndim(size) == 0 else size
     radius = (height - 1) / 2 if patch == "disk" else math.sqrt(height * width) / 2
     return total / (2 * math.pi * radius ** (1 + alpha)) if total else 0.0
 

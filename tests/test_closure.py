@@ -70,6 +70,26 @@ def test_closure_of_rectangles_is_the_definition(edges, sizes, alpha):
     assert_allclose(torque_volume(edges, sizes, alpha=alpha, polarity="free").tau, ref, rtol=3e-7, atol=1e-12)
 
 
+@given(exact_fields(), rectangle_lists, st.sampled_from([None, 3]))
+def test_maps_extrema_and_spectrum_of_rectangles_are_those_of_the_volume_to_the_bit(edges, sizes, count):
+    volume = torque_volume(edges, sizes, polarity="free")
+    for comp, ref in zip(
+        value_and_scale_maps(edges, sizes, polarity="free"), value_and_scale_maps(volume), strict=True
+    ):
+        assert_array_equal(comp, ref)
+    comp, ref = find_extrema(edges, sizes, count=count, polarity="free"), find_extrema(volume, count=count)
+    assert_array_equal([comp.y, comp.x, comp.value], [ref.y, ref.x, ref.value])
+    y, x = edges.shape[0] // 2, edges.shape[1] // 2
+    assert_array_equal(torque_spectrum(edges, (y, x), sizes, polarity="free"), volume.tau[:, y, x])
+
+
+@given(edge_fields() | uneven_fields(), odd_sizes, odd_sizes)
+def test_a_rectangle_of_equal_sides_is_the_square(edges, size, other):
+    pairs = sorted([(size, size), (other, 2 * other + 1)], key=lambda p: p[0] * p[1])
+    tau = torque_volume(edges, pairs, polarity="free").tau[pairs.index((size, size))]
+    assert_array_equal(tau, closure_map(edges, size))
+
+
 @given(edge_fields() | uneven_fields(), size_lists, patches, st.sampled_from([None, 3]), st.sampled_from([None, 1, -1]))
 def test_maps_extrema_and_spectrum_are_those_of_the_volume_to_the_bit(edges, sizes, patch, count, sign):
     options = {"patch": patch, "polarity": "free"}
@@ -147,6 +167,24 @@ def test_a_circle_of_unit_forces_has_a_closure_of_one(radius, patch):
     )
     half = (size / 2) if patch == "square" else radius + 1
     assert_allclose(closure * (half / radius) ** 3, 1, atol=0.05)
+
+
+@pytest.mark.parametrize("axes", [(20, 20), (30, 15), (14, 35)])
+def test_an_ellipse_of_unit_forces_has_a_closure_near_one_in_its_rectangle_and_no_radial_part(axes):
+    angle = np.arange(0, 2 * np.pi, 1 / 400)
+    y, x = axes[0] * np.sin(angle), axes[1] * np.cos(angle)
+    step = np.stack([np.gradient(y), np.gradient(x)])
+    length = np.hypot(*step)
+    fx, fy = np.zeros((2, 101, 101))
+    place = np.rint(50 + y).astype(int), np.rint(50 + x).astype(int)
+    count = np.zeros((101, 101))
+    np.add.at(fx, place, step[1])
+    np.add.at(fy, place, step[0])
+    np.add.at(count, place, length)
+    scale = np.sqrt(count) / np.maximum(np.hypot(fx, fy), 1e-9)
+    rectangle = (2 * axes[0] + 1, 2 * axes[1] + 1)
+    closure = closure_map(Edges(fx * scale, fy * scale), rectangle)[50, 50]
+    assert 0.9 < closure * (np.sqrt(np.prod(rectangle)) / 2 / np.sqrt(np.prod(axes))) ** 3 < 1.03
 
 
 def test_edges_of_random_directions_have_no_closure_on_average():

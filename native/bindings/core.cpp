@@ -78,8 +78,10 @@ Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<i
     for (size_t k = 0; k < heights.shape(0); ++k) {
         const double area = areas.data()[k];
         const double norm = field.free ? 1 / (8 * area) : 1 / (4 * area * field.steps);
-        patches.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2),
-                           area > 0 ? static_cast<float>(norm) : 0.0f});
+        const int64_t height = heights.data()[k], width = widths.data()[k];
+        patches.push_back({static_cast<int>(height / 2), static_cast<int>(width / 2),
+                           area > 0 ? static_cast<float>(norm) : 0.0f,
+                           static_cast<double>(height) / static_cast<double>(width)});
     }
     const Shape shape = disk ? Shape::disk : Shape::box;
     return {clip_patches(std::move(patches), shape, field), shape};

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/free_tables.hpp"
+#include "core/ellipse_tables.hpp"
 #include "core/parallel.hpp"
 #include "core/torque.hpp"
 

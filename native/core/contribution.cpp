@@ -1,10 +1,9 @@
 // Contribution of each edge pixel to a set of patches.
 //
-// The contribution of q is linear in three sums over the patches that hold it: of w, w x and w y; without polarity,
-// where moments are squared, in five. All patches, of any size, enter the same tables as differences at the ends of
-// their row runs (boxes: at their four corners), and one prefix pass turns the differences into the sums: O(pixels +
-// patches), where a table per size or a visit to every pixel of every patch would cost many times that. Naive twin:
-// naive.contribution_map.
+// The contribution of q is linear in three sums over the patches that hold it: of w, w x and w y. All patches, of any
+// size, enter the same three tables as differences at the ends of their row runs (boxes: at their four corners), and
+// one prefix pass turns the differences into the sums: O(pixels + patches), where a table per size or a visit to every
+// pixel of every patch would cost many times that. Naive twin: naive.contribution_map.
 #include "core/contribution.hpp"
 
 #include <algorithm>
@@ -16,31 +15,14 @@
 namespace imtorque {
 namespace {
 
-struct Cell {  // sums of w, w x, w y, w (x^2 - y^2) and w x y; the last two only where moments are squared
-    double w, x, y, d, xy;
+struct Cell {
+    double w, x, y;
 };
 
 void add(Cell& cell, double w, double x, double y) {
     cell.w += w;
     cell.x += w * x;
     cell.y += w * y;
-    cell.d += w * (x * x - y * y);
-    cell.xy += w * x * y;
-}
-
-void add(Cell& cell, const Cell& other) {
-    cell.w += other.w;
-    cell.x += other.x;
-    cell.y += other.y;
-    cell.d += other.d;
-    cell.xy += other.xy;
-}
-
-// What a force at (u, v) adds to the closure of all patches together: see free_tables.hpp.
-double closure_of(const Cell& s, double u, double v, double fx, double fy) {
-    const double b = fy * fy - fx * fx, c = 2 * fx * fy;
-    return b * ((u * u - v * v) * s.w - 2 * u * s.x + 2 * v * s.y + s.d) -
-           2 * c * (u * v * s.w - u * s.y - v * s.x + s.xy);
 }
 
 struct Table {
@@ -57,9 +39,53 @@ Span clip(long long centre, long long reach, int length) {
     return {std::max<long long>(0, centre - reach), std::min<long long>(length, centre + reach + 1)};
 }
 
+// What a force adds to a patch of an aspect, at a lever from its centre.
+using Moment = double (*)(double dx, double dy, double fx, double fy, double aspect);
+
+double absolute_moment(double dx, double dy, double fx, double fy, double) { return std::fabs(dx * fy - dy * fx); }
+
+template <bool kAbsolute>
+double closure_of(double dx, double dy, double fx, double fy, double aspect) {
+    const double across = dx * fy - dy * fx, along = aspect * dx * fx + dy * fy / aspect;
+    const double closure = across * across - along * along;
+    return kAbsolute ? std::fabs(closure) : closure;
+}
+
+// For what does not add up over patches: every patch is visited; bands of rows are independent.
+void visit_patches(const Field& field, const Votes& votes, Shape shape, Moment moment, double* total) {
+    constexpr int kBandRows = 16;
+    const int bands = (field.height + kBandRows - 1) / kBandRows;
+    double pixels = 0;  // of all patches, a nanosecond each
+    for (long long k = 0; k < votes.count; ++k)
+        pixels += static_cast<double>(std::min<long long>(votes.height[k], field.height)) *
+                  std::min<long long>(votes.width[k], field.width);
+    parallel_for(bands, pixels / bands, [&](int band) {
+        Poll poll(64);
+        const long long top = band * kBandRows, bottom = std::min<long long>(top + kBandRows, field.height);
+        for (long long k = 0; k < votes.count; ++k) {
+            poll();
+            const long long ry = votes.height[k] / 2, rx = votes.width[k] / 2;
+            const long long from = std::max(top, votes.y[k] - ry), to = std::min(bottom, votes.y[k] + ry + 1);
+            for (long long v = from; v < to; ++v) {
+                const long long half = shape == Shape::disk ? disk_half_width(rx, v - votes.y[k]) : rx;
+                const Span columns = clip(votes.x[k], half, field.width);
+                const size_t at = static_cast<size_t>(v) * field.width;
+                const double dy = static_cast<double>(v - votes.y[k]), w = votes.weight[k];
+                const double aspect = static_cast<double>(votes.height[k]) / static_cast<double>(votes.width[k]);
+                for (long long u = columns.from; u < columns.to; ++u) {
+                    const double dx = static_cast<double>(u - votes.x[k]);
+                    const double fx = field.fx[at + u], fy = field.fy[at + u];
+                    if (fx != 0 || fy != 0) total[at + u] += w * moment(dx, dy, fx, fy, aspect);
+                }
+            }
+        }
+    });
+}
+
 }  // namespace
 
 void add_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
+    if (field.free) return visit_patches(field, votes, shape, closure_of<false>, total);
     Table table(field.height, field.width);
     Poll poll(64);
     for (long long k = 0; k < votes.count; ++k) {
@@ -89,48 +115,25 @@ void add_contributions(const Field& field, const Votes& votes, Shape shape, doub
         Cell* row = table.row(v);
         if (shape == Shape::box && v > 0) {
             const Cell* above = table.row(v - 1);
-            for (int u = 0; u <= field.width; ++u) add(row[u], above[u]);
+            for (int u = 0; u <= field.width; ++u) {
+                row[u].w += above[u].w;
+                row[u].x += above[u].x;
+                row[u].y += above[u].y;
+            }
         }
-        Cell sum{0, 0, 0, 0, 0};
+        Cell sum{0, 0, 0};
         const size_t at = static_cast<size_t>(v) * field.width;
         for (int u = 0; u < field.width; ++u) {
-            add(sum, row[u]);
-            const double fx = field.fx[at + u], fy = field.fy[at + u];
-            total[at + u] +=
-                field.free ? closure_of(sum, u, v, fx, fy) : (u * sum.w - sum.x) * fy - (v * sum.w - sum.y) * fx;
+            sum.w += row[u].w;
+            sum.x += row[u].x;
+            sum.y += row[u].y;
+            total[at + u] += (u * sum.w - sum.x) * field.fy[at + u] - (v * sum.w - sum.y) * field.fx[at + u];
         }
     }
 }
 
 void add_absolute_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
-    // An absolute value does not add up over patches, so every patch is visited; bands of rows are independent.
-    constexpr int kBandRows = 16;
-    const int bands = (field.height + kBandRows - 1) / kBandRows;
-    double pixels = 0;  // of all patches, a nanosecond each
-    for (long long k = 0; k < votes.count; ++k)
-        pixels += static_cast<double>(std::min<long long>(votes.height[k], field.height)) *
-                  std::min<long long>(votes.width[k], field.width);
-    parallel_for(bands, pixels / bands, [&](int band) {
-        Poll poll(64);
-        const long long top = band * kBandRows, bottom = std::min<long long>(top + kBandRows, field.height);
-        for (long long k = 0; k < votes.count; ++k) {
-            poll();
-            const long long ry = votes.height[k] / 2, rx = votes.width[k] / 2;
-            const long long from = std::max(top, votes.y[k] - ry), to = std::min(bottom, votes.y[k] + ry + 1);
-            for (long long v = from; v < to; ++v) {
-                const long long half = shape == Shape::disk ? disk_half_width(rx, v - votes.y[k]) : rx;
-                const Span columns = clip(votes.x[k], half, field.width);
-                const size_t at = static_cast<size_t>(v) * field.width;
-                const double dy = static_cast<double>(v - votes.y[k]), w = votes.weight[k];
-                for (long long u = columns.from; u < columns.to; ++u) {
-                    const double dx = static_cast<double>(u - votes.x[k]);
-                    const double fx = field.fx[at + u], fy = field.fy[at + u];
-                    const double across = dx * fy - dy * fx, along = field.free ? dx * fx + dy * fy : 0;
-                    total[at + u] += w * std::fabs(field.free ? across * across - along * along : across);
-                }
-            }
-        }
-    });
+    visit_patches(field, votes, shape, field.free ? closure_of<true> : absolute_moment, total);
 }
 
 }  // namespace imtorque

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "core/free_tables.hpp"
+#include "core/ellipse_tables.hpp"
 #include "core/parallel.hpp"
 
 namespace imtorque {

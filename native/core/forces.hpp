@@ -68,6 +68,7 @@ IMTORQUE_INLINE int64_t round_force(float force, float steps) {
 struct Patch {
     int ry, rx;
     float norm;
+    double aspect = 1;  // height over width, also where the reaches have been clipped
 };
 
 // How wide the integers of a patch's sum must be.

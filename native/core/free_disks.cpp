@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/free_tables.hpp"
+#include "core/ellipse_tables.hpp"
 #include "core/parallel.hpp"
 #include "core/torque.hpp"
 

@@ -1,7 +1,7 @@
 // Closure, the torque that does not ask which side is brighter: summed-area tables of one strip of the image, and the
-// closure of box patches from twelve (squares) or sixteen (rectangles) look-ups.
+// closure of squares from twelve look-ups.
 //
-// With b = Fy^2 - Fx^2 and c = 2 Fx Fy, the sum of squared moments of a patch less that of its squared radial parts is
+// With b = Fy^2 - Fx^2 and c = 2 Fx Fy, the sum of squared moments of a square less that of its squared radial parts is
 //     E = sum (d x F)^2 - sum (d . F)^2 = sum (dx^2 - dy^2) b - 2 dx dy c,      d = q - p.
 // A table cell (v, n) stores sums over the pixels (u, y) above and left of it, about its own corner, where i = 2u - 2n
 // + 1 and j = 2y - 2v + 1 are twice the distances to it:
@@ -11,10 +11,11 @@
 //     4 E = Q(a,h) - Q(a,l) - Q(b,h) + Q(b,l) + 2 p [D1(a,h) + D2(a,l) - D2(b,h) - D1(b,l)]
 //         - 2 sx sy [C(a,h) + C(a,l) + C(b,h) + C(b,l)]
 //         + 2 m [D2(a,h) + D1(a,l) - D1(b,h) - D2(b,l)] + 4 p m [B(a,h) - B(a,l) - B(b,h) + B(b,l)].
+// (m is not 0 where a square was clipped to the image; for rectangles see ellipse_tables.hpp.)
 // From cell to cell and from row to row the levers i and j change by 2, so the tables are built by additions alone.
 // Integers wrap around, harmlessly: the final sum fits. 64 bits hold it where `width_of_closure` shows so, 128 bits
 // always: a sum of squares is at most the square of the sum, and sums of |moments| stay below 2^62. Naive twin:
-// naive.closure_map.
+// naive.closure_volume.
 #pragma once
 
 #include <memory>
@@ -71,20 +72,9 @@ IMTORQUE_INLINE Doubled<Uint> doubled(float force_x, float force_y, float steps)
     return {(fy + fx) * (fy - fx), 2 * fx * fy};
 }
 
+// How wide the integers of a closure must be.
 enum class ClosureWidth { quick, bits64, bits128 };
 ClosureWidth width_of_closure(const Field& field, const std::vector<Patch>& patches);
-
-// Call work(FreeWide{}), work(FreeLong{}) or work(FreeHuge{}), whichever holds the closure of all patches.
-template <class Work>
-void with_width_of_closure(const Field& field, const std::vector<Patch>& patches, const Work& work) {
-    const ClosureWidth width = width_of_closure(field, patches);
-    if (width == ClosureWidth::quick)
-        work(FreeWide{});
-    else if (width == ClosureWidth::bits64)
-        work(FreeLong{});
-    else
-        work(FreeHuge{});
-}
 
 // Sums over the pixels of a row left of a corner: b, i b, i^2 b, c, i c.
 template <class Uint>

@@ -37,7 +37,7 @@ class MovingSums {
         // The rows above the first enter one by one; none of them leaves before the box has moved.
         for (int y = tile.top - 2 * patch.ry; y < tile.top; ++y) {
             poll_();
-            for (int force = 0; force < 2; ++force) move_to(y, force);
+            for (int force = 0; force < 2; ++force) move_to<false>(y, force);
         }
     }
 
@@ -45,7 +45,7 @@ class MovingSums {
     IMTORQUE_INLINE void next_row(int y, float* out, size_t plane) {
         poll_();
         for (int force = 0; force < 2; ++force) {  // x, then y
-            move_to(y, force);
+            move_to<true>(y, force);
             write(out + force * plane, out + (2 + force) * plane);
         }
     }
@@ -61,17 +61,19 @@ class MovingSums {
         return buffer;
     }
 
+    // kSums: whether P, G and S are wanted.
+    template <bool kSums>
     IMTORQUE_INLINE void move_to(int y, int force) {
         const int first = tile_.top - patch_.ry;
         const float* in = forces(y + patch_.ry, force, first, forces_.get());
         const float* out = forces(y - patch_.ry - 1, force, first, forces_.get() + width_);
         if (field_.fine)
-            sum_row<true>(in, out, columns_.get() + 2 * force * width_);
+            sum_row<true, kSums>(in, out, columns_.get() + 2 * force * width_);
         else
-            sum_row<false>(in, out, columns_.get() + 2 * force * width_);
+            sum_row<false, kSums>(in, out, columns_.get() + 2 * force * width_);
     }
 
-    template <bool kFine>
+    template <bool kFine, bool kSums>
     IMTORQUE_INLINE void sum_row(const float* in, const float* out, Uint* columns) {
         const int w = width_;
         const float steps = static_cast<float>(field_.steps);
@@ -86,6 +88,7 @@ class MovingSums {
             c += more - less;
             store<Uint>(c, columns + n);
             store<Uint>(d, columns + n + w);
+            if (!kSums) continue;
             const Lanes<Uint> run_c = running<Uint>(c), before = p + run_c - c;
             const Lanes<Uint> step = before + before + c, run_step = running<Uint>(step);
             const Lanes<Uint> run_d = running<Uint>(d);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/free_tables.hpp"
+#include "core/ellipse_tables.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
@@ -20,6 +20,22 @@ bool nested(const std::vector<Patch>& patches) {
     return true;
 }
 
+// The second sums of one force, and their addition.
+struct Seconds {
+    SecondSums<Uint128> four{0, 0, 0, 0, 0};
+    static Seconds of(int64_t dx, int64_t dy, int64_t fx, int64_t fy) {
+        const Uint128 x = static_cast<Uint128>(2 * dx), y = static_cast<Uint128>(2 * dy), u = static_cast<Uint128>(fx),
+                      v = static_cast<Uint128>(fy);
+        return {{x * x * v * v, y * y * u * u, x * y * u * v, x * x * u * u, y * y * v * v}};
+    }
+    Seconds& operator+=(const Seconds& s) {
+        four = {four.xx_yy + s.four.xx_yy, four.yy_xx + s.four.yy_xx, four.xy_xy + s.four.xy_xy,
+                four.xx_xx + s.four.xx_xx, four.yy_yy + s.four.yy_yy};
+        return *this;
+    }
+    Seconds operator+(const Seconds& s) const { return Seconds(*this) += s; }
+};
+
 // Sum `moment(u - x, v - y, fx, fy)` over each patch, and call emit(k, sum).
 template <class Sum, class Moment, class Emit>
 void sum_patches(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, const Moment& moment,
@@ -30,7 +46,7 @@ void sum_patches(const Field& field, const std::vector<Patch>& patches, Shape sh
         rx = std::max(rx, patch.rx);
     }
     const bool chain = nested(patches);
-    std::vector<Sum> moments(patches.size(), 0);
+    std::vector<Sum> moments(patches.size());
     const float rounding = static_cast<float>(field.steps);
     for (int v = std::max(0, y - ry); v <= std::min(field.height - 1, y + ry); ++v)
         for (int u = std::max(0, x - rx); u <= std::min(field.width - 1, x + rx); ++u) {
@@ -48,7 +64,7 @@ void sum_patches(const Field& field, const std::vector<Patch>& patches, Shape sh
                     if (holds(patches[k], shape, v - y, u - x)) moments[k] += own;
             }
         }
-    Sum sum = 0;
+    Sum sum{};
     for (size_t k = 0; k < patches.size(); ++k) {
         sum = chain ? sum + moments[k] : moments[k];
         emit(k, sum);
@@ -59,13 +75,9 @@ void sum_patches(const Field& field, const std::vector<Patch>& patches, Shape sh
 
 void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau) {
     if (field.free) {
-        const auto closure = [](int64_t dx, int64_t dy, int64_t fx, int64_t fy) {
-            const Int128 across = static_cast<Int128>(dx) * fy - static_cast<Int128>(dy) * fx;
-            const Int128 along = static_cast<Int128>(dx) * fx + static_cast<Int128>(dy) * fy;
-            return across * across - along * along;
-        };
-        sum_patches<Int128>(field, patches, shape, y, x, closure, [&](size_t k, Int128 sum) {
-            tau[k] = static_cast<float>(static_cast<double>(4 * sum) * closure_factor(field, patches[k]));
+        sum_patches<Seconds>(field, patches, shape, y, x, Seconds::of, [&](size_t k, const Seconds& sum) {
+            const double closure = ellipse_closure<FreeHuge>(sum.four, patches[k].aspect);
+            tau[k] = static_cast<float>(closure * closure_factor(field, patches[k]));
         });
         return;
     }

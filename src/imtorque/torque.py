@@ -14,7 +14,8 @@ than away from it, whichever of their sides is bright: the closure
 
 With unit forces and alpha = 2 a circle that fills the patch has a closure of about 1, a star -1, and edges of random
 directions 0. It is positive also where one half of an outline is brighter than its ground and the other half darker,
-and around line drawings, where signed moments cancel. Forces count by their squares.
+and around line drawings, where signed moments cancel. Forces count by their squares. In a rectangle of f times more
+height than width, ((q - p) . F)^2 is (f dx Fx + dy Fy / f)^2, which is 0 along the ellipse that fills it.
 
 Forces are rounded once to fixed point, and the sums of the rounded forces are exact: results do not depend on the
 number of threads, the tiling, or where in the image an object lies. Forces that are whole, or multiples of 1/4096 of
