@@ -73,7 +73,7 @@ def pattern_map(fx, fy, size, pattern, patch="square", alpha=2.0):
 
 
 def closure(fx, fy, y, x, size, patch="square", alpha=2.0):
-    """Squared moments less squared radial parts of one patch, over 2 pi r^(1 + alpha); a rectangle's are its ellipse's."""
+    """Squared moments less squared radial parts of one patch, over 2 pi r^(1 + alpha); in ellipses for rectangles."""
     height, width = (size, size) if np.ndim(size) == 0 else size
     aspect, total = height / width, 0.0
     for v in range(fx.shape[0]):
