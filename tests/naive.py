@@ -65,7 +65,7 @@ def pattern_map(fx, fy, size, pattern, patch="square", alpha=2.0):
     xx, xy, yx, yy = patch_moments(fx, fy, size, patch)
     sums = {"circle": xy - yx, "star": xx + yy, "saddle": xx - yy, "saddle-diagonal": xy + yx}
     if pattern not in sums:
-        angle = math.radians(45 if pattern == "spiral" else pattern)
+        angle = math.pi / 4 if pattern == "spiral" else pattern
         sums[pattern] = math.cos(angle) * sums["circle"] + math.sin(angle) * sums["star"]
     if not sums[pattern].any():
         return sums[pattern]

@@ -122,7 +122,7 @@ def test_turning_any_edge_around_changes_nothing(edges, size, patch, seed):
 def test_a_star_is_a_negative_circle(edges, size, patch):
     circle = closure_map(edges, size, patch=patch)
     assert_array_equal(closure_map(edges, size, patch=patch, pattern="star"), -circle)
-    assert_array_equal(closure_map(edges, size, patch=patch, pattern=180), circle)
+    assert_array_equal(closure_map(edges, size, patch=patch, pattern=np.pi), circle)
 
 
 @given(edge_fields(), odd_sizes)

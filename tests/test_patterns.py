@@ -103,15 +103,15 @@ def test_every_function_takes_the_pattern_as_the_field_it_makes(edges, sizes, pa
 
 @given(edge_fields() | uneven_fields(), odd_sizes)
 def test_the_circle_is_the_torque_to_the_bit(edges, size):
-    for pattern in ("circle", 0, 360.0, -720):
+    for pattern in ("circle", 0, 2 * np.pi, -4 * np.pi):
         assert_array_equal(torque_map(edges, size, pattern=pattern), torque_map(edges, size))
 
 
 @given(edge_fields() | uneven_fields(), odd_sizes)
 def test_names_are_angles(edges, size):
-    for name, angle in (("star", 90), ("star", -270), ("spiral", 45)):
+    for name, angle in (("star", np.pi / 2), ("star", -1.5 * np.pi), ("spiral", np.pi / 4)):
         assert_array_equal(torque_map(edges, size, pattern=name), torque_map(edges, size, pattern=angle))
-    assert_array_equal(torque_map(edges, size, pattern=180), -torque_map(edges, size))
+    assert_array_equal(torque_map(edges, size, pattern=np.pi), -torque_map(edges, size))
 
 
 @given(edge_fields(), odd_sizes, named_patterns)
@@ -130,7 +130,7 @@ def test_mirroring_a_bare_field_reverses_circles_and_diagonal_saddles_and_keeps_
     for pattern, sign in signs.items():
         ref = sign * torque_map(edges, size, pattern=pattern)[:, ::-1]
         assert_array_equal(torque_map(mirrored, size, pattern=pattern), ref)
-    assert_array_equal(torque_map(mirrored, size, pattern=30), -torque_map(edges, size, pattern=-30)[:, ::-1])
+    assert_array_equal(torque_map(mirrored, size, pattern=0.5), -torque_map(edges, size, pattern=-0.5)[:, ::-1])
 
 
 @given(edge_fields(), odd_sizes, patterns)
@@ -139,7 +139,7 @@ def test_reversing_all_forces_reverses_every_pattern(edges, size, pattern):
     assert_array_equal(comp, -torque_map(edges, size, pattern=pattern))
 
 
-@pytest.mark.parametrize("pattern", [*PATTERNS, 20.0])
+@pytest.mark.parametrize("pattern", [*PATTERNS, 0.3])
 def test_a_pattern_does_not_depend_on_where_it_lies(pattern):
     rng = np.random.default_rng(3)
     small = Edges(*(rng.normal(size=(2, 25, 31)) * (rng.random((25, 31)) < 0.3)))
@@ -150,10 +150,10 @@ def test_a_pattern_does_not_depend_on_where_it_lies(pattern):
         assert_array_equal(function(whole)[60:85, 470:501], function(small))
 
 
-@pytest.mark.parametrize("drawn", [*PATTERNS, -45])
+@pytest.mark.parametrize("drawn", [*PATTERNS, -np.pi / 4])
 def test_a_drawn_pattern_has_the_largest_response_of_its_own_kind(drawn):
     edges = detect_edges(curves((121, 121), drawn), low=0.1, high=0.1)
-    responses = {p: float(torque_map(edges, 101, pattern=p)[60, 60]) for p in (*PATTERNS, -45)}
+    responses = {p: float(torque_map(edges, 101, pattern=p)[60, 60]) for p in (*PATTERNS, -np.pi / 4)}
     assert max(responses, key=responses.get) == drawn
     assert responses[drawn] > 0.15
     assert max(abs(r) for p, r in responses.items() if p != drawn) < 0.8 * responses[drawn]
@@ -206,7 +206,7 @@ def test_parts_of_a_picture_told_its_steps_agree_with_it_in_every_pattern():
     rng = np.random.default_rng(1)
     whole = Edges(*(rng.normal(size=(2, 90, 100)) ** 3))
     part = Edges(whole.fx[20:70, 30:90], whole.fy[20:70, 30:90], steps=whole.steps)
-    for pattern in (*PATTERNS, 33):
+    for pattern in (*PATTERNS, 0.6):
         comp = torque_map(part, 15, pattern=pattern)[7:-7, 7:-7]
         assert_array_equal(comp, torque_map(whole, 15, pattern=pattern)[27:63, 37:83])
 
@@ -214,10 +214,10 @@ def test_parts_of_a_picture_told_its_steps_agree_with_it_in_every_pattern():
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("sprial", "pattern must be one of circle, star, spiral, saddle, saddle-diagonal or an angle in degrees, got"),
-        (np.nan, "pattern must be a name or an angle in degrees, got nan"),
-        (True, "pattern must be a name or an angle in degrees, got bool"),
-        (None, "pattern must be a name or an angle in degrees, got NoneType"),
+        ("sprial", "pattern must be one of circle, star, spiral, saddle, saddle-diagonal or an angle in radians, got"),
+        (np.nan, "pattern must be a name or an angle in radians, got nan"),
+        (True, "pattern must be a name or an angle in radians, got bool"),
+        (None, "pattern must be a name or an angle in radians, got NoneType"),
     ],
 )
 def test_an_unknown_pattern_is_refused(pattern, message):

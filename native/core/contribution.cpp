@@ -51,7 +51,8 @@ double closure_of(double dx, double dy, double fx, double fy, double aspect) {
     return kAbsolute ? std::fabs(closure) : closure;
 }
 
-// For what does not add up over patches: every patch is visited; bands of rows are independent.
+// For absolute values, which do not add up over patches, and for closure, which would take a dozen tables: every patch
+// is visited; bands of rows are independent.
 void visit_patches(const Field& field, const Votes& votes, Shape shape, Moment moment, double* total) {
     constexpr int kBandRows = 16;
     const int bands = (field.height + kBandRows - 1) / kBandRows;

@@ -4,8 +4,8 @@ Torque asks how much the forces of a patch run around its centre. Turned by a qu
 centre run around it: so the torque of the turned field asks for stars. With d = q - p, about the centre p:
 
     "circle"            sum of  dx Fy - dy Fx     forces run clockwise (y down): edges around something bright
-    "star" or 90        sum of  dx Fx + dy Fy     forces run outwards: edges along rays, brightness rising clockwise
-    "spiral" or 45      their mean, times sqrt(2) forces run clockwise and outwards; -45 clockwise and inwards
+    "star", pi / 2      sum of  dx Fx + dy Fy     forces run outwards: edges along rays, brightness rising clockwise
+    "spiral", pi / 4    their mean, times sqrt(2) forces run clockwise and outwards; -pi / 4 clockwise and inwards
     an angle a          cos(a) circle + sin(a) star
     "saddle"            sum of  dx Fx - dy Fy     outwards along x, inwards along y: a crossing of edges along the axes,
                                                   bright in the quadrants where dx dy > 0
@@ -28,8 +28,9 @@ Pattern = NamedPattern | float
 Polarity = Literal["signed", "free"]
 Matrix = tuple[tuple[float, float], tuple[float, float]]  # of (fx, fy)
 
-ANGLES: dict[str, float] = {"circle": 0.0, "spiral": 45.0, "star": 90.0}
+ANGLES: dict[str, float] = {"circle": 0.0, "spiral": math.pi / 4, "star": math.pi / 2}
 SADDLES: dict[str, Matrix] = {"saddle": ((0, 1), (1, 0)), "saddle-diagonal": ((-1, 0), (0, 1))}
+NO_TURN = 1e-9  # radians: less than a float32 force shows
 PATTERNS = ("circle", "star", "spiral", "saddle", "saddle-diagonal")
 
 
@@ -43,8 +44,8 @@ def pattern_edges(edges: Edges, pattern: Pattern) -> Edges:
     edges
         Edge vectors, or any other field of vectors, such as optical flow.
     pattern
-        "circle", "star", "spiral", "saddle", "saddle-diagonal", or an angle in degrees: 0 is the circle, 90 the star,
-        and those between are spirals (see `imtorque.patterns`).
+        "circle", "star", "spiral", "saddle", "saddle-diagonal", or an angle in radians: 0 is the circle, pi / 2 the
+        star, and those between are spirals (see `imtorque.patterns`).
 
     Returns
     -------
@@ -70,16 +71,19 @@ def pattern_matrix(pattern: Pattern) -> Matrix:
         if pattern in SADDLES:
             return SADDLES[pattern]
         if pattern not in ANGLES:
-            raise ValueError(f"pattern must be one of {', '.join(PATTERNS)} or an angle in degrees, got {pattern!r}")
+            raise ValueError(f"pattern must be one of {', '.join(PATTERNS)} or an angle in radians, got {pattern!r}")
         angle = ANGLES[pattern]
     elif isinstance(pattern, bool | np.bool_) or not isinstance(pattern, int | float | np.integer | np.floating):
-        raise TypeError(f"pattern must be a name or an angle in degrees, got {type(pattern).__name__}")
+        raise TypeError(f"pattern must be a name or an angle in radians, got {type(pattern).__name__}")
     elif not math.isfinite(pattern):
-        raise ValueError(f"pattern must be a name or an angle in degrees, got {pattern}")
+        raise ValueError(f"pattern must be a name or an angle in radians, got {pattern}")
     else:
-        angle = float(pattern) % 360
-    turns = {0.0: (1.0, 0.0), 90.0: (0.0, 1.0), 180.0: (-1.0, 0.0), 270.0: (0.0, -1.0)}
-    cos, sin = turns.get(angle) or (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
+        angle = float(pattern)
+    quarters = round(angle / (math.pi / 2))
+    if abs(angle - quarters * math.pi / 2) < NO_TURN:
+        cos, sin = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
+    else:
+        cos, sin = math.cos(angle), math.sin(angle)
     return (cos, -sin), (sin, cos)
 
 

@@ -71,7 +71,7 @@ def curves(shape: tuple[int, int], pattern: str | float, *, count: int = 8, two_
     shape
         Height and width.
     pattern
-        "circle", "star", "spiral", "saddle", "saddle-diagonal", or an angle in degrees between -90 and 90, as
+        "circle", "star", "spiral", "saddle", "saddle-diagonal", or an angle in radians between -pi / 2 and pi / 2, as
         `imtorque.patterns` has them.
     count
         How many rays, arms or curves there are, about.
@@ -83,13 +83,13 @@ def curves(shape: tuple[int, int], pattern: str | float, *, count: int = 8, two_
     y, x = y - (shape[0] - 1) / 2, x - (shape[1] - 1) / 2
     radius = np.maximum(np.hypot(y, x), 1e-9)
     edge = 0.45 * min(shape)
-    angle = {"circle": 0.0, "spiral": 45.0, "star": 90.0}.get(str(pattern), pattern)
+    angle = {"circle": 0.0, "spiral": math.pi / 4, "star": math.pi / 2}.get(str(pattern), pattern)
     if angle in ("saddle", "saddle-diagonal"):
         phase = -count / 2 * (x * y if angle == "saddle" else (y**2 - x**2) / 2) / edge**2
     elif float(angle) == 0:
         phase = count / 2 * radius / edge
     else:
-        turns = np.log(radius) / math.tan(math.radians(float(angle))) - np.arctan2(y, x)
+        turns = np.log(radius) / math.tan(float(angle)) - np.arctan2(y, x)
         phase = math.copysign(count, float(angle)) * turns / (2 * math.pi)
     part = phase - np.floor(phase)
     drawn = np.where(part < 0.5, 0.5, -0.5) if two_sided else part - 0.5

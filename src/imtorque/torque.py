@@ -64,7 +64,7 @@ def torque_map(
         values favour larger patches (Sec. 3.4).
     pattern
         What the edges of a patch are to form around its centre: "circle", "star", "spiral", "saddle",
-        "saddle-diagonal", or an angle in degrees from the circle (0) by spirals to the star (90).
+        "saddle-diagonal", or an angle in radians from the circle (0) by spirals to the star (pi / 2).
     polarity
         "signed": bright and dark objects have opposite signs. "free": the closure of the patch, which does not depend
         on which side of an edge is brighter.

@@ -161,7 +161,7 @@ def test_maps_as_pictures_and_numbers(shapes):
     ("line", "options"),
     [
         ("--pattern saddle", {"pattern": "saddle"}),
-        ("--pattern -30", {"pattern": -30}),
+        ("--pattern -30", {"pattern": np.radians(-30)}),
         ("--polarity free --patch disk", {"polarity": "free", "patch": "disk"}),
         ("--pattern star --polarity free", {"pattern": "star", "polarity": "free"}),
     ],

@@ -215,7 +215,7 @@ def test_the_patch_is_dragged_resized_and_moved_by_keys(tab):
         ("patch=disk&low=0.02&high=0.05", {"patch": "disk", "low": 0.02, "high": 0.05}),
         ("pattern=spiral&patch=disk", {"pattern": "spiral", "patch": "disk"}),
         ("pattern=saddle&polarity=free&alpha=1.5", {"pattern": "saddle", "polarity": "free", "alpha": 1.5}),
-        ("polarity=free&patch=disk&pattern=-45", {"polarity": "free", "patch": "disk", "pattern": -45}),
+        ("polarity=free&patch=disk&pattern=-45", {"polarity": "free", "patch": "disk", "pattern": -np.pi / 4}),
     ],
 )
 def test_the_value_is_the_librarys_wherever_the_patch_is(tab, state, options):

@@ -124,7 +124,7 @@ def test_the_forces_sent_are_the_librarys_rounded_ones(server, disc):
 def test_turned_forces_are_sent_beside_the_true_ones(server, disc):
     head, arrays = unpack(ask(server, disc, "view", pattern="30").content)
     edges = imtorque.detect_edges(imtorque.datasets.sample("disc"))
-    turned = imtorque.pattern_edges(edges, 30)
+    turned = imtorque.pattern_edges(edges, np.radians(30))
     for name, force in (("fx", edges.fx), ("fy", edges.fy), ("gx", turned.fx), ("gy", turned.fy)):
         assert_array_equal(arrays[name], np.rint(force[edges.mask] * np.float32(head["steps"])))
     assert "gx" not in unpack(ask(server, disc, "view").content)[1]
@@ -138,7 +138,7 @@ def test_turned_forces_are_sent_beside_the_true_ones(server, disc):
         ({"low": "0.01", "high": "0.05", "alpha": "1.5"}, {"low": 0.01, "high": 0.05}, {"alpha": 1.5}, {}),
         ({"patch": "disk", "smallest": "7", "largest": "41"}, {}, {"patch": "disk"}, {"smallest": 7, "largest": 41}),
         ({"pattern": "saddle"}, {}, {"pattern": "saddle"}, {}),
-        ({"pattern": "-45", "polarity": "free"}, {}, {"pattern": -45, "polarity": "free"}, {}),
+        ({"pattern": "-45", "polarity": "free"}, {}, {"pattern": -np.pi / 4, "polarity": "free"}, {}),
     ],
 )
 def test_maps_and_extrema_are_the_librarys(server, query, of_edges, of_patches, of_sizes):
@@ -363,9 +363,9 @@ def test_a_name_cannot_break_out_of_the_code():
         ({"patch": "hexagon"}, "patch must be one of square, disk, got 'hexagon'"),
         (
             {"pattern": "sprial"},
-            "pattern must be one of circle, star, spiral, saddle, saddle-diagonal or an angle from",
+            "pattern must be one of circle, star, spiral, saddle, saddle-diagonal or degrees from",
         ),
-        ({"pattern": "361"}, "or an angle from -360 to 360, got '361'"),
+        ({"pattern": "361"}, "or degrees from -360 to 360, got '361'"),
         ({"polarity": "both"}, "polarity must be one of signed, free, got 'both'"),
         ({"smallest": "4"}, "smallest must be odd, from 3 to 4095, got '4'"),
         ({"smallest": "99", "largest": "9"}, "smallest must not exceed largest, got 99 and 9"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -251,15 +252,16 @@ def _parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
 
 
 def _parse_pattern(text: str) -> Pattern:
-    """Read the name of a pattern, or an angle."""
+    """Read the name of a pattern, or an angle in degrees."""
     try:
-        pattern: Any = float(text)
+        pattern: Any = math.radians(float(text))
     except ValueError:
         pattern = text
     try:
         pattern_matrix(pattern)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--pattern") from None
+        message = str(error).replace("radians", "degrees")
+        raise typer.BadParameter(message, param_hint="--pattern") from None
     chosen: Pattern = pattern
     return chosen
 

@@ -142,10 +142,10 @@ def _pattern(name: str, text: str) -> Pattern:
         named: Pattern = text  # type: ignore[assignment]  # one of its names
         return named
     try:
-        return _number(-360, 360)(name, text)
+        return math.radians(_number(-360, 360)(name, text))
     except ValueError:
         known = ", ".join(PATTERNS)
-        raise ValueError(f"{name} must be one of {known} or an angle from -360 to 360, got {text[:40]!r}") from None
+        raise ValueError(f"{name} must be one of {known} or degrees from -360 to 360, got {text[:40]!r}") from None
 
 
 def _layers(name: str, text: str) -> tuple[str, ...]:
