@@ -225,6 +225,17 @@ def test_an_unknown_pattern_is_refused(pattern, message):
         torque_map(Edges(np.eye(5), np.eye(5)), 3, pattern=pattern)
 
 
+def test_what_is_no_field_of_edges_is_refused():
+    for call in (
+        lambda plane: pattern_edges(plane, "star"),
+        lambda plane: value_and_scale_maps(plane, [3]),
+        lambda plane: value_and_scale_maps(plane, [3], pattern="star", polarity="free"),
+        lambda plane: torque_coherence(plane, 3, polarity="free"),
+    ):
+        with pytest.raises(TypeError, match="edges must be Edges, as detect_edges returns them, got ndarray"):
+            call(np.eye(5))
+
+
 def test_moments_refuse_what_torque_refuses():
     edges = Edges(np.eye(5), np.eye(5))
     with pytest.raises(ValueError, match="odd"):

@@ -39,21 +39,16 @@ Span clip(long long centre, long long reach, int length) {
     return {std::max<long long>(0, centre - reach), std::min<long long>(length, centre + reach + 1)};
 }
 
-// What a force adds to a patch of an aspect, at a lever from its centre.
-using Moment = double (*)(double dx, double dy, double fx, double fy, double aspect);
-
-double absolute_moment(double dx, double dy, double fx, double fy, double) { return std::fabs(dx * fy - dy * fx); }
-
-template <bool kAbsolute>
+// What a force at a lever from the centre of a patch of an aspect adds to its closure.
 double closure_of(double dx, double dy, double fx, double fy, double aspect) {
     const double across = dx * fy - dy * fx, along = aspect * dx * fx + dy * fy / aspect;
-    const double closure = across * across - along * along;
-    return kAbsolute ? std::fabs(closure) : closure;
+    return across * across - along * along;
 }
 
 // For absolute values, which do not add up over patches, and for closure, which would take a dozen tables: every patch
 // is visited; bands of rows are independent.
-void visit_patches(const Field& field, const Votes& votes, Shape shape, Moment moment, double* total) {
+template <class Moment>
+void visit_patches(const Field& field, const Votes& votes, Shape shape, const Moment& moment, double* total) {
     constexpr int kBandRows = 16;
     const int bands = (field.height + kBandRows - 1) / kBandRows;
     double pixels = 0;  // of all patches, a nanosecond each
@@ -76,7 +71,7 @@ void visit_patches(const Field& field, const Votes& votes, Shape shape, Moment m
                 for (long long u = columns.from; u < columns.to; ++u) {
                     const double dx = static_cast<double>(u - votes.x[k]);
                     const double fx = field.fx[at + u], fy = field.fy[at + u];
-                    if (fx != 0 || fy != 0) total[at + u] += w * moment(dx, dy, fx, fy, aspect);
+                    total[at + u] += w * moment(dx, dy, fx, fy, aspect);
                 }
             }
         }
@@ -86,7 +81,7 @@ void visit_patches(const Field& field, const Votes& votes, Shape shape, Moment m
 }  // namespace
 
 void add_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
-    if (field.free) return visit_patches(field, votes, shape, closure_of<false>, total);
+    if (field.free) return visit_patches(field, votes, shape, closure_of, total);
     Table table(field.height, field.width);
     Poll poll(64);
     for (long long k = 0; k < votes.count; ++k) {
@@ -134,7 +129,17 @@ void add_contributions(const Field& field, const Votes& votes, Shape shape, doub
 }
 
 void add_absolute_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
-    visit_patches(field, votes, shape, field.free ? closure_of<true> : absolute_moment, total);
+    if (field.free)
+        visit_patches(
+            field, votes, shape,
+            [](double dx, double dy, double fx, double fy, double aspect) {
+                return std::fabs(closure_of(dx, dy, fx, fy, aspect));
+            },
+            total);
+    else
+        visit_patches(
+            field, votes, shape,
+            [](double dx, double dy, double fx, double fy, double) { return std::fabs(dx * fy - dy * fx); }, total);
 }
 
 }  // namespace imtorque

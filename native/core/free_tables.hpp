@@ -80,8 +80,8 @@ ClosureWidth width_of_closure(const Field& field, const std::vector<Patch>& patc
 template <class Uint>
 struct RowSums {
     Uint b = 0, ib = 0, iib = 0, c = 0, ic = 0;
-    IMTORQUE_INLINE void step(
-        const Doubled<Uint>& pixel) {  // to the next corner: i falls by 2, and is -1 for the pixel
+    // To the next corner: i falls by 2, and is -1 for the pixel between.
+    IMTORQUE_INLINE void step(const Doubled<Uint>& pixel) {
         iib += 4 * (b - ib) + pixel.b;
         ib -= 2 * b + pixel.b;
         ic -= 2 * c + pixel.c;

@@ -59,6 +59,8 @@ def pattern_edges(edges: Edges, pattern: Pattern) -> Edges:
     >>> pattern_edges(away, "star").fy
     array([[-1.,  0.,  1.]], dtype=float32)
     """
+    if not isinstance(edges, Edges):
+        raise TypeError(f"edges must be Edges, as detect_edges returns them, got {type(edges).__name__}")
     (a, b), (c, d) = pattern_matrix(pattern)
     if (a, b, c, d) == (1, 0, 0, 1):
         return edges
