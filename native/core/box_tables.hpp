@@ -78,6 +78,9 @@ inline int table_width(const Tile& tile) {
     return (tile.right - tile.left + 2 * tile.reach_x + 1 + 2 * kPad) / kPad * kPad;
 }
 
+// The same, but never a power of two: tables side by side then do not meet in the same lines of the cache.
+inline int odd_table_width(const Tile& tile) { return table_width(tile) | kPad; }
+
 // Running sums of eight lanes, and the last lane everywhere.
 template <class Uint>
 IMTORQUE_INLINE Lanes<Uint> running(Lanes<Uint> t) {

@@ -49,7 +49,7 @@ class EllipseTables {
         : field_(field),
           tile_(tile),
           ring_(2 * tile.reach_y + 1 + rows),
-          width_(table_width(tile)),
+          width_(odd_table_width(tile)),
           built_(0),
           cells_(new Uint[static_cast<size_t>(width_) * kTables * ring_]) {
         std::fill_n(row(0), static_cast<size_t>(width_) * kTables, Uint{0});

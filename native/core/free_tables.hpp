@@ -101,7 +101,7 @@ class FreeTables {
         : field_(field),
           tile_(tile),
           ring_(2 * tile.reach_y + 1 + rows),
-          width_(table_width(tile)),
+          width_(odd_table_width(tile)),
           built_(0),
           cells_(new Uint[static_cast<size_t>(width_) * (5 * ring_ + 7)]) {
         std::fill_n(cells_.get(), static_cast<size_t>(width_) * 7, Uint{0});

@@ -29,7 +29,7 @@ class MovingSums {
         : field_(field),
           patch_(patch),
           tile_(tile),
-          width_(table_width(tile)),
+          width_(odd_table_width(tile)),
           columns_(new Uint[static_cast<size_t>(width_) * 4]()),
           sums_(new Uint[static_cast<size_t>(width_) * 3]),
           forces_(new float[static_cast<size_t>(width_) * 2]()),
@@ -77,14 +77,14 @@ class MovingSums {
     IMTORQUE_INLINE void sum_row(const float* in, const float* out, Uint* columns) {
         const int w = width_;
         const float steps = static_cast<float>(field_.steps);
-        const Uint enters = 2 * static_cast<Uint>(patch_.ry), leaves = enters + 2;
+        const Uint enters = 2 * static_cast<Uint>(patch_.ry);
         Uint* __restrict sums = sums_.get();
         Lanes<Uint> p = {}, g = {}, s = {}, c, d;
         for (int n = 0; n < w; n += kLanes) {
             const Lanes<Uint> more = rounded<Uint, kFine>(in + n, steps), less = rounded<Uint, kFine>(out + n, steps);
             load(columns + n, c);
             load(columns + n + w, d);
-            d += enters * more + leaves * less - c - c;
+            d += enters * (more + less) + less + less - c - c;  // what leaves has a lever longer by 2
             c += more - less;
             store<Uint>(c, columns + n);
             store<Uint>(d, columns + n + w);
@@ -140,13 +140,23 @@ IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
 IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
                   (number, job, tile))
 
+// Strips whose sums fit the first-level cache, but wide beside what they share with their neighbours; and bands of rows
+// where there are more threads.
 template <class Number>
 void run(Number number, const Job& job) {
-    const double work = kTime * job.field.height * job.field.width;
-    const Tiling tiling = cut_tiles(job.field.height, job.field.width, job.patch.ry, job.patch.rx, 0,  // no tables
-                                    useful_threads(work));
-    const int count = static_cast<int>(tiling.tiles.size());
-    parallel_for(count, work / count, [&](int i) { run_tile(number, job, tiling.tiles[i]); });
+    constexpr int kColumns = 960, kRows = 64;
+    const int height = job.field.height, width = job.field.width, ry = job.patch.ry, rx = job.patch.rx;
+    const double work = kTime * height * width;
+    const int columns = std::max(kColumns, 4 * rx), strips = (width + columns - 1) / columns;
+    const int threads = useful_threads(work), wanted = threads > 1 ? (2 * threads + strips - 1) / strips : 1;
+    const int bands = std::max(1, std::min(wanted, height / std::max(kRows, 4 * ry)));
+    const auto cut = [](int length, int i, int n) { return static_cast<int>(static_cast<long long>(length) * i / n); };
+    parallel_for(strips * bands, work / (strips * bands), [&](int i) {
+        const int s = i % strips, b = i / strips;
+        run_tile(number, job,
+                 Tile{cut(height, b, bands), cut(height, b + 1, bands), cut(width, s, strips),
+                      cut(width, s + 1, strips), ry, rx});
+    });
 }
 
 }  // namespace
