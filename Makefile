@@ -71,7 +71,8 @@ sanitize: .venv-sanitize/ready build/sanitize/parallel_program
 	build/sanitize/parallel_program
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
 	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider tests/native tests/test_torque.py \
-	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/segmentation/test_graph_cut.py \
+	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/test_patterns.py \
+	    tests/test_closure.py tests/segmentation/test_graph_cut.py \
 	    tests/segmentation/test_expansion.py
 
 build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard native/core/parallel.*)

@@ -18,6 +18,7 @@ from skimage import data, feature
 import imtorque
 
 SIZES_45 = range(3, 92, 2)
+SIZES_OF_PATTERNS = (11, 31, 91)
 SIZES_10 = [3, 5, 7, 11, 15, 21, 31, 45, 65, 91]
 PHOTOGRAPHS = ("astronaut", "coffee", "chelsea", "rocket", "camera", "coins")
 SKIMAGE_LIMIT = 640 * 480  # pixels; beyond that scikit-image's detectors take minutes
@@ -45,13 +46,15 @@ def contenders(image: np.ndarray) -> dict[str, Callable[[], object]]:
     def end_to_end(sizes):
         return lambda: imtorque.find_extrema(imtorque.detect_edges(image), sizes=sizes, count=50)
 
-    def fused(sizes, patch="square"):
+    def fused(sizes, **options):
         # A new Edges each time: the survey of the forces counts.
-        return lambda: imtorque.value_and_scale_maps(imtorque.Edges(edges.fx, edges.fy), sizes, patch=patch)
+        return lambda: imtorque.value_and_scale_maps(imtorque.Edges(edges.fx, edges.fy), sizes, **options)
 
     calls: dict[str, Callable[[], object]] = {
         "maps, 45 sizes": fused(SIZES_45),
         "maps, 10 sizes": fused(SIZES_10),
+        "maps, 45 sizes, stars": fused(SIZES_45, pattern="star"),
+        "maps, 45 sizes, closure": fused(SIZES_45, polarity="free"),
         "edges": lambda: imtorque.detect_edges(image),
         "end to end, 45 sizes": end_to_end(SIZES_45),
         "end to end, 10 sizes": end_to_end(SIZES_10),
@@ -61,7 +64,7 @@ def contenders(image: np.ndarray) -> dict[str, Callable[[], object]]:
         "cv2 ORB": lambda: orb.detect(image, None),
     }
     if image.size <= SKIMAGE_LIMIT:
-        calls["maps, 45 sizes, disks"] = fused(SIZES_45, "disk")
+        calls["maps, 45 sizes, disks"] = fused(SIZES_45, patch="disk")
         scaled = image / 255
         # The same range of sizes: a LoG blob of standard deviation s has radius s sqrt(2).
         largest = 91 / 2 / math.sqrt(2)
@@ -129,6 +132,21 @@ def contribution(repeats: int) -> dict[str, float]:
     return {"extrema": len(extrema), "contribution_ms": times["contribution"]["min"], "maps_ms": times["maps"]["min"]}
 
 
+def patterns(repeats: int, toy: bool) -> list[dict[str, float]]:
+    """Cost of one size from given edges: torque, all four moments, the torque of another pattern, closure."""
+    edges = imtorque.detect_edges(mosaic(*((240, 320) if toy else (1080, 1920))))
+    rows = []
+    for size in SIZES_OF_PATTERNS:
+        calls = {
+            "torque_map": lambda s=size: imtorque.torque_map(edges, s),
+            "patch_moments": lambda s=size: imtorque.patch_moments(edges, s),
+            "star": lambda s=size: imtorque.torque_map(edges, s, pattern="star"),
+            "closure": lambda s=size: imtorque.torque_map(edges, s, polarity="free"),
+        }
+        rows.append({"size": size} | {name: times["min"] for name, times in time_all(calls, repeats).items()})
+    return rows
+
+
 def high_water() -> int:
     """Peak resident memory in bytes since it was last reset."""
     with open("/proc/self/status") as status:
@@ -183,6 +201,7 @@ def main() -> None:
     if options.extras:
         result["linearity"] = linearity(options.repeats, options.toy)
         result["contribution"] = contribution(options.repeats)
+        result["patterns"] = patterns(options.repeats, options.toy)
         result["largest_error"] = error_against_definition(*options.shapes[0])
     print(json.dumps(result))
 

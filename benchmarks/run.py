@@ -92,7 +92,7 @@ def table(results: dict) -> str:
         f"memory beyond input and output in bytes per pixel: {memory}. Disks cost "
         f"{runs[1][first]['maps, 45 sizes, disks']['min'] / runs[1][first]['maps, 45 sizes']['min']:.1f} times the "
         f"squares. The contributions to {votes['extrema']} extrema at 481×321 take {votes['contribution_ms']:.1f} ms, "
-        f"the maps there {votes['maps_ms']:.1f} ms.",
+        f"the maps there {votes['maps_ms']:.1f} ms. {pattern_costs(extras['patterns'])}",
         "",
         "Cost is linear in pixels and in sizes (one thread):",
         "",
@@ -105,6 +105,17 @@ def table(results: dict) -> str:
             f"{sizes['sizes']} | {sizes['ms']:.1f} |"
         )
     return "\n".join(lines)
+
+
+def pattern_costs(rows: list[dict[str, float]]) -> str:
+    """What other members of the family cost beside the torque of one size, over the sizes measured."""
+    ratios = {name: [row[name] / row["torque_map"] for row in rows] for name in ("patch_moments", "star", "closure")}
+    spans = {name: f"{min(found):.1f} to {max(found):.1f}" for name, found in ratios.items()}
+    sizes = ", ".join(str(row["size"]) for row in rows)
+    return (
+        f"Beside the torque of one size ({sizes}, 1920×1080), all four moments take {spans['patch_moments']} times as "
+        f"long, stars {spans['star']} times, closure {spans['closure']} times."
+    )
 
 
 def main() -> None:

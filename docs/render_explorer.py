@@ -29,6 +29,7 @@ STATES = {
     "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "dark"),
     "sketch": ("#picture=sketch", DESK, "light"),
     "settings": ("#picture=sample:shapes&tab=settings&layers=scale.80", DESK, "light"),
+    "closure": ("#picture=sample:gap&tab=settings&polarity=free&layers=value.75&y=80&x=120&size=99", DESK, "light"),
     "save": ("#picture=sample:overlap&tab=save&patch=disk&y=99&x=101&size=81&layers=value.60", DESK, "dark"),
     "phone": ("#picture=sample:shapes&y=118&x=197&size=57", PHONE, "light"),
     "phone-dark": ("#picture=sample:hopper&layers=value.85&tab=extrema&tool=extrema", PHONE, "dark"),

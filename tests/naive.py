@@ -42,6 +42,72 @@ def torque_map(fx, fy, size, patch="square", alpha=2.0):
     return np.array([[torque(fx, fy, y, x, size, patch, alpha) for x in range(width)] for y in range(height)])
 
 
+def moments(fx, fy, y, x, size, patch="square"):
+    """Sums of dx Fx, dx Fy, dy Fx and dy Fy over one patch, one edge at a time."""
+    total = np.zeros(4)
+    for v in range(fx.shape[0]):
+        for u in range(fx.shape[1]):
+            if (fx[v, u] or fy[v, u]) and holds(patch, size, v - y, u - x):
+                dx, dy, force_x, force_y = u - x, v - y, float(fx[v, u]), float(fy[v, u])
+                total += [dx * force_x, dx * force_y, dy * force_x, dy * force_y]
+    return total
+
+
+def patch_moments(fx, fy, size, patch="square"):
+    """The four sums at every pixel, shape (4, H, W)."""
+    height, width = fx.shape
+    rows = [[moments(fx, fy, y, x, size, patch) for x in range(width)] for y in range(height)]
+    return np.array(rows).transpose(2, 0, 1)
+
+
+def pattern_map(fx, fy, size, pattern, patch="square", alpha=2.0):
+    """What a pattern sums of the four moments, normalised as torque is."""
+    xx, xy, yx, yy = patch_moments(fx, fy, size, patch)
+    sums = {"circle": xy - yx, "star": xx + yy, "saddle": xx - yy, "saddle-diagonal": xy + yx}
+    if pattern not in sums:
+        angle = math.pi / 4 if pattern == "spiral" else pattern
+        sums[pattern] = math.cos(angle) * sums["circle"] + math.sin(angle) * sums["star"]
+    if not sums[pattern].any():
+        return sums[pattern]
+    return sums[pattern] / (2 * area(patch, size, alpha))
+
+
+def closure(fx, fy, y, x, size, patch="square", alpha=2.0):
+    """Squared moments less squared radial parts of one patch, over 2 pi r^(1 + alpha); in ellipses for rectangles."""
+    height, width = (size, size) if np.ndim(size) == 0 else size
+    aspect, total = height / width, 0.0
+    for v in range(fx.shape[0]):
+        for u in range(fx.shape[1]):
+            if (fx[v, u] or fy[v, u]) and holds(patch, size, v - y, u - x):
+                across = (u - x) * float(fy[v, u]) - (v - y) * float(fx[v, u])
+                along = aspect * (u - x) * float(fx[v, u]) + (v - y) * float(fy[v, u]) / aspect
+                total += across**2 - along**2
+    radius = (height - 1) / 2 if patch == "disk" else math.sqrt(height * width) / 2
+    return total / (2 * math.pi * radius ** (1 + alpha)) if total else 0.0
+
+
+def closure_volume(fx, fy, sizes, patch="square", alpha=2.0):
+    height, width = fx.shape
+    return np.array(
+        [[[closure(fx, fy, y, x, size, patch, alpha) for x in range(width)] for y in range(height)] for size in sizes]
+    )
+
+
+def closure_coherence(fx, fy, size):
+    """Closure over the sum of squared levers times squared forces, and the least mass there is."""
+    height, width = fx.shape
+    out = np.zeros(fx.shape)
+    for y in range(height):
+        for x in range(width):
+            mass = 0.0
+            for v in range(height):
+                for u in range(width):
+                    if holds("square", size, v - y, u - x):
+                        mass += ((v - y) ** 2 + (u - x) ** 2) * (float(fx[v, u]) ** 2 + float(fy[v, u]) ** 2)
+            out[y, x] = closure(fx, fy, y, x, size) / (mass / (2 * math.pi * (size / 2) ** 3) + 1e-3)
+    return out
+
+
 def torque_volume(fx, fy, sizes, patch="square", alpha=2.0):
     return np.array([torque_map(fx, fy, size, patch, alpha) for size in sizes])
 

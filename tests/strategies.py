@@ -16,6 +16,8 @@ rectangle_lists = st.lists(rectangles, min_size=1, max_size=5, unique=True).map(
 )
 alphas = st.sampled_from([0.5, 1.0, 1.5, 2.0])
 patches = st.sampled_from(["square", "disk"])
+named_patterns = st.sampled_from(["circle", "star", "spiral", "saddle", "saddle-diagonal"])
+patterns = named_patterns | st.sampled_from([0, 0.5, -np.pi / 4, np.pi / 2, 2.4, -5, 7])
 
 
 @st.composite

@@ -24,6 +24,8 @@ def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
         ("warm", 2),
     ]
     assert runs[2]["largest_error"] < 1e-4
+    assert [row["size"] for row in runs[2]["patterns"]] == [11, 31, 91]
+    assert "all four moments take" in result.stdout
 
 
 def test_the_benchmark_of_boundary_edges_runs(tmp_path):

@@ -33,6 +33,15 @@ def test_the_boundary_pages_code_runs():
     assert 0.5 < names["boundary"].max() <= 1
 
 
+def test_the_code_and_the_commands_on_patterns_run(tmp_path, monkeypatch):
+    names = {}
+    exec(compile("\n".join(blocks("patterns.md", "python")), "patterns.md", "exec"), names)
+    assert len(names["closed"]) == len(names["spirals"]) == 10
+    monkeypatch.chdir(tmp_path)
+    for line in blocks("patterns.md", "sh")[0].splitlines():
+        assert CliRunner().invoke(app, shlex.split(line)[1:]).exit_code == 0
+
+
 def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = [line for block in blocks("tutorial.md", "sh") for line in block.splitlines() if "sample:" in line]
@@ -51,6 +60,7 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
         "recognition.md",
         "conventions.md",
         "how_it_works.md",
+        "patterns.md",
         "tutorial.md",
     ],
 )

@@ -35,10 +35,14 @@ LONG = {  # each takes ten seconds or more
     "work = lambda: maps(edges, range(3, 2003, 2))",
     "a volume of disks": "edges = field(600)\n"
     "work = lambda: imtorque.torque_volume(edges, range(101, 1101, 8), patch='disk')",
+    "closure of disks": "edges = field(600)\n"
+    "work = lambda: imtorque.torque_volume(edges, range(101, 1101, 8), patch='disk', polarity='free')",
+    "closure of rectangles": "edges = field(4000)\n"
+    "work = lambda: imtorque.value_and_scale_maps(edges, [(n, n + 2) for n in range(3, 203, 2)], polarity='free')",
     "extrema": "edges = field(4000)\nwork = lambda: imtorque.find_extrema(edges, sizes=range(3, 1003, 2))",
     "absolute contributions": "edges, n = field(1500), 40000\n"
     "votes = [np.full(n, 750), np.full(n, 750), np.full(n, 1501), np.full(n, 1501)]\n"
-    "work = lambda: _native.contributions(edges.fx, edges.fy, *votes, np.ones(n), False, True)",
+    "work = lambda: _native.contributions(edges.fx, edges.fy, *votes, np.ones(n), False, True, False)",
     "expansion": "unary, plane = rng.random((40, 600, 600)), rng.random((600, 600))\n"
     "links = [np.ascontiguousarray(plane[:y, :x]) for y, x in [(600, 599), (599, 600), (599, 599), (599, 599)]]\n"
     "start = np.zeros((600, 600), np.int32)\n"

@@ -5,6 +5,7 @@
 #include "core/contribution.hpp"
 #include "core/extrema.hpp"
 #include "core/gradient_torque.hpp"
+#include "core/patch_moments.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
@@ -20,6 +21,19 @@ class EdgeField {
         survey_ = survey(fx_.data(), fy_.data(), height(), width());
     }
     void round_to(double steps) { steps_ = steps; }
+    // The field of the forces (a fx + b fy, c fx + d fy). Where components are but exchanged or reversed, a survey
+    // finds what it found before.
+    EdgeField turned(double a, double b, double c, double d) const {
+        const size_t rows = static_cast<size_t>(height()), columns = static_cast<size_t>(width());
+        auto fx = make<float, 2>({rows, columns}), fy = make<float, 2>({rows, columns});
+        EdgeField result{Plane(fx), Plane(fy), Survey{}};
+        const bool exchanged = a * a + b * b == 1 && c * c + d * d == 1 && a * b == 0 && c * d == 0;
+        nb::gil_scoped_release release;
+        turn_forces(fx_.data(), fy_.data(), rows * columns, {a, b, c, d}, fx.data(), fy.data());
+        result.survey_ = exchanged ? survey_ : survey(fx.data(), fy.data(), height(), width());
+        result.steps_ = steps_;
+        return result;
+    }
     auto surveyed() const {
         using Units = nb::typed<nb::tuple, int, nb::ellipsis>;
         using Octaves = nb::typed<nb::tuple, std::tuple<int, long long>, nb::ellipsis>;
@@ -30,12 +44,13 @@ class EdgeField {
                                survey_.largest, survey_.grain, Units(nb::tuple(not_pell)), Octaves(nb::tuple(octaves)));
     }
     double mass() const { return survey_.blocks.back(); }
-    Field field() const {
+    Field field(bool free = false) const {
         const bool fine = survey_.largest * steps_ >= kQuickRounding;
-        return {fx_.data(), fy_.data(), height(), width(), steps_, survey_.blocks.data(), fine};
+        return {fx_.data(), fy_.data(), height(), width(), steps_, survey_.blocks.data(), fine, free, survey_.largest};
     }
 
   private:
+    EdgeField(Plane fx, Plane fy, Survey survey) : fx_(std::move(fx)), fy_(std::move(fy)), survey_(std::move(survey)) {}
     int height() const { return static_cast<int>(fx_.shape(0)); }
     int width() const { return static_cast<int>(fx_.shape(1)); }
 
@@ -56,14 +71,17 @@ struct Patches {
     Shape shape;
 };
 
-// heights and widths are odd sides, norms the normalising areas Z; torque = moment / (2 Z).
+// heights and widths are odd sides, areas the normalisations Z: torque = moment / (2 Z), and closure = E / (2 Z).
 Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<int64_t, 1>& widths,
                    const In<double, 1>& areas, bool disk) {
     std::vector<Patch> patches;
     for (size_t k = 0; k < heights.shape(0); ++k) {
         const double area = areas.data()[k];
-        patches.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2),
-                           area > 0 ? static_cast<float>(1 / (4 * area * field.steps)) : 0.0f});
+        const double norm = field.free ? 1 / (8 * area) : 1 / (4 * area * field.steps);
+        const int64_t height = heights.data()[k], width = widths.data()[k];
+        patches.push_back({static_cast<int>(height / 2), static_cast<int>(width / 2),
+                           area > 0 ? static_cast<float>(norm) : 0.0f,
+                           static_cast<double>(height) / static_cast<double>(width)});
     }
     const Shape shape = disk ? Shape::disk : Shape::box;
     return {clip_patches(std::move(patches), shape, field), shape};
@@ -82,24 +100,26 @@ auto tuple_of(const std::vector<Extremum>& extrema) {
     return std::make_tuple(k, y, x, value);
 }
 
+template <void (*kDivide)(const Field&, int, float*)>
+void divide(const EdgeField& edges, int half, InOut<float, 2> tau) {
+    const Field field = edges.field();
+    if (static_cast<int>(tau.shape(0)) != field.height || static_cast<int>(tau.shape(1)) != field.width)
+        throw std::invalid_argument("tau differs in shape");
+    nb::gil_scoped_release release;
+    kDivide(field, half, tau.data());
+}
+
 void bind_fields(nb::module_& m) {
     nb::class_<EdgeField>(m, "EdgeField")
         .def(nb::init<Plane, Plane>(), "fx"_a, "fy"_a)
         .def("round_to", &EdgeField::round_to, "steps"_a)
         .def("survey", &EdgeField::surveyed)
+        .def("turned", &EdgeField::turned, "a"_a, "b"_a, "c"_a, "d"_a)
         .def_prop_ro("mass", &EdgeField::mass)
         .def_prop_ro("fx", &component<&Field::fx>)
         .def_prop_ro("fy", &component<&Field::fy>);
-    m.def(
-        "divide_by_mass",
-        [](const EdgeField& edges, int half, InOut<float, 2> tau) {
-            const Field field = edges.field();
-            if (static_cast<int>(tau.shape(0)) != field.height || static_cast<int>(tau.shape(1)) != field.width)
-                throw std::invalid_argument("tau differs in shape");
-            nb::gil_scoped_release release;
-            divide_by_mass(field, half, tau.data());
-        },
-        "edges"_a, "half"_a, "tau"_a);
+    m.def("divide_by_mass", &divide<&divide_by_mass>, "edges"_a, "half"_a, "tau"_a);
+    m.def("divide_by_second_mass", &divide<&divide_by_second_mass>, "edges"_a, "half"_a, "tau"_a);
     m.def(
         "add_coherent_votes",
         [](Plane fx, Plane fy, Plane coherence, int half, InOut<double, 2> total) {
@@ -119,8 +139,8 @@ void bind_torque(nb::module_& m) {
     m.def(
         "torque_volume",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
-           InOut<float, 3> out) {
-            const Field field = edges.field();
+           bool free, InOut<float, 3> out) {
+            const Field field = edges.field(free);
             if (out.shape(0) != heights.shape(0) || static_cast<int>(out.shape(1)) != field.height ||
                 static_cast<int>(out.shape(2)) != field.width)
                 throw std::invalid_argument("out has the wrong shape");
@@ -128,12 +148,12 @@ void bind_torque(nb::module_& m) {
             const Patches p = patches_of(field, heights, widths, areas, disk);
             torque_volume(field, p.patches, p.shape, out.data());
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "out"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "out"_a);
     m.def(
         "value_and_scale",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
-           In<int32_t, 1> labels) {
-            const Field field = edges.field();
+           bool free, In<int32_t, 1> labels) {
+            const Field field = edges.field(free);
             const size_t height = static_cast<size_t>(field.height), width = static_cast<size_t>(field.width);
             auto value = make<float, 2>({height, width});
             auto scale = make<int32_t, 2>({height, width});
@@ -144,7 +164,7 @@ void bind_torque(nb::module_& m) {
             }
             return std::make_tuple(value, scale);
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "labels"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "labels"_a);
     m.def(
         "value_and_scale_of_volume",
         [](In<float, 3> tau, In<int32_t, 1> labels) {
@@ -161,16 +181,28 @@ void bind_torque(nb::module_& m) {
         "tau"_a, "labels"_a);
     m.def(
         "torque_spectrum",
-        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk, int y,
-           int x) {
-            const Field field = edges.field();
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+           bool free, int y, int x) {
+            const Field field = edges.field(free);
             auto tau = make<float, 1>({heights.shape(0)});
             nb::gil_scoped_release release;
             const Patches p = patches_of(field, heights, widths, areas, disk);
             torque_spectrum(field, p.patches, p.shape, y, x, tau.data());
             return tau;
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "y"_a, "x"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "y"_a, "x"_a);
+    m.def(
+        "patch_moments",
+        [](const EdgeField& edges, int64_t height, int64_t width) {
+            const Field field = edges.field();
+            auto moments = make<float, 3>({4, static_cast<size_t>(field.height), static_cast<size_t>(field.width)});
+            const Patch box{static_cast<int>(height / 2), static_cast<int>(width / 2),
+                            static_cast<float>(1 / (2 * field.steps))};
+            nb::gil_scoped_release release;
+            patch_moments(field, clip_patches({box}, Shape::box, field).front(), moments.data());
+            return moments;
+        },
+        "edges"_a, "height"_a, "width"_a);
     m.def(
         "gradient_torque",
         [](In<double, 2> image, In<int64_t, 1> heights, In<int64_t, 1> widths) {
@@ -202,8 +234,8 @@ void bind_extrema(nb::module_& m) {
     m.def(
         "extrema_of_field",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
-           int sign, long long count, bool end_scales, float least) {
-            const Field field = edges.field();
+           bool free, int sign, long long count, bool end_scales, float least) {
+            const Field field = edges.field(free);
             std::vector<Extremum> extrema;
             {
                 nb::gil_scoped_release release;
@@ -212,7 +244,8 @@ void bind_extrema(nb::module_& m) {
             }
             return tuple_of(extrema);
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "sign"_a, "count"_a, "end_scales"_a, "least"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
+        "least"_a);
     m.def(
         "suppress_overlaps",
         [](In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width, In<float, 1> value,
@@ -236,10 +269,10 @@ void bind_core(nb::module_& m) {
     m.def(
         "contributions",
         [](Plane fx, Plane fy, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width,
-           In<double, 1> weight, bool disk, bool absolute) {
+           In<double, 1> weight, bool disk, bool absolute, bool free) {
             require_same_shape(fx, fy);
-            const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)),
-                              1,         nullptr};
+            Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
+            field.free = free;
             auto total = make<double, 2>({fx.shape(0), fx.shape(1)});
             const Votes votes{y.data(),     x.data(),      height.data(),
                               width.data(), weight.data(), static_cast<long long>(y.shape(0))};
@@ -252,7 +285,7 @@ void bind_core(nb::module_& m) {
                 add_contributions(field, votes, shape, total.data());
             return total;
         },
-        "fx"_a, "fy"_a, "y"_a, "x"_a, "height"_a, "width"_a, "weight"_a, "disk"_a, "absolute"_a);
+        "fx"_a, "fy"_a, "y"_a, "x"_a, "height"_a, "width"_a, "weight"_a, "disk"_a, "absolute"_a, "free"_a);
 }
 
 }  // namespace imtorque

@@ -8,7 +8,7 @@
 //     p [D1(a,h) + D2(a,l) - D2(b,h) - D1(b,l)] + m [D2(a,h) + D1(a,l) - D1(b,h) - D2(b,l)]
 //         - [Q(a,h) - Q(a,l) - Q(b,h) + Q(b,l)].
 // No product with x or y is left, so the loads are contiguous along a row. All integers wrap around; that is harmless,
-// because every step is linear and the final sum fits (MomentBound). So tables may start anywhere: each strip has its
+// because every step is linear and the final sum fits (width_of_sums). So tables may start anywhere: each strip has its
 // own, kept as a ring of rows. Naive twin: naive.torque_map in tests/naive.py.
 #pragma once
 
@@ -23,8 +23,17 @@
 
 namespace imtorque {
 
+template <class Number, int kWidth = 0>
+class BoxTables;
+
+// The tables that hold sums as these numbers; kWidth as for BoxTables.
+template <class Number, int kWidth = 0>
+using TablesOf = typename Number::template Tables<kWidth>;
+
 struct Narrow {
     using Uint = uint32_t;
+    template <int kWidth>
+    using Tables = BoxTables<Narrow, kWidth>;
     static IMTORQUE_INLINE float to_float(Uint sum) { return static_cast<float>(static_cast<int32_t>(sum)); }
     static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
         out = __builtin_convertvector((Lanes<int32_t>)sums, Lanes<float>);
@@ -33,6 +42,8 @@ struct Narrow {
 
 struct Wide {  // sums below 2^51: adding 1.5 * 2^52 puts the integer into a double's mantissa, in any vector width
     using Uint = uint64_t;
+    template <int kWidth>
+    using Tables = BoxTables<Wide, kWidth>;
     static IMTORQUE_INLINE float to_float(Uint sum) {
         const Uint bits = sum + 0x4338000000000000ull;
         double shifted;
@@ -47,6 +58,8 @@ struct Wide {  // sums below 2^51: adding 1.5 * 2^52 puts the integer into a dou
 
 struct WideLong {
     using Uint = uint64_t;
+    template <int kWidth>
+    using Tables = BoxTables<WideLong, kWidth>;
     static IMTORQUE_INLINE float to_float(Uint sum) { return static_cast<float>(static_cast<int64_t>(sum)); }
     static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
         out = __builtin_convertvector((Lanes<int64_t>)sums, Lanes<float>);
@@ -65,12 +78,51 @@ inline int table_width(const Tile& tile) {
     return (tile.right - tile.left + 2 * tile.reach_x + 1 + 2 * kPad) / kPad * kPad;
 }
 
+// The same, but never a power of two: tables side by side then do not meet in the same lines of the cache.
+inline int odd_table_width(const Tile& tile) { return table_width(tile) | kPad; }
+
+// Running sums of eight lanes, and the last lane everywhere.
+template <class Uint>
+IMTORQUE_INLINE Lanes<Uint> running(Lanes<Uint> t) {
+    const Lanes<Uint> zero = {};
+    t += __builtin_shufflevector(t, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+    t += __builtin_shufflevector(t, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+    t += __builtin_shufflevector(t, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    return t;
+}
+template <class Uint>
+IMTORQUE_INLINE Lanes<Uint> last(const Lanes<Uint>& t) {
+    return __builtin_shufflevector(t, t, 7, 7, 7, 7, 7, 7, 7, 7);
+}
+IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
+    Lanes<int32_t> bits;
+    std::memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+// round_force and round_quickly, eight at a time.
+template <class Uint, bool kFine>
+IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
+    Lanes<float> f;
+    load(forces, f);
+    f *= steps;
+    if (kFine) {
+        const Lanes<double> shifted = __builtin_convertvector(f, Lanes<double>) + 6755399441055744.0;
+        Lanes<uint64_t> bits;
+        std::memcpy(&bits, &shifted, sizeof bits);
+        return __builtin_convertvector(bits - 0x4338000000000000ull, Lanes<Uint>);
+    }
+    f += 12582912.0f;
+    return __builtin_convertvector(bits_of(f) - 0x4B400000, Lanes<Uint>);
+}
+
 // kWidth: the width of a table row where it is known to the compiler, else 0. Known, the three tables of a row are
 // reached from one pointer, and the pointers of several patches fit the registers.
-template <class Number, int kWidth = 0>
+template <class Number, int kWidth>
 class BoxTables {
   public:
     using Uint = typename Number::Uint;
+    static constexpr bool kSelects = true;  // has select_squares
+    static constexpr size_t kCellBytes = 3 * sizeof(Uint);
 
     // `rows` is how many image rows are worked on together.
     BoxTables(const Field& field, const Tile& tile, int rows)
@@ -203,38 +255,6 @@ class BoxTables {
         return p * (d1_ah - d2_bh + d2_al - d1_bl) - (q_ah - q_bh - q_al + q_bl);
     }
 
-    // Running sums of eight lanes, and the last lane everywhere.
-    static IMTORQUE_INLINE Lanes<Uint> running(Lanes<Uint> t) {
-        const Lanes<Uint> zero = {};
-        t += __builtin_shufflevector(t, zero, 8, 0, 1, 2, 3, 4, 5, 6);
-        t += __builtin_shufflevector(t, zero, 8, 8, 0, 1, 2, 3, 4, 5);
-        t += __builtin_shufflevector(t, zero, 8, 8, 8, 8, 0, 1, 2, 3);
-        return t;
-    }
-    static IMTORQUE_INLINE Lanes<Uint> last(const Lanes<Uint>& t) {
-        return __builtin_shufflevector(t, t, 7, 7, 7, 7, 7, 7, 7, 7);
-    }
-    // round_force and round_quickly, eight at a time.
-    template <bool kFine>
-    static IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
-        Lanes<float> f;
-        load(forces, f);
-        f *= steps;
-        if (kFine) {
-            const Lanes<double> shifted = __builtin_convertvector(f, Lanes<double>) + 6755399441055744.0;
-            Lanes<uint64_t> bits;
-            std::memcpy(&bits, &shifted, sizeof bits);
-            return __builtin_convertvector(bits - 0x4338000000000000ull, Lanes<Uint>);
-        }
-        f += 12582912.0f;
-        return __builtin_convertvector(bits_of(f) - 0x4B400000, Lanes<Uint>);
-    }
-    static IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
-        Lanes<int32_t> bits;
-        std::memcpy(&bits, &f, sizeof bits);
-        return bits;
-    }
-
     // Row recurrence: with row prefixes RX, RY and G(n) = (2n - 1) RY(n) - 2 RuY(n) = G(n - 1) + RY(n - 1) + RY(n),
     // Q(v + 1) = Q(v) + G - KX(v) - KX(v + 1).
     template <bool kFine>
@@ -254,14 +274,15 @@ class BoxTables {
         const float steps = static_cast<float>(field_.steps);
         Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, k, q;
         for (int n = 0; n < w; n += kLanes) {
-            const Lanes<Uint> force_x = rounded<kFine>(fx + n, steps), force_y = rounded<kFine>(fy + n, steps);
-            const Lanes<Uint> run_x = running(force_x), run_y = running(force_y);
+            const Lanes<Uint> force_x = rounded<Uint, kFine>(fx + n, steps),
+                              force_y = rounded<Uint, kFine>(fy + n, steps);
+            const Lanes<Uint> run_x = running<Uint>(force_x), run_y = running<Uint>(force_y);
             const Lanes<Uint> rx = sum_x + run_x - force_x, ry = sum_y + run_y - force_y;
-            const Lanes<Uint> step_g = ry + ry + force_y, run_g = running(step_g);
+            const Lanes<Uint> step_g = ry + ry + force_y, run_g = running<Uint>(step_g);
             const Lanes<Uint> g = sum_g + run_g - step_g;
-            sum_x += last(run_x);
-            sum_y += last(run_y);
-            sum_g += last(run_g);
+            sum_x += last<Uint>(run_x);
+            sum_y += last<Uint>(run_y);
+            sum_g += last<Uint>(run_g);
             load(kx + n, k);
             const Lanes<Uint> x = k + rx;
             load(q_above + n, q);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ellipse_tables.hpp"
 #include "core/parallel.hpp"
 #include "core/torque.hpp"
 
@@ -52,27 +53,29 @@ IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile
     const int end = job.first + job.count, from = block.from, count = block.count;
     for (int k = job.first; k < end;) {
         const Patch* patch = job.patches + k;
-        const bool squares =
-            k + kGroup <= end && patch[0].rx == patch[0].ry && patch[1].rx == patch[1].ry && patch[2].rx == patch[2].ry;
+        const bool squares = Tables::kSelects && k + kGroup <= end && patch[0].rx == patch[0].ry &&
+                             patch[1].rx == patch[1].ry && patch[2].rx == patch[2].ry;
         for (int y = block.top; y < block.bottom; ++y) {
             const size_t at = static_cast<size_t>(y) * job.field.width + tile.left + from;
-            if (squares && k == job.first && job.opens) {
-                tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at,
-                                                             job.scale + at);
-            } else if (squares) {
-                tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at,
-                                                              job.scale + at);
-            } else {
-                if (k == job.first && job.opens) {
-                    std::fill_n(job.value + at, count, 0.0f);
-                    std::fill_n(job.scale + at, count, 0);
-                }
-                float torque[kStrip];
-                for (int x = 0; x < count; x += kStrip) {
-                    const int n = std::min(kStrip, count - x);
-                    tables.torque_row(*patch, y, from + x, n, torque);
-                    select_row(torque, job.labels[k], n, job.value + at + x, job.scale + at + x);
-                }
+            const bool opens = k == job.first && job.opens;
+            if constexpr (Tables::kSelects) {
+                if (squares && opens)
+                    tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at,
+                                                                 job.scale + at);
+                else if (squares)
+                    tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at,
+                                                                  job.scale + at);
+                if (squares) continue;
+            }
+            if (opens) {
+                std::fill_n(job.value + at, count, 0.0f);
+                std::fill_n(job.scale + at, count, 0);
+            }
+            float torque[kStrip];
+            for (int x = 0; x < count; x += kStrip) {
+                const int n = std::min(kStrip, count - x);
+                tables.torque_row(*patch, y, from + x, n, torque);
+                select_row(torque, job.labels[k], n, job.value + at + x, job.scale + at + x);
             }
         }
         k += squares ? kGroup : 1;
@@ -112,31 +115,31 @@ template <class Number>
 IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
     // Not where most of the known width would be padding of many rows.
     if (table_width(tile) <= kKnownWidth && (2 * table_width(tile) > kKnownWidth || tile.reach_y < 512))
-        run_tables<BoxTables<Number, kKnownWidth>>(job, tile);
+        run_tables<TablesOf<Number, kKnownWidth>>(job, tile);
     else
-        run_tables<BoxTables<Number>>(job, tile);
+        run_tables<TablesOf<Number>>(job, tile);
 }
 IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
                   (number, job, tile))
 
-template <class Number>
-IMTORQUE_INLINE void build_impl(BoxTables<Number>& tables, int bottom) {
+template <class Tables>
+IMTORQUE_INLINE void build_impl(Tables& tables, int bottom) {
     tables.build_to(bottom);
 }
-IMTORQUE_DISPATCH(template <class Number> static, build, (BoxTables<Number> & tables, int bottom), (tables, bottom))
+IMTORQUE_DISPATCH(template <class Tables> static, build, (Tables & tables, int bottom), (tables, bottom))
 
-template <class Number>
-IMTORQUE_INLINE void use_impl(const BoxTables<Number>& tables, const Job& job, const Tile& tile, const Block& block) {
+template <class Tables>
+IMTORQUE_INLINE void use_impl(const Tables& tables, const Job& job, const Tile& tile, const Block& block) {
     run_block(job, tables, tile, block);
 }
-IMTORQUE_DISPATCH(template <class Number> static, use,
-                  (const BoxTables<Number>& tables, const Job& job, const Tile& tile, const Block& block),
+IMTORQUE_DISPATCH(template <class Tables> static, use,
+                  (const Tables& tables, const Job& job, const Tile& tile, const Block& block),
                   (tables, job, tile, block))
 
 // One table, many threads: they wait while it is built, a block of rows at a time, and share the columns.
 template <class Number>
 void run_shared(const Job& job, const Tile& tile) {
-    BoxTables<Number> tables(job.field, tile, kRows);
+    TablesOf<Number> tables(job.field, tile, kRows);
     const int count = tile.right - tile.left, parts = (count + kStrip - 1) / kStrip;
     for (int top = tile.top; top < tile.bottom; top += kRows) {
         const int bottom = std::min(top + kRows, tile.bottom);
@@ -152,7 +155,7 @@ template <class Number>
 void run(Number number, const Job& job, const std::vector<Patch>& patches) {
     const Reach reach = reach_of(patches, job.first, job.count);
     const double work = static_cast<double>(job.field.height) * job.field.width * (kTableTime + kPatchTime * job.count);
-    const Tiling tiling = cut_tiles(job.field.height, job.field.width, reach.y, reach.x, sizeof(typename Number::Uint),
+    const Tiling tiling = cut_tiles(job.field.height, job.field.width, reach.y, reach.x, TablesOf<Number>::kCellBytes,
                                     useful_threads(work));
     if (tiling.shared)
         for (const Tile& tile : tiling.tiles) run_shared<Number>(job, tile);
@@ -161,8 +164,15 @@ void run(Number number, const Job& job, const std::vector<Patch>& patches) {
                      [&](int i) { run_tile(number, job, tiling.tiles[i]); });
 }
 
+void run_free(Job job, const std::vector<Patch>& patches) {
+    job.count = static_cast<int>(patches.size());
+    job.opens = job.closes = true;
+    with_width_of_closure(job.field, patches, [&](auto number) { run(number, job, patches); });
+}
+
 // Narrow patches first, then the wide ones; sizes increase, so ties still go to the first.
 void run_by_width(Job job, const std::vector<Patch>& patches) {
+    if (job.field.free) return run_free(job, patches);
     const int count = static_cast<int>(patches.size());
     const Widths widths = choose_widths(job.field, patches);
     if (widths.narrow > 0) {
@@ -225,7 +235,7 @@ Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_by
         const int wanted = (2 * threads + strips - 1) / strips;
         bands = std::max(1, std::min(wanted, height / std::max(4 * kRows, 2 * reach_y)));
     }
-    const double table = 3.0 * static_cast<double>(cell_bytes) * (2.0 * reach_y + kRows) * (strip + 2.0 * reach_x);
+    const double table = static_cast<double>(cell_bytes) * (2.0 * reach_y + kRows) * (strip + 2.0 * reach_x);
     const int tasks = std::min(threads, (width + strip - 1) / strip * bands);
     const bool shared = table * tasks > std::max(kPrivate, kPrivateShare * height * width);
     if (shared) {

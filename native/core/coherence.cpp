@@ -3,7 +3,7 @@
 // Both need sums over the square around every pixel. A sum moves to the next row by adding the row that enters and
 // taking away the one that leaves, column by column, and to the next pixel likewise: O(1) per pixel, whatever the size.
 // Summands are rounded to integers, so the running sums are exact and do not depend on the bands the rows are cut into.
-// Naive twins: naive.torque_coherence, naive.dense_contribution.
+// Naive twins: naive.torque_coherence, naive.closure_coherence, naive.dense_contribution.
 #include "core/coherence.hpp"
 
 #include <algorithm>
@@ -12,19 +12,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/free_tables.hpp"
 #include "core/parallel.hpp"
 
 namespace imtorque {
 namespace {
 
 constexpr int kBandRows = 64;
+constexpr double kPi = 3.14159265358979323846;
 constexpr double kMassSteps = 1024;     // of |F|, per step of F
 constexpr double kVoteSteps = 1 << 18;  // of the coherence, which stays below 2
 using Sum = uint64_t;                   // wraps around: a difference that fits is exact
 
 // Call emit(y, columns) for each row of a band, where columns[u * kFields + i] is the sum of summand(row, u, i) over
 // the rows from y - half to y + half that exist.
-template <int kFields, class Summand, class Emit>
+template <int kFields, class Sum = uint64_t, class Summand, class Emit>
 void slide_rows(int height, int width, int half, int band, const Summand& summand, const Emit& emit) {
     std::vector<Sum> columns(static_cast<size_t>(width) * kFields, 0);
     const auto add = [&](int row, bool enters) {
@@ -48,7 +50,7 @@ void slide_rows(int height, int width, int half, int band, const Summand& summan
 }
 
 // Call emit(x, sums) for each pixel of a row, where sums[i] is the sum of columns from x - half to x + half.
-template <int kFields, class Emit>
+template <int kFields, class Sum, class Emit>
 void slide_columns(const Sum* columns, int width, int half, const Emit& emit) {
     Sum sums[kFields] = {};
     const auto add = [&](long long u, bool enters) {
@@ -91,6 +93,33 @@ void divide_by_mass(const Field& field, int half, float* tau) {
                 float* row = tau + static_cast<size_t>(y) * field.width;
                 slide_columns<1>(columns, field.width, half, [&](int x, const Sum* sum) {
                     row[x] = static_cast<float>(row[x] / (factor * as_number(sum[0]) + kLeastMass));
+                });
+            });
+    });
+}
+
+// |q - p|^2 |F|^2 is a polynomial of q, so four sums over the square, of a = |F|^2 and of a times u, v and u^2 + v^2,
+// make that of any p. They wrap around; the final sum is below 2^127, as that of the closure is.
+void divide_by_second_mass(const Field& field, int half, float* closure) {
+    const float steps = static_cast<float>(field.steps);
+    const double radius = half + 0.5, cube = radius * radius * radius;
+    const double factor = 1 / (2 * kPi * cube * field.steps * field.steps);
+    parallel_for(bands(field.height), 20.0 * kBandRows * field.width, [&](int band) {
+        slide_rows<4, Uint128>(
+            field.height, field.width, half, band,
+            [&](int row, int u, int i) {
+                const size_t at = static_cast<size_t>(row) * field.width + u;
+                const Uint128 fx = static_cast<Uint128>(round_force(field.fx[at], steps)),
+                              fy = static_cast<Uint128>(round_force(field.fy[at], steps)), a = fx * fx + fy * fy;
+                const Uint128 x = static_cast<Uint128>(u), y = static_cast<Uint128>(row);
+                return i == 0 ? a : i == 1 ? a * x : i == 2 ? a * y : a * (x * x + y * y);
+            },
+            [&](int y, const Uint128* columns) {
+                float* out = closure + static_cast<size_t>(y) * field.width;
+                slide_columns<4>(columns, field.width, half, [&](int x, const Uint128* sum) {
+                    const Uint128 px = static_cast<Uint128>(x), py = static_cast<Uint128>(y);
+                    const Uint128 mass = sum[3] - 2 * (px * sum[1] + py * sum[2]) + (px * px + py * py) * sum[0];
+                    out[x] = static_cast<float>(out[x] / (factor * static_cast<double>(mass) + kLeastMass));
                 });
             });
     });

@@ -14,6 +14,10 @@ constexpr double kMeanLever = 0.38;
 // square of side L = 2 half + 1. In place: tau becomes the coherence.
 void divide_by_mass(const Field& field, int half, float* tau);
 
+// The same of the closure of squares: closure[p] / (mass(p) + kLeastMass), mass(p) = 1 / (2 pi (L / 2)^3) * sum over q
+// in P of |q - p|^2 |F_q|^2.
+void divide_by_second_mass(const Field& field, int half, float* closure);
+
 // total[q] += 1 / L^3 * sum over pixels p whose square holds q of coherence[p] * (q - p) x F_q / |F_q|; 0 where F is 0.
 void add_coherent_votes(const Field& field, const float* coherence, int half, double* total);
 

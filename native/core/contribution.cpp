@@ -39,9 +39,49 @@ Span clip(long long centre, long long reach, int length) {
     return {std::max<long long>(0, centre - reach), std::min<long long>(length, centre + reach + 1)};
 }
 
+// What a force at a lever from the centre of a patch of an aspect adds to its closure.
+double closure_of(double dx, double dy, double fx, double fy, double aspect) {
+    const double across = dx * fy - dy * fx, along = aspect * dx * fx + dy * fy / aspect;
+    return across * across - along * along;
+}
+
+// For absolute values, which do not add up over patches, and for closure, which would take a dozen tables: every patch
+// is visited; bands of rows are independent.
+template <class Moment>
+void visit_patches(const Field& field, const Votes& votes, Shape shape, const Moment& moment, double* total) {
+    constexpr int kBandRows = 16;
+    const int bands = (field.height + kBandRows - 1) / kBandRows;
+    double pixels = 0;  // of all patches, a nanosecond each
+    for (long long k = 0; k < votes.count; ++k)
+        pixels += static_cast<double>(std::min<long long>(votes.height[k], field.height)) *
+                  std::min<long long>(votes.width[k], field.width);
+    parallel_for(bands, pixels / bands, [&](int band) {
+        Poll poll(64);
+        const long long top = band * kBandRows, bottom = std::min<long long>(top + kBandRows, field.height);
+        for (long long k = 0; k < votes.count; ++k) {
+            poll();
+            const long long ry = votes.height[k] / 2, rx = votes.width[k] / 2;
+            const long long from = std::max(top, votes.y[k] - ry), to = std::min(bottom, votes.y[k] + ry + 1);
+            for (long long v = from; v < to; ++v) {
+                const long long half = shape == Shape::disk ? disk_half_width(rx, v - votes.y[k]) : rx;
+                const Span columns = clip(votes.x[k], half, field.width);
+                const size_t at = static_cast<size_t>(v) * field.width;
+                const double dy = static_cast<double>(v - votes.y[k]), w = votes.weight[k];
+                const double aspect = static_cast<double>(votes.height[k]) / static_cast<double>(votes.width[k]);
+                for (long long u = columns.from; u < columns.to; ++u) {
+                    const double dx = static_cast<double>(u - votes.x[k]);
+                    const double fx = field.fx[at + u], fy = field.fy[at + u];
+                    total[at + u] += w * moment(dx, dy, fx, fy, aspect);
+                }
+            }
+        }
+    });
+}
+
 }  // namespace
 
 void add_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
+    if (field.free) return visit_patches(field, votes, shape, closure_of, total);
     Table table(field.height, field.width);
     Poll poll(64);
     for (long long k = 0; k < votes.count; ++k) {
@@ -89,32 +129,17 @@ void add_contributions(const Field& field, const Votes& votes, Shape shape, doub
 }
 
 void add_absolute_contributions(const Field& field, const Votes& votes, Shape shape, double* total) {
-    // An absolute value does not add up over patches, so every patch is visited; bands of rows are independent.
-    constexpr int kBandRows = 16;
-    const int bands = (field.height + kBandRows - 1) / kBandRows;
-    double pixels = 0;  // of all patches, a nanosecond each
-    for (long long k = 0; k < votes.count; ++k)
-        pixels += static_cast<double>(std::min<long long>(votes.height[k], field.height)) *
-                  std::min<long long>(votes.width[k], field.width);
-    parallel_for(bands, pixels / bands, [&](int band) {
-        Poll poll(64);
-        const long long top = band * kBandRows, bottom = std::min<long long>(top + kBandRows, field.height);
-        for (long long k = 0; k < votes.count; ++k) {
-            poll();
-            const long long ry = votes.height[k] / 2, rx = votes.width[k] / 2;
-            const long long from = std::max(top, votes.y[k] - ry), to = std::min(bottom, votes.y[k] + ry + 1);
-            for (long long v = from; v < to; ++v) {
-                const long long half = shape == Shape::disk ? disk_half_width(rx, v - votes.y[k]) : rx;
-                const Span columns = clip(votes.x[k], half, field.width);
-                const size_t at = static_cast<size_t>(v) * field.width;
-                const double dy = static_cast<double>(v - votes.y[k]), w = votes.weight[k];
-                for (long long u = columns.from; u < columns.to; ++u) {
-                    const double dx = static_cast<double>(u - votes.x[k]);
-                    total[at + u] += w * std::fabs(dx * field.fy[at + u] - dy * field.fx[at + u]);
-                }
-            }
-        }
-    });
+    if (field.free)
+        visit_patches(
+            field, votes, shape,
+            [](double dx, double dy, double fx, double fy, double aspect) {
+                return std::fabs(closure_of(dx, dy, fx, fy, aspect));
+            },
+            total);
+    else
+        visit_patches(
+            field, votes, shape,
+            [](double dx, double dy, double fx, double fy, double) { return std::fabs(dx * fy - dy * fx); }, total);
 }
 
 }  // namespace imtorque

@@ -197,6 +197,7 @@ int disk_half_width(long long radius, long long dy) {
 }
 
 void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
+    if (field.free) return disk_closure(field, patches, top, bottom, tau);
     const int count = static_cast<int>(patches.size());
     const int rows = std::min(patches.back().ry, field.height - 1) + 1;
     std::vector<int32_t> half_widths(static_cast<size_t>(count) * rows, -1);

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "core/ellipse_tables.hpp"
 #include "core/parallel.hpp"
 
 namespace imtorque {
@@ -170,25 +171,24 @@ void search_rows(const Search& s, const float* tau, int first_row, int rows, int
     }
 }
 
-template <class Number>
-IMTORQUE_INLINE void fill_slice_impl(const BoxTables<Number>& tables, const Patch& patch, const Tile& tile,
-                                     const Cell& cell, int height, float* slice) {
+template <class Tables>
+IMTORQUE_INLINE void fill_slice_impl(const Tables& tables, const Patch& patch, const Tile& tile, const Cell& cell,
+                                     int height, float* slice) {
     const int count = (cell.right - cell.left + 2 + 7) / 8 * 8;
     for (int y = std::max(cell.top - 1, 0); y < std::min(cell.bottom + 1, height); ++y)
         tables.torque_row(patch, y, cell.left - 1 - tile.left, count, slice + (y - cell.top + 1) * kStride);
 }
 
-IMTORQUE_DISPATCH(template <class Number> static, fill_slice,
-                  (const BoxTables<Number>& tables, const Patch& patch, const Tile& tile, const Cell& cell, int height,
+IMTORQUE_DISPATCH(template <class Tables> static, fill_slice,
+                  (const Tables& tables, const Patch& patch, const Tile& tile, const Cell& cell, int height,
                    float* slice),
                   (tables, patch, tile, cell, height, slice))
 
-template <class Number>
-IMTORQUE_INLINE void build_tables_impl(BoxTables<Number>& tables, int bottom) {
+template <class Tables>
+IMTORQUE_INLINE void build_tables_impl(Tables& tables, int bottom) {
     tables.build_to(bottom);
 }
-IMTORQUE_DISPATCH(template <class Number> static, build_tables, (BoxTables<Number> & tables, int bottom),
-                  (tables, bottom))
+IMTORQUE_DISPATCH(template <class Tables> static, build_tables, (Tables & tables, int bottom), (tables, bottom))
 
 // The tables of a tile: narrow ones for the first patches, which reach less far, and others for the rest.
 template <class Number>
@@ -200,7 +200,7 @@ class CellTables {
         near_.reach_y = near.y + 1;  // serves the cells' margins
         near_.reach_x = near.x + kPad;
         if (narrow > 0) small_.reset(new BoxTables<Narrow>(field, near_, kRows + 2));
-        if (narrow < static_cast<int>(patches.size())) large_.reset(new BoxTables<Number>(field, far_, kRows + 2));
+        if (narrow < static_cast<int>(patches.size())) large_.reset(new TablesOf<Number>(field, far_, kRows + 2));
     }
     void build_to(int bottom) {
         if (small_) build_tables(*small_, bottom);
@@ -218,7 +218,7 @@ class CellTables {
     int height_, narrow_;
     Tile near_, far_;
     std::unique_ptr<BoxTables<Narrow>> small_;
-    std::unique_ptr<BoxTables<Number>> large_;
+    std::unique_ptr<TablesOf<Number>> large_;
 };
 
 // Cells of the rows [top, bottom) of a tile that may hold an extremum.
@@ -252,7 +252,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
     const Reach reach = reach_of(patches, 0, s.count);
     const double work = (s.value_map ? 0.2 : 1) * kSearchTime * s.count * field.height * field.width;
     const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad,
-                                    sizeof(typename Number::Uint), useful_threads(work));
+                                    TablesOf<Number>::kCellBytes, useful_threads(work));
     const auto search_tile = [&](Tile tile) {
         const std::vector<Cell> cells = cells_of(s, tile, tile.top, tile.bottom);
         if (cells.empty()) return;
@@ -444,6 +444,11 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
         value_and_scale(field, patches, shape, sizes.data(), value.get(), scale.get());
         s.threshold = std::max(s.threshold, weakest_wanted(value.get(), field.height, field.width, request));
         s.value_map = value.get();
+    }
+    if (field.free) {
+        with_width_of_closure(field, patches,
+                              [&](auto number) { search_boxes<decltype(number)>(s, field, patches, 0, found); });
+        return strongest(found, request);
     }
     const Widths widths = choose_widths(field, patches);
     if (widths.long_sums)

@@ -20,6 +20,8 @@ struct Field {
     double steps;
     const double* blocks;  // summed-area table of |Fx| + |Fy| over blocks of pixels, as `survey` makes it
     bool fine = false;     // whether a rounded force may pass 2^22, where the quick rounding ends
+    bool free = false;     // whether polarity counts for nothing: closure (free_tables.hpp) takes the place of torque
+    double largest = 0;    // force component
 };
 
 // What a field's rounding and the bounds of its sums rest on. All but the blocks can be merged from the parts of a
@@ -33,6 +35,11 @@ struct Survey {
     std::vector<double> blocks;                      // block_rows(height) x block_rows(width)
 };
 Survey survey(const float* fx, const float* fy, int height, int width);
+// out = (a fx + b fy, c fx + d fy) at each pixel, in double precision, rounded once.
+struct Turn {
+    double a, b, c, d;
+};
+void turn_forces(const float* fx, const float* fy, size_t count, const Turn& turn, float* out_x, float* out_y);
 int block_rows(int length);  // of the table: one more than there are blocks
 
 constexpr double kQuickRounding = 1 << 22;
@@ -57,10 +64,11 @@ IMTORQUE_INLINE int64_t round_force(float force, float steps) {
 }
 
 // A patch: a box of (2 ry + 1) x (2 rx + 1) pixels, or the disk of radius ry = rx in it, and the factor that turns
-// twice its integer moment into torque.
+// twice its integer moment into torque; of a free field, what four times its closure in units of force is divided by.
 struct Patch {
     int ry, rx;
     float norm;
+    double aspect = 1;  // height over width, also where the reaches have been clipped
 };
 
 // How wide the integers of a patch's sum must be.
@@ -69,5 +77,8 @@ enum class Width { bits32, bits64, bits64_long };  // _long: the sum may pass 2^
 // 64 bits hold every sum: imtorque._survey chooses no steps, and takes none, that let one pass 2^62.
 
 Width width_of_sums(const Field& field, const Patch& patch);
+
+// The largest sum of |Fx| + |Fy| over a box of a patch's size, anywhere in the field, or a little more.
+double largest_mass(const Field& field, const Patch& patch);
 
 }  // namespace imtorque

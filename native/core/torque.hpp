@@ -1,4 +1,5 @@
-// The torque kernels' entry points. Patches come in increasing order; `clip_patches` has been applied.
+// The torque kernels' entry points. Patches come in increasing order; `clip_patches` has been applied. For a field that
+// is free of polarity, torque means closure throughout.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ Reach reach_of(const std::vector<Patch>& patches, int first, int count);
 
 // Strips and bands of the image. Where patches reach so far that a table for each thread would take more memory than
 // the image deserves, tiles come one after the other, and the threads share the table of each (`shared`). There are
-// enough tiles to keep so many threads busy.
+// enough tiles to keep so many threads busy. A cell of a table has `cell_bytes` bytes.
 struct Tiling {
     std::vector<Tile> tiles;
     bool shared;
@@ -58,6 +59,9 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
 
 // Torque of all disks for the rows [top, bottom), tau[k][y - top][x].
 void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
+
+// Closure of all disks, likewise.
+void disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
 
 // Torque over size at one pixel.
 void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau);

@@ -15,6 +15,8 @@ from imtorque.contribution import contribution_map, dense_contribution
 from imtorque.edges import EdgeRecipe, detect_edges, edges_from_map, gradient_edges
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
+from imtorque.moments import Moments, patch_moments
+from imtorque.patterns import pattern_edges
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.boxes import Boxes
@@ -40,6 +42,7 @@ __all__ = [
     "EdgeStrengthener",
     "Edges",
     "Extrema",
+    "Moments",
     "ObjectFinder",
     "Survey",
     "TorqueVolume",
@@ -60,6 +63,8 @@ __all__ = [
     "gradient_torque",
     "grid_max_flow",
     "itti_saliency",
+    "patch_moments",
+    "pattern_edges",
     "propose_objects",
     "scan_path",
     "segment_figure",
@@ -85,6 +90,7 @@ _SUBMODULES = (
     "files",
     "finding",
     "images",
+    "patterns",
     "plotting",
     "render",
     "resizing",

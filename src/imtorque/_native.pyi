@@ -219,6 +219,7 @@ class EdgeField:
     ) -> None: ...
     def round_to(self, steps: float) -> None: ...
     def survey(self) -> tuple[tuple[int, int, int, int], float, int, tuple[int, ...], tuple[tuple[int, int], ...]]: ...
+    def turned(self, a: float, b: float, c: float, d: float) -> EdgeField: ...
     @property
     def mass(self) -> float: ...
     @property
@@ -227,6 +228,11 @@ class EdgeField:
     def fy(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
 
 def divide_by_mass(
+    edges: EdgeField,
+    half: int,
+    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+) -> None: ...
+def divide_by_second_mass(
     edges: EdgeField,
     half: int,
     tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
@@ -244,6 +250,7 @@ def torque_volume(
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
+    free: bool,
     out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
 ) -> None: ...
 def value_and_scale(
@@ -252,6 +259,7 @@ def value_and_scale(
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
+    free: bool,
     labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> tuple[
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
@@ -270,9 +278,13 @@ def torque_spectrum(
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
+    free: bool,
     y: int,
     x: int,
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+def patch_moments(
+    edges: EdgeField, height: int, width: int
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
 def gradient_torque(
     image: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -296,6 +308,7 @@ def extrema_of_field(
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
+    free: bool,
     sign: int,
     count: int,
     end_scales: bool,
@@ -324,6 +337,7 @@ def contributions(
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
     absolute: bool,
+    free: bool,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
 def max_flow(
     source: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],

@@ -64,7 +64,10 @@ class Edges:
 
     def __post_init__(self) -> None:
         """Check the fields, copy them and round them."""
+        given = self.steps is not None
         self._hold(_plane("fx", self.fx), _plane("fy", self.fy))
+        if given:
+            _check_steps(self.steps, self.survey)
 
     @classmethod
     def _adopt(cls, fx: Float32Array, fy: Float32Array) -> Self:
@@ -74,16 +77,30 @@ class Edges:
         edges._hold(fx, fy)
         return edges
 
+    @classmethod
+    def _of_field(cls, field: _native.EdgeField, steps: float) -> Self:
+        """Make edges from a field of the kernels.
+
+        `steps` may be those of a field that was this one before its forces were turned or some of them left out: none
+        got longer by that, and the bounds of the sums rest on lengths.
+        """
+        edges = cls.__new__(cls)
+        object.__setattr__(edges, "steps", steps)
+        edges._take(field)
+        return edges
+
     def _hold(self, fx: Float32Array, fy: Float32Array) -> None:
         if fx.shape != fy.shape:
             raise ValueError(f"fx and fy must have one shape, got {fx.shape} and {fy.shape}")
-        field = _native.EdgeField(fx, fy)
+        self._take(_native.EdgeField(fx, fy))
+
+    def _take(self, field: _native.EdgeField) -> None:
         object.__setattr__(self, "_field", field)
         object.__setattr__(self, "fx", field.fx)
         object.__setattr__(self, "fy", field.fy)
         if self.survey.largest > LARGEST_FORCE:
             raise ValueError(f"fx and fy must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
-        object.__setattr__(self, "steps", self.survey.steps if self.steps is None else _steps(self.steps, self.survey))
+        object.__setattr__(self, "steps", self.survey.steps if self.steps is None else float(self.steps))
         field.round_to(self.steps)
 
     def __reduce__(self) -> tuple[type[Self], tuple[Float32Array, Float32Array, float]]:
@@ -291,11 +308,9 @@ def _plane(name: str, array: ArrayLike) -> Float32Array:
         return given.astype(np.float32, order="C", copy=True)
 
 
-def _steps(steps: float, survey: Survey) -> float:
-    """Return steps that were given, after checking that the sums of a field so rounded are exact."""
-    given = float(steps)
-    if not LEAST_STEPS <= given <= MOST_STEPS or float(np.float32(given)) != given:
-        raise ValueError(f"steps must be a float32 number from 2^-100 to 2^112, as Survey.steps is, got {given}")
-    if given > survey.finest_steps:
-        raise ValueError(f"steps must be at most {survey.finest_steps:g} for exact sums of these forces, got {given:g}")
-    return given
+def _check_steps(steps: float, survey: Survey) -> None:
+    """Refuse steps with which the sums of a field so rounded might not be exact."""
+    if not LEAST_STEPS <= steps <= MOST_STEPS or float(np.float32(steps)) != steps:
+        raise ValueError(f"steps must be a float32 number from 2^-100 to 2^112, as Survey.steps is, got {steps}")
+    if steps > survey.finest_steps:
+        raise ValueError(f"steps must be at most {survey.finest_steps:g} for exact sums of these forces, got {steps:g}")

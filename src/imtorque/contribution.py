@@ -14,6 +14,7 @@ from imtorque import _native
 from imtorque._renamed import renamed_argument
 from imtorque._types import Edges, Extrema, FloatArray, Patch, Sizes, check_sizes
 from imtorque.edges.recipes import BOUNDARY_SIZES
+from imtorque.patterns import Pattern, Polarity, check_polarity, pattern_edges
 from imtorque.torque import require_edges, torque_coherence
 
 Votes = Literal["supporting", "absolute", "separate"]
@@ -27,6 +28,8 @@ def contribution_map(
     votes: Votes = "supporting",
     weight: Literal["one", "area", "torque"] = "one",
     patch: Patch = "square",
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
 ) -> FloatArray:
     """Sum each edge pixel's moments about the extrema whose patches hold it (eq. 21).
 
@@ -46,6 +49,9 @@ def contribution_map(
         (|tau_k|).
     patch
         "square" (or rectangles, as the extrema say) or "disk".
+    pattern, polarity
+        Those of the extrema, as `find_extrema` was given them. "free": an edge's moment is its squared part across the
+        lever less its squared part along it.
 
     Returns
     -------
@@ -65,14 +71,18 @@ def contribution_map(
     if patch == "disk" and extrema.size.ndim == 2:
         raise ValueError("a disk has one size, got extrema of rectangles")
     if votes == "separate":
-        parts = [contribution_map(edges, extrema[extrema.value * s > 0], weight=weight, patch=patch) for s in (1, -1)]
+        field = pattern_edges(edges, pattern)
+        signed = (extrema[extrema.value > 0], extrema[extrema.value < 0])
+        parts = [contribution_map(field, part, weight=weight, patch=patch, polarity=polarity) for part in signed]
         return np.asarray(np.maximum(*parts))
     turns = np.sign(extrema.value) if votes == "supporting" else np.ones(len(extrema))
     weights = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
-    return _native.contributions(edges.fx, edges.fy, *extrema._boxes(), weights, patch == "disk", votes == "absolute")
+    field = pattern_edges(edges, pattern)
+    shape = (patch == "disk", votes == "absolute", check_polarity(polarity) == "free")
+    return _native.contributions(field.fx, field.fy, *extrema._boxes(), weights, *shape)
 
 
-def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES) -> FloatArray:
+def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: Pattern = "circle") -> FloatArray:
     """Sum each edge pixel's moments about all pixels, weighed by the coherence of the torque there.
 
         X(q) = sum over sizes L of  1 / L^3 * sum over p with q in P_L(p) of  c_L(p) (q - p) x U(q),      U = F / |F|
@@ -88,6 +98,8 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES) -> FloatArra
         ``detect_edges(image, low=0.004, high=0.004, force="strength", strength_scale=0.13)``.
     sizes
         Odd, increasing side lengths of the squares.
+    pattern
+        As for `torque_map`.
 
     Returns
     -------
@@ -103,9 +115,10 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES) -> FloatArra
     sides = check_sizes(sizes)
     if sides.ndim != 1:
         raise ValueError(f"sizes must be sides of squares, got (height, width) pairs {sides.tolist()}")
+    field = pattern_edges(edges, pattern)
     total = np.zeros(edges.shape)
     for side in sides.tolist():
-        _native.add_coherent_votes(edges.fx, edges.fy, torque_coherence(edges, side), side // 2, total)
+        _native.add_coherent_votes(field.fx, field.fy, torque_coherence(field, side), side // 2, total)
     return total
 
 

@@ -7,8 +7,10 @@ import operator
 import numpy as np
 
 from imtorque import _native
+from imtorque._patches import patch_arrays
 from imtorque._types import Edges, Extrema, Patch, Sign, Sizes, TorqueVolume
-from imtorque.torque import patch_arrays, sizes_for
+from imtorque.patterns import Pattern, Polarity, pattern_edges
+from imtorque.torque import sizes_for
 
 
 def find_extrema(
@@ -19,6 +21,8 @@ def find_extrema(
     sign: Sign | None = None,
     patch: Patch = "square",
     alpha: float = 2.0,
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
     end_scales: bool = True,
 ) -> Extrema:
     """Find the local extrema of the torque over space and patch size.
@@ -31,12 +35,13 @@ def find_extrema(
     ----------
     source
         A `TorqueVolume`, or `Edges`: then the volume is never stored, with the same result.
-    sizes, patch, alpha
+    sizes, patch, alpha, pattern, polarity
         As for `torque_volume`, only with `Edges`; by default the sizes of `default_sizes`.
     count
         How many to return at most, the strongest of the signs asked for together; all by default.
     sign
-        +1 for maxima (bright objects), -1 for minima (dark ones), None for both.
+        +1 for maxima (bright objects; of the closure, closed ones), -1 for minima (dark ones; of the closure, stars),
+        None for both.
     end_scales
         Whether extrema at the smallest and the largest size count.
 
@@ -56,29 +61,16 @@ def find_extrema(
     _check_sign(sign)
     if count is not None and operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
-    request = (sign or 0, -1 if count is None else operator.index(count), end_scales)
-    return _strongest(source, sizes, patch, alpha, request, 0.0)
-
-
-def _strongest(
-    source: Edges | TorqueVolume,
-    sizes: Sizes | None,
-    patch: str,
-    alpha: float,
-    request: tuple[int, int, bool],
-    least: float,
-) -> Extrema:
-    """Return the extrema asked for (sign, count, end scales) whose |torque| is at least `least`."""
+    request = (sign or 0, -1 if count is None else operator.index(count), end_scales, 0.0)
     if isinstance(source, TorqueVolume):
         if sizes is not None:
             raise ValueError("sizes must be left out with a TorqueVolume, which has its own")
         array = source.sizes
-        k, y, x, value = _native.extrema_of_volume(source.tau, *request, least)
+        k, y, x, value = _native.extrema_of_volume(source.tau, *request)
     elif isinstance(source, Edges):
-        array = sizes_for(source, sizes)
-        k, y, x, value = _native.extrema_of_field(
-            source._field, *patch_arrays(source, array, patch, alpha), *request, least
-        )
+        array, field = sizes_for(source, sizes), pattern_edges(source, pattern)
+        patches = patch_arrays(field, array, patch, alpha, polarity)
+        k, y, x, value = _native.extrema_of_field(field._field, *patches, *request)
     else:
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
     return Extrema(y, x, array[k], value)

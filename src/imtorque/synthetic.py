@@ -63,6 +63,40 @@ def texture(shape: tuple[int, int], *, density: float = 0.05, seed: int = 0) -> 
     return picture
 
 
+def curves(shape: tuple[int, int], pattern: str | float, *, count: int = 8, two_sided: bool = False) -> FloatArray:
+    """Draw curves that form a pattern around the middle of the picture, and fade towards its border and its middle.
+
+    Parameters
+    ----------
+    shape
+        Height and width.
+    pattern
+        "circle", "star", "spiral", "saddle", "saddle-diagonal", or an angle in radians between -pi / 2 and pi / 2, as
+        `imtorque.patterns` has them.
+    count
+        How many rays, arms or curves there are, about.
+    two_sided
+        Whether bright and dark alternate. Otherwise brightness jumps at each curve and goes back slowly until the
+        next, so that all curves have their bright side on one hand and the pattern's response is positive.
+    """
+    y, x = _subpixels(shape)
+    y, x = y - (shape[0] - 1) / 2, x - (shape[1] - 1) / 2
+    radius = np.maximum(np.hypot(y, x), 1e-9)
+    edge = 0.45 * min(shape)
+    angle = {"circle": 0.0, "spiral": math.pi / 4, "star": math.pi / 2}.get(str(pattern), pattern)
+    if angle in ("saddle", "saddle-diagonal"):
+        phase = -count / 2 * (x * y if angle == "saddle" else (y**2 - x**2) / 2) / edge**2
+    elif float(angle) == 0:
+        phase = count / 2 * radius / edge
+    else:
+        turns = np.log(radius) / math.tan(float(angle)) - np.arctan2(y, x)
+        phase = math.copysign(count, float(angle)) * turns / (2 * math.pi)
+    part = phase - np.floor(phase)
+    drawn = np.where(part < 0.5, 0.5, -0.5) if two_sided else part - 0.5
+    contrast = np.clip(4 * (1 - radius / edge), 0, 1) * np.clip(radius / (0.2 * edge), 0, 1)
+    return _block_means(0.5 + contrast * drawn)
+
+
 def paint(ground: FloatArray | float, cover: FloatArray, grey: float) -> FloatArray:
     """Paint a covered area in a grey value over a ground."""
     return ground * (1 - cover) + grey * cover
@@ -132,7 +166,11 @@ def _subpixels(shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
 
 
 def _coverage(inside: BoolArray) -> FloatArray:
-    height, width = inside.shape[0] // SUPERSAMPLING, inside.shape[1] // SUPERSAMPLING
-    blocks = inside.reshape(height, SUPERSAMPLING, width, SUPERSAMPLING)
+    return _block_means(inside)
+
+
+def _block_means(fine: BoolArray | FloatArray) -> FloatArray:
+    height, width = fine.shape[0] // SUPERSAMPLING, fine.shape[1] // SUPERSAMPLING
+    blocks = fine.reshape(height, SUPERSAMPLING, width, SUPERSAMPLING)
     mean: FloatArray = blocks.mean(axis=(1, 3))
     return mean

@@ -6,6 +6,17 @@ The torque of a patch P about its centre p is the sum of the moments of its edge
 
 Outside the image there are no edges, and a patch that leaves the image keeps its full area.
 
+Two options change what is summed. `pattern` turns the forces first, so that stars, spirals or saddles are found in
+place of circles (`imtorque.patterns`). `polarity="free"` asks how much more the edges of a patch run around its centre
+than away from it, whichever of their sides is bright: the closure
+
+    E(P) = 1 / (2 pi r^(1 + alpha)) * sum over q in P of ((q - p) x F(q))^2 - ((q - p) . F(q))^2,      r half the size.
+
+With unit forces and alpha = 2 a circle that fills the patch has a closure of about 1, a star -1, and edges of random
+directions 0. It is positive also where one half of an outline is brighter than its ground and the other half darker,
+and around line drawings, where signed moments cancel. Forces count by their squares. In a rectangle of f times more
+height than width, ((q - p) . F)^2 is (f dx Fx + dy Fy / f)^2, which is 0 along the ellipse that fills it.
+
 Forces are rounded once to fixed point, and the sums of the rounded forces are exact: results do not depend on the
 number of threads, the tiling, or where in the image an object lies. Forces that are whole, or multiples of 1/4096 of
 the power of two above the largest one, are not changed at all; the eight directions are kept to 1e-7; any others to
@@ -23,15 +34,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import Edges, Float32Array, FloatArray, Image, IntArray, Patch, Sizes, TorqueVolume, check_sizes
+from imtorque._patches import patch_arrays, sides
+from imtorque._types import Edges, Float32Array, Image, IntArray, Patch, Sizes, TorqueVolume, check_sizes
 from imtorque.images import Picture, ValueRange
-
-LARGEST_TORQUE = 3e38  # of float32
-PatchArrays = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], bool]
+from imtorque.patterns import Pattern, Polarity, pattern_edges
 
 
 def torque_map(
-    edges: Edges, size: int | tuple[int, int], *, patch: Patch = "square", alpha: float = 2.0
+    edges: Edges,
+    size: int | tuple[int, int],
+    *,
+    patch: Patch = "square",
+    alpha: float = 2.0,
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
 ) -> Float32Array:
     """Compute the torque of the patch of one size around every pixel.
 
@@ -46,11 +62,18 @@ def torque_map(
     alpha
         Exponent of the normalisation Z: 4 (s/2)^alpha for squares, pi R^alpha for disks. 2 is the patch area; smaller
         values favour larger patches (Sec. 3.4).
+    pattern
+        What the edges of a patch are to form around its centre: "circle", "star", "spiral", "saddle",
+        "saddle-diagonal", or an angle in radians from the circle (0) by spirals to the star (pi / 2).
+    polarity
+        "signed": bright and dark objects have opposite signs. "free": the closure of the patch, which does not depend
+        on which side of an edge is brighter.
 
     Returns
     -------
     ndarray
-        Torque, shape (H, W): positive around bright objects, negative around dark ones.
+        Torque, shape (H, W): positive around bright objects, negative around dark ones. Closure: positive where edges
+        circle the pixel, negative where they point to it.
 
     Examples
     --------
@@ -62,18 +85,27 @@ def torque_map(
     >>> round(float(torque_map(gradient_edges(image), 25)[16, 16]) * 25**2, 3)
     81.0
     """
-    tau: Float32Array = torque_volume(edges, np.asarray([size]), patch=patch, alpha=alpha).tau[0]
+    sizes = np.asarray([size])
+    volume = torque_volume(edges, sizes, patch=patch, alpha=alpha, pattern=pattern, polarity=polarity)
+    tau: Float32Array = volume.tau[0]
     return tau
 
 
 def torque_volume(
-    edges: Edges, sizes: Sizes, *, patch: Patch = "square", alpha: float = 2.0, out: Float32Array | None = None
+    edges: Edges,
+    sizes: Sizes,
+    *,
+    patch: Patch = "square",
+    alpha: float = 2.0,
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
+    out: Float32Array | None = None,
 ) -> TorqueVolume:
     """Compute the torque of every patch, for every pixel and every size.
 
     Parameters
     ----------
-    edges, patch, alpha
+    edges, patch, alpha, pattern, polarity
         As for `torque_map`.
     sizes
         Odd, increasing side lengths, or (height, width) pairs in order of area.
@@ -86,7 +118,8 @@ def torque_volume(
     a few look-ups in summed-area tables (Sec. 3.5). Disks cost a time proportional to their radius.
     """
     array = check_sizes(sizes)
-    patches = patch_arrays(require_edges(edges), array, patch, alpha)
+    field = pattern_edges(require_edges(edges), pattern)
+    patches = patch_arrays(field, array, patch, alpha, polarity)
     shape = (len(array), *edges.shape)
     if out is None:
         out = np.empty(shape, np.float32)
@@ -94,12 +127,18 @@ def torque_volume(
         raise TypeError(f"out must be a float32 array, got {getattr(out, 'dtype', type(out).__name__)}")
     elif out.shape != shape or not out.flags.c_contiguous or not out.flags.writeable:
         raise ValueError(f"out must be C-contiguous and writeable of shape {shape}, got shape {out.shape}")
-    _native.torque_volume(edges._field, *patches, out)
+    _native.torque_volume(field._field, *patches, out)
     return TorqueVolume(out, array)
 
 
 def value_and_scale_maps(
-    source: Edges | TorqueVolume, sizes: Sizes | None = None, *, patch: Patch = "square", alpha: float = 2.0
+    source: Edges | TorqueVolume,
+    sizes: Sizes | None = None,
+    *,
+    patch: Patch = "square",
+    alpha: float = 2.0,
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
 ) -> tuple[Float32Array, NDArray[np.int32]]:
     """Return the strongest torque at each pixel, and the patch size it was found at.
 
@@ -109,7 +148,7 @@ def value_and_scale_maps(
     ----------
     source
         `Edges`: the volume is never stored. Or a `TorqueVolume`.
-    sizes, patch, alpha
+    sizes, patch, alpha, pattern, polarity
         As for `torque_volume`, only with `Edges`; by default the sizes of `default_sizes`.
 
     Returns
@@ -127,8 +166,9 @@ def value_and_scale_maps(
         value, label = _native.value_and_scale_of_volume(source.tau, _labels(array))
     else:
         array = sizes_for(source, sizes)
-        patches = patch_arrays(require_edges(source), array, patch, alpha)
-        value, label = _native.value_and_scale(source._field, *patches, _labels(array))
+        field = pattern_edges(source, pattern)
+        patches = patch_arrays(field, array, patch, alpha, polarity)
+        value, label = _native.value_and_scale(field._field, *patches, _labels(array))
     if array.ndim == 1:
         return value, label
     pairs = np.vstack([[0, 0], array]).astype(np.int32)
@@ -136,7 +176,14 @@ def value_and_scale_maps(
 
 
 def torque_spectrum(
-    edges: Edges, point: tuple[int, int], sizes: Sizes, *, patch: Patch = "square", alpha: float = 2.0
+    edges: Edges,
+    point: tuple[int, int],
+    sizes: Sizes,
+    *,
+    patch: Patch = "square",
+    alpha: float = 2.0,
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
 ) -> Float32Array:
     """Return the torque over patch size at one pixel (y, x): `torque_volume(...).tau[:, y, x]` without the volume."""
     array = check_sizes(sizes)
@@ -144,7 +191,8 @@ def torque_spectrum(
     height, width = require_edges(edges).shape
     if not (0 <= y < height and 0 <= x < width):
         raise ValueError(f"point must lie in the image of {height} x {width}, got (y, x) = ({y}, {x})")
-    return _native.torque_spectrum(edges._field, *patch_arrays(edges, array, patch, alpha), y, x)
+    field = pattern_edges(edges, pattern)
+    return _native.torque_spectrum(field._field, *patch_arrays(field, array, patch, alpha, polarity), y, x)
 
 
 def gradient_torque(image: Image | Picture, sizes: Sizes, *, value_range: ValueRange | None = None) -> TorqueVolume:
@@ -171,11 +219,13 @@ def gradient_torque(image: Image | Picture, sizes: Sizes, *, value_range: ValueR
     array = check_sizes(sizes)
     grey = Picture(image, value_range).grey()
     centred = grey.astype(np.float64) - float(grey.mean(dtype=np.float64))
-    heights, widths = _sides(array)
+    heights, widths = sides(array)
     return TorqueVolume(_native.gradient_torque(centred, heights, widths), array)
 
 
-def torque_coherence(edges: Edges, size: int) -> Float32Array:
+def torque_coherence(
+    edges: Edges, size: int, *, pattern: Pattern = "circle", polarity: Polarity = "signed"
+) -> Float32Array:
     """Compute how consistently the edges of each square turn around its centre: torque over edge mass.
 
         c(p) = tau(p) / (mass(p) + 0.001),      mass(p) = 0.38 L / (2 L^2) * sum over q in P of |F(q)|
@@ -191,6 +241,11 @@ def torque_coherence(edges: Edges, size: int) -> Float32Array:
         keeps squares of almost no edges near 0.
     size
         Odd side length in pixels.
+    pattern
+        As for `torque_map`.
+    polarity
+        "free": closure over the sum of squared levers times squared forces, so that edges that all circle the centre
+        have 1, edges that all point to it -1, and edges in all directions about 0.
 
     Returns
     -------
@@ -206,8 +261,10 @@ def torque_coherence(edges: Edges, size: int) -> Float32Array:
     0.7
     """
     side = int(check_sizes([operator.index(size)])[0])
-    coherence = torque_map(edges, side)
-    _native.divide_by_mass(edges._field, side // 2, coherence)
+    field = pattern_edges(require_edges(edges), pattern)
+    coherence = torque_map(field, side, polarity=polarity)
+    divide = _native.divide_by_second_mass if polarity == "free" else _native.divide_by_mass
+    divide(field._field, side // 2, coherence)
     return coherence
 
 
@@ -273,45 +330,11 @@ def sizes_for(edges: Edges, sizes: Sizes | None) -> IntArray:
     return default_sizes(require_edges(edges).shape) if sizes is None else check_sizes(sizes)
 
 
-def patch_arrays(edges: Edges, sizes: IntArray, patch: str, alpha: float) -> PatchArrays:
-    """Return heights, widths and normalisations Z of the patches, and whether they are disks."""
-    if patch not in ("square", "disk"):
-        raise ValueError(f'patch must be "square" or "disk", got {patch!r}')
-    if patch == "disk" and sizes.ndim == 2:
-        raise ValueError("a disk has one size, got (height, width) pairs")
-    if not (isinstance(alpha, int | float | np.number) and math.isfinite(alpha) and -10 <= alpha <= 10):
-        raise ValueError(f"alpha must be a number from -10 to 10, got {alpha}")
-    heights, widths = _sides(sizes)
-    if patch == "disk":
-        radius = (sizes - 1) / 2
-        # A disk of radius 0 has no area, and no torque: its one pixel has no lever.
-        areas = np.where(radius > 0, math.pi * np.maximum(radius, 0.5) ** alpha, 1.0)
-    else:
-        areas = heights * widths * (np.sqrt(heights * widths) / 2) ** (alpha - 2)
-    _check_range(edges, heights, widths, areas, alpha)
-    return heights, widths, areas, patch == "disk"
-
-
-def _check_range(edges: Edges, heights: IntArray, widths: IntArray, areas: FloatArray, alpha: float) -> None:
-    """Refuse an exponent with which the torque of these edges might not fit a float32."""
-    lever = np.minimum(np.maximum(heights, widths) / 2, max(edges.shape))
-    mass = np.minimum(edges._field.mass, 2 * edges.survey.largest * heights * widths)
-    most = np.maximum(lever * mass / (2 * areas), 1 / (4 * areas * edges.steps)).max()
-    if most > LARGEST_TORQUE:
-        raise ValueError(f"alpha must keep the torque of these sizes below {LARGEST_TORQUE:g}, got alpha {alpha}")
-
-
 def require_edges(edges: Edges) -> Edges:
     """Return edges that are Edges."""
     if not isinstance(edges, Edges):
         raise TypeError(f"edges must be Edges, as detect_edges returns them, got {type(edges).__name__}")
     return edges
-
-
-def _sides(sizes: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return heights and widths."""
-    columns = sizes[:, None].repeat(2, axis=1) if sizes.ndim == 1 else sizes
-    return np.ascontiguousarray(columns[:, 0], np.int64), np.ascontiguousarray(columns[:, 1], np.int64)
 
 
 def _labels(sizes: IntArray) -> NDArray[np.int32]:

@@ -157,6 +157,25 @@ def test_maps_as_pictures_and_numbers(shapes):
     assert abs(strongest["torque"]) == np.abs(value).max()
 
 
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ("--pattern saddle", {"pattern": "saddle"}),
+        ("--pattern -30", {"pattern": np.radians(-30)}),
+        ("--polarity free --patch disk", {"polarity": "free", "patch": "disk"}),
+        ("--pattern star --polarity free", {"pattern": "star", "polarity": "free"}),
+    ],
+)
+def test_maps_of_other_patterns_and_without_polarity(shapes, line, options):
+    run(f"maps shapes.png --sizes 3-31 --at 21 --extrema 5 {line}")
+    edges = imtorque.detect_edges(read_image(shapes))
+    value, _ = imtorque.value_and_scale_maps(edges, range(3, 32, 2), **options)
+    assert_array_equal(np.load("imtorque-out/shapes.png.maps.value.npy"), value)
+    assert_array_equal(np.load("imtorque-out/shapes.png.maps.size21.npy"), imtorque.torque_map(edges, 21, **options))
+    extrema = imtorque.find_extrema(edges, range(3, 32, 2), count=5, **options)
+    assert Path("imtorque-out/shapes.png.maps.extrema.csv").read_text() == extrema.to_csv()
+
+
 def test_a_picture_without_edges_has_maps_and_no_torque():
     write_picture("flat.png", np.full((20, 30), 9, np.uint8))
     assert run("maps flat.png").stdout == "flat.png: no torque anywhere\n"
@@ -239,6 +258,9 @@ def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
         ("blobs shapes.png --jobs 0", "greater than or equal to 1"),
         ("blobs shapes.png --mask missing.png", "does not exist"),
         ("maps shapes.png --patch star", "not one of"),
+        ("maps shapes.png --pattern sprial", "pattern must be one of circle, star, spiral, saddle"),
+        ("maps shapes.png --pattern nan", "pattern must be a name or an angle"),
+        ("maps shapes.png --polarity both", "not one of"),
     ],
 )
 @pytest.mark.usefixtures("shapes")

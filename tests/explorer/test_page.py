@@ -170,10 +170,11 @@ def photograph(height=321, width=481):
     )
 
 
-def library_torque(image, place, *, patch="square", alpha=2.0, **of_edges):
+def library_torque(image, place, **options):
     y, x, size = place
-    edges = imtorque.detect_edges(image, **of_edges)
-    return round(float(imtorque.torque_spectrum(edges, (y, x), [size], patch=patch, alpha=alpha)[0]), 4)
+    of_patches = {key: options.pop(key) for key in ("patch", "alpha", "pattern", "polarity") if key in options}
+    edges = imtorque.detect_edges(image, **options)
+    return round(float(imtorque.torque_spectrum(edges, (y, x), [size], **of_patches)[0]), 4)
 
 
 # ---- the patch -----------------------------------------------------------------------------------------------------
@@ -212,6 +213,9 @@ def test_the_patch_is_dragged_resized_and_moved_by_keys(tab):
         ("patch=disk&alpha=1.5", {"patch": "disk", "alpha": 1.5}),
         ("force=strength&sigma=2.5&alpha=0.7", {"force": "strength", "sigma": 2.5, "alpha": 0.7}),
         ("patch=disk&low=0.02&high=0.05", {"patch": "disk", "low": 0.02, "high": 0.05}),
+        ("pattern=spiral&patch=disk", {"pattern": "spiral", "patch": "disk"}),
+        ("pattern=saddle&polarity=free&alpha=1.5", {"pattern": "saddle", "polarity": "free", "alpha": 1.5}),
+        ("polarity=free&patch=disk&pattern=-45", {"polarity": "free", "patch": "disk", "pattern": -np.pi / 4}),
     ],
 )
 def test_the_value_is_the_librarys_wherever_the_patch_is(tab, state, options):

@@ -121,6 +121,15 @@ def test_the_forces_sent_are_the_librarys_rounded_ones(server, disc):
     assert np.float32(2 * moment) * np.float32(1 / (4 * size**2 * head["steps"])) == expected
 
 
+def test_turned_forces_are_sent_beside_the_true_ones(server, disc):
+    head, arrays = unpack(ask(server, disc, "view", pattern="30").content)
+    edges = imtorque.detect_edges(imtorque.datasets.sample("disc"))
+    turned = imtorque.pattern_edges(edges, np.radians(30))
+    for name, force in (("fx", edges.fx), ("fy", edges.fy), ("gx", turned.fx), ("gy", turned.fy)):
+        assert_array_equal(arrays[name], np.rint(force[edges.mask] * np.float32(head["steps"])))
+    assert "gx" not in unpack(ask(server, disc, "view").content)[1]
+
+
 @pytest.mark.parametrize(
     ("query", "of_edges", "of_patches", "of_sizes"),
     [
@@ -128,6 +137,8 @@ def test_the_forces_sent_are_the_librarys_rounded_ones(server, disc):
         ({"sigma": "2.5", "force": "strength"}, {"sigma": 2.5, "force": "strength"}, {}, {}),
         ({"low": "0.01", "high": "0.05", "alpha": "1.5"}, {"low": 0.01, "high": 0.05}, {"alpha": 1.5}, {}),
         ({"patch": "disk", "smallest": "7", "largest": "41"}, {}, {"patch": "disk"}, {"smallest": 7, "largest": 41}),
+        ({"pattern": "saddle"}, {}, {"pattern": "saddle"}, {}),
+        ({"pattern": "-45", "polarity": "free"}, {}, {"pattern": -np.pi / 4, "polarity": "free"}, {}),
     ],
 )
 def test_maps_and_extrema_are_the_librarys(server, query, of_edges, of_patches, of_sizes):
@@ -296,6 +307,8 @@ def test_a_long_picture_is_shrunk_to_what_the_page_can_show(server):
         {"sigma": "2.5", "low": "0.01", "high": "0.02", "force": "strength", "layers": ",".join(LAYERS), "count": "3"},
         {"patch": "disk", "alpha": "1.5", "smallest": "7", "largest": "31", "y": "30", "x": "41", "size": "21"},
         {"apart": "0", "count": "9", "number": "4", "layers": "scale", "patch": "disk"},
+        {"pattern": "spiral", "count": "9", "number": "2", "layers": "value", "y": "30", "x": "41", "size": "21"},
+        {"polarity": "free", "count": "9", "number": "3", "patch": "disk", "y": "30", "x": "41", "size": "21"},
         {"clicks": "30,40 +20,20 -10,10", "count": "0"},
         {"clicks": "30,40", "whole": "torque", "count": "0"},
     ],
@@ -348,6 +361,12 @@ def test_a_name_cannot_break_out_of_the_code():
         ({"force": "strong"}, "force must be one of unit, strength, got 'strong'"),
         ({"alpha": "9"}, "alpha must be a number from 0 to 4, got '9'"),
         ({"patch": "hexagon"}, "patch must be one of square, disk, got 'hexagon'"),
+        (
+            {"pattern": "sprial"},
+            "pattern must be one of circle, star, spiral, saddle, saddle-diagonal or degrees from",
+        ),
+        ({"pattern": "361"}, "or degrees from -360 to 360, got '361'"),
+        ({"polarity": "both"}, "polarity must be one of signed, free, got 'both'"),
         ({"smallest": "4"}, "smallest must be odd, from 3 to 4095, got '4'"),
         ({"smallest": "99", "largest": "9"}, "smallest must not exceed largest, got 99 and 9"),
         ({"largest": "١١"}, "largest must be odd"),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import counting, evaluate, explore, figures, recognition, regions, reproduce, torque
+from imtorque.cli import counting, demo, evaluate, explore, figures, recognition, regions, reproduce, torque
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -15,7 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(torque.demo)
+app.command()(demo.demo)
 app.command()(torque.maps)
 app.command()(torque.blobs)
 app.command()(torque.edges)

@@ -16,8 +16,10 @@ from imtorque.boundaries import strengthened
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import Force
+from imtorque.extrema import find_extrema
 from imtorque.files import SUFFIXES, read_mask, write_array, write_picture, write_text
 from imtorque.finding import Blobs, find_blobs
+from imtorque.patterns import Pattern, Polarity, pattern_edges
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import blob_picture, edge_picture, scale_picture, value_picture
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
@@ -98,6 +100,9 @@ class DrawMaps:
     patch: Patch
     alpha: float
     arrays: tuple[str, ...]
+    pattern: Pattern = "circle"
+    polarity: Polarity = "signed"
+    extrema: int = 0
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -107,7 +112,8 @@ class DrawMaps:
         """Write the maps of one picture."""
         edges = self.edges.detect(self.edges.opening.read(source))
         sizes = _sizes(self.sizes, edges.shape)
-        value, scale = value_and_scale_maps(edges, sizes, patch=self.patch, alpha=self.alpha)
+        field = pattern_edges(edges, self.pattern)
+        value, scale = value_and_scale_maps(field, sizes, patch=self.patch, alpha=self.alpha, polarity=self.polarity)
         limit = float(np.abs(value).max())
         outputs = [
             write_picture(f"{stem}.value.png", value_picture(value, limit)),
@@ -116,9 +122,14 @@ class DrawMaps:
             *self._write_arrays(f"{stem}.scale", scale),
         ]
         for size in self.at:
-            torque = torque_map(edges, size, patch=self.patch, alpha=self.alpha)
+            torque = torque_map(field, size, patch=self.patch, alpha=self.alpha, polarity=self.polarity)
             outputs.append(write_picture(f"{stem}.size{size}.png", value_picture(torque, limit)))
             outputs += self._write_arrays(f"{stem}.size{size}", torque)
+        if self.extrema:
+            found = find_extrema(
+                field, sizes, count=self.extrema, patch=self.patch, alpha=self.alpha, polarity=self.polarity
+            )
+            outputs.append(write_text(f"{stem}.extrema.csv", found.to_csv()))
         y, x = (int(i) for i in np.unravel_index(np.argmax(np.abs(value)), value.shape))
         strongest = {"y": y, "x": x, "size": abs(int(scale[y, x])), "torque": float(value[y, x])}
         result = {"full_colour_at": limit, "sizes": sizes.tolist(), "strongest": strongest}

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 import typer
-from PIL import Image as PillowImage
 
-import imtorque
-from imtorque import datasets
-from imtorque._atomic import replacing
 from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
-from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
-from imtorque.cli.tasks import blob_rows, blob_table
+from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.edges import SQRT2
-from imtorque.files import write_text
+from imtorque.patterns import Pattern, pattern_matrix
 
 SIGNS: dict[str, Literal[1, -1] | None] = {"bright": 1, "dark": -1, "both": None}
 
@@ -37,6 +31,13 @@ class Patch(StrEnum):
 
     square = "square"
     disk = "disk"
+
+
+class Polarity(StrEnum):
+    """Whether bright and dark objects have opposite signs."""
+
+    signed = "signed"
+    free = "free"
 
 
 class Arrays(StrEnum):
@@ -79,26 +80,6 @@ High = Annotated[float | None, typer.Option(help="Upper threshold; by default th
 Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in proportion to its gradient.")]
 
 
-def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:
-    """Show on a drawn scene and on a photograph what image torque finds.
-
-    Writes for each a one-page picture and a table of the strongest extrema.
-
-    Example: [bold]imtorque demo[/bold]
-    """
-    with one_line_errors():
-        out.mkdir(parents=True, exist_ok=True)
-        written = [_write_demo(name, out) for name in ("shapes", "hopper")]
-    if as_json:
-        typer.echo(json.dumps({"verb": "demo", "version": imtorque.__version__, "samples": written}, indent=1))
-        return
-    for sample in written:
-        _print_table(sample)
-    typer.echo("Look at:")
-    for sample in written:
-        typer.echo("\n".join(f"  {path}" for path in sample["outputs"]))
-
-
 def maps(
     images: Images,
     out: Out = DEFAULT_OUT,
@@ -107,6 +88,20 @@ def maps(
     arrays: Annotated[Arrays, typer.Option(help="Form in which the maps are also written as numbers.")] = Arrays.npy,
     patch: Annotated[Patch, typer.Option(help="Shape of the patches.")] = Patch.square,
     alpha: Annotated[float, typer.Option(help="Exponent of the normalisation; below 2 favours larger patches.")] = 2.0,
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="What edges are to form around a pixel: circle, star, spiral, saddle, saddle-diagonal, or an angle in "
+            "degrees, 0 for circles, 90 for stars, spirals between.",
+        ),
+    ] = "circle",
+    polarity: Annotated[
+        Polarity, typer.Option(help="free: how closed edges are, whichever of their sides is brighter.")
+    ] = Polarity.signed,
+    extrema: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Write a table of the N strongest extrema, too.")
+    ] = 0,
     sigma: Sigma = SQRT2,
     low: Low = None,
     high: High = None,
@@ -119,7 +114,8 @@ def maps(
 ) -> None:
     """Write the value map and the scale map: how strongly edges circle each pixel, and at which patch size.
 
-    Red is positive (bright object), blue negative (dark object).
+    Red is positive (bright object), blue negative (dark object). With --polarity free red is what edges circle, and
+    blue what they point to.
 
     Example: [bold]imtorque maps sample:hopper --at 5,21,45,81[/bold]
     """
@@ -130,6 +126,9 @@ def maps(
         at=_parse_sizes("--at", at) or (),
         patch=patch.value,
         alpha=alpha,
+        pattern=_parse_pattern(pattern),
+        polarity=polarity.value,
+        extrema=extrema,
         arrays=forms,
     )
     run_task(task, images, out, jobs, as_json, _describe_maps)
@@ -256,6 +255,21 @@ def _parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
         raise typer.BadParameter(str(error), param_hint=option) from None
 
 
+def _parse_pattern(text: str) -> Pattern:
+    """Read the name of a pattern, or an angle in degrees."""
+    try:
+        pattern: Any = math.radians(float(text))
+    except ValueError:
+        pattern = text
+    try:
+        pattern_matrix(pattern)
+    except ValueError as error:
+        message = str(error).replace("radians", "degrees")
+        raise typer.BadParameter(message, param_hint="--pattern") from None
+    chosen: Pattern = pattern
+    return chosen
+
+
 def _describe_maps(result: dict[str, Any]) -> str:
     best = result["strongest"]
     if best["torque"] == 0:
@@ -276,30 +290,3 @@ def _describe_strengthened(result: dict[str, Any]) -> str:
 
 def _describe_blobs(result: dict[str, Any]) -> str:
     return f"{result['count']} blobs ({result['bright']} bright, {result['dark']} dark)"
-
-
-def _write_demo(name: str, out: Path) -> dict[str, Any]:
-    """Write the page and the table of one sample."""
-    from imtorque.plotting import overview  # brings matplotlib
-
-    image = datasets.sample(name)
-    if image.ndim == 3:  # the photograph: halved, as the paper's are
-        image = np.asarray(PillowImage.fromarray(image).reduce(2))
-    found = imtorque.find_blobs(image, recipe="paper", count=12)
-    page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"
-    with replacing(page) as partial:
-        overview(image, found, title=f"{name}: from edges to extrema of the torque").savefig(
-            partial, format="png", dpi=110
-        )
-    write_text(table, blob_table(found))
-    return {"sample": name, "outputs": [str(page), str(table)], "blobs": blob_rows(found)}
-
-
-def _print_table(sample: dict[str, Any], rows: int = 5) -> None:
-    typer.echo(f"{sample['sample']}: the {rows} strongest of {len(sample['blobs'])}")
-    typer.echo("  number    y    x  size  torque")
-    for blob in sample["blobs"][:rows]:
-        kind = "bright" if blob["torque"] > 0 else "dark"
-        typer.echo(
-            f"  {blob['number']:6} {blob['y']:4.0f} {blob['x']:4.0f} {blob['size']:5}   {blob['torque']:+.2f}  {kind}"
-        )

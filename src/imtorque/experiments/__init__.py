@@ -10,6 +10,7 @@ EXPERIMENTS = {
     "car-side": "imtorque.experiments.car_side",
     "counting": "imtorque.experiments.counting",
     "figure-ground": "imtorque.experiments.figure_ground",
+    "patterns": "imtorque.experiments.patterns",
     "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
     "regions": "imtorque.experiments.regions",

@@ -30,12 +30,16 @@ def bounding_box(figure: BoolArray) -> tuple[int, int, int, int]:
 
 def hits(boxes: Boxes, true: Sequence[int]) -> list[float]:
     """Return whether the first 10, 50, 200, 1000 boxes hold one that overlaps the true one by half."""
-    rows = np.minimum(boxes[:, 2], true[2]) - np.maximum(boxes[:, 0], true[0])
-    columns = np.minimum(boxes[:, 3], true[3]) - np.maximum(boxes[:, 1], true[1])
-    both = np.maximum(rows, 0) * np.maximum(columns, 0)
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]) + (true[2] - true[0]) * (true[3] - true[1])
-    found = both / (areas - both) >= HIT
+    found = overlaps(boxes, np.asarray([true]))[:, 0] >= HIT
     return [float(found[:count].any()) for count in COUNTS]
+
+
+def overlaps(a: Boxes, b: Boxes) -> NDArray[np.float64]:
+    """Return the intersection over union of each box of one list with each of another, (len(a), len(b))."""
+    least, most = np.maximum(a[:, None, :2], b[None, :, :2]), np.minimum(a[:, None, 2:], b[None, :, 2:])
+    both = np.maximum(most - least, 0).prod(axis=2)
+    areas = [(boxes[:, 2:] - boxes[:, :2]).prod(axis=1) for boxes in (a, b)]
+    return np.asarray(both / (areas[0][:, None] + areas[1][None] - both))
 
 
 def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:

@@ -49,8 +49,8 @@ def _extrema(settings: Settings) -> list[str]:
     found += ["print(extrema.to_csv())"]
     if settings.number is not None:
         one = f"extrema[{settings.number - 1}:{settings.number}]"
-        patch = _given({k: v for k, v in settings.of_patches.items() if k == "patch"})
-        found += [f"contribution = imtorque.contribution_map(edges, {one}{patch})"]
+        options = _given(settings.of_contribution)
+        found += [f"contribution = imtorque.contribution_map(edges, {one}{options})"]
     return found
 
 

@@ -54,7 +54,7 @@ def contribution_of(picture: HeldPicture, settings: Settings) -> FloatArray:
     number = settings.number or 1
     if number > len(extrema):
         raise ValueError(f"number must be of one of the {len(extrema)} extrema, got {number}")
-    return contribution_map(edges_of(picture, settings), extrema[number - 1 : number], patch=settings.patch)
+    return contribution_map(edges_of(picture, settings), extrema[number - 1 : number], **settings.of_contribution)
 
 
 def saliency_of(picture: HeldPicture) -> FloatArray:

@@ -42,6 +42,7 @@ from imtorque.explorer.results import (
 from imtorque.explorer.settings import LAYERS, Settings, read_settings
 from imtorque.files import encode_png
 from imtorque.images import Picture
+from imtorque.patterns import pattern_edges
 from imtorque.threads import available_cores
 
 SWEEP_SECONDS = 5.0
@@ -187,7 +188,10 @@ def _view(picture: HeldPicture, settings: Settings) -> Response:
     steps = edges.steps
     places = np.flatnonzero(edges.mask)
     arrays: dict[str, Any] = {"place": places.astype(np.int32)}
-    for name, force in (("fx", edges.fx), ("fy", edges.fy)):
+    turned = pattern_edges(edges, settings.pattern)
+    forces = [("fx", edges.fx), ("fy", edges.fy)]
+    forces += [("gx", turned.fx), ("gy", turned.fy)] if turned is not edges else []
+    for name, force in forces:
         # As the kernels round: in float32, ties to even.
         arrays[name] = np.rint(force.ravel()[places] * np.float32(steps)).astype(np.int32)
     for layer in settings.layers:

@@ -10,6 +10,7 @@ from typing import Any
 from imtorque._types import Patch
 from imtorque.edges import SQRT2
 from imtorque.edges.canny import Force
+from imtorque.patterns import PATTERNS, Pattern, Polarity
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 MOST_EXTREMA = 200
@@ -36,6 +37,8 @@ class Settings:
     force: Force = "unit"
     alpha: float = 2.0
     patch: Patch = "square"
+    pattern: Pattern = "circle"
+    polarity: Polarity = "signed"
     smallest: int = 5
     largest: int | None = None
     count: int = 12
@@ -70,7 +73,12 @@ class Settings:
     @property
     def of_patches(self) -> dict[str, Any]:
         """The arguments of the torque functions that differ from their defaults."""
-        return _chosen(self, ("patch", "alpha"))
+        return _chosen(self, ("patch", "alpha", "pattern", "polarity"))
+
+    @property
+    def of_contribution(self) -> dict[str, Any]:
+        """The arguments of `contribution_map` that differ from its defaults."""
+        return _chosen(self, ("patch", "pattern", "polarity"))
 
     @property
     def of_sizes(self) -> dict[str, Any]:
@@ -128,6 +136,18 @@ def _choice(*options: str) -> Callable[[str, str], str]:
     return read
 
 
+def _pattern(name: str, text: str) -> Pattern:
+    """Read the name of a pattern, or an angle in degrees."""
+    if text in PATTERNS:
+        named: Pattern = text  # type: ignore[assignment]  # one of its names
+        return named
+    try:
+        return math.radians(_number(-360, 360)(name, text))
+    except ValueError:
+        known = ", ".join(PATTERNS)
+        raise ValueError(f"{name} must be one of {known} or degrees from -360 to 360, got {text[:40]!r}") from None
+
+
 def _layers(name: str, text: str) -> tuple[str, ...]:
     read = _choice(*LAYERS)
     return tuple(dict.fromkeys(read(name, part) for part in text.split(",") if part))
@@ -163,6 +183,8 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "force": _choice("unit", "strength"),
     "alpha": _number(0, 4),
     "patch": _choice("square", "disk"),
+    "pattern": _pattern,
+    "polarity": _choice("signed", "free"),
     "smallest": _whole(3, LARGEST_SIZE, odd=True),
     "largest": _whole(3, LARGEST_SIZE, odd=True),
     "count": _whole(0, MOST_EXTREMA),

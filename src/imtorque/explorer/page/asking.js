@@ -44,9 +44,10 @@ function put(newest, question, shown) {
 export function askView() {
   const layers = shownLayers(state);
   const query = settingsQuery(state, { layers });
+  const free = state.polarity === "free";
   put(asked.view, (picture, options) => picture.arrays("view", query, options), ({ head, arrays }, took) => {
     const { picture, panel, stage } = page;
-    page.view = { head, field: new EdgeField(head, arrays) };
+    page.view = { head, field: new EdgeField(head, arrays, free) };
     answeredLayers = layers.split(",").filter(Boolean);
     stage.layers = {};
     for (const name of answeredLayers) stage.setLayer(name, arrays[name], head.width, head.height);

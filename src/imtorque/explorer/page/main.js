@@ -11,7 +11,7 @@ import { askCode, askContribution, askFigure, askMissingLayers, askView } from "
 import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
 import { firstPicture, openFile, openNamed, setKnown, sketch } from "./pictures.js";
 
-const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "smallest", "largest", "count", "apart"];
+const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart"];
 const MOST_CLICKS = 50;
 
 page.stage = new Stage($("canvas"));

@@ -18,7 +18,8 @@ const SLIDERS = {
   smallest: { min: 3, max: 99, step: 2, show: String },
   largest: { min: 3, max: 99, step: 2, show: String },
 };
-const SETTINGS = ["sigma", "low", "high", "force", "alpha", "patch", "smallest", "largest"];
+const CHOICES = ["force", "patch", "pattern", "polarity"];
+const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", ...CHOICES];
 const THRESHOLDS = { low: 0.02, high: 0.05 }; // where the sliders begin
 
 export class Panel {
@@ -27,7 +28,7 @@ export class Panel {
     this.choose = choose;
     this.usualLargest = 99;
     for (const [id, slider] of Object.entries(SLIDERS)) this.bindSlider(id, slider);
-    for (const id of ["force", "patch"]) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
+    for (const id of CHOICES) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
     $("whole").addEventListener("change", () => store.set({ whole: $("whole").value }));
     $("apart").addEventListener("change", () => store.set({ apart: $("apart").checked, number: null }));
     $("auto").addEventListener("change", () => store.set($("auto").checked ? { low: null, high: null } : THRESHOLDS));
@@ -120,7 +121,7 @@ export class Panel {
       document.querySelector(`output[for=${id}]`).textContent = text;
       $(id).setAttribute("aria-valuetext", text);
     }
-    for (const id of ["force", "patch", "whole"]) $(id).value = values[id];
+    for (const id of [...CHOICES, "whole"]) $(id).value = values[id];
     $("apart").checked = values.apart;
     for (const [name, opacity] of Object.entries(values.layers)) {
       document.querySelector(`[data-layer="${name}"]`).checked = opacity > 0;

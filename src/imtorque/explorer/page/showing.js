@@ -35,6 +35,7 @@ export function refresh() {
   const text = `${torque < 0 ? "−" : torque > 0 ? "+" : ""}${Math.abs(torque).toFixed(4)}`;
   $("torque").textContent = text;
   $("torque").className = torque > 0 ? "plus" : torque < 0 ? "minus" : "";
+  $("torque-name").textContent = field.free ? "closure of the patch" : "torque of the patch";
   $("size-out").textContent = `size ${state.size}`;
   $("place-out").textContent = `y ${state.y}, x ${state.x}`;
   paintDial($("dial"), torque, limit);

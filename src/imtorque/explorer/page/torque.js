@@ -2,8 +2,9 @@
 // Forces come as the whole numbers the library rounds them to, so sums are exact and the value is the library's.
 
 export class EdgeField {
-  constructor({ height, width, steps }, { place, fx, fy }) {
-    Object.assign(this, { height, width, steps, fx, fy });
+  // gx, gy: the forces as the pattern turns them, where it is not the circle.
+  constructor({ height, width, steps }, { place, fx, fy, gx = fx, gy = fy }, free) {
+    Object.assign(this, { height, width, steps, fx, fy, gx, gy, free });
     this.length = place.length;
     this.x = new Int32Array(place.length);
     this.y = new Int32Array(place.length);
@@ -17,7 +18,8 @@ export class EdgeField {
     }
   }
 
-  // Call visit(index, dx, dy, moment) for each edge in the patch of this size around (y, x).
+  // Call visit(index, dx, dy, moment) for each edge in the patch of this size around (y, x). Without polarity, the moment
+  // is its squared part across the lever less its squared part along it.
   inside(y, x, size, patch, visit) {
     const reach = (size - 1) / 2;
     const disk = patch === "disk";
@@ -26,7 +28,9 @@ export class EdgeField {
       const dx = this.x[i] - x;
       const dy = this.y[i] - y;
       if (disk ? dx * dx + dy * dy > reach * reach : dx > reach || -dx > reach) continue;
-      visit(i, dx, dy, dx * this.fy[i] - dy * this.fx[i]);
+      const across = dx * this.gy[i] - dy * this.gx[i];
+      if (!this.free) visit(i, dx, dy, across);
+      else visit(i, dx, dy, across ** 2 - (dx * this.gx[i] + dy * this.gy[i]) ** 2);
     }
   }
 }
@@ -38,15 +42,17 @@ export function area(size, patch, alpha) {
 }
 
 // The torque of a sum of whole moments, rounded to float32 where the library does.
-function normalised(moment, size, patch, alpha, steps) {
+function normalised(moment, size, patch, alpha, { steps, free }) {
   const f = Math.fround;
-  return f(f(2 * moment) * f(1 / (4 * area(size, patch, alpha) * steps)));
+  if (!free) return f(f(2 * moment) * f(1 / (4 * area(size, patch, alpha) * steps)));
+  const radius = Math.max(0.5, patch === "disk" ? (size - 1) / 2 : size / 2);
+  return f(4 * moment * (f(1 / (8 * Math.PI * radius ** (1 + alpha))) / (steps * steps)));
 }
 
 export function patchTorque(field, { y, x, size, patch, alpha }) {
   let sum = 0;
   field.inside(y, x, size, patch, (i, dx, dy, moment) => { sum += moment; });
-  return normalised(sum, size, patch, alpha, field.steps) + 0;
+  return normalised(sum, size, patch, alpha, field) + 0;
 }
 
 // Torque over all odd sizes up to the largest: each moment goes to the smallest patch that holds it.
@@ -65,7 +71,7 @@ export function spectrum(field, { y, x, patch, alpha }, largest) {
   let sum = 0;
   for (let reach = 0; reach < bins.length; reach++) {
     sum += bins[reach];
-    torque[reach] = normalised(sum, 2 * reach + 1, patch, alpha, field.steps);
+    torque[reach] = normalised(sum, 2 * reach + 1, patch, alpha, field);
   }
   return torque;
 }

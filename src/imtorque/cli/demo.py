@@ -1,0 +1,65 @@
+"""The verb `imtorque demo`: what the operator finds, on pictures that are always at hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from PIL import Image as PillowImage
+
+import imtorque
+from imtorque import datasets
+from imtorque._atomic import replacing
+from imtorque.cli.running import Json, Out, one_line_errors
+from imtorque.cli.tasks import blob_rows, blob_table
+from imtorque.files import write_text
+
+
+def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:
+    """Show on a drawn scene and on a photograph what image torque finds.
+
+    Writes for each a one-page picture and a table of the strongest extrema.
+
+    Example: [bold]imtorque demo[/bold]
+    """
+    with one_line_errors():
+        out.mkdir(parents=True, exist_ok=True)
+        written = [_write_demo(name, out) for name in ("shapes", "hopper")]
+    if as_json:
+        typer.echo(json.dumps({"verb": "demo", "version": imtorque.__version__, "samples": written}, indent=1))
+        return
+    for sample in written:
+        _print_table(sample)
+    typer.echo("Look at:")
+    for sample in written:
+        typer.echo("\n".join(f"  {path}" for path in sample["outputs"]))
+
+
+def _write_demo(name: str, out: Path) -> dict[str, Any]:
+    """Write the page and the table of one sample."""
+    from imtorque.plotting import overview  # brings matplotlib
+
+    image = datasets.sample(name)
+    if image.ndim == 3:  # the photograph: halved, as the paper's are
+        image = np.asarray(PillowImage.fromarray(image).reduce(2))
+    found = imtorque.find_blobs(image, recipe="paper", count=12)
+    page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"
+    with replacing(page) as partial:
+        overview(image, found, title=f"{name}: from edges to extrema of the torque").savefig(
+            partial, format="png", dpi=110
+        )
+    write_text(table, blob_table(found))
+    return {"sample": name, "outputs": [str(page), str(table)], "blobs": blob_rows(found)}
+
+
+def _print_table(sample: dict[str, Any], rows: int = 5) -> None:
+    typer.echo(f"{sample['sample']}: the {rows} strongest of {len(sample['blobs'])}")
+    typer.echo("  number    y    x  size  torque")
+    for blob in sample["blobs"][:rows]:
+        kind = "bright" if blob["torque"] > 0 else "dark"
+        typer.echo(
+            f"  {blob['number']:6} {blob['y']:4.0f} {blob['x']:4.0f} {blob['size']:5}   {blob['torque']:+.2f}  {kind}"
+        )
