@@ -1,0 +1,60 @@
+"""Box patches as the operators need them: reaches, normalising areas and labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+LARGEST_TORQUE = 3e38  # of float32
+
+
+class Boxes(NamedTuple):
+    """Half-sizes, no longer than the image needs, areas Z and labels of patches, in the order of the sizes."""
+
+    ry: list[int]
+    rx: list[int]
+    area: list[float]
+    label: list[int]
+    squares: bool
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The longest half-sizes."""
+        return max(self.ry), max(self.rx)
+
+    def part(self, start: int, end: int | None = None) -> Boxes:
+        """Return some of the patches."""
+        chosen = (entry[start:end] for entry in self[:4])
+        return Boxes(*chosen, self.squares)  # type: ignore[arg-type]
+
+
+def boxes_for(sides: Sequence[int], alpha: float, height: int, width: int) -> Boxes:
+    """Return the patches of these sides (heights and widths in turn) on an image of this shape."""
+    heights, widths = np.asarray(sides[0::2], np.int64), np.asarray(sides[1::2], np.int64)
+    areas = heights * widths * (np.sqrt(heights * widths) / 2) ** (alpha - 2)
+    squares = bool(np.all(heights == widths) and np.all(np.diff(heights) > 0))
+    labels = heights if squares else np.arange(1, len(heights) + 1)
+    return Boxes(
+        np.minimum(heights // 2, height - 1).tolist(),
+        np.minimum(widths // 2, width - 1).tolist(),
+        areas.tolist(),
+        labels.tolist(),
+        squares,
+    )
+
+
+def check_range(boxes: Boxes, alpha: float, largest: float, steps: float, height: int, width: int) -> None:
+    """Refuse an exponent with which torque might not fit a float32, as `imtorque.torque` does."""
+    for ry, rx, area in zip(boxes.ry, boxes.rx, boxes.area, strict=True):
+        pixels = min((2 * ry + 1) * (2 * rx + 1), height * width)
+        most = max((max(ry, rx) + 0.5) * 2 * largest * pixels / (2 * area), 1 / (4 * area * steps))
+        if not most <= LARGEST_TORQUE:
+            raise ValueError(f"alpha must keep the torque of these sizes below {LARGEST_TORQUE:g}, got alpha {alpha}")
+
+
+def norm(area: float, steps: float) -> float:
+    """Return the float32 factor from twice the integer moment to torque."""
+    return float(np.float32(1 / (4 * area * steps))) if math.isfinite(area) else 0.0

@@ -1,0 +1,170 @@
+// Canny's edge detector, step by step as native/edges/canny.cpp and hysteresis.cpp have it: the same operations in the
+// same order, none contracted, so the same edges.
+#define BINS 64
+#define NOISE 1e-6f
+#define TIE 1e-5f
+
+struct Weights {
+    int radius;
+    float w[25];
+};
+
+__device__ __forceinline__ int clamped(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
+
+// Planar uint8, 1 or 3 channels.
+extern "C" __global__ void to_grey(const unsigned char* pixels, int channels, long long count, const double* ranges,
+                                   float* grey) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const unsigned char* p = pixels + (long long)blockIdx.y * channels * count + i;
+    const double offset = ranges[2 * blockIdx.y], scale = ranges[2 * blockIdx.y + 1];
+    double luminance = (double)p[0];
+    if (channels == 3)
+        luminance = 0.2125 * (double)p[0] + 0.7154 * (double)p[count] + 0.0721 * (double)p[2 * count];
+    grey[(long long)blockIdx.y * count + i] = (float)((luminance - offset) * scale);
+}
+
+// 256 threads smooth a tile of 64 x 16 pixels; beyond the border the image repeats its border pixels.
+extern "C" __global__ void smooth(const float* images, int height, int width, Weights weights, float* out) {
+    extern __shared__ float tile[];
+    const int r = weights.radius, pitch = 64 + 2 * r, rows = 16 + 2 * r;
+    float* across = tile + pitch * rows;
+    const int left = blockIdx.x * 64, top = blockIdx.y * 16;
+    const float* image = images + (long long)blockIdx.z * height * width;
+    for (int p = threadIdx.x; p < pitch * rows; p += 256) {
+        const int y = clamped(top - r + p / pitch, height), x = clamped(left - r + p % pitch, width);
+        tile[p] = image[(long long)y * width + x];
+    }
+    __syncthreads();
+    for (int p = threadIdx.x; p < 64 * rows; p += 256) {
+        const float* centre = tile + p / 64 * pitch + p % 64 + r;
+        float sum = weights.w[0] * centre[0];
+        for (int i = 1; i <= r; ++i) sum += weights.w[i] * (centre[-i] + centre[i]);
+        across[p] = sum;
+    }
+    __syncthreads();
+    for (int p = threadIdx.x; p < 64 * 16; p += 256) {
+        const int y = top + p / 64, x = left + p % 64;
+        if (y >= height || x >= width) continue;
+        const float* centre = across + p + 64 * r;
+        float sum = weights.w[0] * centre[0];
+        for (int i = 1; i <= r; ++i) sum += weights.w[i] * (centre[-64 * i] + centre[64 * i]);
+        out[((long long)blockIdx.z * height + y) * width + x] = sum;
+    }
+}
+
+__device__ __forceinline__ float2 gradient_at(const float* s, int height, int width, int y, int x) {
+    const long long row = (long long)y * width;
+    const float gx = 0.5f * (s[row + clamped(x + 1, width)] - s[row + clamped(x - 1, width)]);
+    const float gy =
+        0.5f * (s[(long long)clamped(y + 1, height) * width + x] - s[(long long)clamped(y - 1, height) * width + x]);
+    return make_float2(gx, gy);
+}
+
+__device__ __forceinline__ float length_of(float2 g) { return sqrtf(g.x * g.x + g.y * g.y); }
+
+__device__ __forceinline__ float strength_of(float2 g) {
+    const float m = length_of(g);
+    return m < NOISE ? 0.0f : m;
+}
+
+// A thread looks at 8 rows; largest: bits of the largest strength of each image.
+extern "C" __global__ void largest_gradient(const float* smoothed, int height, int width, int* largest) {
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    const float* s = smoothed + (long long)blockIdx.z * height * width;
+    int own = 0;
+    for (int y = blockIdx.y * 8; y < min(blockIdx.y * 8 + 8, height); ++y)
+        if (x < width) own = max(own, __float_as_int(strength_of(gradient_at(s, height, width, y, x))));
+    own = __reduce_max_sync(0xFFFFFFFFu, own);
+    if ((threadIdx.x & 31) == 0 && own) atomicMax(largest + blockIdx.z, own);
+}
+
+extern "C" __global__ void count_gradients(const float* smoothed, int height, int width, const int* largest,
+                                           int* counts) {
+    __shared__ int bins[8][BINS];  // for each warp, against crowding
+    const int warp = threadIdx.x / 32;
+    for (int i = threadIdx.x; i < 8 * BINS; i += blockDim.x) bins[i / BINS][i % BINS] = 0;
+    __syncthreads();
+    const float scale = BINS / __int_as_float(largest[blockIdx.z]);
+    const float* s = smoothed + (long long)blockIdx.z * height * width;
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int y = blockIdx.y * 8; y < min(blockIdx.y * 8 + 8, height); ++y)
+        if (x < width) {
+            const int bin = (int)(strength_of(gradient_at(s, height, width, y, x)) * scale);
+            atomicAdd(&bins[warp][min(bin, BINS - 1)], 1);
+        }
+    __syncthreads();
+    for (int i = threadIdx.x; i < BINS; i += blockDim.x) {
+        int sum = 0;
+        for (int w = 0; w < 8; ++w) sum += bins[w][i];
+        if (sum) atomicAdd(counts + blockIdx.z * BINS + i, sum);
+    }
+}
+
+// MATLAB's rule: the first bin edge below which 70 % of the pixels lie; low is 0.4 of it. One thread for each image.
+extern "C" __global__ void choose_thresholds(const int* counts, const int* largest, long long pixels,
+                                             float* thresholds) {
+    const int b = blockIdx.x;
+    long long below = 0;
+    int bin = 0;
+    for (; bin < BINS - 1; ++bin) {
+        below += counts[b * BINS + bin];
+        if ((double)below > 0.7 * (double)pixels) break;
+    }
+    const double high = (double)__int_as_float(largest[b]) * (bin + 1) / BINS;
+    thresholds[2 * b] = (float)(0.4 * high);
+    thresholds[2 * b + 1] = (float)high;
+}
+
+__device__ __forceinline__ bool is_ridge(const float* row, int pitch, float2 g, float threshold) {
+    const float length = length_of(g);
+    const float across = fabsf(g.x) / length, down = fabsf(g.y) / length;
+    const int ahead_x = g.x > 0 ? 1 : -1, ahead_y = g.y > 0 ? pitch : -pitch;
+    const float here = row[0];
+    const float own = (1 - across) * (1 - down) * here;
+    const float part_x = across * (1 - down), part_y = (1 - across) * down, part_xy = across * down;
+    const float bright = own + part_x * row[ahead_x] + part_y * row[ahead_y] + part_xy * row[ahead_x + ahead_y];
+    const float dark = own + part_x * row[-ahead_x] + part_y * row[-ahead_y] + part_xy * row[-ahead_x - ahead_y];
+    return (here > threshold) & (length > 0) & (here > bright * (1 + TIE)) & (here * (1 + TIE) >= dark);
+}
+
+// 256 threads thin a tile of 32 x 8; every ridge pixel becomes the root of a tree of its own.
+extern "C" __global__ void thin(const float* smoothed, int height, int width, const float* thresholds, float* thinned,
+                                int* parent) {
+    __shared__ float strength[10][34];
+    const int left = blockIdx.x * 32, top = blockIdx.y * 8;
+    const long long offset = (long long)blockIdx.z * height * width;
+    const float* s = smoothed + offset;
+    for (int p = threadIdx.x; p < 340; p += 256) {
+        const int y = clamped(top - 1 + p / 34, height), x = clamped(left - 1 + p % 34, width);
+        strength[p / 34][p % 34] = strength_of(gradient_at(s, height, width, y, x));
+    }
+    __syncthreads();
+    const int i = threadIdx.x / 32, j = threadIdx.x % 32, y = top + i, x = left + j;
+    if (y >= height || x >= width) return;
+    const bool inner = y > 0 && y < height - 1 && x > 0 && x < width - 1;
+    const bool ridge = inner && is_ridge(&strength[i + 1][j + 1], 34, gradient_at(s, height, width, y, x),
+                                         thresholds[2 * blockIdx.z]);
+    const long long at = offset + (long long)y * width + x;
+    thinned[at] = ridge ? strength[i + 1][j + 1] : 0.0f;
+    parent[at] = ridge ? (int)at : -1;
+}
+
+// Turn the gradient at edges (negative strengths) to the edge direction, of length 1 where `unit` says so.
+extern "C" __global__ void turn(const float* smoothed, const float* thinned, int height, int width, int unit,
+                                float* forces) {
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+    if (x >= width) return;
+    const long long pixels = (long long)height * width, at = (long long)y * width + x;
+    const bool edge = thinned[blockIdx.z * pixels + at] < 0;
+    const float2 g = edge ? gradient_at(smoothed + blockIdx.z * pixels, height, width, y, x) : make_float2(0, 0);
+    float fx = edge ? g.y : 0.0f, fy = edge ? -g.x : 0.0f;
+    if (unit) {
+        const float square = fx * fx + fy * fy, length = sqrtf(square);
+        fx = square > 0 ? fx / length : 0.0f;
+        fy = square > 0 ? fy / length : 0.0f;
+    }
+    float* out = forces + 2LL * blockIdx.z * pixels + at;
+    out[0] = fx;
+    out[pixels] = fy;
+}

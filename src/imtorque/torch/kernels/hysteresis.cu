@@ -1,0 +1,145 @@
+// The last two steps of Canny's detector: edges connected to strong ones stay, stair corners go.
+//
+// Connection by trees of pixels: neighbours are united, the root of each tree learns whether a strong pixel is in it.
+// Stair corners go in rounds, as native/edges/hysteresis.cpp has them: in each round the weakest of adjacent ones. The
+// rounds run in one launch, whose blocks wait for each other (a cooperative launch).
+
+__device__ __forceinline__ int root_of(const int* parent, int i) {
+    int next = *(volatile const int*)(parent + i);
+    while (next != i) {
+        i = next;
+        next = *(volatile const int*)(parent + i);
+    }
+    return i;
+}
+
+__device__ __forceinline__ void unite(int* parent, int a, int b) {
+    for (;;) {
+        a = root_of(parent, a);
+        b = root_of(parent, b);
+        if (a == b) return;
+        if (a < b) {
+            const int t = a;
+            a = b;
+            b = t;
+        }
+        const int old = atomicMin(parent + a, b);  // the smaller index is the root
+        if (old == a) return;
+        a = old;
+    }
+}
+
+extern "C" __global__ void connect(int* parent, int height, int width) {
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+    if (x >= width) return;
+    const int i = (blockIdx.z * height + y) * width + x;
+    if (parent[i] < 0) return;
+    // Ridges are never on the border, so the neighbours exist.
+    if (parent[i - 1] >= 0) unite(parent, i, i - 1);
+    if (parent[i - width] >= 0) {
+        unite(parent, i, i - width);
+        return;  // the two beside it are its neighbours
+    }
+    if (parent[i - width - 1] >= 0) unite(parent, i, i - width - 1);
+    if (parent[i - width + 1] >= 0) unite(parent, i, i - width + 1);
+}
+
+extern "C" __global__ void mark_strong(const float* thinned, const int* parent, long long pixels,
+                                       const float* thresholds, unsigned char* strong) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, at = blockIdx.y * pixels + i;
+    if (i >= pixels || parent[at] < 0 || !(thinned[at] > thresholds[2 * blockIdx.y + 1])) return;
+    strong[root_of(parent, (int)at)] = 1;
+}
+
+// Edges have negative strengths from here on.
+extern "C" __global__ void keep_connected(float* thinned, const int* parent, long long count,
+                                          const unsigned char* strong) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count && parent[i] >= 0 && strong[root_of(parent, (int)i)]) thinned[i] = -thinned[i];
+}
+
+// Whether an edge pixel has an edge beside it and one above or below, and its edge neighbours stay connected without it.
+__device__ __forceinline__ bool is_spare_corner(const float* p, int w) {
+    const bool off[9] = {__ldcg(p + 1) >= 0,     __ldcg(p + 1 - w) >= 0, __ldcg(p - w) >= 0,
+                         __ldcg(p - 1 - w) >= 0, __ldcg(p - 1) >= 0,     __ldcg(p + w - 1) >= 0,
+                         __ldcg(p + w) >= 0,     __ldcg(p + w + 1) >= 0, __ldcg(p + 1) >= 0};
+    if ((off[0] && off[4]) || (off[2] && off[6])) return false;
+    int parts = 0;
+#pragma unroll
+    for (int k = 0; k < 8; k += 2) parts += off[k] && !(off[k + 1] && off[k + 2]);
+    return parts == 1;
+}
+
+// flags: bit 0, a spare corner; bit 1, listed. counters: those listed; those going in even and in odd rounds; arrivals.
+extern "C" __global__ void list_corners(const float* edges, int width, long long count, int* flags, int* listed,
+                                        int* counters) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const bool spare = edges[i] < 0 && is_spare_corner(edges + i, width);
+    flags[i] = spare ? 3 : 0;
+    if (spare) listed[atomicAdd(counters, 1)] = (int)i;
+}
+
+__device__ __forceinline__ void wait_for_all(int* arrivals) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        const unsigned blocks = gridDim.x, ticket = atomicAdd((unsigned*)arrivals, 1u);
+        const unsigned target = (ticket / blocks + 1) * blocks;
+        while ((int)(*(volatile unsigned*)arrivals - target) < 0) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+__device__ __forceinline__ bool is_weakest(const float* edges, const int* flags, int i, int width) {
+    const int beside[4] = {1, -1, width, -width};
+    const float own = __ldcg(edges + i);
+    bool weakest = true;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        const int j = i + beside[k];
+        if (!(__ldcg(flags + j) & 1)) continue;
+        const float other = __ldcg(edges + j);  // negative: the weaker is the larger
+        weakest &= own > other || (own == other && i < j);
+    }
+    return weakest;
+}
+
+__device__ __forceinline__ void look_around(const float* edges, int* flags, int i, int width, int* listed,
+                                            int* counters) {
+    for (int dy = -1; dy <= 1; ++dy)
+        for (int dx = -1; dx <= 1; ++dx) {
+            const int j = i + dy * width + dx;
+            if (!(__ldcg(edges + j) < 0)) continue;
+            if (!is_spare_corner(edges + j, width))
+                atomicAnd(flags + j, ~1);
+            else if (!(atomicOr(flags + j, 3) & 2))
+                listed[atomicAdd(counters, 1)] = j;
+        }
+}
+
+extern "C" __global__ void remove_corners(float* edges, int width, int* flags, int* listed, int* going, int* counters) {
+    const int first = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    for (int round = 0;; ++round) {
+        int* const leaving = counters + 1 + round % 2;
+        for (int n = first; n < __ldcg(counters); n += all) {
+            const int i = __ldcg(listed + n);
+            if ((__ldcg(flags + i) & 1) && is_weakest(edges, flags, i, width)) going[atomicAdd(leaving, 1)] = i;
+        }
+        wait_for_all(counters + 3);
+        const int count = __ldcg(leaving);
+        if (count == 0) return;
+        if (first == 0) counters[1 + (round + 1) % 2] = 0;
+        for (int n = first; n < count; n += all) {
+            const int i = __ldcg(going + n);
+            edges[i] = 0;
+            flags[i] = 2;
+        }
+        wait_for_all(counters + 3);
+        for (int n = first; n < count; n += all)
+            look_around(edges, flags, __ldcg(going + n), width, listed, counters);
+        wait_for_all(counters + 3);
+    }
+}

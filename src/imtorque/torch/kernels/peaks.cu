@@ -1,0 +1,65 @@
+// What the value map says about the strongest extrema before they are searched for.
+//
+// A pixel where |V| exceeds its eight neighbours' holds an extremum of just that strength, so the count-th best of them
+// bounds the result from below (native/core/extrema.cpp). Here the bound is read from a histogram of the upper half of
+// the values' bits: a little lower, never higher.
+#define BINS 32768
+
+__device__ __forceinline__ float magnitude(const float* value, int height, int width, int y, int x) {
+    return y < 0 || y >= height || x < 0 || x >= width ? 0.0f : fabsf(value[(long long)y * width + x]);
+}
+
+extern "C" __global__ void count_peaks(const float* values, int height, int width, int sign, int* bins) {
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    const float* value = values + (long long)blockIdx.z * height * width;
+    const float v = value[(long long)y * width + x], m = fabsf(v);
+    if (m == 0 || v * sign < 0) return;
+    for (int dy = -1; dy <= 1; ++dy)
+        for (int dx = -1; dx <= 1; ++dx)
+            if ((dy || dx) && magnitude(value, height, width, y + dy, x + dx) >= m) return;
+    atomicAdd(bins + blockIdx.z * BINS + (__float_as_int(m) >> 16), 1);
+}
+
+// One block of 1024 threads for each image.
+extern "C" __global__ void find_threshold(const int* all_bins, long long count, float least, float* threshold) {
+    __shared__ int sums[1024];
+    const int* bins = all_bins + blockIdx.x * BINS;
+    const int t = threadIdx.x, per = BINS / 1024;
+    int own = 0;
+    for (int i = 0; i < per; ++i) own += bins[t * per + i];
+    sums[t] = own;
+    __syncthreads();
+    for (int d = 1; d < 1024; d *= 2) {  // sums from here to the last
+        const int other = t + d < 1024 ? sums[t + d] : 0;
+        __syncthreads();
+        sums[t] += other;
+        __syncthreads();
+    }
+    if (t == 0 && sums[0] < count) threshold[blockIdx.x] = least;
+    const int above = sums[t] - own;
+    if (above >= count || sums[t] < count) return;
+    long long seen = above;
+    int bin = (t + 1) * per;
+    while (seen < count) seen += bins[--bin];
+    threshold[blockIdx.x] = fmaxf(least, __int_as_float(bin << 16));
+}
+
+// List the tiles whose largest |V| reaches the threshold.
+extern "C" __global__ void list_tiles(const float* values, int height, int width, int tile_height, int tile_width,
+                                      const float* threshold, int* tiles, int* count) {
+    __shared__ int largest;
+    if (threadIdx.x == 0) largest = 0;
+    __syncthreads();
+    const float* value = values + (long long)blockIdx.z * height * width;
+    const int top = blockIdx.y * tile_height, left = blockIdx.x * tile_width;
+    int own = 0;
+    for (int p = threadIdx.x; p < tile_height * tile_width; p += blockDim.x) {
+        const int y = top + p / tile_width, x = left + p % tile_width;
+        own = max(own, __float_as_int(magnitude(value, height, width, y, x)));
+    }
+    atomicMax(&largest, own);
+    __syncthreads();
+    if (threadIdx.x || largest == 0 || __int_as_float(largest) < threshold[blockIdx.z]) return;
+    tiles[atomicAdd(count, 1)] = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
