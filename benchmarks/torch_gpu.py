@@ -1,0 +1,452 @@
+"""imtorque.torch on a CUDA device: are the bits the library's, how fast is it, how near to what the card can do.
+
+    python benchmarks/torch_gpu.py expect build/torch_expected.npz     # where the library is built: its results
+    python benchmarks/torch_gpu.py exact build/torch_expected.npz      # on the device: compare
+    python benchmarks/torch_gpu.py library build/torch_library.json    # the library's times on all cores
+    python benchmarks/torch_gpu.py times out.json [--library FILE]     # on the device: times, bounds, memory
+    compute-sanitizer --tool memcheck python benchmarks/torch_gpu.py sanitize
+
+It runs from a checkout without the native module, which only `expect` and `library` need. The committed results are
+benchmarks/results/torch_gpu.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import numpy as np
+
+SOURCE = Path(__file__).parent.parent / "src" / "imtorque"
+SIZES = range(3, 92, 2)
+REPEATS, WARM_UP = 50, 10
+SEED = 5
+
+
+def load_torch_part():
+    """Return imtorque.torch, also where the native module is not built: it needs none of it."""
+    try:
+        import imtorque.torch
+    except ImportError:
+        for name in [name for name in sys.modules if name.split(".")[0] == "imtorque"]:
+            del sys.modules[name]
+        package, native = types.ModuleType("imtorque"), types.ModuleType("imtorque._native")
+        package.__path__ = [str(SOURCE)]
+        package._native = native
+        sys.modules.update({"imtorque": package, "imtorque._native": native})
+        import imtorque.torch
+    return imtorque.torch
+
+
+def random_field(height, width, share=0.12, seed=SEED):
+    """Unit forces in random directions at some of the pixels."""
+    rng = np.random.default_rng(seed)
+    angle = rng.random((height, width)) * 2 * np.pi
+    there = rng.random((height, width)) < share
+    return np.stack([np.cos(angle) * there, np.sin(angle) * there]).astype(np.float32)
+
+
+def drawn_scene(height, width, seed=SEED):
+    """Discs and boxes of many sizes and grey values over soft noise, uint8 (H, W)."""
+    rng = np.random.default_rng(seed)
+    image = np.full((height, width), 110.0, np.float32)
+    for _ in range(height * width // 12000):
+        r = int(rng.integers(4, 46))
+        y, x = int(rng.integers(0, height)), int(rng.integers(0, width))
+        top, left = max(0, y - r), max(0, x - r)
+        part = image[top : y + r + 1, left : x + r + 1]
+        v, u = np.ogrid[top - y : top - y + part.shape[0], left - x : left - x + part.shape[1]]
+        inside = v * v + u * u <= r * r if rng.random() < 0.6 else np.ones(part.shape, bool)
+        part[inside] = rng.integers(0, 256)
+    return (image + rng.normal(size=image.shape) * 4).clip(0, 255).astype(np.uint8)
+
+
+def inputs():
+    """What exactness is tried on: pictures and fields of several kinds."""
+    rng = np.random.default_rng(SEED)
+    scene = drawn_scene(211, 333)
+    colour = np.stack([scene, np.roll(scene, 3, 0), 255 - scene], 2)
+    eighth = np.round(rng.random((97, 131)) * 8) * np.pi / 4
+    there = rng.random((97, 131)) < 0.2
+    towers = random_field(120, 90, seed=7)
+    towers[:, 60, 40] = 3e5
+    return {
+        "scene": scene,
+        "colour": colour,
+        "soft": (scene / np.float32(255)).astype(np.float32),
+        "mask": (scene > 128).astype(np.uint8),
+        "flat": np.full((40, 50), 7, np.uint8),
+        "field": random_field(197, 263),
+        "sparse": random_field(300, 140, 0.02),
+        "dense": rng.normal(size=(2, 150, 150)).astype(np.float32),
+        "eighths": np.stack([np.cos(eighth) * there, np.sin(eighth) * there]).astype(np.float32),
+        "towers": towers,
+        "whole": rng.integers(-3, 4, size=(2, 64, 64)).astype(np.float32),
+        "plateaus": np.tile(rng.integers(-1, 2, size=(2, 16, 16)), (1, 6, 6)).astype(np.float32),
+        "tiny": random_field(5, 9, 0.5),
+        "half": random_field(80, 100).astype(np.float16),
+    }
+
+
+PICTURES = ("scene", "colour", "soft", "mask", "flat")
+FAR = (3, 9, 45, 91, 121, 201)
+BOXES = ((3, 5), (7, 5), (9, 31), (33, 33))
+
+
+def picture_results(module, given, exact):
+    """Results of the functions of pictures; module: the library, or imtorque.torch with exact={"exact": True}."""
+    yield "edges", module.detect_edges(given, **exact)
+    yield "edges_fixed", module.detect_edges(given, low=0.02, high=0.05, sigma=2.0, **exact)
+    yield "edges_strength", module.detect_edges(given, force="strength", strength_scale=0.1, **exact)
+    yield "edges_eight", module.detect_edges(given, directions=8, **exact)
+    yield "edges_quantiles", module.detect_edges(given, low=0.6, high=0.9, use_quantiles=True, **exact)
+    yield "gradient", module.gradient_edges(given, **exact)
+    yield "gradient_torque", module.gradient_torque(given, [3, 9, 31], **exact)
+
+
+def force_results(module, given, exact):
+    """Results of the functions of forces."""
+    yield "volume", module.torque_volume(given, (3, 5, 7, 21, 57, 91), **exact)
+    yield "volume_far", module.torque_volume(given, FAR, alpha=1.5, **exact)
+    yield "volume_boxes", module.torque_volume(given, BOXES, **exact)
+    yield "maps", module.value_and_scale_maps(given, SIZES, **exact)
+    yield "maps_some", module.value_and_scale_maps(given, (3, 7, 9, 11, 13, 25, 57), alpha=1.0, **exact)
+    yield "maps_far", module.value_and_scale_maps(given, FAR, **exact)
+    yield "maps_boxes", module.value_and_scale_maps(given, BOXES, **exact)
+    yield "extrema", module.find_extrema(given, SIZES, count=50, **exact)
+    yield "extrema_all", module.find_extrema(given, SIZES, **exact)
+    yield "extrema_dark", module.find_extrema(given, SIZES, count=9, sign=-1, **exact)
+    yield "extrema_inner", module.find_extrema(given, SIZES, count=30, end_scales=False, **exact)
+    yield "extrema_far", module.find_extrema(given, FAR, count=20, **exact)
+    yield "coherence", module.torque_coherence(given, 17, **exact)
+    yield "contribution", module.dense_contribution(given, (5, 17, 97), **exact)
+
+
+def as_arrays(result):
+    """Arrays of a result of the library."""
+    if hasattr(result, "fx"):
+        return [np.stack([result.fx, result.fy])]
+    if hasattr(result, "tau"):
+        return [result.tau]
+    if hasattr(result, "radius"):
+        return [result.y, result.x, result.size, result.value]
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def as_tensor(array, device):
+    import torch
+
+    planes = np.moveaxis(array[:, :, None] if array.ndim == 2 else array, 2, 0) if array.dtype == np.uint8 else array
+    planes = planes[None] if planes.ndim == 2 else planes
+    return torch.from_numpy(np.ascontiguousarray(planes))[None].to(device)
+
+
+def expect(path):
+    """Write what the library makes of the inputs."""
+    import imtorque
+
+    stored = {}
+    for name, array in inputs().items():
+        picture = name in PICTURES
+        given = array if picture else imtorque.Edges(*array.astype(np.float32))
+        results = (picture_results if picture else force_results)(imtorque, given, {})
+        for function, result in results:
+            for i, part in enumerate(as_arrays(result)):
+                stored[f"{name}/{function}/{i}"] = part
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, **stored)
+    print(f"{len(stored)} arrays in {path}")
+
+
+def exact(path, device):
+    """Compare the device's bits with the library's; return how many results differ."""
+    part, wrong, count = load_torch_part(), 0, 0
+    expected = np.load(path)
+    for name, array in inputs().items():
+        given = as_tensor(array, device)
+        results = picture_results if name in PICTURES else force_results
+        for function, result in results(part, given, {"exact": True}):
+            for i, tensor in enumerate(result if isinstance(result, tuple) else [result]):
+                wrong += not same(f"{name}/{function}/{i}", expected, tensor[0].cpu().numpy())
+                count += 1
+        wrong += not same_in_batch(part, name, given)
+    print(f"{count - wrong} of {count} results equal the library's to the bit, on {device}")
+    return wrong
+
+
+def same(key, expected, array):
+    wanted = expected[key]
+    found = array[: len(wanted)] if "/extrema" in key else array  # rows of zeros follow where there are no more
+    if found.shape == wanted.shape and (found == wanted).all() and not array[len(found) :].any():
+        return True
+    differing = int((found != wanted).sum()) if found.shape == wanted.shape else f"shape {found.shape}"
+    print(f"DIFFERENT {key}: {differing} of {wanted.size} ({wanted.shape})")
+    if found.shape == wanted.shape:
+        at = np.argwhere(found != wanted)[:4]
+        print("   at", at.tolist(), "found", found[tuple(at.T)].tolist(), "wanted", wanted[tuple(at.T)].tolist())
+    return False
+
+
+def same_in_batch(part, name, given):
+    """Whether a picture among others, not contiguous, gives what it gives alone."""
+    import torch
+
+    if name in PICTURES:
+        batch = torch.cat([given.flip(3), given, given * 0])
+        alone, among = part.detect_edges(given, exact=True), part.detect_edges(batch, exact=True)[1:2]
+    else:
+        batch = torch.cat([given * 4, given, given.flip(2)]).transpose(2, 3).contiguous().transpose(2, 3)
+        alone = part.value_and_scale_maps(given, SIZES, exact=True)[0]
+        among = part.value_and_scale_maps(batch, SIZES, exact=True)[0][1:2]
+    if torch.equal(alone, among):
+        return True
+    print(f"DIFFERENT {name} in a batch")
+    return False
+
+
+def milliseconds(call, repeats=REPEATS):
+    """Median, smallest and largest time of a call by CUDA events."""
+    import torch
+
+    for _ in range(WARM_UP):
+        call()
+    times = []
+    for _ in range(repeats):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    return {"ms": statistics.median(times), "ms_min": min(times), "ms_max": max(times)}
+
+
+def copy_bandwidth(device):
+    """Bytes read and written per second by a copy of 1 GiB."""
+    import torch
+
+    source = torch.empty(1 << 28, device=device)
+    target = torch.empty_like(source)
+    return 2 * 4 * source.numel() / (milliseconds(lambda: target.copy_(source))["ms"] / 1e3)
+
+
+def clock(device):
+    """Cycles per second of the multiprocessors, at most."""
+    import torch
+
+    asked = subprocess.run(
+        ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits"], capture_output=True, text=True
+    )
+    if asked.returncode == 0 and asked.stdout.strip():
+        return float(asked.stdout.split()[0]) * 1e6
+    return torch.cuda.get_device_properties(device).clock_rate * 1e3
+
+
+def bounds(batch, height, width, sizes, card, written):
+    """Least times in ms: bytes of forces and results over the copy's bandwidth; 5 loads over shared memory's."""
+    pixels = batch * height * width
+    loads = 5 * pixels * sizes / (card["processors"] * 32 * card["clock"])
+    return {"bytes_ms": 1e3 * pixels * (8 + written) / card["copy_bandwidth"], "shared_memory_ms": 1e3 * loads}
+
+
+def row(name, timing, bound):
+    """A row of the results: time, bounds, and the share of the larger bound that is reached."""
+    found = {"name": name, **timing, **bound}
+    if bound:
+        found["share_of_bound"] = max(bound.values()) / timing["ms"]
+    print(f"{name:44s} {timing['ms']:8.3f} ms  " + "  ".join(f"{k} {v:.3f}" for k, v in bound.items()), flush=True)
+    return found
+
+
+def map_rows(part, device, card):
+    import torch
+
+    frames = {"1080p": (1, 1080, 1920), "4K": (1, 2160, 3840), "8 x 1080p": (8, 1080, 1920)}
+    for name, (batch, height, width) in frames.items():
+        forces = torch.from_numpy(random_field(height, width)).to(device)[None].repeat(batch, 1, 1, 1)
+        call = lambda forces=forces: part.value_and_scale_maps(forces, SIZES, exact=True)  # noqa: E731
+        yield row(f"value and scale maps, 45 sizes, {name}", milliseconds(call), bounds(batch, height, width, 45, card, 8))
+    forces = torch.from_numpy(random_field(2160, 3840)).to(device)[None]
+    volume = torch.empty(1, 45, 2160, 3840, device=device)
+    call = lambda: part.torque_volume(forces, SIZES, out=volume, exact=True)  # noqa: E731
+    timing, bound = milliseconds(call), bounds(1, 2160, 3840, 45, card, 180)
+    written = volume.numel() * 4 / (timing["ms"] / 1e3)
+    timing |= {"written_bytes_per_second": written, "share_of_copy_bandwidth": written / card["copy_bandwidth"]}
+    yield row("torque volume, 45 sizes, 4K", timing, bound)
+    del volume
+    far = [*range(3, 92, 2), 111, 151, 201]
+    yield row("value and scale maps, 48 sizes to 201, 4K", milliseconds(
+        lambda: part.value_and_scale_maps(forces, far, exact=True), 10), {})
+    soft = forces.clone().requires_grad_()
+
+    def step():
+        value, _ = part.value_and_scale_maps(soft, SIZES)
+        value.backward(torch.ones_like(value))
+        soft.grad = None
+
+    yield row("value and scale maps, forward and backward, 4K", milliseconds(step, 10), {})
+
+
+def end_to_end_rows(part, device):
+    import torch
+
+    for name, height, width in (("1080p", 1080, 1920), ("4K", 2160, 3840)):
+        grey = torch.from_numpy(drawn_scene(height, width)).to(device)[None, None]
+        for kind, frame in (("grey", grey), ("colour", grey.repeat(1, 3, 1, 1))):
+            edges = part.detect_edges(frame, exact=True)
+            share = float((edges != 0).any(1).float().mean())
+            found = lambda frame=frame: part.find_extrema(  # noqa: E731
+                part.detect_edges(frame, exact=True), SIZES, count=50, exact=True
+            )
+            yield row(f"uint8 {kind} {name} to 50 extrema", milliseconds(found) | {"edge_share": share}, {})
+        yield row(f"edges of uint8 grey {name}", milliseconds(lambda: part.detect_edges(grey, exact=True)), {})
+        edges = part.detect_edges(grey, exact=True)
+        yield row(f"50 extrema of edges, {name}", milliseconds(
+            lambda: part.find_extrema(edges, SIZES, count=50, exact=True)), {})
+        yield row(f"all extrema of edges, {name}", milliseconds(
+            lambda: part.find_extrema(edges, SIZES, exact=True), 10), {})
+
+
+def memory_rows(part, device):
+    """Peak memory of forward and backward, in bytes per pixel beyond the forces and the gradient that are given."""
+    import torch
+
+    for count in (3, 10, 45):
+        forces = torch.from_numpy(random_field(2160, 3840)).to(device)[None].requires_grad_()
+        grad = torch.ones(1, 2160, 3840, device=device)
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        value, _ = part.value_and_scale_maps(forces, range(93 - 2 * count, 92, 2))
+        value.backward(grad)
+        peak = (torch.cuda.max_memory_allocated() - before) / (2160 * 3840)
+        print(f"memory of forward and backward, {count} sizes: {peak:.1f} bytes per pixel")
+        yield {"name": "forward and backward of value and scale maps", "sizes": count, "bytes_per_pixel": peak}
+
+
+def kornia_rows(device):
+    """Detectors of kornia on the same card, where it is installed."""
+    import torch
+
+    try:
+        import kornia.feature
+    except ImportError:
+        return []
+    frame = torch.from_numpy(drawn_scene(1080, 1920)).to(device)[None, None].float() / 255
+    detectors = {"DoG": kornia.feature.BlobDoG(), "Hessian": kornia.feature.BlobHessian()}
+    return [row(f"kornia {n}, 1080p", milliseconds(lambda d=d: d(frame)), {}) for n, d in detectors.items()]
+
+
+def show_kernels(part, device):
+    """Print what the kernels of one frame take, for those who make them faster."""
+    import torch
+
+    frame = torch.from_numpy(drawn_scene(2160, 3840)).to(device)[None, None]
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        for _ in range(5):
+            part.find_extrema(part.detect_edges(frame, exact=True), SIZES, count=50, exact=True)
+        torch.cuda.synchronize()
+    print(profile.key_averages().table(sort_by="self_cuda_time_total", row_limit=40, max_name_column_width=60))
+
+
+def times(path, device, library, profile):
+    import torch
+
+    part = load_torch_part()
+    properties = torch.cuda.get_device_properties(device)
+    card = {
+        "name": properties.name,
+        "processors": properties.multi_processor_count,
+        "clock": clock(device),
+        "copy_bandwidth": copy_bandwidth(device),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+    }
+    print(card, flush=True)
+    rows = [*map_rows(part, device, card), *end_to_end_rows(part, device), *kornia_rows(device)]
+    results = {"card": card, "repeats": REPEATS, "rows": rows, "memory": list(memory_rows(part, device))}
+    if library:
+        given = json.loads(Path(library).read_text())
+        results["library"] = given
+        ours = {found["name"]: found["ms"] for found in rows}
+        results["ratios"] = {name: ms / ours[name] for name, ms in given["ms"].items() if name in ours}
+    Path(path).write_text(json.dumps(results, indent=1) + "\n")
+    if profile:
+        show_kernels(part, device)
+
+
+def library_times(path):
+    """Write the library's times on this machine's cores for what `times` measures."""
+    import imtorque
+
+    found = {}
+    for name, height, width in (("1080p", 1080, 1920), ("4K", 2160, 3840)):
+        edges = imtorque.Edges(*random_field(height, width))
+        frame = drawn_scene(height, width)
+        calls = {
+            f"value and scale maps, 45 sizes, {name}": lambda e=edges: imtorque.value_and_scale_maps(e, SIZES),
+            f"uint8 grey {name} to 50 extrema": lambda f=frame: imtorque.find_extrema(
+                imtorque.detect_edges(f), SIZES, count=50
+            ),
+        }
+        for title, call in calls.items():
+            call()
+            measured = []
+            for _ in range(9):
+                start = time.perf_counter()
+                call()
+                measured.append(1e3 * (time.perf_counter() - start))
+            found[title] = statistics.median(measured)
+            print(f"{title:44s} {found[title]:8.2f} ms", flush=True)
+    results = {"threads": imtorque.get_num_threads(), "ms": found}
+    Path(path).write_text(json.dumps(results, indent=1) + "\n")
+
+
+def sanitize(device):
+    """Run every kernel once on small pictures, for compute-sanitizer."""
+    import torch
+
+    part = load_torch_part()
+    picture = as_tensor(drawn_scene(67, 101), device)
+    part.detect_edges(picture, exact=True)
+    part.detect_edges(picture.repeat(2, 3, 1, 1), exact=True)
+    forces = as_tensor(random_field(67, 131), device).repeat(2, 1, 1, 1)
+    for sizes in ((3, 5, 7, 9), SIZES):
+        part.value_and_scale_maps(forces, sizes, exact=True)
+        part.torque_volume(forces, sizes, exact=True)
+        part.find_extrema(forces, sizes, count=10, exact=True)
+        part.find_extrema(forces, sizes, exact=True)
+    part.gradient_torque(picture, [3, 9], exact=True)
+    torch.cuda.synchronize()
+    print("every kernel has run")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["expect", "exact", "library", "times", "sanitize"])
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--library")
+    parser.add_argument("--profile", action="store_true")
+    given = parser.parse_args()
+    if given.what == "expect":
+        expect(given.file)
+    elif given.what == "library":
+        library_times(given.file)
+    elif given.what == "sanitize":
+        sanitize(given.device)
+    elif given.what == "times":
+        times(given.file, given.device, given.library, given.profile)
+    else:
+        return exact(given.file, given.device)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
