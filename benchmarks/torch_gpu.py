@@ -271,7 +271,9 @@ def map_rows(part, device, card):
     for name, (batch, height, width) in frames.items():
         forces = torch.from_numpy(random_field(height, width)).to(device)[None].repeat(batch, 1, 1, 1)
         call = lambda forces=forces: part.value_and_scale_maps(forces, SIZES, exact=True)  # noqa: E731
-        yield row(f"value and scale maps, 45 sizes, {name}", milliseconds(call), bounds(batch, height, width, 45, card, 8))
+        yield row(
+            f"value and scale maps, 45 sizes, {name}", milliseconds(call), bounds(batch, height, width, 45, card, 8)
+        )
     forces = torch.from_numpy(random_field(2160, 3840)).to(device)[None]
     volume = torch.empty(1, 45, 2160, 3840, device=device)
     call = lambda: part.torque_volume(forces, SIZES, out=volume, exact=True)  # noqa: E731
@@ -279,10 +281,12 @@ def map_rows(part, device, card):
     written = volume.numel() * 4 / (timing["ms"] / 1e3)
     timing |= {"written_bytes_per_second": written, "share_of_copy_bandwidth": written / card["copy_bandwidth"]}
     yield row("torque volume, 45 sizes, 4K", timing, bound)
-    del volume
     far = [*range(3, 92, 2), 111, 151, 201]
-    yield row("value and scale maps, 48 sizes to 201, 4K", milliseconds(
-        lambda: part.value_and_scale_maps(forces, far, exact=True), 10), {})
+    yield row(
+        "value and scale maps, 48 sizes to 201, 4K",
+        milliseconds(lambda: part.value_and_scale_maps(forces, far, exact=True), 10),
+        {},
+    )
     soft = forces.clone().requires_grad_()
 
     def step():
@@ -305,12 +309,18 @@ def end_to_end_rows(part, device):
                 part.detect_edges(frame, exact=True), SIZES, count=50, exact=True
             )
             yield row(f"uint8 {kind} {name} to 50 extrema", milliseconds(found) | {"edge_share": share}, {})
-        yield row(f"edges of uint8 grey {name}", milliseconds(lambda: part.detect_edges(grey, exact=True)), {})
+        yield row(f"edges of uint8 grey {name}", milliseconds(lambda g=grey: part.detect_edges(g, exact=True)), {})
         edges = part.detect_edges(grey, exact=True)
-        yield row(f"50 extrema of edges, {name}", milliseconds(
-            lambda: part.find_extrema(edges, SIZES, count=50, exact=True)), {})
-        yield row(f"all extrema of edges, {name}", milliseconds(
-            lambda: part.find_extrema(edges, SIZES, exact=True), 10), {})
+        yield row(
+            f"50 extrema of edges, {name}",
+            milliseconds(lambda e=edges: part.find_extrema(e, SIZES, count=50, exact=True)),
+            {},
+        )
+        yield row(
+            f"all extrema of edges, {name}",
+            milliseconds(lambda e=edges: part.find_extrema(e, SIZES, exact=True), 10),
+            {},
+        )
 
 
 def memory_rows(part, device):

@@ -131,9 +131,7 @@ def _thin(strength: Tensor, gx: Tensor, gy: Tensor, threshold: Tensor) -> Tensor
         upper = torch.where(r, moved(-1, 1), moved(-1, -1))
         corner = torch.where(d, torch.where(r, moved(1, 1), moved(1, -1)), upper)
         own = (1 - across) * (1 - down) * strength
-        sides.append(
-            own + across * (1 - down) * beside + (1 - across) * down * along + across * down * corner
-        )
+        sides.append(own + across * (1 - down) * beside + (1 - across) * down * along + across * down * corner)
     bright, dark = sides
     keep = (strength > threshold) & (length > 0) & (strength > bright * TIE) & (strength * TIE >= dark)
     inner = torch.zeros_like(keep)

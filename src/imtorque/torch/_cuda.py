@@ -124,7 +124,9 @@ def narrow_count(boxes: Boxes, windows: list[float], steps: float) -> int:
     return len(boxes.ry)
 
 
-def value_and_scale(forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, value: Tensor, scale: Tensor) -> None:
+def value_and_scale(
+    forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, value: Tensor, scale: Tensor
+) -> None:
     """Write the value and scale maps (B, H, W) of squares whose sums fit 32 bits."""
     _walk("value_and_scale", forces, boxes, steps, fit, value, scale)
 
@@ -259,9 +261,7 @@ def canny(smooth: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
     run("thin")(tile, (256, 1, 1), smooth, height, width, thresholds, thinned, parent)
     trace("connect")(line, threads, parent, height, width)
     each, per_image, total = ctypes.c_longlong(count), ctypes.c_longlong(pixels), (-(-count // 256), 1, 1)
-    trace("mark_strong")(
-        (-(-pixels // 256), batch, 1), (256, 1, 1), thinned, parent, per_image, thresholds, strong
-    )
+    trace("mark_strong")((-(-pixels // 256), batch, 1), (256, 1, 1), thinned, parent, per_image, thresholds, strong)
     trace("keep_connected")(total, (256, 1, 1), thinned, parent, each, strong)
     listed, going = new(dtype=torch.int32), new(dtype=torch.int32)
     counters = torch.zeros(4, dtype=torch.int32, device=smooth.device)

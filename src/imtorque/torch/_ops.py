@@ -1,7 +1,7 @@
 """The operators as torch knows them: with shapes for torch.compile, rules for vmap, and adjoints as backward passes.
 
-The torque is linear in the forces, and its adjoint is the contribution map; each is the other's backward pass. Value and
-scale maps pass the gradient to the patch that was chosen. Outside of torch.compile and vmap, where no gradient is
+The torque is linear in the forces, and its adjoint is the contribution map; each is the other's backward pass. Value
+and scale maps pass the gradient to the patch that was chosen. Outside of torch.compile and vmap, where no gradient is
 wanted, the functions are called directly: that saves some tens of microseconds.
 """
 
@@ -30,17 +30,19 @@ def value_and_scale(forces: Tensor, sides: list[int], alpha: float, exact: bool)
     """Return the strongest torque at each pixel, and the label of its patch with its sign."""
     if _is_plain(forces):
         return _torque.maps(forces, sides, alpha, exact)
-    return _maps(forces, sides, alpha, exact)
+    value, scale = _maps(forces, sides, alpha, exact)
+    return value, scale
 
 
 def find_extrema(forces: Tensor, sides: list[int], alpha: float, request: _extrema.Request) -> Found:
     """Return size's place, y, x and value of the strongest extrema, (B, count), value 0 where there are no more."""
     sign, count, end_scales = request
     if _is_plain(forces):
-        return _strongest_extrema(forces, sides, alpha, sign, count, end_scales)
+        return _run_extrema(forces, sides, alpha, sign, count, end_scales)
     if count < 0:
         raise ValueError("count must be given under torch.compile and vmap, where shapes are fixed, got None")
-    return _find(forces, sides, alpha, sign, count, end_scales)
+    k, y, x, value = _find(forces, sides, alpha, sign, count, end_scales)
+    return k, y, x, value
 
 
 def canny(
@@ -49,7 +51,7 @@ def canny(
     """Return Canny's edges (B, 2, H, W); kind of thresholds: 0 gradients, 1 quantiles, 2 automatic."""
     image = image.detach()
     if _is_plain(image):
-        return _detect(image, sigma, low, high, kind, value_range, unit)
+        return _run_canny(image, sigma, low, high, kind, value_range, unit)
     return _canny_op(image, sigma, low, high, kind, value_range, unit)
 
 
@@ -77,135 +79,34 @@ def _is_plain(tensor: Tensor) -> bool:
     return not (torch.is_grad_enabled() and tensor.requires_grad) and type(tensor) in (Tensor, torch.nn.Parameter)
 
 
-@torch.library.custom_op("imtorque::torque_volume", mutates_args=())
-def _volume(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> Tensor:
+def _result(forces: Tensor, exact: bool) -> torch.dtype:
+    return torch.float64 if forces.dtype == torch.float64 and not exact else torch.float32
+
+
+def _run_volume(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> Tensor:
     return _torque.volume(forces, list(sides), alpha, exact)
 
 
-@_volume.register_fake
-def _(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> Tensor:
-    batch, _, height, width = forces.shape
-    return forces.new_empty(batch, len(sides) // 2, height, width, dtype=_result(forces, exact))
+def _run_maps(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> tuple[Tensor, Tensor]:
+    return _torque.maps(forces, list(sides), alpha, exact)
 
 
-@torch.library.custom_op("imtorque::torque_adjoint", mutates_args=())
-def _adjoint(grad: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
+def _run_adjoint(grad: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
     boxes = boxes_for(sides, alpha, *grad.shape[2:])
     return _tables.volume_adjoint(grad, boxes, _torque.table_type(grad.device)).to(grad.dtype)
 
 
-@_adjoint.register_fake
-def _(grad: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
-    return grad.new_empty(grad.shape[0], 2, *grad.shape[2:])
-
-
-@torch.library.custom_op("imtorque::value_and_scale", mutates_args=())
-def _maps(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> tuple[Tensor, Tensor]:
-    return _torque.maps(forces, list(sides), alpha, exact)
-
-
-@_maps.register_fake
-def _(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> tuple[Tensor, Tensor]:
-    shape = (forces.shape[0], *forces.shape[2:])
-    return forces.new_empty(shape, dtype=_result(forces, exact)), forces.new_empty(shape, dtype=torch.int32)
-
-
-@torch.library.custom_op("imtorque::chosen_adjoint", mutates_args=())
-def _chosen_adjoint(grad: Tensor, scale: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
+def _run_chosen_adjoint(grad: Tensor, scale: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
     boxes = boxes_for(sides, alpha, *grad.shape[1:])
     out = grad.new_empty(grad.shape[0], 2, *grad.shape[1:])
     _tables.chosen_adjoint(grad, scale, boxes, _torque.table_type(grad.device), out)
     return out
 
 
-@_chosen_adjoint.register_fake
-def _(grad: Tensor, scale: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
-    return grad.new_empty(grad.shape[0], 2, *grad.shape[1:])
-
-
-@torch.library.custom_op("imtorque::find_extrema", mutates_args=())
-def _find(
+def _run_extrema(
     forces: Tensor, sides: Sequence[int], alpha: float, sign: int, count: int, end_scales: bool
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    return _strongest_extrema(forces, list(sides), alpha, sign, count, end_scales)
-
-
-@_find.register_fake
-def _(
-    forces: Tensor, sides: Sequence[int], alpha: float, sign: int, count: int, end_scales: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    shape = (forces.shape[0], count)
-    k, y, x = (forces.new_empty(shape, dtype=torch.int64) for _ in range(3))
-    return k, y, x, forces.new_empty(shape, dtype=torch.float32)
-
-
-@torch.library.custom_op("imtorque::canny", mutates_args=())
-def _canny_op(
-    image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
-) -> Tensor:
-    return _detect(image, sigma, low, high, kind, list(value_range), unit)
-
-
-@_canny_op.register_fake
-def _(
-    image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
-) -> Tensor:
-    return image.new_empty(image.shape[0], 2, *image.shape[2:], dtype=torch.float32)
-
-
-@torch.library.custom_op("imtorque::torque_coherence", mutates_args=())
-def _coherence_op(forces: Tensor, size: int) -> Tensor:
-    return _coherence.coherence(forces, size)
-
-
-@_coherence_op.register_fake
-def _(forces: Tensor, size: int) -> Tensor:
-    return forces.new_empty(forces.shape[0], *forces.shape[2:], dtype=torch.float32)
-
-
-@torch.library.custom_op("imtorque::dense_contribution", mutates_args=())
-def _votes_op(forces: Tensor, sizes: Sequence[int]) -> Tensor:
-    return _coherence.votes(forces, list(sizes))
-
-
-@_votes_op.register_fake
-def _(forces: Tensor, sizes: Sequence[int]) -> Tensor:
-    return forces.new_empty(forces.shape[0], *forces.shape[2:], dtype=torch.float64)
-
-
-@torch.library.custom_op("imtorque::gradient_torque", mutates_args=())
-def _gradient_op(image: Tensor, sides: Sequence[int], value_range: Sequence[float]) -> Tensor:
-    return _gradient.volume(image, list(sides), list(value_range))
-
-
-@_gradient_op.register_fake
-def _(image: Tensor, sides: Sequence[int], value_range: Sequence[float]) -> Tensor:
-    return image.new_empty(image.shape[0], len(sides) // 2, *image.shape[2:], dtype=torch.float32)
-
-
-def _result(forces: Tensor, exact: bool) -> torch.dtype:
-    return torch.float64 if forces.dtype == torch.float64 and not exact else torch.float32
-
-
-def _detect(
-    image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: list[float], unit: bool
-) -> Tensor:
-    ranges, units = _pictures.levelled(image, (value_range[0], value_range[1]) if value_range else None)
-    smoothed = _canny.smooth(_pictures.grey(image, ranges), _canny.gaussian(sigma))
-    if kind == 2:
-        thresholds = _canny.automatic_thresholds(smoothed)
-    elif kind == 1:
-        thresholds = _canny.quantile_thresholds(smoothed, low, high)
-    else:
-        thresholds = torch.tensor([(low / unit, high / unit) for unit in units], dtype=torch.float64)
-        thresholds = thresholds.float().to(image.device)
-    return _canny.canny(smoothed, thresholds, unit)
-
-
-def _strongest_extrema(
-    forces: Tensor, sides: list[int], alpha: float, sign: int, count: int, end_scales: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    field = _torque.Field(forces, sides, alpha, exact=True)
+    field = _torque.Field(forces, list(sides), alpha, exact=True)
     found, rank = _extrema.extrema(field, (sign, count, end_scales))
     width = count if count >= 0 else int(rank.max()) + 1 if len(rank) else 0
     filled = []
@@ -216,7 +117,90 @@ def _strongest_extrema(
     return filled[0], filled[1], filled[2], filled[3]
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+def _run_canny(
+    image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
+) -> Tensor:
+    ranges, units = _pictures.levelled(image, (value_range[0], value_range[1]) if value_range else None)
+    smoothed = _canny.smooth(_pictures.grey(image, ranges), _canny.gaussian(sigma))
+    if kind == 2:
+        thresholds = _canny.automatic_thresholds(smoothed)
+    elif kind == 1:
+        thresholds = _canny.quantile_thresholds(smoothed, low, high)
+    else:
+        pairs = torch.tensor([(low / part, high / part) for part in units], dtype=torch.float64)
+        thresholds = pairs.float().to(image.device)
+    return _canny.canny(smoothed, thresholds, unit)
+
+
+def _run_coherence(forces: Tensor, size: int) -> Tensor:
+    return _coherence.coherence(forces, size)
+
+
+def _run_votes(forces: Tensor, sizes: Sequence[int]) -> Tensor:
+    return _coherence.votes(forces, list(sizes))
+
+
+def _run_gradient(image: Tensor, sides: Sequence[int], value_range: Sequence[float]) -> Tensor:
+    return _gradient.volume(image, list(sides), list(value_range))
+
+
+def _define(
+    name: str, function: Callable[..., Any], shapes: Callable[..., list[tuple[Any, ...]]], tensors: int = 1
+) -> Any:
+    """Make an operator known to torch; shapes(...): what of the shape follows the batch, and the type, of each result.
+
+    The rule for vmap: the mapped axis joins the batch, which all operators have.
+    """
+
+    def fake(first: Tensor, *others: Any) -> Any:
+        made = [first.new_empty(first.shape[0], *shape, dtype=dtype) for *shape, dtype in shapes(first, *others)]
+        return made[0] if len(made) == 1 else tuple(made)
+
+    def mapped(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> tuple[Any, Any]:
+        joined = []
+        for tensor, dim in zip(arguments[:tensors], in_dims[:tensors], strict=True):
+            first = tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+            joined.append(first.reshape(-1, *first.shape[2:]))
+        result = operator(*joined, *arguments[tensors:])
+        if isinstance(result, Tensor):
+            return result.unflatten(0, (info.batch_size, -1)), 0
+        return tuple(part.unflatten(0, (info.batch_size, -1)) for part in result), (0,) * len(result)
+
+    operator = torch.library.custom_op(f"imtorque::{name}", function, mutates_args=())
+    operator.register_fake(fake)
+    if hasattr(torch.library, "register_vmap"):  # torch 2.5
+        torch.library.register_vmap(operator, mapped)
+    return operator
+
+
+_volume = _define(
+    "torque_volume",
+    _run_volume,
+    lambda forces, sides, _, exact: [(len(sides) // 2, *forces.shape[2:], _result(forces, exact))],
+)
+_maps = _define(
+    "value_and_scale",
+    _run_maps,
+    lambda forces, _, __, exact: [(*forces.shape[2:], _result(forces, exact)), (*forces.shape[2:], torch.int32)],
+)
+_adjoint = _define("torque_adjoint", _run_adjoint, lambda grad, *_: [(2, *grad.shape[2:], grad.dtype)])
+_chosen_adjoint = _define(
+    "chosen_adjoint", _run_chosen_adjoint, lambda grad, *_: [(2, *grad.shape[1:], grad.dtype)], tensors=2
+)
+_find = _define(
+    "find_extrema",
+    _run_extrema,
+    lambda _, __, ___, ____, count, _____: [*[(count, torch.int64)] * 3, (count, torch.float32)],
+)
+_canny_op = _define("canny", _run_canny, lambda image, *_: [(2, *image.shape[2:], torch.float32)])
+_coherence_op = _define("torque_coherence", _run_coherence, lambda forces, _: [(*forces.shape[2:], torch.float32)])
+_votes_op = _define("dense_contribution", _run_votes, lambda forces, _: [(*forces.shape[2:], torch.float64)])
+_gradient_op = _define(
+    "gradient_torque", _run_gradient, lambda image, sides, _: [(len(sides) // 2, *image.shape[2:], torch.float32)]
+)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:  # noqa: ARG001  # torch gives it by name
     ctx.sides, ctx.alpha, ctx.type = inputs[1], inputs[2], inputs[0].dtype
 
 
@@ -241,29 +225,3 @@ def _maps_backward(ctx: Any, grad: Tensor, _: Any) -> tuple[Any, ...]:
 _volume.register_autograd(_volume_backward, setup_context=_keep)
 _adjoint.register_autograd(_adjoint_backward, setup_context=_keep)
 _maps.register_autograd(_maps_backward, setup_context=_keep_scale)
-
-
-def _over_batches(operator: Callable[..., Any], tensors: int) -> Callable[..., Any]:
-    """Return the rule for vmap: the mapped axis joins the batch, which all operators have."""
-
-    def rule(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> tuple[Any, Any]:
-        size = info.batch_size
-        joined = []
-        for tensor, dim in zip(arguments[:tensors], in_dims[:tensors], strict=True):
-            mapped = tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
-            joined.append(mapped.reshape(-1, *mapped.shape[2:]))
-        result = operator(*joined, *arguments[tensors:])
-        if isinstance(result, Tensor):
-            return result.unflatten(0, (size, -1)), 0
-        return tuple(part.unflatten(0, (size, -1)) for part in result), (0,) * len(result)
-
-    return rule
-
-
-if hasattr(torch.library, "register_vmap"):  # torch 2.5
-    for _operator, _tensors in (
-        *((operator, 1) for operator in (_volume, _adjoint, _maps, _find, _canny_op)),
-        *((operator, 1) for operator in (_coherence_op, _votes_op, _gradient_op)),
-        (_chosen_adjoint, 2),
-    ):
-        torch.library.register_vmap(_operator, _over_batches(_operator, _tensors))

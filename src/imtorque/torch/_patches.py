@@ -27,8 +27,8 @@ class Boxes(NamedTuple):
 
     def part(self, start: int, end: int | None = None) -> Boxes:
         """Return some of the patches."""
-        chosen = (entry[start:end] for entry in self[:4])
-        return Boxes(*chosen, self.squares)  # type: ignore[arg-type]
+        which = slice(start, end)
+        return Boxes(self.ry[which], self.rx[which], self.area[which], self.label[which], self.squares)
 
 
 def boxes_for(sides: Sequence[int], alpha: float, height: int, width: int) -> Boxes:

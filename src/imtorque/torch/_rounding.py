@@ -18,7 +18,7 @@ PELL_SLACK = 1e-3  # of a step
 
 
 class Rounding(NamedTuple):
-    """Of each image: steps per unit of force, the largest force, and the mass of windows of blocks where it is known."""
+    """Of each image: steps per unit of force, the largest force, the mass of windows of blocks where it is known."""
 
     steps: list[float]
     largest: list[float]

@@ -40,14 +40,14 @@ class Tables:
     def moments(self, ry: int, rx: int) -> Tensor:
         """Return twice the moment of the patch of these half-sizes around each pixel, (B, rows, W)."""
         a, b = self._at(self._reach[0] + ry + 1, self._rows), self._at(self._reach[0] - ry, self._rows)
-        h, l = self._at(self._reach[1] + rx + 1, self._columns), self._at(self._reach[1] - rx, self._columns)
+        h, i = self._at(self._reach[1] + rx + 1, self._columns), self._at(self._reach[1] - rx, self._columns)
         d1, d2, q = self._d1, self._d2, self._q
-        sums = d1[:, a, h] + d2[:, a, l]
-        sums.sub_(d2[:, b, h]).sub_(d1[:, b, l]).mul_(rx + ry + 1)
+        sums = d1[:, a, h] + d2[:, a, i]
+        sums.sub_(d2[:, b, h]).sub_(d1[:, b, i]).mul_(rx + ry + 1)
         if rx != ry:
-            skew = d2[:, a, h] + d1[:, a, l]
-            sums.add_(skew.sub_(d1[:, b, h]).sub_(d2[:, b, l]).mul_(rx - ry))
-        return sums.sub_(q[:, a, h]).add_(q[:, a, l]).add_(q[:, b, h]).sub_(q[:, b, l])
+            skew = d2[:, a, h] + d1[:, a, i]
+            sums.add_(skew.sub_(d1[:, b, h]).sub_(d2[:, b, i]).mul_(rx - ry))
+        return sums.sub_(q[:, a, h]).add_(q[:, a, i]).add_(q[:, b, h]).sub_(q[:, b, i])
 
     @staticmethod
     def _at(start: int, count: int) -> slice:

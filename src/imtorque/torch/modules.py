@@ -61,7 +61,7 @@ class Torque(nn.Module):
         stored = state_dict.get(f"{prefix}sizes")
         if stored is not None and stored.tolist() != self.sizes.tolist():
             raise ValueError(f"sizes of the state must be those of the layer, got {stored.tolist()}")
-        super()._load_from_state_dict(state_dict, prefix, *args)  # type: ignore[arg-type]
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
 
 class BoundaryVotes(nn.Module):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -50,7 +51,7 @@ def torque_map(
     >>> float(torque_map(forces, 5)[0, 4, 4]) * 2 * 5**2
     2.0
     """
-    return torque_volume(forces, [size], patch=patch, alpha=alpha, exact=exact)[:, 0]  # type: ignore[list-item]
+    return torque_volume(forces, np.asarray([size]), patch=patch, alpha=alpha, exact=exact)[:, 0]
 
 
 def torque_volume(
