@@ -176,8 +176,13 @@ def exact(path, device):
                 wrong += not same(f"{name}/{function}/{i}", expected, tensor[0].cpu().numpy())
                 count += 1
         wrong += not same_in_batch(part, name, given)
+    print("different:", " ".join(key for key, _ in DIFFERENT) or "none")
+    print("\n".join(detail for _, detail in DIFFERENT[:12]))
     print(f"{count - wrong} of {count} results equal the library's to the bit, on {device}")
     return wrong
+
+
+DIFFERENT: list[tuple[str, str]] = []
 
 
 def same(key, expected, array):
@@ -185,11 +190,14 @@ def same(key, expected, array):
     found = array[: len(wanted)] if "/extrema" in key else array  # rows of zeros follow where there are no more
     if found.shape == wanted.shape and (found == wanted).all() and not array[len(found) :].any():
         return True
-    differing = int((found != wanted).sum()) if found.shape == wanted.shape else f"shape {found.shape}"
-    print(f"DIFFERENT {key}: {differing} of {wanted.size} ({wanted.shape})")
-    if found.shape == wanted.shape:
-        at = np.argwhere(found != wanted)[:4]
-        print("   at", at.tolist(), "found", found[tuple(at.T)].tolist(), "wanted", wanted[tuple(at.T)].tolist())
+    if found.shape != wanted.shape:
+        DIFFERENT.append((key, f"{key}: shape {found.shape}, wanted {wanted.shape}"))
+        return False
+    at = np.argwhere(found != wanted)
+    some = tuple(at[:4].T)
+    places = f"rows {sorted(set(at[:, -2].tolist()))[:8]}" if wanted.ndim > 1 else ""
+    values = f"found {found[some].tolist()} wanted {wanted[some].tolist()}"
+    DIFFERENT.append((key, f"{key}: {len(at)} of {wanted.size} {places} at {at[:4].tolist()} {values}"))
     return False
 
 
@@ -206,7 +214,7 @@ def same_in_batch(part, name, given):
         among = part.value_and_scale_maps(batch, SIZES, exact=True)[0][1:2]
     if torch.equal(alone, among):
         return True
-    print(f"DIFFERENT {name} in a batch")
+    DIFFERENT.append((f"{name}/batch", f"{name} in a batch differs from {name} alone"))
     return False
 
 
@@ -336,6 +344,7 @@ def memory_rows(part, device):
         value, _ = part.value_and_scale_maps(forces, range(93 - 2 * count, 92, 2))
         value.backward(grad)
         peak = (torch.cuda.max_memory_allocated() - before) / (2160 * 3840)
+        del value, forces, grad
         print(f"memory of forward and backward, {count} sizes: {peak:.1f} bytes per pixel")
         yield {"name": "forward and backward of value and scale maps", "sizes": count, "bytes_per_pixel": peak}
 

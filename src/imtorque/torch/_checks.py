@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -65,6 +66,16 @@ def check_alpha(alpha: float) -> float:
 
 def flat_sides(sizes: Sizes) -> tuple[list[int], bool]:
     """Return heights and widths in turn, height first, and whether they are squares."""
+    if isinstance(sizes, range | tuple):
+        try:
+            return _flat_sides(sizes)
+        except TypeError:  # not hashable, or not numbers, which is then said
+            pass
+    return _flat_sides.__wrapped__(sizes)
+
+
+@functools.lru_cache(maxsize=64)
+def _flat_sides(sizes: Sizes) -> tuple[list[int], bool]:
     array: IntArray = check_sizes(sizes)
     pairs = np.stack([array, array], axis=1) if array.ndim == 1 else array
     return [int(side) for side in pairs.ravel()], array.ndim == 1

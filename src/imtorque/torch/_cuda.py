@@ -19,11 +19,10 @@ REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows
 MOST_SIZES = 64
 DIAGONAL = 4  # pixels of a thread
 CELL_ROWS = 16  # of a tile that is searched for extrema
-PEAK_BINS = 32768
-WIDEST_RADIUS = 24  # of a Gaussian
+PEAK_BINS = 8192
+HOST_ROWS = 4096  # extrema that are sorted on the host
 
-_NEVER = 2**31 - 1
-_START = [0, _NEVER, _NEVER, -1, -1, _NEVER] + [0] * (RECORD - 6)
+MOST = 0x3FFFFFFF
 
 
 class Layout(NamedTuple):
@@ -75,27 +74,35 @@ class _Wanted(ctypes.Structure):
     )
 
 
-class _Weights(ctypes.Structure):
-    _fields_ = (("radius", ctypes.c_int), ("w", ctypes.c_float * (WIDEST_RADIUS + 1)))
-
-
 def serves(device: torch.device) -> bool:
     """Whether these kernels run on the device."""
     return device.type == "cuda" and _nvrtc.is_available(device)
 
 
-def survey(forces: Tensor) -> Tensor:
-    """Return the records of survey.cu for float32 forces (B, 2, H, W): (B, RECORD) int32."""
+def survey(forces: Tensor) -> list[list[int]]:
+    """Return the records of survey.cu for float32 forces (B, 2, H, W), smallest values as such."""
     batch, _, height, width = forces.shape
     down, across = -(-height // BLOCK), -(-width // BLOCK)
-    records = _start(forces.device).repeat(batch, 1)
-    masses = torch.zeros(batch, down, across, device=forces.device)
-    run = functools.partial(_kernel, ("survey.cu",), (), forces.device)
-    run("survey")((-(-across // 4), down, batch), (256, 1, 1), forces, height, width, records, masses)
-    pixels = height * width
-    run("survey_pell")((-(-2 * pixels // 16384), batch, 1), (256, 1, 1), forces, ctypes.c_longlong(pixels), records)
-    run("survey_windows")((-(-down * across // 128), batch, 1), (128, 1, 1), masses, down, across, records)
+    made = torch.zeros(batch * (RECORD + down * across), dtype=torch.int32, device=forces.device)
+    masses = made[batch * RECORD :]
+    run = functools.partial(kernel_of, ("survey.cu",), (), forces.device)
+    run("survey")((-(-across // 4), down, batch), (256, 1, 1), forces, height, width, made, masses)
+    pixels = ctypes.c_longlong(height * width)
+    blocks = min(2 * processors(forces.device), -(-height * width // 2048)) + 4
+    run("survey_rest")((blocks, batch, 1), (256, 1, 1), forces, pixels, masses, down, across, made)
+    records: list[list[int]] = on_host(made[: batch * RECORD]).view(batch, RECORD).tolist()
+    for record in records:
+        for place in (EXTENT, EXTENT + 1, GRAIN):
+            record[place] = MOST - record[place]
     return records
+
+
+def on_host(tensor: Tensor) -> Tensor:
+    """Return a copy of a small int32 tensor on the host, by memory that the device writes to; valid until the next."""
+    host = _pinned(tensor.device, 1 << max(12, (tensor.numel() - 1).bit_length()))[: tensor.numel()]
+    host.copy_(tensor, non_blocking=True)
+    torch.cuda.current_stream(tensor.device).synchronize()
+    return host
 
 
 def served_count(boxes: Boxes) -> int:
@@ -117,33 +124,38 @@ def layout_for(squares: Boxes, device: torch.device) -> Layout | None:
 
 def narrow_count(boxes: Boxes, windows: list[float], steps: float) -> int:
     """Return how many of the patches, from the first, have sums that fit 32 bits in an image of these windows."""
-    for k, r in enumerate(boxes.ry):
+
+    def fits(r: int) -> bool:
         blocks = (2 * r + 1 + 2 * (BLOCK - 1)) // BLOCK
-        if blocks > len(windows) or 2.05 * r * (windows[blocks - 1] * steps + (2 * r + 1) ** 2) >= 2**31:
-            return k
-    return len(boxes.ry)
+        return 2.05 * r * (windows[blocks - 1] * steps + (2 * r + 1) ** 2) < 2**31
+
+    if fits(boxes.ry[-1]):  # as do all smaller ones
+        return len(boxes.ry)
+    return next(k for k, r in enumerate(boxes.ry) if not fits(r))
 
 
 def value_and_scale(
     forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, value: Tensor, scale: Tensor
 ) -> None:
     """Write the value and scale maps (B, H, W) of squares whose sums fit 32 bits."""
-    _walk("value_and_scale", forces, boxes, steps, fit, value, scale)
+    _walk("value_and_scale", DIAGONAL - 1, forces, boxes, steps, fit, value, scale)
 
 
 def torque_volume(forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, out: Tensor) -> None:
     """Write the volume (B, S, H, W) of squares whose sums fit 32 bits."""
-    _walk("torque_volume", forces, boxes, steps, fit, out)
+    _walk("torque_volume", 0, forces, boxes, steps, fit, out)
 
 
-def _walk(name: str, forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, *outputs: Tensor) -> None:
+def _walk(
+    name: str, skew: int, forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, *outputs: Tensor
+) -> None:
     batch, _, height, width = forces.shape
     reach = boxes.ry[-1]
-    strips = -(-(width + DIAGONAL - 1) // fit.columns)
-    rows = _rows_per_band(height, strips * batch, fit.rows, reach, _processors(forces.device))
+    strips = -(-(width + skew) // fit.columns)
+    rows = _rows_per_band(height, strips * batch, fit.rows, reach, processors(forces.device))
     image, squares, kept = _arguments(forces, boxes, steps)
     threads = fit.columns * fit.groups
-    _kernel(("tables.cu", "maps.cu"), fit.macros, forces.device, name)(
+    kernel_of(("tables.cu", "maps.cu"), fit.macros, forces.device, name)(
         (strips, -(-height // rows), batch), (threads, 1, 1), image, squares, reach, rows, *outputs, shared=fit.shared
     )
     del kept
@@ -162,30 +174,34 @@ def search(
     down, across = -(-height // CELL_ROWS), -(-width // (fit.columns - 2))
     threshold = torch.zeros(batch, device=forces.device)
     tiles = torch.empty(batch * down * across, dtype=torch.int32, device=forces.device)
-    counters = torch.zeros(3, dtype=torch.int32, device=forces.device)  # tiles, those taken, extrema found
+    listed = torch.zeros(1, dtype=torch.int32, device=forces.device)
     if value is None:
         torch.arange(len(tiles), out=tiles)
-        counters[0] = len(tiles)
+        listed.fill_(len(tiles))
     else:
-        _list_tiles(value, request, (CELL_ROWS, fit.columns - 2), threshold, tiles, counters)
+        _list_tiles(value, request, (CELL_ROWS, fit.columns - 2), threshold, tiles, listed)
     sign, _, end_scales = request
     capacity = 1 << 16
     while True:
-        found = torch.empty(capacity, 6, dtype=torch.int32, device=forces.device)
-        wanted = _Wanted(threshold.data_ptr(), sign, end_scales, capacity, found.data_ptr(), counters[2:].data_ptr())
+        # Tiles, those taken, extrema found, those tied; then the extrema.
+        made = torch.zeros(8 + 6 * capacity, dtype=torch.int32, device=forces.device)
+        made[:1] = listed
+        wanted = _Wanted(threshold.data_ptr(), sign, end_scales, capacity, made.data_ptr() + 32, made.data_ptr() + 8)
         image, squares, kept = _arguments(forces, boxes, steps)
-        _kernel(("tables.cu", "search.cu"), fit.macros, forces.device, "search")(
-            (_processors(forces.device), 1, 1),
+        kernel_of(("tables.cu", "search.cu"), fit.macros, forces.device, "search")(
+            (processors(forces.device), 1, 1),
             (fit.columns * fit.groups, 1, 1),
-            *(image, squares, boxes.ry[-1], across, down, tiles, counters, counters[1:], wanted),
+            *(image, squares, boxes.ry[-1], across, down, tiles, made, made[1:], wanted),
             shared=fit.search_shared,
         )
-        count = int(counters[2])
+        first = on_host(made[: 8 + 6 * HOST_ROWS])
+        count = int(first[2])
         del kept
+        if count <= HOST_ROWS:
+            return first[8 : 8 + 6 * count].clone().view(-1, 6)
         if count <= capacity:
-            return found[:count]
+            return made[8 : 8 + 6 * count].view(-1, 6)
         capacity = count
-        counters[1:] = 0
 
 
 def _list_tiles(
@@ -194,96 +210,18 @@ def _list_tiles(
     tile: tuple[int, int],
     threshold: Tensor,
     tiles: Tensor,
-    counters: Tensor,
+    listed: Tensor,
 ) -> None:
     batch, height, width = value.shape
     sign, count, _ = request
-    run = functools.partial(_kernel, ("peaks.cu",), (), value.device)
+    run = functools.partial(kernel_of, ("peaks.cu",), (), value.device)
     if count >= 0:
         bins = torch.zeros(batch, PEAK_BINS, dtype=torch.int32, device=value.device)
-        grid = (-(-width // 32), -(-height // 8), batch)
+        grid = (-(-width // 32), -(-height // 64), batch)
         run("count_peaks")(grid, (32, 8, 1), value, height, width, sign, bins)
         run("find_threshold")((batch, 1, 1), (1024, 1, 1), bins, ctypes.c_longlong(count), 0.0, threshold)
     grid = (-(-width // tile[1]), -(-height // tile[0]), batch)
-    run("list_tiles")(grid, (256, 1, 1), value, height, width, *tile, threshold, tiles, counters)
-
-
-def smoothed(grey: Tensor, weights: list[float]) -> Tensor:
-    """Return grey pictures (B, H, W) convolved along both axes with these weights, centre first."""
-    batch, height, width = grey.shape
-    radius = len(weights) - 1
-    given = _Weights(radius, (ctypes.c_float * (WIDEST_RADIUS + 1))(*weights))
-    out = torch.empty_like(grey)
-    shared = 4 * (16 + 2 * radius) * (64 + 2 * radius + 64)
-    grid = (-(-width // 64), -(-height // 16), batch)
-    run = _kernel(("canny.cu",), (), grey.device, "smooth")
-    run(grid, (256, 1, 1), grey, height, width, given, out, shared=shared)
-    return out
-
-
-def grey_of_bytes(image: Tensor, ranges: list[tuple[float, float]]) -> Tensor:
-    """Return the luminance of uint8 pictures (B, 1 or 3, H, W), less an offset and times a scale for each."""
-    batch, channels, height, width = image.shape
-    grey = torch.empty(batch, height, width, device=image.device)
-    count = height * width
-    run = _kernel(("canny.cu",), (), image.device, "to_grey")
-    scales = _on_device(tuple(number for pair in ranges for number in pair), torch.float64, image.device)
-    run((-(-count // 256), batch, 1), (256, 1, 1), image, channels, ctypes.c_longlong(count), scales, grey)
-    return grey
-
-
-def automatic_thresholds(smooth: Tensor) -> Tensor:
-    """Return MATLAB's two thresholds of the gradient for each picture (B, H, W): (B, 2)."""
-    batch, height, width = smooth.shape
-    largest = torch.zeros(batch, dtype=torch.int32, device=smooth.device)
-    counts = torch.zeros(batch, 64, dtype=torch.int32, device=smooth.device)
-    thresholds = torch.empty(batch, 2, device=smooth.device)
-    run = functools.partial(_kernel, ("canny.cu",), (), smooth.device)
-    grid = (-(-width // 256), -(-height // 8), batch)
-    run("largest_gradient")(grid, (256, 1, 1), smooth, height, width, largest)
-    run("count_gradients")(grid, (256, 1, 1), smooth, height, width, largest, counts)
-    pixels = ctypes.c_longlong(height * width)
-    run("choose_thresholds")((batch, 1, 1), (1, 1, 1), counts, largest, pixels, thresholds)
-    return thresholds
-
-
-def canny(smooth: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
-    """Return the gradient of smoothed pictures (B, H, W) turned to the edge direction at edges: (B, 2, H, W)."""
-    batch, height, width = smooth.shape
-    pixels, count = height * width, batch * height * width
-    new = functools.partial(torch.empty, count, device=smooth.device)
-    thinned, parent = new(dtype=torch.float32), new(dtype=torch.int32)
-    strong = torch.zeros(count, dtype=torch.uint8, device=smooth.device)
-    run = functools.partial(_kernel, ("canny.cu",), (), smooth.device)
-    trace = functools.partial(_kernel, ("hysteresis.cu",), (), smooth.device)
-    line, threads = (-(-width // 128), height, batch), (128, 1, 1)
-    tile = (-(-width // 32), -(-height // 8), batch)
-    run("thin")(tile, (256, 1, 1), smooth, height, width, thresholds, thinned, parent)
-    trace("connect")(line, threads, parent, height, width)
-    each, per_image, total = ctypes.c_longlong(count), ctypes.c_longlong(pixels), (-(-count // 256), 1, 1)
-    trace("mark_strong")((-(-pixels // 256), batch, 1), (256, 1, 1), thinned, parent, per_image, thresholds, strong)
-    trace("keep_connected")(total, (256, 1, 1), thinned, parent, each, strong)
-    listed, going = new(dtype=torch.int32), new(dtype=torch.int32)
-    counters = torch.zeros(4, dtype=torch.int32, device=smooth.device)
-    trace("list_corners")(total, (256, 1, 1), thinned, width, each, parent, listed, counters)
-    trace("remove_corners")(
-        (_processors(smooth.device), 1, 1),
-        (512, 1, 1),
-        *(thinned, width, parent, listed, going, counters),
-        cooperative=True,
-    )
-    forces = torch.empty(batch, 2, height, width, device=smooth.device)
-    run("turn")(line, threads, smooth, thinned, height, width, int(unit), forces)
-    return forces
-
-
-def running_sums(values: Tensor) -> Tensor:
-    """Return sums down the columns of (B, H, W) float64, from 0 to all: (B, H + 1, W), added one after the other."""
-    batch, height, width = values.shape
-    sums = values.new_empty(batch, height + 1, width)
-    run = _kernel(("prefix.cu",), (), values.device, "running_sums")
-    run((-(-width // 64), batch, 1), (64, 1, 1), values, height, ctypes.c_longlong(width), sums)
-    return sums
+    run("list_tiles")(grid, (256, 1, 1), value, height, width, *tile, threshold, tiles, listed)
 
 
 def _layout(columns: int, groups: int, reach: int) -> Layout:
@@ -298,14 +236,14 @@ def _layout(columns: int, groups: int, reach: int) -> Layout:
 def _rows_per_band(height: int, strips: int, step: int, reach: int, processors: int) -> int:
     """Return how many rows a block walks down, so that all processors end at about the same time.
 
-    A block makes tables of 2 reach + 1 rows before its first output, at a fifth of the cost of computed rows.
+    A block makes tables of 2 reach rows before its first output, at a third of the cost of computed rows.
     """
 
     def time(bands: int) -> float:
         rounds = -(-strips * bands // processors)
-        made = -(-(-(-height // bands) + 2 * reach + 1) // step)
+        made = -(-(-(-height // bands) + 2 * reach) // step)
         computed = -(-height // bands) / step + 0.5
-        return rounds * (0.2 * made + computed)
+        return rounds * (0.3 * made + computed)
 
     bands = min(range(1, max(2, math.ceil(height / step) + 1)), key=time)
     return -(-height // bands)
@@ -313,32 +251,36 @@ def _rows_per_band(height: int, strips: int, step: int, reach: int, processors: 
 
 def _arguments(forces: Tensor, boxes: Boxes, steps: list[float]) -> tuple[_Image, _Squares, Tensor]:
     """Return the image and the squares as the kernels take them, and the tensor that they point to."""
-    kept = _on_device(tuple(steps), torch.float32, forces.device)
-    image = _Image(forces.data_ptr(), kept.data_ptr(), *forces.shape[2:])
+    kept = on_device(tuple(steps), torch.float32, forces.device)
+    return _Image(forces.data_ptr(), kept.data_ptr(), *forces.shape[2:]), _squares(boxes), kept
+
+
+@functools.lru_cache(maxsize=64)
+def _squares(boxes: Boxes) -> _Squares:
     count = len(boxes.label)
     squares = _Squares(count)
     squares.half[:count] = boxes.ry
     squares.label[:count] = boxes.label
     squares.area[:count] = boxes.area
-    return image, squares, kept
+    return squares
 
 
 @functools.lru_cache(maxsize=64)
-def _on_device(numbers: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+def on_device(numbers: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.tensor(numbers, dtype=dtype, device=device)
 
 
-@functools.cache
-def _start(device: torch.device) -> Tensor:
-    return torch.tensor([_START], dtype=torch.int32, device=device)
+@functools.lru_cache(maxsize=8)
+def _pinned(device: torch.device, count: int) -> Tensor:  # noqa: ARG001  # each device has its own
+    return torch.empty(count, dtype=torch.int32, pin_memory=True)
 
 
 @functools.cache
-def _processors(device: torch.device) -> int:
+def processors(device: torch.device) -> int:
     return int(torch.cuda.get_device_properties(device).multi_processor_count)
 
 
-def _kernel(
+def kernel_of(
     files: tuple[str, ...], macros: tuple[tuple[str, int], ...], device: torch.device, name: str
 ) -> _nvrtc.Kernel:
     return _nvrtc.kernel(name, files, macros, device)

@@ -31,7 +31,9 @@ class Found(NamedTuple):
 
 
 def extrema(field: Field, request: Request) -> tuple[Found, Tensor]:
-    """Return the extrema asked for, strongest first image by image, and their ranks within their images."""
+    """Return extrema, strongest first image by image, and their ranks within their images; where a count is wanted,
+    at least as many, and on the host where there are few.
+    """
     if field.fits and field.fit and field.rounding:
         _, wanted, end_scales = request
         # An extremum at an end size may be left out by request, and then the value map does not bound the others.
@@ -41,7 +43,7 @@ def extrema(field: Field, request: Request) -> tuple[Found, Tensor]:
         found = Found(image.long(), k.long(), y.long(), x.long(), tied > 0, bits.contiguous().view(torch.float32))
     else:
         found = _searched(field, request)
-    return _strongest(found, len(field.boxes.label), field.forces.shape[2:], request[1])
+    return _strongest(found, len(field.boxes.label), field.forces.shape[2:])
 
 
 def _searched(field: Field, request: Request) -> Found:
@@ -90,7 +92,7 @@ def _test(torque: Tensor, near: list[tuple[Tensor, Tensor, Tensor]], k: int, sig
     return Found(image, torch.full_like(y, k), y, x, equal > 1, value)
 
 
-def _strongest(found: Found, sizes: int, shape: torch.Size, count: int) -> tuple[Found, Tensor]:
+def _strongest(found: Found, sizes: int, shape: torch.Size) -> tuple[Found, Tensor]:
     height, width = shape
     place = ((found.image * sizes + found.k) * height + found.y) * width + found.x
     found = found.chosen(place.argsort())
@@ -100,9 +102,7 @@ def _strongest(found: Found, sizes: int, shape: torch.Size, count: int) -> tuple
         found = _without_plateaus(found, sizes, height, width)
     starts = torch.searchsorted(found.image.contiguous(), found.image.contiguous())
     rank = torch.arange(len(starts), device=starts.device) - starts
-    if count < 0:
-        return found, rank
-    return found.chosen(rank < count), rank[rank < count]
+    return found, rank
 
 
 def _without_plateaus(found: Found, sizes: int, height: int, width: int) -> Found:

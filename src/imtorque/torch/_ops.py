@@ -109,12 +109,12 @@ def _run_extrema(
     field = _torque.Field(forces, list(sides), alpha, exact=True)
     found, rank = _extrema.extrema(field, (sign, count, end_scales))
     width = count if count >= 0 else int(rank.max()) + 1 if len(rank) else 0
-    filled = []
-    for column in (found.k, found.y, found.x, found.value):
-        table = column.new_zeros(len(forces), width)
-        table[found.image, rank] = column
-        filled.append(table)
-    return filled[0], filled[1], filled[2], filled[3]
+    # As integers in one tensor, which goes to the device at once; the last column takes what is not wanted.
+    table = torch.zeros(4, len(forces), width + 1, dtype=torch.int64, device=rank.device)
+    bits = found.value.contiguous().view(torch.int32)
+    table[:, found.image, rank.clamp(max=width)] = torch.stack([found.k, found.y, found.x, bits.long()])
+    k, y, x, bits = table[:, :, :width].to(forces.device).unbind(0)
+    return k, y, x, bits.int().view(torch.float32)
 
 
 def _run_canny(

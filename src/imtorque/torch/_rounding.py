@@ -33,7 +33,7 @@ class Rounding(NamedTuple):
 def rounding_of(forces: Tensor, *, check: bool = True) -> Rounding:
     """Return how the library rounds each image of float32 forces (B, 2, H, W); refuse forces that are not finite."""
     height, width = forces.shape[2:]
-    records = (_cuda.survey(forces) if _cuda.serves(forces.device) else _records(forces)).tolist()
+    records = _cuda.survey(forces) if _cuda.serves(forces.device) else [_record(image) for image in forces.float()]
     largest = [_as_float(record[_cuda.LARGEST]) for record in records]
     if not max(largest) <= LARGEST_FORCE:  # NaN as well
         if not check:
@@ -58,35 +58,30 @@ def _survey(record: list[int], height: int, width: int) -> Survey:
     counts = record[_cuda.OCTAVES : _cuda.OCTAVES + 256]
     octaves = tuple((e - 127, count) for e, count in enumerate(counts) if count)
     top, left, bottom, right = record[_cuda.EXTENT : _cuda.EXTENT + 4]
-    extent = (top, left, bottom + 1, right + 1) if octaves else None
+    extent = (top, left, bottom, right) if octaves else None
     not_pell = (_unit(largest),) if octaves and record[_cuda.NOT_PELL] else ()
     grain = record[_cuda.GRAIN] if octaves else 0
     return Survey((0, 0, height, width), height * width, extent, largest, grain, not_pell, octaves)
 
 
-def _records(forces: Tensor) -> Tensor:
-    """Return what the kernel of survey.cu finds, by torch's own operations."""
-    return torch.stack([_record(image) for image in forces.float()])
-
-
-def _record(forces: Tensor) -> Tensor:
+def _record(forces: Tensor) -> list[int]:
+    """Return what the kernels of survey.cu find, by torch's own operations."""
     bits = forces.abs().contiguous().view(torch.int32)
     larger = bits.amax(0)
-    record = torch.zeros(_cuda.RECORD, dtype=torch.int64)
-    record[_cuda.LARGEST] = larger.max().item()
+    record = [0] * _cuda.RECORD
+    record[_cuda.LARGEST] = int(larger.max())
     if not record[_cuda.LARGEST]:
         return record
-    counts = torch.bincount((larger[larger > 0] >> 23).long(), minlength=256)
-    record[_cuda.OCTAVES :] = counts.cpu()
-    record[_cuda.EXTENT : _cuda.EXTENT + 4] = torch.tensor(_extent(larger > 0))
+    record[_cuda.OCTAVES :] = torch.bincount((larger[larger > 0] >> 23).long(), minlength=256).tolist()
+    record[_cuda.EXTENT : _cuda.EXTENT + 4] = _extent(larger > 0)
     record[_cuda.GRAIN] = _grain(bits[bits > 0])
-    record[_cuda.NOT_PELL] = _off_pell_grid(forces.abs(), _as_float(int(record[_cuda.LARGEST])))
+    record[_cuda.NOT_PELL] = _off_pell_grid(forces.abs(), _as_float(record[_cuda.LARGEST]))
     return record
 
 
 def _extent(there: Tensor) -> tuple[int, int, int, int]:
     rows, columns = there.any(1).nonzero(), there.any(0).nonzero()
-    return int(rows[0]), int(columns[0]), int(rows[-1]), int(columns[-1])
+    return int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1
 
 
 def _grain(bits: Tensor) -> int:

@@ -74,11 +74,10 @@ def fill_volume(field: Tensor, boxes: Boxes, norms: Tensor, out: Tensor) -> None
             out[:, k, top:bottom] = torque
 
 
-def fill_maps(field: Tensor, boxes: Boxes, norms: Tensor, value: Tensor, scale: Tensor, opened: bool) -> None:
-    """Write value and scale maps (B, H, W); `opened`: they hold those of smaller patches already."""
-    if not opened:
-        value.zero_()
-        scale.zero_()
+def fill_maps(field: Tensor, boxes: Boxes, norms: Tensor, value: Tensor, scale: Tensor) -> None:
+    """Write value and scale maps (B, H, W)."""
+    value.zero_()
+    scale.zero_()
     for top, bottom in bands(field.shape[2]):
         best, label = value[:, top:bottom], scale[:, top:bottom]
         for k, torque in enumerate(torques(field, boxes, norms, top, bottom)):
@@ -112,7 +111,7 @@ def chosen_adjoint(grad: Tensor, scale: Tensor, boxes: Boxes, dtype: torch.dtype
     """Write the same to `out` where at each pixel only the patch of the scale map counts; grad (B, H, W)."""
     height = grad.shape[1]
     places = torch.zeros(max(boxes.label) + 1, dtype=torch.int64)
-    places[boxes.label] = torch.arange(len(boxes.label))
+    places[list(boxes.label)] = torch.arange(len(boxes.label))
     halves = torch.tensor([boxes.ry, boxes.rx])[:, places].to(grad.device)
     factors = (1 / (2 * torch.tensor(boxes.area, dtype=torch.float64))).to(dtype)[places].to(grad.device)
     for top, bottom in bands(height):

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from imtorque.torch import _cuda, _tables
+from imtorque.torch import _cuda, _cuda_far, _tables
 from imtorque.torch._patches import Boxes, boxes_for, check_range, norm
 from imtorque.torch._rounding import Rounding, rounding_of
 
@@ -62,6 +62,12 @@ class Field:
             return self.rounding.rounded(self.forces)
         return self.forces.to(table_type(self.forces.device))
 
+    def far(self) -> _cuda_far.Tables | None:
+        """Return the tables for patches that shared memory does not serve, where there are such kernels."""
+        if self.rounding is None or not _cuda.serves(self.forces.device):
+            return None
+        return _cuda_far.Tables(self.forces, self.rounding.steps)
+
     def norms(self, boxes: Boxes) -> Tensor:
         """Return the factors from twice the moment to torque, (B, S)."""
         device = self.forces.device
@@ -87,7 +93,10 @@ def volume(forces: Tensor, sides: list[int], alpha: float, exact: bool, out: Ten
     if field.fits and field.fit and field.rounding:
         _cuda.torque_volume(field.forces, field.boxes, field.rounding.steps, field.fit, out)
         return out
-    _tables.fill_volume(field.wide(), field.boxes, field.norms(field.boxes), out)
+    if far := field.far():
+        far.fill_volume(field.boxes, field.norms(field.boxes), out)
+    else:
+        _tables.fill_volume(field.wide(), field.boxes, field.norms(field.boxes), out)
     return out
 
 
@@ -107,5 +116,8 @@ def field_maps(field: Field) -> tuple[Tensor, Tensor]:
         _cuda.value_and_scale(field.forces, part, field.rounding.steps, field.fit, value, scale)
     if narrow < len(field.boxes.label):
         rest = field.boxes.part(narrow)
-        _tables.fill_maps(field.wide(), rest, field.norms(rest), value, scale.abs_(), opened=narrow > 0)
+        if far := field.far():
+            far.fill_maps(rest, field.norms(rest), value, scale, opened=narrow > 0)
+        else:
+            _tables.fill_maps(field.wide(), rest, field.norms(rest), value, scale)
     return value, scale

@@ -4,11 +4,6 @@
 #define NOISE 1e-6f
 #define TIE 1e-5f
 
-struct Weights {
-    int radius;
-    float w[25];
-};
-
 __device__ __forceinline__ int clamped(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
 // Planar uint8, 1 or 3 channels.
@@ -22,35 +17,6 @@ extern "C" __global__ void to_grey(const unsigned char* pixels, int channels, lo
     if (channels == 3)
         luminance = 0.2125 * (double)p[0] + 0.7154 * (double)p[count] + 0.0721 * (double)p[2 * count];
     grey[(long long)blockIdx.y * count + i] = (float)((luminance - offset) * scale);
-}
-
-// 256 threads smooth a tile of 64 x 16 pixels; beyond the border the image repeats its border pixels.
-extern "C" __global__ void smooth(const float* images, int height, int width, Weights weights, float* out) {
-    extern __shared__ float tile[];
-    const int r = weights.radius, pitch = 64 + 2 * r, rows = 16 + 2 * r;
-    float* across = tile + pitch * rows;
-    const int left = blockIdx.x * 64, top = blockIdx.y * 16;
-    const float* image = images + (long long)blockIdx.z * height * width;
-    for (int p = threadIdx.x; p < pitch * rows; p += 256) {
-        const int y = clamped(top - r + p / pitch, height), x = clamped(left - r + p % pitch, width);
-        tile[p] = image[(long long)y * width + x];
-    }
-    __syncthreads();
-    for (int p = threadIdx.x; p < 64 * rows; p += 256) {
-        const float* centre = tile + p / 64 * pitch + p % 64 + r;
-        float sum = weights.w[0] * centre[0];
-        for (int i = 1; i <= r; ++i) sum += weights.w[i] * (centre[-i] + centre[i]);
-        across[p] = sum;
-    }
-    __syncthreads();
-    for (int p = threadIdx.x; p < 64 * 16; p += 256) {
-        const int y = top + p / 64, x = left + p % 64;
-        if (y >= height || x >= width) continue;
-        const float* centre = across + p + 64 * r;
-        float sum = weights.w[0] * centre[0];
-        for (int i = 1; i <= r; ++i) sum += weights.w[i] * (centre[-64 * i] + centre[64 * i]);
-        out[((long long)blockIdx.z * height + y) * width + x] = sum;
-    }
 }
 
 __device__ __forceinline__ float2 gradient_at(const float* s, int height, int width, int y, int x) {
@@ -128,26 +94,34 @@ __device__ __forceinline__ bool is_ridge(const float* row, int pitch, float2 g, 
     return (here > threshold) & (length > 0) & (here > bright * (1 + TIE)) & (here * (1 + TIE) >= dark);
 }
 
-// 256 threads thin a tile of 32 x 8; every ridge pixel becomes the root of a tree of its own.
+// 256 threads thin a tile of 64 x 16; every ridge pixel becomes the root of a tree of its own.
 extern "C" __global__ void thin(const float* smoothed, int height, int width, const float* thresholds, float* thinned,
                                 int* parent) {
-    __shared__ float strength[10][34];
-    const int left = blockIdx.x * 32, top = blockIdx.y * 8;
+    __shared__ float s[20][68], strength[18][66];
+    const int left = blockIdx.x * 64, top = blockIdx.y * 16;
     const long long offset = (long long)blockIdx.z * height * width;
-    const float* s = smoothed + offset;
-    for (int p = threadIdx.x; p < 340; p += 256) {
-        const int y = clamped(top - 1 + p / 34, height), x = clamped(left - 1 + p % 34, width);
-        strength[p / 34][p % 34] = strength_of(gradient_at(s, height, width, y, x));
+    for (int p = threadIdx.x; p < 20 * 68; p += 256) {
+        const int y = clamped(top - 2 + p / 68, height), x = clamped(left - 2 + p % 68, width);
+        s[p / 68][p % 68] = smoothed[offset + (long long)y * width + x];
     }
     __syncthreads();
-    const int i = threadIdx.x / 32, j = threadIdx.x % 32, y = top + i, x = left + j;
-    if (y >= height || x >= width) return;
-    const bool inner = y > 0 && y < height - 1 && x > 0 && x < width - 1;
-    const bool ridge = inner && is_ridge(&strength[i + 1][j + 1], 34, gradient_at(s, height, width, y, x),
-                                         thresholds[2 * blockIdx.z]);
-    const long long at = offset + (long long)y * width + x;
-    thinned[at] = ridge ? strength[i + 1][j + 1] : 0.0f;
-    parent[at] = ridge ? (int)at : -1;
+    const auto gradient = [&](int i, int j) {  // of the pixel (top - 1 + i, left - 1 + j)
+        return make_float2(0.5f * (s[i + 1][j + 2] - s[i + 1][j]), 0.5f * (s[i + 2][j + 1] - s[i][j + 1]));
+    };
+    for (int p = threadIdx.x; p < 18 * 66; p += 256) strength[p / 66][p % 66] = strength_of(gradient(p / 66, p % 66));
+    __syncthreads();
+    const float threshold = thresholds[2 * blockIdx.z];
+    for (int p = threadIdx.x; p < 16 * 64; p += 256) {
+        const int i = p / 64, j = p % 64, y = top + i, x = left + j;
+        if (y >= height || x >= width) continue;
+        const bool inner = y > 0 && y < height - 1 && x > 0 && x < width - 1;
+        const float here = strength[i + 1][j + 1];
+        const bool ridge = inner && here > threshold &&
+                           is_ridge(&strength[i + 1][j + 1], 66, gradient(i + 1, j + 1), threshold);
+        const long long at = offset + (long long)y * width + x;
+        thinned[at] = ridge ? here : 0.0f;
+        parent[at] = ridge ? (int)at : -1;
+    }
 }
 
 // Turn the gradient at edges (negative strengths) to the edge direction, of length 1 where `unit` says so.

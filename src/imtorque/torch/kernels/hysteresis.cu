@@ -4,13 +4,28 @@
 // Stair corners go in rounds, as native/edges/hysteresis.cpp has them: in each round the weakest of adjacent ones. The
 // rounds run in one launch, whose blocks wait for each other (a cooperative launch).
 
-__device__ __forceinline__ int root_of(const int* parent, int i) {
-    int next = *(volatile const int*)(parent + i);
+// Paths are halved on the way. A link that another thread changes meanwhile goes to an ancestor as well, so that a lost
+// change does no harm: who made it goes on to unite what it has replaced.
+__device__ __forceinline__ int root_of(int* parent, int i) {
+    int next = *(volatile int*)(parent + i);
     while (next != i) {
+        const int above = *(volatile int*)(parent + next);
+        if (above != next) *(volatile int*)(parent + i) = above;
         i = next;
-        next = *(volatile const int*)(parent + i);
+        next = above;
     }
     return i;
+}
+
+// The lanes of a warp that have something to list take their places together.
+__device__ __forceinline__ void append(bool yes, int what, int* list, int* count) {
+    const unsigned active = __activemask(), all = __ballot_sync(active, yes);
+    if (!yes) return;
+    const int lane = threadIdx.x & 31, first = __ffs(all) - 1;
+    int at = 0;
+    if (lane == first) at = atomicAdd(count, __popc(all));
+    at = __shfl_sync(all, at, first);
+    list[at + __popc(all & ((1u << lane) - 1))] = what;
 }
 
 __device__ __forceinline__ void unite(int* parent, int a, int b) {
@@ -34,17 +49,19 @@ extern "C" __global__ void connect(int* parent, int height, int width) {
     if (x >= width) return;
     const int i = (blockIdx.z * height + y) * width + x;
     if (parent[i] < 0) return;
-    // Ridges are never on the border, so the neighbours exist.
-    if (parent[i - 1] >= 0) unite(parent, i, i - 1);
+    // Ridges are never on the border, so the neighbours exist. What is beside a neighbour is that one's to unite.
     if (parent[i - width] >= 0) {
         unite(parent, i, i - width);
-        return;  // the two beside it are its neighbours
+        return;
     }
-    if (parent[i - width - 1] >= 0) unite(parent, i, i - width - 1);
+    if (parent[i - 1] >= 0)
+        unite(parent, i, i - 1);
+    else if (parent[i - width - 1] >= 0)
+        unite(parent, i, i - width - 1);
     if (parent[i - width + 1] >= 0) unite(parent, i, i - width + 1);
 }
 
-extern "C" __global__ void mark_strong(const float* thinned, const int* parent, long long pixels,
+extern "C" __global__ void mark_strong(const float* thinned, int* parent, long long pixels,
                                        const float* thresholds, unsigned char* strong) {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, at = blockIdx.y * pixels + i;
     if (i >= pixels || parent[at] < 0 || !(thinned[at] > thresholds[2 * blockIdx.y + 1])) return;
@@ -52,8 +69,7 @@ extern "C" __global__ void mark_strong(const float* thinned, const int* parent, 
 }
 
 // Edges have negative strengths from here on.
-extern "C" __global__ void keep_connected(float* thinned, const int* parent, long long count,
-                                          const unsigned char* strong) {
+extern "C" __global__ void keep_connected(float* thinned, int* parent, long long count, const unsigned char* strong) {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count && parent[i] >= 0 && strong[root_of(parent, (int)i)]) thinned[i] = -thinned[i];
 }
@@ -77,7 +93,7 @@ extern "C" __global__ void list_corners(const float* edges, int width, long long
     if (i >= count) return;
     const bool spare = edges[i] < 0 && is_spare_corner(edges + i, width);
     flags[i] = spare ? 3 : 0;
-    if (spare) listed[atomicAdd(counters, 1)] = (int)i;
+    append(spare, (int)i, listed, counters);
 }
 
 __device__ __forceinline__ void wait_for_all(int* arrivals) {
@@ -126,7 +142,7 @@ extern "C" __global__ void remove_corners(float* edges, int width, int* flags, i
         int* const leaving = counters + 1 + round % 2;
         for (int n = first; n < __ldcg(counters); n += all) {
             const int i = __ldcg(listed + n);
-            if ((__ldcg(flags + i) & 1) && is_weakest(edges, flags, i, width)) going[atomicAdd(leaving, 1)] = i;
+            append((__ldcg(flags + i) & 1) && is_weakest(edges, flags, i, width), i, going, leaving);
         }
         wait_for_all(counters + 3);
         const int count = __ldcg(leaving);

@@ -1,6 +1,6 @@
 // Value and scale maps, and the volume, of all squares.
 //
-// A block walks down a strip of the image with a ring of table rows. A thread computes J pixels on a diagonal,
+// A block walks down a strip of the image with a ring of table rows. For the maps a thread computes J pixels on a diagonal,
 // (y + j, x + j). For half-size r their lower right corners are the cells (y + j + r + 1, x + j + r + 1), which depend on
 // j + r only, and their upper left ones (y + j - r, x + j - r) on j - r only. So from one half-size to the next, one new
 // cell of each serves all J pixels, and 4 + 4 / J loads from shared memory remain of 8 for each pixel and size.
@@ -63,26 +63,19 @@ struct Best {
     int label[J];
 };
 
-template <bool kVolume>
-__device__ __forceinline__ void visit(const u32* ring, const Walk& w, int r, int2 factor, Best& best, float* out,
-                                      int pitch, const bool* mine) {
+__device__ __forceinline__ void select(const u32* ring, const Walk& w, int r, int2 factor, Best& best) {
 #pragma unroll
     for (int j = 0; j < J; ++j) {
         const float torque = walk_torque(ring, w, j, 2 * r + 1, __int_as_float(factor.x));
-        if (kVolume) {
-            if (mine[j]) __stcs(out + j * (pitch + 1), torque);
-        } else {
-            const bool larger = fabsf(torque) > fabsf(best.value[j]);
-            best.value[j] = larger ? torque : best.value[j];
-            best.label[j] = larger ? factor.y : best.label[j];
-        }
+        const bool larger = fabsf(torque) > fabsf(best.value[j]);
+        best.value[j] = larger ? torque : best.value[j];
+        best.label[j] = larger ? factor.y : best.label[j];
     }
 }
 
-// All squares for the J pixels of this thread.
-template <bool kVolume>
-__device__ __forceinline__ void visit_all(const u32* ring, const Squares& s, const int2* factors, int i0, int c0,
-                                          Best& best, float* out, long long plane, int pitch, const bool* mine) {
+// The best of all squares for the J pixels of this thread.
+__device__ __forceinline__ void select_all(const u32* ring, const Squares& s, const int2* factors, int i0, int c0,
+                                           Best& best) {
     int k = 0;
     while (k < s.count) {
         int r = s.half[k];
@@ -91,13 +84,36 @@ __device__ __forceinline__ void visit_all(const u32* ring, const Squares& s, con
         while (end < last && s.half[end + 1] == s.half[end] + 1) ++end;
         Walk w;
         start_walk(ring, i0, c0, r, w);
-        visit<kVolume>(ring, w, r, factors[k], best, out + k * plane, pitch, mine);
+        select(ring, w, r, factors[k], best);
 #pragma unroll 4
         for (++k; k <= end; ++k) {
             ++r;
             next_walk(ring, c0, r, w);
-            visit<kVolume>(ring, w, r, factors[k], best, out + k * plane, pitch, mine);
+            select(ring, w, r, factors[k], best);
         }
+    }
+}
+
+// The torque of all squares for J pixels below each other, whole rows of which are written together. (Along a diagonal
+// there would be fewer loads, but rows would be written in pieces that no memory likes.)
+__device__ __forceinline__ void write_all(const u32* ring, const Squares& s, const int2* factors, int i0, int c0,
+                                          float* out, long long plane, int pitch, const bool* mine) {
+    for (int k = 0; k < s.count; ++k) {
+        const int r = s.half[k];
+        const float norm = __int_as_float(factors[k].x);
+        int a = (i0 + r + 1) % RING * ROW + c0, b = (i0 - r + RING) % RING * ROW + c0;
+#pragma unroll
+        for (int j = 0; j < J; ++j) {
+            const u32 *h = ring + r + 1, *l = ring - r;
+            const u32 d = h[a] - h[b + W] + l[a + W] - l[b];
+            const u32 q = h[a + 2 * W] - h[b + 2 * W] - l[a + 2 * W] + l[b + 2 * W];
+            if (mine[j]) out[(long long)j * pitch] = __int2float_rn((int)((2 * r + 1) * d - q)) * norm;
+            a += ROW;
+            if (a >= RING * ROW + c0) a -= RING * ROW;
+            b += ROW;
+            if (b >= RING * ROW + c0) b -= RING * ROW;
+        }
+        out += plane;
     }
 }
 
@@ -108,7 +124,7 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
     int2* factors = (int2*)(ring + RING * ROW);
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, tx = threadIdx.x % TX, group = threadIdx.x / TX;
     const int b = blockIdx.z, top = blockIdx.y * rows_per_band, bottom = min(top + rows_per_band, image.height);
-    const int x0 = blockIdx.x * TX - (J - 1), left = x0 - REACH;
+    const int skew = kVolume ? 0 : 1, x0 = blockIdx.x * TX - skew * (J - 1), left = x0 - REACH;
     const long long pixels = (long long)image.height * image.width;
     const float* fx = image.forces + 2 * b * pixels;
     const float* fy = fx + pixels;
@@ -121,7 +137,7 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
 #pragma unroll
     for (int i = 0; i < ROWS_PER_WARP; ++i)
         load_row(image, fx, fy, top - reach + warp + i * WARPS, left, lane, ahead[i]);
-    for (int y = top - 2 * reach - 1; y < bottom; y += STEP) {
+    for (int y = top - 2 * reach; y < bottom; y += STEP) {
         // Make STEP more table rows; before the first output row, as many steps as the patches reach.
         __syncthreads();
 #pragma unroll
@@ -142,14 +158,13 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
         bool mine[J];
 #pragma unroll
         for (int j = 0; j < J; ++j)
-            mine[j] = row + j >= top && row + j < bottom && x + j >= 0 && x + j < image.width;
-        Best best = {};
+            mine[j] = row + j >= top && row + j < bottom && x + skew * j >= 0 && x + skew * j < image.width;
         const long long at = (long long)row * image.width + x;
         if (kVolume) {
-            visit_all<true>(ring, s, factors, i0, REACH + tx, best, value + b * s.count * pixels + at, pixels,
-                            image.width, mine);
+            write_all(ring, s, factors, i0, REACH + tx, value + b * s.count * pixels + at, pixels, image.width, mine);
         } else {
-            visit_all<false>(ring, s, factors, i0, REACH + tx, best, 0, 0, 0, mine);
+            Best best = {};
+            select_all(ring, s, factors, i0, REACH + tx, best);
 #pragma unroll
             for (int j = 0; j < J; ++j)
                 if (mine[j]) {

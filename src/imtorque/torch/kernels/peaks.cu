@@ -3,22 +3,37 @@
 // A pixel where |V| exceeds its eight neighbours' holds an extremum of just that strength, so the count-th best of them
 // bounds the result from below (native/core/extrema.cpp). Here the bound is read from a histogram of the upper half of
 // the values' bits: a little lower, never higher.
-#define BINS 32768
+#define BINS 8192
+#define SHIFT 18
+#define ROWS 8  // that a thread looks at
 
 __device__ __forceinline__ float magnitude(const float* value, int height, int width, int y, int x) {
     return y < 0 || y >= height || x < 0 || x >= width ? 0.0f : fabsf(value[(long long)y * width + x]);
 }
 
+// A thread to a column of ROWS pixels: all loads first, so that they are under way together.
 extern "C" __global__ void count_peaks(const float* values, int height, int width, int sign, int* bins) {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= width || y >= height) return;
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
+    if (x >= width || top >= height) return;
     const float* value = values + (long long)blockIdx.z * height * width;
-    const float v = value[(long long)y * width + x], m = fabsf(v);
-    if (m == 0 || v * sign < 0) return;
-    for (int dy = -1; dy <= 1; ++dy)
-        for (int dx = -1; dx <= 1; ++dx)
-            if ((dy || dx) && magnitude(value, height, width, y + dy, x + dx) >= m) return;
-    atomicAdd(bins + blockIdx.z * BINS + (__float_as_int(m) >> 16), 1);
+    float near[ROWS + 2][3];
+#pragma unroll
+    for (int i = 0; i < ROWS + 2; ++i)
+#pragma unroll
+        for (int j = 0; j < 3; ++j) {
+            const int v = top - 1 + i, u = x - 1 + j;
+            const bool inside = v >= 0 && v < height && u >= 0 && u < width;
+            near[i][j] = inside ? value[(long long)v * width + u] : 0.0f;
+        }
+#pragma unroll
+    for (int i = 1; i <= ROWS; ++i) {
+        const float v = near[i][1], m = fabsf(v);
+        const float above = fmaxf(fmaxf(fabsf(near[i - 1][0]), fabsf(near[i - 1][1])), fabsf(near[i - 1][2]));
+        const float below = fmaxf(fmaxf(fabsf(near[i + 1][0]), fabsf(near[i + 1][1])), fabsf(near[i + 1][2]));
+        const float beside = fmaxf(fabsf(near[i][0]), fabsf(near[i][2]));
+        if (m > fmaxf(fmaxf(above, below), beside) && v * sign >= 0)
+            atomicAdd(bins + blockIdx.z * BINS + (__float_as_int(m) >> SHIFT), 1);
+    }
 }
 
 // One block of 1024 threads for each image.
@@ -42,7 +57,7 @@ extern "C" __global__ void find_threshold(const int* all_bins, long long count, 
     long long seen = above;
     int bin = (t + 1) * per;
     while (seen < count) seen += bins[--bin];
-    threshold[blockIdx.x] = fmaxf(least, __int_as_float(bin << 16));
+    threshold[blockIdx.x] = fmaxf(least, __int_as_float(bin << SHIFT));
 }
 
 // List the tiles whose largest |V| reaches the threshold.

@@ -12,7 +12,7 @@ struct Wanted {
     const float* threshold;  // (B): |value| of the weakest
     int sign, end_scales, capacity;
     int* found;  // (capacity, 6): image, size's place, y, x, tied, bits of the value
-    int* count;  // of those found, also beyond the capacity
+    int* count;  // of those found, also beyond the capacity; then of those tied
 };
 
 __device__ __forceinline__ void make_tables(const Image& image, const float* fx, float steps, int top, int left,
@@ -74,6 +74,7 @@ __device__ __forceinline__ void test_slice(const float* const* slices, const Ima
         bool tied;
         if (!is_extremum(slices, p + TX, y, x, image.height, image.width, &tied)) continue;
         const int at = atomicAdd(wanted.count, 1);
+        if (tied) atomicAdd(wanted.count + 1, 1);
         if (at >= wanted.capacity) continue;
         int* f = wanted.found + 6LL * at;
         f[0] = b;

@@ -1,8 +1,10 @@
 // What the rounding of forces follows from, as native/core/forces.cpp finds it: one record of integers for each image.
+// Entries are largest values over a start of 0, so those that are smallest are held as MOST less them.
+#define MOST 0x3FFFFFFF
 #define LARGEST 0  // bits of the largest |fx| or |fy|
 #define TOP 1
 #define LEFT 2
-#define BOTTOM 3  // the last row with a force
+#define BOTTOM 3  // one after the last row with a force
 #define RIGHT 4
 #define GRAIN 5
 #define NOT_PELL 6
@@ -10,6 +12,7 @@
 #define OCTAVES 16
 #define RECORD 272
 #define BLOCK 32  // pixels: of the blocks whose mass is summed
+#define ROWS 8    // that a thread loads together
 
 __device__ __forceinline__ int lowest_bit(unsigned bits) {  // of a positive float, as an exponent
     const unsigned mantissa = bits & 0x7FFFFF;
@@ -29,22 +32,31 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
     __syncthreads();
     const int column = blockIdx.x * 4 + warp % 4, x = column * BLOCK + lane;
     const int from = blockIdx.y * BLOCK + warp / 4 * (BLOCK / 2);
-    int largest = 0, top = 0x7FFFFFFF, bottom = -1, grain = 0x7FFFFFFF;
+    int largest = 0, top = MOST, bottom = 0, grain = MOST;
     float mass = 0;
-    for (int y = from; y < min(from + BLOCK / 2, height); ++y) {
-        if (x >= width) break;
-        const float ax = fabsf(fx[(long long)y * width + x]), ay = fabsf(fy[(long long)y * width + x]);
-        const int bx = __float_as_int(ax), by = __float_as_int(ay);
-        if ((bx | by) == 0) continue;
-        largest = max(largest, max(bx, by));
-        top = min(top, y);
-        bottom = y;
-        mass += ax + ay;
-        if (bx && (bx >> 23) - 150 < grain) grain = min(grain, lowest_bit(bx));
-        if (by && (by >> 23) - 150 < grain) grain = min(grain, lowest_bit(by));
-        atomicAdd(octaves + (max(bx, by) >> 23), 1);
+    for (int start = from; start < min(from + BLOCK / 2, height); start += ROWS) {
+        float ax[ROWS], ay[ROWS];
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) {  // all loads first, so that they are under way together
+            const bool inside = x < width && start + i < height;
+            const long long at = (long long)(start + i) * width + x;
+            ax[i] = inside ? fabsf(fx[at]) : 0.0f;
+            ay[i] = inside ? fabsf(fy[at]) : 0.0f;
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) {
+            const int bx = __float_as_int(ax[i]), by = __float_as_int(ay[i]);
+            if ((bx | by) == 0) continue;
+            largest = max(largest, max(bx, by));
+            top = min(top, start + i);
+            bottom = start + i + 1;
+            mass += ax[i] + ay[i];
+            if (bx && (bx >> 23) - 150 < grain) grain = min(grain, lowest_bit(bx));
+            if (by && (by >> 23) - 150 < grain) grain = min(grain, lowest_bit(by));
+            atomicAdd(octaves + (max(bx, by) >> 23), 1);
+        }
     }
-    const unsigned any = __ballot_sync(0xFFFFFFFFu, bottom >= 0);
+    const unsigned any = __ballot_sync(0xFFFFFFFFu, bottom > 0);
     for (int d = 16; d; d /= 2) mass += __shfl_xor_sync(0xFFFFFFFFu, mass, d);
     largest = __reduce_max_sync(0xFFFFFFFFu, largest);
     top = __reduce_min_sync(0xFFFFFFFFu, top);
@@ -52,11 +64,11 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
     grain = __reduce_min_sync(0xFFFFFFFFu, grain);
     if (lane == 0 && any) {
         atomicMax(record + LARGEST, largest);
-        atomicMin(record + TOP, top);
+        atomicMax(record + TOP, MOST - top);
         atomicMax(record + BOTTOM, bottom);
-        atomicMin(record + LEFT, column * BLOCK + __ffs(any) - 1);
-        atomicMax(record + RIGHT, column * BLOCK + 31 - __clz(any));
-        atomicMin(record + GRAIN, grain);
+        atomicMax(record + LEFT, MOST - (column * BLOCK + __ffs(any) - 1));
+        atomicMax(record + RIGHT, column * BLOCK + 32 - __clz(any));
+        atomicMax(record + GRAIN, MOST - grain);
         const int across = (width + BLOCK - 1) / BLOCK;
         atomicAdd(masses + ((long long)b * gridDim.y + blockIdx.y) * across + column, mass);
     }
@@ -64,35 +76,49 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
     if (octaves[threadIdx.x]) atomicAdd(record + OCTAVES + threadIdx.x, octaves[threadIdx.x]);
 }
 
-// Whether a component is not whole in Pell steps of the field's unit; ends at once where that is known.
-extern "C" __global__ void survey_pell(const float* forces, long long pixels, int* records) {
-    int* record = records + blockIdx.y * RECORD;
+// Whether a component is not whole in Pell steps of the field's unit; ends soon after that is known.
+__device__ __forceinline__ void test_pell(const float* f, long long count, int blocks, int* record) {
     const float largest = __int_as_float(record[LARGEST]);
-    if (*(volatile int*)(record + NOT_PELL) || !(largest > 0 && isfinite(largest))) return;
+    if (!(largest > 0 && isfinite(largest))) return;
     int exponent;
     const double mantissa = frexp((double)largest * (1 - 1e-6), &exponent);
     const float steps = (float)ldexp(3363.0, -max(mantissa == 0.5 ? exponent - 1 : exponent, -100));
-    const float* f = forces + 2 * blockIdx.y * pixels;
-    const long long from = (long long)blockIdx.x * 16384, to = min(from + 16384, 2 * pixels);
-    bool off = false;
-    for (long long i = from + threadIdx.x; i < to && !off; i += blockDim.x) {
-        const float product = fabsf(f[i]) * steps;
-        off = fabsf(product - rintf(product)) > 1e-3f;
+    for (long long from = blockIdx.x * 4096LL; from < count; from += blocks * 4096LL) {
+        if (*(volatile int*)(record + NOT_PELL)) return;
+        bool off = false;
+#pragma unroll 8
+        for (int i = threadIdx.x; i < 4096; i += 256) {
+            const float product = from + i < count ? fabsf(f[from + i]) * steps : 0.0f;
+            off |= fabsf(product - rintf(product)) > 1e-3f;
+        }
+        if (off) record[NOT_PELL] = 1;
     }
-    if (off) record[NOT_PELL] = 1;
 }
 
 // The largest mass in any window of 1 x 1 to 4 x 4 blocks.
-extern "C" __global__ void survey_windows(const float* masses, int down, int across, int* records) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const bool inside = i < down * across;
-    const int y = i / across, x = i % across;
-    masses += (long long)blockIdx.y * down * across;
+__device__ __forceinline__ void test_windows(const float* masses, int down, int across, int* record) {
     for (int n = 1; n <= 4; ++n) {
-        float mass = 0;
-        for (int v = y; inside && v < min(y + n, down); ++v)
-            for (int u = x; u < min(x + n, across); ++u) mass += masses[(long long)v * across + u];
-        const int most = __reduce_max_sync(0xFFFFFFFFu, __float_as_int(mass));
-        if ((threadIdx.x & 31) == 0) atomicMax(records + blockIdx.y * RECORD + WINDOWS + n - 1, most);
+        float most = 0;
+        for (int i = threadIdx.x; i < down * across; i += 256) {
+            float mass = 0;
+            for (int v = i / across; v < min(i / across + n, down); ++v)
+                for (int u = i % across; u < min(i % across + n, across); ++u) mass += masses[(long long)v * across + u];
+            most = fmaxf(most, mass);
+        }
+        const int bits = __reduce_max_sync(0xFFFFFFFFu, __float_as_int(most));
+        if ((threadIdx.x & 31) == 0) atomicMax(record + WINDOWS + n - 1, bits);
     }
+}
+
+// 256 threads a block; the last 4 blocks of an image look at windows, a fourth of the rows each.
+extern "C" __global__ void survey_rest(const float* forces, long long pixels, const float* masses, int down, int across,
+                                       int* records) {
+    int* record = records + blockIdx.y * RECORD;
+    const int blocks = gridDim.x - 4, part = blockIdx.x - blocks;
+    if (part < 0) {
+        test_pell(forces + 2 * blockIdx.y * pixels, 2 * pixels, blocks, record);
+        return;
+    }
+    const int from = down * part / 4, to = min(down, down * (part + 1) / 4 + 3);  // windows reach 3 rows further
+    test_windows(masses + ((long long)blockIdx.y * down + from) * across, to - from, across, record);
 }
