@@ -5,6 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 from torch.autograd import gradcheck, gradgradcheck
+from torch.profiler import profile
 
 import imtorque.torch as tensors
 import naive
@@ -14,14 +15,14 @@ SIZES = (3, 5, 9)
 BOXES = ((3, 5), (7, 5), (5, 9))
 
 
-def forces(seed=0, height=8, width=9, batch=2):
+def forces(seed=0, height=6, width=7, batch=1):
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(batch, 2, height, width, dtype=torch.float64, generator=generator, requires_grad=True)
 
 
 def image(channels=1, height=9, width=10):
     generator = torch.Generator().manual_seed(1)
-    return torch.rand(2, channels, height, width, dtype=torch.float64, generator=generator, requires_grad=True)
+    return torch.rand(1, channels, height, width, dtype=torch.float64, generator=generator, requires_grad=True)
 
 
 @pytest.mark.parametrize("sizes", [SIZES, BOXES])
@@ -29,21 +30,21 @@ def test_of_the_volume_once_and_twice(sizes):
     def volume(f):
         return tensors.torque_volume(f, sizes, alpha=1.5)
 
-    assert gradcheck(volume, forces())
-    assert gradgradcheck(volume, forces())
+    assert gradcheck(volume, forces(), fast_mode=True)
+    assert gradgradcheck(volume, forces(), fast_mode=True)
 
 
 def test_of_one_map_once_and_twice():
     def one_map(f):
         return tensors.torque_map(f, 5)
 
-    assert gradcheck(one_map, forces())
-    assert gradgradcheck(one_map, forces())
+    assert gradcheck(one_map, forces(), fast_mode=True)
+    assert gradgradcheck(one_map, forces(), fast_mode=True)
 
 
 @pytest.mark.parametrize("sizes", [SIZES, BOXES])
 def test_of_the_value_map_go_to_the_chosen_size(sizes):
-    assert gradcheck(lambda f: tensors.value_and_scale_maps(f, sizes)[0], forces())
+    assert gradcheck(lambda f: tensors.value_and_scale_maps(f, sizes)[0], forces(), fast_mode=True)
 
 
 def test_of_the_value_map_over_several_bands_of_rows():
@@ -60,13 +61,13 @@ def test_of_the_value_map_over_several_bands_of_rows():
 def test_of_extrema_go_to_their_patches():
     f = forces(height=20, width=20)
     found = tensors.find_extrema(f, SIZES, count=4)
-    assert gradcheck(lambda f: tensors.find_extrema(f, SIZES, count=4).value, f)
+    assert gradcheck(lambda f: tensors.find_extrema(f, SIZES, count=4).value, f, fast_mode=True)
     assert_allclose(found.value.detach(), tensors.find_extrema(f.detach(), SIZES, count=4, exact=True).value, atol=1e-5)
 
 
 def test_of_coherence_and_of_the_dense_contribution():
-    assert gradcheck(lambda f: tensors.torque_coherence(f, 5), forces())
-    assert gradcheck(lambda f: tensors.dense_contribution(f, SIZES), forces())
+    assert gradcheck(lambda f: tensors.torque_coherence(f, 5), forces(), fast_mode=True)
+    assert gradcheck(lambda f: tensors.dense_contribution(f, SIZES), forces(), fast_mode=True)
 
 
 def test_of_coherence_are_finite_where_there_is_no_force():
@@ -76,13 +77,15 @@ def test_of_coherence_are_finite_where_there_is_no_force():
 
 
 def test_of_the_whole_gradient_and_its_torque():
-    assert gradcheck(tensors.gradient_edges, image(3))
-    assert gradcheck(lambda i: tensors.gradient_torque(i, [3, 5], value_range=(0.0, 1.0)), image())
+    assert gradcheck(tensors.gradient_edges, image(3), fast_mode=True)
+    assert gradcheck(lambda i: tensors.gradient_torque(i, [3, 5], value_range=(0.0, 1.0)), image(), fast_mode=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"force": "strength", "strength_scale": 0.2}, {"length_correction": True}])
 def test_of_canny_edges(options):
-    assert gradcheck(lambda i: tensors.detect_edges(i, value_range=(0.0, 1.0), **options), image(3, 14, 15))
+    assert gradcheck(
+        lambda i: tensors.detect_edges(i, value_range=(0.0, 1.0), **options), image(3, 14, 15), fast_mode=True
+    )
 
 
 def test_floats_agree_with_the_definition():
@@ -116,35 +119,6 @@ def test_a_gradient_has_the_type_of_the_forces(dtype):
     assert f.grad.dtype == dtype
 
 
-class Allocations(torch.utils._python_dispatch.TorchDispatchMode):
-    """Counts the bytes of storages that are alive, and their peak."""
-
-    def __init__(self):
-        super().__init__()
-        self.alive, self.peak, self.sizes = 0, 0, {}
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, torch.Tensor):
-                self.hold(tensor.untyped_storage())
-        return result
-
-    def hold(self, storage):
-        import weakref
-
-        key = storage._cdata
-        if key in self.sizes:
-            return
-        self.sizes[key] = storage.nbytes()
-        self.alive += storage.nbytes()
-        self.peak = max(self.peak, self.alive)
-        weakref.finalize(storage, self.release, key)
-
-    def release(self, key):
-        self.alive -= self.sizes.pop(key)
-
-
 def test_a_second_derivative_of_the_value_map_is_refused():
     f = forces()
     (grad,) = torch.autograd.grad(tensors.value_and_scale_maps(f, SIZES)[0].sum(), f, create_graph=True)
@@ -158,8 +132,6 @@ def test_maps_need_no_memory_for_the_number_of_sizes():
         f = torch.zeros(1, 2, 1500, 100).requires_grad_()
         f.data[:, :, ::3, ::3] = 1
         grad = torch.ones(1, 1500, 100)
-        from torch.profiler import profile
-
         with profile(profile_memory=True) as record:
             value, _ = tensors.value_and_scale_maps(f, sizes)
             value.backward(grad)

@@ -1,4 +1,4 @@
-"""Torque of boxes of any size on a CUDA device, from 64-bit tables in its memory: kernels/far.cu."""
+"""Torque of boxes of any size on a CUDA device (kernels/far.cu), and the adjoint of the maps (kernels/adjoint.cu)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from imtorque.torch._cuda import kernel_of, on_device
 from imtorque.torch._patches import Boxes
 
 FILES = ("far.cu",)
+BAND = 256  # rows of the adjoint's tables
 
 
 class Tables:
@@ -45,3 +46,35 @@ class Tables:
             (128, 1, 1),
             *(self._cells, self._height, self._width, table, norms, len(boxes.label), *others),
         )
+
+
+class _Band(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_int) for name in ("batch", "height", "width", "top", "rows"))
+
+
+def chosen_adjoint(grad: Tensor, scale: Tensor, boxes: Boxes, out: Tensor) -> None:
+    """Write the adjoint of the value map of the patches in `scale` for float32 gradients (B, H, W) to `out`."""
+    batch, height, width = grad.shape
+    labels = max(boxes.label) + 1
+    halves, factors = _by_label(boxes, grad.device)
+    run = functools.partial(kernel_of, ("adjoint.cu",), (), grad.device)
+    table = torch.empty(3 * batch * (BAND + 1) * (width + 1), dtype=torch.float64, device=grad.device)
+    for top in range(0, height, BAND):
+        band = _Band(batch, height, width, top, min(BAND, height - top))
+        first, last = max(0, top - boxes.reach[0]), min(height, top + band.rows + boxes.reach[0])
+        table.zero_()
+        grid = (-(-width // 128), last - first, batch)
+        run("scatter")(grid, (128, 1, 1), grad, scale, band, first, halves, factors, labels, table)
+        run("sum_down")((-(-(width + 1) // 64), 3 * batch, 1), (64, 1, 1), band, table)
+        run("sum_across")((-(-band.rows // 4), batch, 1), (128, 1, 1), band, table, out)
+
+
+@functools.lru_cache(maxsize=16)
+def _by_label(boxes: Boxes, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return half-heights and half-widths, and the factors of the torque, of each label."""
+    halves = torch.zeros(2, max(boxes.label) + 1, dtype=torch.int32)
+    factors = torch.zeros(max(boxes.label) + 1, dtype=torch.float64)
+    places = torch.tensor(boxes.label)
+    halves[:, places] = torch.tensor([boxes.ry, boxes.rx], dtype=torch.int32)
+    factors[places] = 1 / (2 * torch.tensor(boxes.area, dtype=torch.float64))
+    return halves.to(device), factors.to(device)

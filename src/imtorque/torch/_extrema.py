@@ -50,7 +50,8 @@ def _searched(field: Field, request: Request) -> Found:
     """Go through the sizes with three slices of torque at a time."""
     sign, _, end_scales = request
     count, parts = len(field.boxes.label), []
-    slices = _tables.torques(field.wide(), field.boxes, field.norms(field.boxes), 0, field.forces.shape[2])
+    norms, height = field.norms(field.boxes), field.forces.shape[2]
+    slices = _tables.torques(field.forces, field.wide, field.boxes, norms, 0, height)
     ranges: list[tuple[Tensor, Tensor, Tensor]] = []  # the slice, its largest and smallest values around each pixel
     for k in range(count + 1):
         if k < count:

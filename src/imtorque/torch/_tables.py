@@ -6,7 +6,7 @@ bits. The image is worked on in bands of rows, so that memory stays a small part
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -15,17 +15,19 @@ from torch.nn.functional import pad
 from imtorque.torch._patches import Boxes
 
 BAND = 64  # rows
+PIECE = 16  # rows whose patches are looked at together
+Convert = Callable[[Tensor], Tensor]  # forces to whole numbers, or to the floats of tables
 
 
 class Tables:
     """Summed-area tables of some rows of a field (B, 2, H, W), and the patches' moments from them."""
 
-    def __init__(self, field: Tensor, top: int, bottom: int, reach: tuple[int, int]) -> None:
+    def __init__(self, field: Tensor, convert: Convert, top: int, bottom: int, reach: tuple[int, int]) -> None:
         """Make the tables that the rows from `top` to `bottom` need for patches of this reach."""
         (ry, rx), height = reach, field.shape[2]
         from_row, to_row = max(0, top - ry), min(height, bottom + ry)
         margins = (rx, rx, from_row - (top - ry), bottom + ry - to_row)
-        part = pad(field[:, :, from_row:to_row], margins)
+        part = pad(convert(field[:, :, from_row:to_row]), margins)
         v = torch.arange(part.shape[2], device=field.device)[:, None]
         u = torch.arange(part.shape[3], device=field.device)
         turn = _sums(u * part[:, 1] - v * part[:, 0])
@@ -60,27 +62,27 @@ def bands(height: int) -> Iterator[tuple[int, int]]:
         yield top, min(top + BAND, height)
 
 
-def torques(field: Tensor, boxes: Boxes, norms: Tensor, top: int, bottom: int) -> Iterator[Tensor]:
+def torques(field: Tensor, convert: Convert, boxes: Boxes, norms: Tensor, top: int, bottom: int) -> Iterator[Tensor]:
     """Yield the torque of each patch over some rows, (B, rows, W), in the type of `norms` (B, S)."""
-    tables = Tables(field, top, bottom, boxes.reach)
+    tables = Tables(field, convert, top, bottom, boxes.reach)
     for k, (ry, rx) in enumerate(zip(boxes.ry, boxes.rx, strict=True)):
         yield tables.moments(ry, rx).to(norms.dtype).mul_(norms[:, k, None, None])
 
 
-def fill_volume(field: Tensor, boxes: Boxes, norms: Tensor, out: Tensor) -> None:
+def fill_volume(field: Tensor, convert: Convert, boxes: Boxes, norms: Tensor, out: Tensor) -> None:
     """Write the torque of each patch to `out` (B, S, H, W)."""
     for top, bottom in bands(field.shape[2]):
-        for k, torque in enumerate(torques(field, boxes, norms, top, bottom)):
+        for k, torque in enumerate(torques(field, convert, boxes, norms, top, bottom)):
             out[:, k, top:bottom] = torque
 
 
-def fill_maps(field: Tensor, boxes: Boxes, norms: Tensor, value: Tensor, scale: Tensor) -> None:
+def fill_maps(field: Tensor, convert: Convert, boxes: Boxes, norms: Tensor, value: Tensor, scale: Tensor) -> None:
     """Write value and scale maps (B, H, W)."""
     value.zero_()
     scale.zero_()
     for top, bottom in bands(field.shape[2]):
         best, label = value[:, top:bottom], scale[:, top:bottom]
-        for k, torque in enumerate(torques(field, boxes, norms, top, bottom)):
+        for k, torque in enumerate(torques(field, convert, boxes, norms, top, bottom)):
             larger = torque.abs() > best.abs()
             best[larger] = torque[larger].to(best.dtype)
             label.masked_fill_(larger, boxes.label[k])
@@ -122,27 +124,41 @@ def _adjoint_band(
     grad: Tensor, scale: Tensor, reach: int, halves: Tensor, factors: Tensor, top: int, bottom: int, out: Tensor
 ) -> None:
     batch, height, width = grad.shape
-    from_row, to_row = max(0, top - reach), min(height, bottom + reach)
-    label = scale[:, from_row:to_row].abs().long()
+    shape = (3, batch, bottom - top + 1, width + 1)
+    table = torch.zeros(3, shape[1] * shape[2] * shape[3], dtype=factors.dtype, device=grad.device)
+    last = min(height, bottom + reach)
+    for row in range(max(0, top - reach), last, PIECE):
+        piece = slice(row, min(row + PIECE, last))
+        _scatter(grad[:, piece], scale[:, piece], row - top, halves, factors, table, shape)
+    sums = table.view(shape).cumsum_(2).cumsum_(3)[:, :, :-1, :-1]
+    v = torch.arange(bottom - top, dtype=factors.dtype, device=grad.device)[:, None]
+    u = torch.arange(width, dtype=factors.dtype, device=grad.device) - width // 2
+    out[:, 0, top:bottom] = (sums[2] - v * sums[0]).to(out.dtype)
+    out[:, 1, top:bottom] = (u * sums[0] - sums[1]).to(out.dtype)
+
+
+def _scatter(
+    grad: Tensor,
+    scale: Tensor,
+    first: int,
+    halves: Tensor,
+    factors: Tensor,
+    table: Tensor,
+    shape: tuple[int, int, int, int],
+) -> None:
+    """Add the differences that the patches of some rows, from `first` of the band on, make at their corners."""
+    rows, width = shape[2] - 1, shape[3] - 1
+    label = scale.abs().long()
     image, row, x = (label > 0).nonzero(as_tuple=True)
-    label = label[image, row, x]
-    y = row + (from_row - top)
-    above, below = (y - halves[0][label]).clamp_(min=0), (y + halves[0][label] + 1).clamp_(max=bottom - top)
+    label, y = label[image, row, x], row + first
+    above, below = (y - halves[0][label]).clamp_(min=0), (y + halves[0][label] + 1).clamp_(max=rows)
     inside = above < below
     image, row, y, x, label, above, below = (n[inside] for n in (image, row, y, x, label, above, below))
     left, right = (x - halves[1][label]).clamp_(min=0), (x + halves[1][label] + 1).clamp_(max=width)
-    w = grad[:, from_row:to_row][image, row, x].to(factors.dtype) * factors[label]
-    middle = width // 2
-    votes = torch.stack([w, w * (x - middle), w * y])
-    shape = (3, batch, bottom - top + 1, width + 1)
-    table = torch.zeros(3, shape[1] * shape[2] * shape[3], dtype=factors.dtype, device=grad.device)
+    w = grad[image, row, x].to(factors.dtype) * factors[label]
+    votes = torch.stack([w, w * (x - width // 2), w * y])
     for v, u, sign in ((above, left, 1), (above, right, -1), (below, left, -1), (below, right, 1)):
         table.index_add_(1, (image * shape[2] + v) * shape[3] + u, votes, alpha=sign)
-    sums = table.view(shape).cumsum(2).cumsum(3)[:, :, :-1, :-1]
-    v = torch.arange(bottom - top, dtype=factors.dtype, device=grad.device)[:, None]
-    u = torch.arange(width, dtype=factors.dtype, device=grad.device) - middle
-    out[:, 0, top:bottom] = (sums[2] - v * sums[0]).to(out.dtype)
-    out[:, 1, top:bottom] = (u * sums[0] - sums[1]).to(out.dtype)
 
 
 def box_sums(values: Tensor, ry: int, rx: int) -> Tensor:

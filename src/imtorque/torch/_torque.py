@@ -56,11 +56,11 @@ class Field:
         """Whether those kernels serve all patches."""
         return self.narrow == len(self.boxes.label)
 
-    def wide(self) -> Tensor:
-        """Return the field for `_tables`: int64, or floats."""
+    def wide(self, forces: Tensor) -> Tensor:
+        """Return some of the forces as `_tables` needs them: int64, or floats."""
         if self.rounding is not None:
-            return self.rounding.rounded(self.forces)
-        return self.forces.to(table_type(self.forces.device))
+            return self.rounding.rounded(forces)
+        return forces.to(table_type(forces.device))
 
     def far(self) -> _cuda_far.Tables | None:
         """Return the tables for patches that shared memory does not serve, where there are such kernels."""
@@ -96,7 +96,7 @@ def volume(forces: Tensor, sides: list[int], alpha: float, exact: bool, out: Ten
     if far := field.far():
         far.fill_volume(field.boxes, field.norms(field.boxes), out)
     else:
-        _tables.fill_volume(field.wide(), field.boxes, field.norms(field.boxes), out)
+        _tables.fill_volume(field.forces, field.wide, field.boxes, field.norms(field.boxes), out)
     return out
 
 
@@ -119,5 +119,5 @@ def field_maps(field: Field) -> tuple[Tensor, Tensor]:
         if far := field.far():
             far.fill_maps(rest, field.norms(rest), value, scale, opened=narrow > 0)
         else:
-            _tables.fill_maps(field.wide(), rest, field.norms(rest), value, scale)
+            _tables.fill_maps(field.forces, field.wide, rest, field.norms(rest), value, scale)
     return value, scale
