@@ -5,6 +5,7 @@
     python benchmarks/torch_gpu.py library build/torch_library.json    # the library's times on all cores
     python benchmarks/torch_gpu.py times out.json [--library FILE]     # on the device: times, bounds, memory
     compute-sanitizer --tool memcheck python benchmarks/torch_gpu.py sanitize
+    ncu --kernel-name torque_volume --launch-skip 1 --launch-count 1 python benchmarks/torch_gpu.py kernels
 
 It runs from a checkout without the native module, which only `expect` and `library` need. The committed results are
 benchmarks/results/torch_gpu.json.
@@ -367,11 +368,26 @@ def show_kernels(part, device):
     import torch
 
     frame = torch.from_numpy(drawn_scene(2160, 3840)).to(device)[None, None]
+    forces = torch.from_numpy(random_field(2160, 3840)).to(device)[None]
+    volume = torch.empty(1, 45, 2160, 3840, device=device)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         for _ in range(5):
             part.find_extrema(part.detect_edges(frame, exact=True), SIZES, count=50, exact=True)
+            part.torque_volume(forces, SIZES, out=volume, exact=True)
         torch.cuda.synchronize()
     print(profile.key_averages().table(sort_by="self_cuda_time_total", row_limit=40, max_name_column_width=60))
+
+
+def kernels(device):
+    """Run the kernels of maps and volume three times at 4K, for profilers."""
+    import torch
+
+    part = load_torch_part()
+    forces = torch.from_numpy(random_field(2160, 3840)).to(device)[None]
+    for _ in range(3):
+        part.value_and_scale_maps(forces, SIZES, exact=True)
+        part.torque_volume(forces, SIZES, exact=True)
+    torch.cuda.synchronize()
 
 
 def times(path, device, library, profile):
@@ -448,7 +464,7 @@ def sanitize(device):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["expect", "exact", "library", "times", "sanitize"])
+    parser.add_argument("what", choices=["expect", "exact", "library", "times", "sanitize", "kernels"])
     parser.add_argument("file", nargs="?")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--library")
@@ -460,6 +476,8 @@ def main():
         library_times(given.file)
     elif given.what == "sanitize":
         sanitize(given.device)
+    elif given.what == "kernels":
+        kernels(given.device)
     elif given.what == "times":
         times(given.file, given.device, given.library, given.profile)
     else:

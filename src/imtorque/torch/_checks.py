@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from imtorque._types import IntArray, Sizes, check_sizes
+from imtorque.torque import default_sizes
 
 FORCE_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 PICTURE_TYPES = (torch.uint8, *FORCE_TYPES)
@@ -64,6 +65,7 @@ def check_alpha(alpha: float) -> float:
     return float(alpha)
 
 
+@torch.compiler.assume_constant_result
 def flat_sides(sizes: Sizes) -> tuple[list[int], bool]:
     """Return heights and widths in turn, height first, and whether they are squares."""
     if isinstance(sizes, range | tuple):
@@ -79,6 +81,22 @@ def _flat_sides(sizes: Sizes) -> tuple[list[int], bool]:
     array: IntArray = check_sizes(sizes)
     pairs = np.stack([array, array], axis=1) if array.ndim == 1 else array
     return [int(side) for side in pairs.ravel()], array.ndim == 1
+
+
+@torch.compiler.assume_constant_result
+def default_sides(height: int, width: int) -> list[int]:
+    """Return the sizes of `imtorque.default_sizes` as heights and widths in turn."""
+    sides: list[int] = flat_sides(default_sizes((height, width)))[0]
+    return sides
+
+
+def squares_only(sizes: Sizes) -> list[int]:
+    """Return sizes that are sides of squares."""
+    sides: list[int]
+    sides, squares = flat_sides(sizes)
+    if not squares:
+        raise ValueError(f"sizes must be sides of squares, got (height, width) pairs {sizes}")
+    return sides[::2]
 
 
 def check_out(out: Tensor | None, forces: Tensor, shape: Sequence[int]) -> None:

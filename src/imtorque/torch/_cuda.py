@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor
 from imtorque.torch import _nvrtc
 from imtorque.torch._patches import Boxes
 
-LARGEST, EXTENT, GRAIN, NOT_PELL, WINDOWS, OCTAVES, RECORD = 0, 1, 5, 6, 8, 16, 272  # as survey.cu has them
+LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = 0, 1, 5, 6, 7, 8, 16, 272  # as survey.cu has them
 BLOCK = 32
 REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows are whole
 MOST_SIZES = 64
@@ -60,6 +61,7 @@ class _Image(ctypes.Structure):
         ("steps", ctypes.c_void_p),
         ("height", ctypes.c_int),
         ("width", ctypes.c_int),
+        ("stride", ctypes.c_int),
     )
 
 
@@ -79,22 +81,38 @@ def serves(device: torch.device) -> bool:
     return device.type == "cuda" and _nvrtc.is_available(device)
 
 
-def survey(forces: Tensor) -> list[list[int]]:
-    """Return the records of survey.cu for float32 forces (B, 2, H, W), smallest values as such."""
-    batch, _, height, width = forces.shape
-    down, across = -(-height // BLOCK), -(-width // BLOCK)
-    made = torch.zeros(batch * (RECORD + down * across), dtype=torch.int32, device=forces.device)
-    masses = made[batch * RECORD :]
-    run = functools.partial(kernel_of, ("survey.cu",), (), forces.device)
-    run("survey")((-(-across // 4), down, batch), (256, 1, 1), forces, height, width, made, masses)
-    pixels = ctypes.c_longlong(height * width)
-    blocks = min(2 * processors(forces.device), -(-height * width // 2048)) + 4
-    run("survey_rest")((blocks, batch, 1), (256, 1, 1), forces, pixels, masses, down, across, made)
-    records: list[list[int]] = on_host(made[: batch * RECORD]).view(batch, RECORD).tolist()
-    for record in records:
-        for place in (EXTENT, EXTENT + 1, GRAIN):
-            record[place] = MOST - record[place]
-    return records
+class Survey:
+    """The records of survey.cu for float32 forces (B, 2, H, W), while they are made and afterwards."""
+
+    def __init__(self, forces: Tensor) -> None:
+        """Start looking at the forces; do not wait."""
+        batch, _, height, width = forces.shape
+        down, across = -(-height // BLOCK), -(-width // BLOCK)
+        made = torch.zeros(batch * (RECORD + down * across), dtype=torch.int32, device=forces.device)
+        masses = made[batch * RECORD :]
+        run = functools.partial(kernel_of, ("survey.cu",), (), forces.device)
+        run("survey")((-(-across // 4), down, batch), (256, 1, 1), forces, height, width, made, masses)
+        pixels, windows = ctypes.c_longlong(height * width), -(-down * across // 256)
+        blocks = min(2 * processors(forces.device), -(-height * width // 2048)) + windows
+        run("survey_rest")((blocks, batch, 1), (256, 1, 1), forces, pixels, masses, down, across, windows, made)
+        run("guess_steps")((batch, 1, 1), (1, 1, 1), made)
+        self.made = made
+        self._host = torch.empty(batch, RECORD, dtype=torch.int32, pin_memory=True)
+        self._host.view(-1).copy_(made[: batch * RECORD], non_blocking=True)
+        self._ready = torch.cuda.Event()
+        self._ready.record(torch.cuda.current_stream(forces.device))
+
+    def records(self) -> list[list[int]]:
+        """Wait for the records and return them, smallest values as such."""
+        self._ready.synchronize()
+        records: list[list[int]] = self._host.tolist()
+        for record in records:
+            for place in (EXTENT, EXTENT + 1, GRAIN):
+                record[place] = MOST - record[place]
+        return records
+
+
+Steps = Sequence[float] | Survey  # of each image; of a survey those that it guesses, before the host knows them
 
 
 def on_host(tensor: Tensor) -> Tensor:
@@ -134,21 +152,17 @@ def narrow_count(boxes: Boxes, windows: list[float], steps: float) -> int:
     return next(k for k, r in enumerate(boxes.ry) if not fits(r))
 
 
-def value_and_scale(
-    forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, value: Tensor, scale: Tensor
-) -> None:
+def value_and_scale(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, value: Tensor, scale: Tensor) -> None:
     """Write the value and scale maps (B, H, W) of squares whose sums fit 32 bits."""
     _walk("value_and_scale", DIAGONAL - 1, forces, boxes, steps, fit, value, scale)
 
 
-def torque_volume(forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, out: Tensor) -> None:
+def torque_volume(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, out: Tensor) -> None:
     """Write the volume (B, S, H, W) of squares whose sums fit 32 bits."""
     _walk("torque_volume", 0, forces, boxes, steps, fit, out)
 
 
-def _walk(
-    name: str, skew: int, forces: Tensor, boxes: Boxes, steps: list[float], fit: Layout, *outputs: Tensor
-) -> None:
+def _walk(name: str, skew: int, forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, *outputs: Tensor) -> None:
     batch, _, height, width = forces.shape
     reach = boxes.ry[-1]
     strips = -(-(width + skew) // fit.columns)
@@ -164,7 +178,7 @@ def _walk(
 def search(
     forces: Tensor,
     boxes: Boxes,
-    steps: list[float],
+    steps: Steps,
     fit: Layout,
     value: Tensor | None,
     request: tuple[int, int, bool],
@@ -217,8 +231,8 @@ def _list_tiles(
     run = functools.partial(kernel_of, ("peaks.cu",), (), value.device)
     if count >= 0:
         bins = torch.zeros(batch, PEAK_BINS, dtype=torch.int32, device=value.device)
-        grid = (-(-width // 32), -(-height // 64), batch)
-        run("count_peaks")(grid, (32, 8, 1), value, height, width, sign, bins)
+        grid = (4 * processors(value.device), batch, 1)
+        run("count_peaks")(grid, (256, 1, 1), value, height, width, sign, bins)
         run("find_threshold")((batch, 1, 1), (1024, 1, 1), bins, ctypes.c_longlong(count), 0.0, threshold)
     grid = (-(-width // tile[1]), -(-height // tile[0]), batch)
     run("list_tiles")(grid, (256, 1, 1), value, height, width, *tile, threshold, tiles, listed)
@@ -249,10 +263,13 @@ def _rows_per_band(height: int, strips: int, step: int, reach: int, processors: 
     return -(-height // bands)
 
 
-def _arguments(forces: Tensor, boxes: Boxes, steps: list[float]) -> tuple[_Image, _Squares, Tensor]:
+def _arguments(forces: Tensor, boxes: Boxes, steps: Steps) -> tuple[_Image, _Squares, Tensor]:
     """Return the image and the squares as the kernels take them, and the tensor that they point to."""
-    kept = on_device(tuple(steps), torch.float32, forces.device)
-    return _Image(forces.data_ptr(), kept.data_ptr(), *forces.shape[2:]), _squares(boxes), kept
+    if isinstance(steps, Survey):
+        kept, offset, stride = steps.made, 4 * STEPS, RECORD
+    else:
+        kept, offset, stride = on_device(tuple(steps), torch.float32, forces.device), 0, 1
+    return _Image(forces.data_ptr(), kept.data_ptr() + offset, *forces.shape[2:], stride), _squares(boxes), kept
 
 
 @functools.lru_cache(maxsize=64)

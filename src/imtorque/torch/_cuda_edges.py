@@ -78,7 +78,7 @@ def canny(smooth: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
         cooperative=True,
     )
     forces = torch.empty(batch, 2, height, width, device=smooth.device)
-    run("turn")(line, threads, smooth, thinned, height, width, int(unit), forces)
+    run("turn")((line[0], -(-height // 4), batch), threads, smooth, thinned, height, width, int(unit), forces)
     return forces
 
 

@@ -34,10 +34,10 @@ def extrema(field: Field, request: Request) -> tuple[Found, Tensor]:
     """Return extrema, strongest first image by image, and their ranks within their images; where a count is wanted,
     at least as many, and on the host where there are few.
     """
+    _, wanted, end_scales = request
+    # An extremum at an end size may be left out by request, and then the value map does not bound the others.
+    value = field_maps(field)[0] if wanted >= 0 and end_scales and field.guess() else None
     if field.fits and field.fit and field.rounding:
-        _, wanted, end_scales = request
-        # An extremum at an end size may be left out by request, and then the value map does not bound the others.
-        value = field_maps(field)[0] if wanted >= 0 and end_scales else None
         rows = _cuda.search(field.forces, field.boxes, field.rounding.steps, field.fit, value, request)
         image, k, y, x, tied, bits = rows.unbind(1)
         found = Found(image.long(), k.long(), y.long(), x.long(), tied > 0, bits.contiguous().view(torch.float32))

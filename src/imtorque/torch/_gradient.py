@@ -24,7 +24,8 @@ def torque(centred: Tensor, ry: int, rx: int, sums: object) -> Tensor:
     """Return the torque of one patch on centred pictures (B, H, W): its mean less those of the lines around it."""
     across = _line_sums(centred.mT, rx, sums).mT
     down, inside = _line_sums(centred, ry, sums), _line_sums(across, ry, sums)
-    sy, sx = 2.0 * ry + 1, 2.0 * rx + 1
+    # As tensors: by a number torch would multiply with its reciprocal on some devices.
+    sy, sx = torch.tensor([2.0 * ry + 1, 2.0 * rx + 1], dtype=centred.dtype, device=centred.device)
     height, width = centred.shape[1:]
     columns = _at(down, 2, -rx - 1, width) + _at(down, 2, rx + 1, width)
     rows = _at(across, 1, -ry - 1, height) + _at(across, 1, ry + 1, height)

@@ -23,6 +23,7 @@ class Rounding(NamedTuple):
     steps: list[float]
     largest: list[float]
     windows: list[list[float]]
+    guessed: list[float]  # steps, by the device
 
     def rounded(self, forces: Tensor) -> Tensor:
         """Return the forces as whole numbers, int64."""
@@ -30,18 +31,21 @@ class Rounding(NamedTuple):
         return (forces.float() * steps[:, None, None, None]).round().long()
 
 
-def rounding_of(forces: Tensor, *, check: bool = True) -> Rounding:
+def rounding_of(forces: Tensor, *, check: bool = True, survey: _cuda.Survey | None = None) -> Rounding:
     """Return how the library rounds each image of float32 forces (B, 2, H, W); refuse forces that are not finite."""
     height, width = forces.shape[2:]
-    records = _cuda.survey(forces) if _cuda.serves(forces.device) else [_record(image) for image in forces.float()]
+    if survey is None and _cuda.serves(forces.device):
+        survey = _cuda.Survey(forces)
+    records = survey.records() if survey else [_record(image) for image in forces.float()]
     largest = [_as_float(record[_cuda.LARGEST]) for record in records]
     if not max(largest) <= LARGEST_FORCE:  # NaN as well
         if not check:
-            return Rounding([], [], [])
+            return Rounding([], [], [], [])
         raise ValueError(f"forces must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
     surveys = [_survey(record, height, width) for record in records]
     windows = [[_as_float(bits) for bits in record[_cuda.WINDOWS : _cuda.WINDOWS + 4]] for record in records]
-    return Rounding([survey.steps for survey in surveys], largest, windows)
+    guessed = [_as_float(record[_cuda.STEPS]) for record in records]
+    return Rounding([found.steps for found in surveys], largest, windows, guessed)
 
 
 def exact_sqrt(values: Tensor) -> Tensor:

@@ -25,19 +25,39 @@ class Field:
         self.boxes = boxes_for(sides, alpha, height, width)
         self.type = torch.float64 if forces.dtype == torch.float64 and not exact else torch.float32
         self.forces = forces.detach()
-        self.rounding: Rounding | None = None
         self.fit: _cuda.Layout | None = None
-        if exact or (_cuda.serves(forces.device) and self.type == torch.float32):
+        self._alpha, self._exact = alpha, exact
+        on_cuda = _cuda.serves(forces.device) and self.type == torch.float32
+        self._rounds = exact or on_cuda
+        if self._rounds:
             self.forces = self.forces.float().contiguous()
-            self._round(alpha, exact)
+        self.survey = _cuda.Survey(self.forces) if on_cuda else None
 
-    def _round(self, alpha: float, exact: bool) -> None:
-        rounding = rounding_of(self.forces, check=exact)
-        if not rounding.steps:  # not finite: floats show where
-            return
-        self.rounding = rounding
+    @functools.cached_property
+    def rounding(self) -> Rounding | None:
+        """How the forces are rounded; None where they are not, or are not finite: floats show where."""
+        if not self._rounds:
+            return None
+        rounding = rounding_of(self.forces, check=self._exact, survey=self.survey)
+        if not rounding.steps:
+            return None
         for largest, steps in zip(rounding.largest, rounding.steps, strict=True):
-            check_range(self.boxes, alpha, largest, steps, *self.forces.shape[2:])
+            check_range(self.boxes, self._alpha, largest, steps, *self.forces.shape[2:])
+        return rounding
+
+    def guess(self) -> _cuda.Layout | None:
+        """Return the layout of kernels that may start before the host knows how forces are rounded.
+
+        The device guesses the steps; `guessed_right` says afterwards whether they, and sums in 32 bits, were right.
+        """
+        if self.survey is None or _cuda.served_count(self.boxes) < len(self.boxes.label):
+            return None
+        return _cuda.layout_for(self.boxes, self.forces.device)
+
+    @property
+    def guessed_right(self) -> bool:
+        """Whether what was computed with guessed steps holds."""
+        return self.rounding is not None and self.rounding.guessed == self.rounding.steps and self.fits
 
     @functools.cached_property
     def narrow(self) -> int:
@@ -90,6 +110,10 @@ def volume(forces: Tensor, sides: list[int], alpha: float, exact: bool, out: Ten
     count = len(field.boxes.label)
     if out is None:
         out = torch.empty(batch, count, height, width, dtype=field.type, device=forces.device)
+    if (layout := field.guess()) and field.survey:
+        _cuda.torque_volume(field.forces, field.boxes, field.survey, layout, out)
+        if field.guessed_right:
+            return out
     if field.fits and field.fit and field.rounding:
         _cuda.torque_volume(field.forces, field.boxes, field.rounding.steps, field.fit, out)
         return out
@@ -110,6 +134,10 @@ def field_maps(field: Field) -> tuple[Tensor, Tensor]:
     batch, _, height, width = field.forces.shape
     value = torch.empty(batch, height, width, dtype=field.type, device=field.forces.device)
     scale = torch.empty(batch, height, width, dtype=torch.int32, device=field.forces.device)
+    if (layout := field.guess()) and field.survey:
+        _cuda.value_and_scale(field.forces, field.boxes, field.survey, layout, value, scale)
+        if field.guessed_right:
+            return value, scale
     narrow = field.narrow
     if narrow and field.fit and field.rounding:
         part = field.boxes.part(0, narrow)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imtorque._types import Sizes, check_sizes
+from imtorque._types import Sizes
 from imtorque.edges.recipes import BOUNDARY_SIZES
 from imtorque.torch import _ops, _tables, _torque
-from imtorque.torch._checks import check_forces
+from imtorque.torch._checks import check_forces, squares_only
 from imtorque.torch.torque import lengths, torque_coherence
 
 
@@ -28,12 +28,10 @@ def dense_contribution(forces: Tensor, sizes: Sizes = BOUNDARY_SIZES, *, exact: 
         (B, H, W), zero where there is no edge; float64 with exact=True, else of the forces' type, at least float32.
     """
     check_forces(forces, exact)
-    sides = check_sizes(sizes)
-    if sides.ndim != 1:
-        raise ValueError(f"sizes must be sides of squares, got (height, width) pairs {sides.tolist()}")
+    sides = squares_only(sizes)
     if exact:
-        return _ops.votes(forces, sides.tolist())
-    return torch.stack([size_contribution(forces, side)[0] for side in sides.tolist()]).sum(0)
+        return _ops.votes(forces, sides)
+    return torch.stack([size_contribution(forces, side)[0] for side in sides]).sum(0)
 
 
 def size_contribution(forces: Tensor, size: int) -> tuple[Tensor, Tensor]:

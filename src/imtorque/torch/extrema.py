@@ -10,8 +10,7 @@ from torch import Tensor
 
 from imtorque._types import Patch, Sign, Sizes
 from imtorque.torch import _ops
-from imtorque.torch._checks import check_alpha, check_forces, check_patch, flat_sides
-from imtorque.torque import default_sizes
+from imtorque.torch._checks import check_alpha, check_forces, check_patch, default_sides, flat_sides
 
 
 class Extrema(NamedTuple):
@@ -76,7 +75,7 @@ def find_extrema(
         raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
     if count is not None and operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
-    sides, squares = flat_sides(default_sizes(source.shape[2:]) if sizes is None else sizes)
+    sides, squares = (default_sides(*source.shape[2:]), True) if sizes is None else flat_sides(sizes)
     request = (sign or 0, -1 if count is None else operator.index(count), end_scales)
     k, y, x, value = _ops.find_extrema(source.detach(), sides, check_alpha(alpha), request)
     there = value != 0

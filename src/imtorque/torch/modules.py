@@ -7,12 +7,24 @@ from torch import Tensor, nn
 
 from imtorque._types import Sizes
 from imtorque.edges.recipes import BOUNDARY_SIZES
-from imtorque.torch._checks import check_alpha, flat_sides
+from imtorque.torch._checks import check_alpha, flat_sides, squares_only
 from imtorque.torch.contribution import size_contribution
 from imtorque.torch.torque import torque_volume, value_and_scale_maps
 
 
-class Torque(nn.Module):
+class _Sized(nn.Module):
+    """A layer whose sizes are part of its state: a state of other sizes is refused."""
+
+    sizes: Tensor
+
+    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: object) -> None:
+        stored = state_dict.get(f"{prefix}sizes")
+        if stored is not None and stored.tolist() != self.sizes.tolist():
+            raise ValueError(f"sizes of the state must be those of the layer, got {stored.tolist()}")
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+class Torque(_Sized):
     """Torque of forces, as a layer: the volume, or value and scale maps. It has no parameters to learn.
 
     Parameters
@@ -32,8 +44,6 @@ class Torque(nn.Module):
     torch.Size([4, 3, 20, 30])
     """
 
-    sizes: Tensor
-
     def __init__(self, sizes: Sizes, *, alpha: float = 2.0, maps: bool = False, exact: bool = False) -> None:
         """Check the sizes and keep them as a buffer of the state."""
         super().__init__()
@@ -42,7 +52,7 @@ class Torque(nn.Module):
         self.register_buffer("sizes", pairs[:, 0].clone() if squares else pairs)
         self.alpha = check_alpha(alpha)
         self.maps, self.exact = maps, exact
-        self._sizes = [int(pair[0]) if squares else (int(pair[0]), int(pair[1])) for pair in pairs]
+        self._sizes = tuple(int(pair[0]) if squares else (int(pair[0]), int(pair[1])) for pair in pairs)
 
     def forward(self, forces: Tensor) -> Tensor:
         """Return the torque of forces (B, 2, H, W)."""
@@ -57,14 +67,8 @@ class Torque(nn.Module):
         """Return the settings."""
         return f"sizes={self._sizes}, alpha={self.alpha:g}, maps={self.maps}, exact={self.exact}"
 
-    def _load_from_state_dict(self, state_dict: dict[str, Tensor], prefix: str, *args: object) -> None:
-        stored = state_dict.get(f"{prefix}sizes")
-        if stored is not None and stored.tolist() != self.sizes.tolist():
-            raise ValueError(f"sizes of the state must be those of the layer, got {stored.tolist()}")
-        super()._load_from_state_dict(state_dict, prefix, *args)
 
-
-class BoundaryVotes(nn.Module):
+class BoundaryVotes(_Sized):
     """Coherence and dense contribution at each size, as features for telling boundaries from texture.
 
     Parameters
@@ -78,16 +82,11 @@ class BoundaryVotes(nn.Module):
     torch.Size([1, 4, 20, 30])
     """
 
-    sizes: Tensor
-
     def __init__(self, sizes: Sizes = BOUNDARY_SIZES) -> None:
         """Check the sizes and keep them as a buffer of the state."""
         super().__init__()
-        sides, squares = flat_sides(sizes)
-        if not squares:
-            raise ValueError(f"sizes must be sides of squares, got (height, width) pairs {sizes}")
-        self.register_buffer("sizes", torch.tensor(sides[::2]))
-        self._sizes = sides[::2]
+        self._sizes = squares_only(sizes)
+        self.register_buffer("sizes", torch.tensor(self._sizes))
 
     def forward(self, forces: Tensor) -> Tensor:
         """Return (B, 2 S, H, W): the coherence at each size, then what each size adds to the dense contribution."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import operator
+from typing import cast
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from imtorque._types import Patch, Sizes, check_sizes
+from imtorque._types import Patch, Sizes
 from imtorque.images import ValueRange
 from imtorque.torch import _coherence, _gradient, _ops, _pictures, _tables, _torque
-from imtorque.torch._checks import check_alpha, check_forces, check_out, check_patch, check_picture, flat_sides
+from imtorque.torch._checks import (
+    check_alpha,
+    check_forces,
+    check_out,
+    check_patch,
+    check_picture,
+    default_sides,
+    flat_sides,
+    squares_only,
+)
 from imtorque.torch.edges import soft_grey
-from imtorque.torque import default_sizes
 
 
 def torque_map(
@@ -51,7 +58,8 @@ def torque_map(
     >>> float(torque_map(forces, 5)[0, 4, 4]) * 2 * 5**2
     2.0
     """
-    return torque_volume(forces, np.asarray([size]), patch=patch, alpha=alpha, exact=exact)[:, 0]
+    one = cast(Sizes, (size,))
+    return torque_volume(forces, one, patch=patch, alpha=alpha, exact=exact)[:, 0]
 
 
 def torque_volume(
@@ -115,7 +123,7 @@ def value_and_scale_maps(
     """
     check_forces(source, exact)
     check_patch(patch)
-    sides, squares = flat_sides(default_sizes(source.shape[2:]) if sizes is None else sizes)
+    sides, squares = (default_sides(*source.shape[2:]), True) if sizes is None else flat_sides(sizes)
     value, scale = _ops.value_and_scale(source, sides, check_alpha(alpha), exact)
     if squares:
         return value, scale
@@ -139,7 +147,7 @@ def torque_coherence(forces: Tensor, size: int, *, exact: bool = False) -> Tenso
         (B, H, W): torque over edge mass, about from -1 to 1.
     """
     check_forces(forces, exact)
-    side = int(check_sizes([operator.index(size)])[0])
+    (side,) = squares_only((size,))
     if exact:
         return _ops.coherence(forces, side)
     torque = _ops.torque_volume(forces, [side, side], 2.0, False)[:, 0]

@@ -75,10 +75,8 @@ extern "C" __global__ void keep_connected(float* thinned, int* parent, long long
 }
 
 // Whether an edge pixel has an edge beside it and one above or below, and its edge neighbours stay connected without it.
-__device__ __forceinline__ bool is_spare_corner(const float* p, int w) {
-    const bool off[9] = {__ldcg(p + 1) >= 0,     __ldcg(p + 1 - w) >= 0, __ldcg(p - w) >= 0,
-                         __ldcg(p - 1 - w) >= 0, __ldcg(p - 1) >= 0,     __ldcg(p + w - 1) >= 0,
-                         __ldcg(p + w) >= 0,     __ldcg(p + w + 1) >= 0, __ldcg(p + 1) >= 0};
+// off: whether its neighbours are no edges, turning from the right one and back to it.
+__device__ __forceinline__ bool is_corner(const bool* off) {
     if ((off[0] && off[4]) || (off[2] && off[6])) return false;
     int parts = 0;
 #pragma unroll
@@ -86,12 +84,20 @@ __device__ __forceinline__ bool is_spare_corner(const float* p, int w) {
     return parts == 1;
 }
 
-// flags: bit 0, a spare corner; bit 1, listed. counters: those listed; those going in even and in odd rounds; arrivals.
+// flags: bit 0, a spare corner; 1, listed; 2, gone. counters: those listed; those going in even and in odd rounds;
+// arrivals.
 extern "C" __global__ void list_corners(const float* edges, int width, long long count, int* flags, int* listed,
                                         int* counters) {
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    const bool spare = edges[i] < 0 && is_spare_corner(edges + i, width);
+    bool spare = edges[i] < 0;
+    if (spare) {
+        const float* p = edges + i;
+        const int w = width;
+        const bool off[9] = {p[1] >= 0,     p[1 - w] >= 0, p[-w] >= 0,    p[-1 - w] >= 0, p[-1] >= 0,
+                             p[w - 1] >= 0, p[w] >= 0,     p[w + 1] >= 0, p[1] >= 0};
+        spare = is_corner(off);
+    }
     flags[i] = spare ? 3 : 0;
     append(spare, (int)i, listed, counters);
 }
@@ -123,13 +129,21 @@ __device__ __forceinline__ bool is_weakest(const float* edges, const int* flags,
     return weakest;
 }
 
-__device__ __forceinline__ void look_around(const float* edges, int* flags, int i, int width, int* listed,
-                                            int* counters) {
+// Pixels that go in this round are marked before any is taken away, so that all see the same edges.
+__device__ __forceinline__ bool is_off(const float* edges, const int* flags, int i) {
+    return !(__ldcg(edges + i) < 0) || (__ldcg(flags + i) & 4);
+}
+
+__device__ __forceinline__ void look_around(const float* edges, int* flags, int i, int w, int* listed, int* counters) {
     for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx) {
-            const int j = i + dy * width + dx;
-            if (!(__ldcg(edges + j) < 0)) continue;
-            if (!is_spare_corner(edges + j, width))
+            const int j = i + dy * w + dx;
+            if (is_off(edges, flags, j)) continue;
+            const int around[9] = {1, 1 - w, -w, -1 - w, -1, w - 1, w, w + 1, 1};
+            bool off[9];
+#pragma unroll
+            for (int k = 0; k < 9; ++k) off[k] = is_off(edges, flags, j + around[k]);
+            if (!is_corner(off))
                 atomicAnd(flags + j, ~1);
             else if (!(atomicOr(flags + j, 3) & 2))
                 listed[atomicAdd(counters, 1)] = j;
@@ -141,21 +155,21 @@ extern "C" __global__ void remove_corners(float* edges, int width, int* flags, i
     for (int round = 0;; ++round) {
         int* const leaving = counters + 1 + round % 2;
         for (int n = first; n < __ldcg(counters); n += all) {
-            const int i = __ldcg(listed + n);
-            append((__ldcg(flags + i) & 1) && is_weakest(edges, flags, i, width), i, going, leaving);
+            const int i = __ldcg(listed + n), flag = __ldcg(flags + i);
+            const bool goes = (flag & 5) == 1 && is_weakest(edges, flags, i, width);
+            if (goes) atomicOr(flags + i, 4);
+            append(goes, i, going, leaving);
         }
         wait_for_all(counters + 3);
         const int count = __ldcg(leaving);
         if (count == 0) return;
-        if (first == 0) counters[1 + (round + 1) % 2] = 0;
         for (int n = first; n < count; n += all) {
             const int i = __ldcg(going + n);
             edges[i] = 0;
-            flags[i] = 2;
+            atomicAnd(flags + i, ~1);
+            look_around(edges, flags, i, width, listed, counters);
         }
-        wait_for_all(counters + 3);
-        for (int n = first; n < count; n += all)
-            look_around(edges, flags, __ldcg(going + n), width, listed, counters);
+        if (first == 0) counters[1 + (round + 1) % 2] = 0;
         wait_for_all(counters + 3);
     }
 }

@@ -128,7 +128,7 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
     const long long pixels = (long long)image.height * image.width;
     const float* fx = image.forces + 2 * b * pixels;
     const float* fy = fx + pixels;
-    const float steps = image.steps[b];
+    const float steps = image.steps[b * image.stride];
     fill_factors(s, steps, factors);
     for (int n = threadIdx.x; n < ROW; n += THREADS) ring[n] = 0;  // table row 0
     Column column = {0, 0, 0};

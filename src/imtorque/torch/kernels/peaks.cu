@@ -11,29 +11,38 @@ __device__ __forceinline__ float magnitude(const float* value, int height, int w
     return y < 0 || y >= height || x < 0 || x >= width ? 0.0f : fabsf(value[(long long)y * width + x]);
 }
 
-// A thread to a column of ROWS pixels: all loads first, so that they are under way together.
+// 256 threads a block go through tiles of 256 x ROWS pixels and count in shared memory; a thread to a column of ROWS
+// pixels, all loads first, so that they are under way together.
 extern "C" __global__ void count_peaks(const float* values, int height, int width, int sign, int* bins) {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
-    if (x >= width || top >= height) return;
-    const float* value = values + (long long)blockIdx.z * height * width;
-    float near[ROWS + 2][3];
+    __shared__ int own[BINS];
+    for (int i = threadIdx.x; i < BINS; i += 256) own[i] = 0;
+    __syncthreads();
+    const float* value = values + (long long)blockIdx.y * height * width;
+    const int across = (width + 255) / 256, tiles = across * ((height + ROWS - 1) / ROWS);
+    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const int x = tile % across * 256 + threadIdx.x, top = tile / across * ROWS;
+        float near[ROWS + 2][3];
 #pragma unroll
-    for (int i = 0; i < ROWS + 2; ++i)
+        for (int i = 0; i < ROWS + 2; ++i)
 #pragma unroll
-        for (int j = 0; j < 3; ++j) {
-            const int v = top - 1 + i, u = x - 1 + j;
-            const bool inside = v >= 0 && v < height && u >= 0 && u < width;
-            near[i][j] = inside ? value[(long long)v * width + u] : 0.0f;
+            for (int j = 0; j < 3; ++j) {
+                const int v = top - 1 + i, u = x - 1 + j;
+                const bool inside = v >= 0 && v < height && u >= 0 && u < width;
+                near[i][j] = inside ? value[(long long)v * width + u] : 0.0f;
+            }
+#pragma unroll
+        for (int i = 1; i <= ROWS; ++i) {
+            const float v = near[i][1], m = fabsf(v);
+            const float above = fmaxf(fmaxf(fabsf(near[i - 1][0]), fabsf(near[i - 1][1])), fabsf(near[i - 1][2]));
+            const float below = fmaxf(fmaxf(fabsf(near[i + 1][0]), fabsf(near[i + 1][1])), fabsf(near[i + 1][2]));
+            const float beside = fmaxf(fabsf(near[i][0]), fabsf(near[i][2]));
+            if (m > fmaxf(fmaxf(above, below), beside) && v * sign >= 0 && x < width)
+                atomicAdd(own + (__float_as_int(m) >> SHIFT), 1);
         }
-#pragma unroll
-    for (int i = 1; i <= ROWS; ++i) {
-        const float v = near[i][1], m = fabsf(v);
-        const float above = fmaxf(fmaxf(fabsf(near[i - 1][0]), fabsf(near[i - 1][1])), fabsf(near[i - 1][2]));
-        const float below = fmaxf(fmaxf(fabsf(near[i + 1][0]), fabsf(near[i + 1][1])), fabsf(near[i + 1][2]));
-        const float beside = fmaxf(fabsf(near[i][0]), fabsf(near[i][2]));
-        if (m > fmaxf(fmaxf(above, below), beside) && v * sign >= 0)
-            atomicAdd(bins + blockIdx.z * BINS + (__float_as_int(m) >> SHIFT), 1);
     }
+    __syncthreads();
+    for (int i = threadIdx.x; i < BINS; i += 256)
+        if (own[i]) atomicAdd(bins + blockIdx.y * BINS + i, own[i]);
 }
 
 // One block of 1024 threads for each image.

@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         if (tile >= *tile_count) return;
         const int id = tiles[tile], b = id / (across * down);
         const int top = id / across % down * CELL_ROWS, left = id % across * CELL_COLUMNS;
-        const float steps = image.steps[b], threshold = wanted.threshold[b];
+        const float steps = image.steps[b * image.stride], threshold = wanted.threshold[b];
         fill_factors(s, steps, factors);
         make_tables(image, image.forces + 2LL * b * image.height * image.width, steps, top - 1 - reach,
                     left - 1 - REACH, SLICE_ROWS + 2 * reach, table);

@@ -8,7 +8,9 @@
 #define RIGHT 4
 #define GRAIN 5
 #define NOT_PELL 6
+#define STEPS 7  // bits of the steps that most fields have; the host knows the whole rule
 #define WINDOWS 8  // + n - 1: bits of the largest mass of n x n blocks
+#define COUNT 12  // pixels with a force
 #define OCTAVES 16
 #define RECORD 272
 #define BLOCK 32  // pixels: of the blocks whose mass is summed
@@ -32,7 +34,7 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
     __syncthreads();
     const int column = blockIdx.x * 4 + warp % 4, x = column * BLOCK + lane;
     const int from = blockIdx.y * BLOCK + warp / 4 * (BLOCK / 2);
-    int largest = 0, top = MOST, bottom = 0, grain = MOST;
+    int largest = 0, top = MOST, bottom = 0, grain = MOST, count = 0, octave = 0, alike = 0;
     float mass = 0;
     for (int start = from; start < min(from + BLOCK / 2, height); start += ROWS) {
         float ax[ROWS], ay[ROWS];
@@ -53,9 +55,18 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
             mass += ax[i] + ay[i];
             if (bx && (bx >> 23) - 150 < grain) grain = min(grain, lowest_bit(bx));
             if (by && (by >> 23) - 150 < grain) grain = min(grain, lowest_bit(by));
-            atomicAdd(octaves + (max(bx, by) >> 23), 1);
+            ++count;
+            const int own = max(bx, by) >> 23;
+            if (own != octave) {  // most follow one of their kind
+                if (alike) atomicAdd(octaves + octave, alike);
+                octave = own;
+                alike = 0;
+            }
+            ++alike;
         }
     }
+    if (alike) atomicAdd(octaves + octave, alike);
+    count = __reduce_add_sync(0xFFFFFFFFu, count);
     const unsigned any = __ballot_sync(0xFFFFFFFFu, bottom > 0);
     for (int d = 16; d; d /= 2) mass += __shfl_xor_sync(0xFFFFFFFFu, mass, d);
     largest = __reduce_max_sync(0xFFFFFFFFu, largest);
@@ -69,6 +80,7 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
         atomicMax(record + LEFT, MOST - (column * BLOCK + __ffs(any) - 1));
         atomicMax(record + RIGHT, column * BLOCK + 32 - __clz(any));
         atomicMax(record + GRAIN, MOST - grain);
+        atomicAdd(record + COUNT, count);
         const int across = (width + BLOCK - 1) / BLOCK;
         atomicAdd(masses + ((long long)b * gridDim.y + blockIdx.y) * across + column, mass);
     }
@@ -95,30 +107,51 @@ __device__ __forceinline__ void test_pell(const float* f, long long count, int b
     }
 }
 
-// The largest mass in any window of 1 x 1 to 4 x 4 blocks.
-__device__ __forceinline__ void test_windows(const float* masses, int down, int across, int* record) {
-    for (int n = 1; n <= 4; ++n) {
-        float most = 0;
-        for (int i = threadIdx.x; i < down * across; i += 256) {
-            float mass = 0;
-            for (int v = i / across; v < min(i / across + n, down); ++v)
-                for (int u = i % across; u < min(i % across + n, across); ++u) mass += masses[(long long)v * across + u];
-            most = fmaxf(most, mass);
-        }
-        const int bits = __reduce_max_sync(0xFFFFFFFFu, __float_as_int(most));
-        if ((threadIdx.x & 31) == 0) atomicMax(record + WINDOWS + n - 1, bits);
+// The largest mass in any window of 1 x 1 to 4 x 4 blocks; a thread to a window's corner.
+__device__ __forceinline__ void test_windows(const float* masses, int down, int across, int first, int* record) {
+    const int i = first + threadIdx.x, y = i / across, x = i % across;
+    float mass[4][4], most[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int v = 0; v < 4; ++v)
+#pragma unroll
+        for (int u = 0; u < 4; ++u)
+            mass[v][u] = y + v < down && x + u < across ? masses[(long long)(y + v) * across + x + u] : 0.0f;
+#pragma unroll
+    for (int v = 0; v < 4; ++v)
+#pragma unroll
+        for (int u = 0; u < 4; ++u)
+#pragma unroll
+            for (int n = max(v, u); n < 4; ++n) most[n] += mass[v][u];
+#pragma unroll
+    for (int n = 0; n < 4; ++n) {
+        const int bits = __reduce_max_sync(0xFFFFFFFFu, __float_as_int(most[n]));
+        if ((threadIdx.x & 31) == 0) atomicMax(record + WINDOWS + n, bits);
     }
 }
 
-// 256 threads a block; the last 4 blocks of an image look at windows, a fourth of the rows each.
+// 256 threads a block: the last `windows` blocks of an image look at windows, the others at Pell steps.
 extern "C" __global__ void survey_rest(const float* forces, long long pixels, const float* masses, int down, int across,
-                                       int* records) {
+                                       int windows, int* records) {
     int* record = records + blockIdx.y * RECORD;
-    const int blocks = gridDim.x - 4, part = blockIdx.x - blocks;
-    if (part < 0) {
+    const int blocks = gridDim.x - windows, part = blockIdx.x - blocks;
+    if (part < 0)
         test_pell(forces + 2 * blockIdx.y * pixels, 2 * pixels, blocks, record);
-        return;
+    else
+        test_windows(masses + (long long)blockIdx.y * down * across, down, across, part * 256, record);
+}
+
+// The rule of imtorque.Survey.steps for fields in which no force towers above the others. A block to an image.
+extern "C" __global__ void guess_steps(int* records) {
+    int* record = records + blockIdx.x * RECORD;
+    const double largest = __int_as_float(record[LARGEST]);
+    double steps = 1;
+    if (largest > 0) {
+        int exponent;
+        const double mantissa = frexp(largest * (1 - 1e-6), &exponent);
+        const double unit = ldexp(1.0, max(mantissa == 0.5 ? exponent - 1 : exponent, -100));
+        const double box = (double)(record[BOTTOM] - MOST + record[TOP]) * (record[RIGHT] - MOST + record[LEFT]);
+        const bool dense = 2.5 * record[COUNT] >= box, whole = ldexp(4096 / unit, MOST - record[GRAIN]) >= 1;
+        steps = (whole ? 4096 : !record[NOT_PELL] ? 3363 : dense ? 2097152 : 4096) / unit;
     }
-    const int from = down * part / 4, to = min(down, down * (part + 1) / 4 + 3);  // windows reach 3 rows further
-    test_windows(masses + ((long long)blockIdx.y * down + from) * across, to - from, across, record);
+    record[STEPS] = __float_as_int((float)steps);
 }

@@ -27,8 +27,8 @@ struct Squares {
 
 struct Image {
     const float* forces;  // (B, 2, H, W)
-    const float* steps;   // (B)
-    int height, width;
+    const float* steps;   // of image b at b * stride
+    int height, width, stride;
 };
 
 __device__ __forceinline__ u32 warp_scan(u32 sum, int lane) {
