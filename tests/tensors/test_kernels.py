@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYOUTS = [
     (("tables.cu", file), fit.macros)
     for file in ("maps.cu", "search.cu")
-    for fit in (_cuda._layout(64, 7, 45), _cuda._layout(32, 4, 13))
+    for fit in (_cuda._layout(64, 7, 45, 16), _cuda._layout(32, 4, 13, 8))
 ]
 MODULES = [
     *LAYOUTS,
@@ -56,11 +56,10 @@ def test_all_sources_are_compiled_here():
 
 def test_shared_memory_holds_the_tables_of_common_cards():
     limits = {"H100": 232448, "A100": 166912, "RTX 4090": 101376}
-    for reach in _cuda.REACHES:
-        layouts = [_cuda._layout(columns, groups, reach) for columns in (64, 32) for groups in (7, 6, 5, 4, 3, 2)]
-        least = min(max(fit.shared, fit.search_shared) for fit in layouts)
-        assert least <= limits["A100" if reach == 45 else "RTX 4090"]
-    assert max(_cuda._layout(64, 7, 45)[3:]) <= limits["H100"]
+    assert _cuda._fitting_layout(45, limits["H100"]) == _cuda._layout(64, 7, 45, 16)
+    assert _cuda._fitting_layout(45, limits["A100"])
+    assert _cuda._fitting_layout(29, limits["RTX 4090"])
+    assert _cuda._fitting_layout(45, limits["RTX 4090"]) is None
 
 
 def test_bands_cover_the_picture_and_keep_the_processors_busy():

@@ -103,7 +103,7 @@ def test_patches_and_exponents():
     with pytest.raises(ValueError, match="alpha must be a number from -10 to 10, got 11"):
         tensors.torque_map(FORCES, 3, alpha=11)
     with pytest.raises(ValueError, match="alpha must keep the torque of these sizes below"):
-        tensors.torque_map(FORCES + 1e29, 9, alpha=-10, exact=True)
+        tensors.torque_map(FORCES + 1e29, 91, alpha=-10, exact=True)
 
 
 def test_a_volume_that_cannot_be_written_to():

@@ -65,13 +65,9 @@ def test_a_mapped_function_gives_what_it_gives_one_by_one(name, exact):
     assert_array_equal(mapped, torch.stack([function(f, exact) for f in many]))
 
 
-@pytest.mark.skipif(not hasattr(torch.library, "register_vmap"), reason="torch 2.5 is the first with rules for it")
-def test_a_mapped_gradient_is_that_of_each():
-    def gradient(f):
-        return torch.func.grad(lambda g: tensors.value_and_scale_maps(g, SIZES)[0].square().sum())(f)
-
-    many = torch.stack([forces(), forces().flip(3)])
-    assert_array_equal(torch.vmap(gradient)(many), torch.stack([gradient(f) for f in many]))
+def test_functional_gradients_are_refused_by_torch():
+    with pytest.raises(RuntimeError, match="functorch"):
+        torch.func.grad(lambda f: tensors.value_and_scale_maps(f, SIZES)[0].sum())(forces())
 
 
 def test_all_extrema_cannot_be_compiled():

@@ -68,16 +68,17 @@ def check_alpha(alpha: float) -> float:
 @torch.compiler.assume_constant_result
 def flat_sides(sizes: Sizes) -> tuple[list[int], bool]:
     """Return heights and widths in turn, height first, and whether they are squares."""
-    if isinstance(sizes, range | tuple):
-        try:
-            return _flat_sides(sizes)
-        except TypeError:  # not hashable, or not numbers, which is then said
-            pass
-    return _flat_sides.__wrapped__(sizes)
+    if isinstance(sizes, range) or (isinstance(sizes, tuple) and all(type(size) is int for size in sizes)):
+        return _known_sides(sizes)
+    return _sides(sizes)
 
 
 @functools.lru_cache(maxsize=64)
-def _flat_sides(sizes: Sizes) -> tuple[list[int], bool]:
+def _known_sides(sizes: Sizes) -> tuple[list[int], bool]:
+    return _sides(sizes)
+
+
+def _sides(sizes: Sizes) -> tuple[list[int], bool]:
     array: IntArray = check_sizes(sizes)
     pairs = np.stack([array, array], axis=1) if array.ndim == 1 else array
     return [int(side) for side in pairs.ravel()], array.ndim == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +20,6 @@ BLOCK = 32
 REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows are whole
 MOST_SIZES = 64
 DIAGONAL = 4  # pixels of a thread
-CELL_ROWS = 16  # of a tile that is searched for extrema
 PEAK_BINS = 8192
 HOST_ROWS = 4096  # extrema that are sorted on the host
 
@@ -27,12 +27,16 @@ MOST = 0x3FFFFFFF
 
 
 class Layout(NamedTuple):
-    """How a block shares its memory: columns, groups of rows, the half-size its tables serve, bytes."""
+    """How a block shares its memory: columns, groups of rows, the half-size its tables serve, bytes.
+
+    Where extrema are searched for, tiles of `cell_rows` rows, and bytes.
+    """
 
     columns: int
     groups: int
     reach: int
     shared: int
+    cell_rows: int
     search_shared: int
 
     @property
@@ -43,7 +47,7 @@ class Layout(NamedTuple):
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """What the kernels are compiled with."""
-        return ("TX", self.columns), ("GY", self.groups), ("REACH", self.reach)
+        return ("TX", self.columns), ("GY", self.groups), ("REACH", self.reach), ("CELL_ROWS", self.cell_rows)
 
 
 class _Squares(ctypes.Structure):
@@ -135,8 +139,13 @@ def layout_for(squares: Boxes, device: torch.device) -> Layout | None:
     if not squares.label:
         return None
     reach = next(reach for reach in REACHES if reach >= squares.ry[-1])
-    limit = _nvrtc.shared_memory(device)
-    layouts = (_layout(columns, groups, reach) for columns in (64, 32) for groups in (7, 6, 5, 4, 3, 2))
+    return _fitting_layout(reach, _nvrtc.shared_memory(device))
+
+
+@functools.cache
+def _fitting_layout(reach: int, limit: int) -> Layout | None:
+    choices = itertools.product((64, 32), (7, 6, 5, 4, 3, 2), (16, 8))
+    layouts = (_layout(columns, groups, reach, cell_rows) for columns, groups, cell_rows in choices)
     return next((fit for fit in layouts if max(fit.shared, fit.search_shared) <= limit), None)
 
 
@@ -185,7 +194,7 @@ def search(
 ) -> Tensor:
     """Return the extrema asked for (sign, count or -1, end scales) and perhaps some weaker ones: rows of search.cu."""
     batch, _, height, width = forces.shape
-    down, across = -(-height // CELL_ROWS), -(-width // (fit.columns - 2))
+    down, across = -(-height // fit.cell_rows), -(-width // (fit.columns - 2))
     threshold = torch.zeros(batch, device=forces.device)
     tiles = torch.empty(batch * down * across, dtype=torch.int32, device=forces.device)
     listed = torch.zeros(1, dtype=torch.int32, device=forces.device)
@@ -193,7 +202,7 @@ def search(
         torch.arange(len(tiles), out=tiles)
         listed.fill_(len(tiles))
     else:
-        _list_tiles(value, request, (CELL_ROWS, fit.columns - 2), threshold, tiles, listed)
+        _list_tiles(value, request, (fit.cell_rows, fit.columns - 2), threshold, tiles, listed)
     sign, _, end_scales = request
     capacity = 1 << 16
     while True:
@@ -238,12 +247,11 @@ def _list_tiles(
     run("list_tiles")(grid, (256, 1, 1), value, height, width, *tile, threshold, tiles, listed)
 
 
-def _layout(columns: int, groups: int, reach: int) -> Layout:
+def _layout(columns: int, groups: int, reach: int, cell_rows: int) -> Layout:
     row = 3 * 32 * -(-(columns + DIAGONAL - 1 + 2 * reach + 1) // 32)
     cells = (groups * DIAGONAL + 2 * reach + 1) * row
-    slices = 3 * (CELL_ROWS + 2) * columns
-    searched = (CELL_ROWS + 2 + 2 * reach + 1) * row + slices
-    return Layout(columns, groups, reach, 4 * cells + 8 * MOST_SIZES, 4 * searched + 8 * MOST_SIZES)
+    searched = (cell_rows + 2 + 2 * reach + 1) * row + 3 * (cell_rows + 2) * columns
+    return Layout(columns, groups, reach, 4 * cells + 8 * MOST_SIZES, cell_rows, 4 * searched + 8 * MOST_SIZES)
 
 
 @functools.lru_cache(maxsize=256)

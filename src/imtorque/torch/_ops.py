@@ -120,6 +120,13 @@ def _run_extrema(
     return k, y, x, bits.int().view(torch.float32)
 
 
+def _own_extrema(
+    forces: Tensor, sides: Sequence[int], alpha: float, sign: int, count: int, end_scales: bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    k, y, x, value = _run_extrema(forces, sides, alpha, sign, count, end_scales)
+    return k.clone(), y.clone(), x.clone(), value.clone()  # an operator's results share no memory
+
+
 def _run_canny(
     image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
 ) -> Tensor:
@@ -192,7 +199,7 @@ _chosen_adjoint = _define(
 )
 _find = _define(
     "find_extrema",
-    _run_extrema,
+    _own_extrema,
     lambda _, __, ___, ____, count, _____: [*[(count, torch.int64)] * 3, (count, torch.float32)],
 )
 _canny_op = _define("canny", _run_canny, lambda image, *_: [(2, *image.shape[2:], torch.float32)])

@@ -2,7 +2,8 @@
 //
 // The value map says where: only tiles whose largest |V| reaches the weakest extremum wanted are searched. A block makes
 // the tables of a tile, then goes through the sizes with three slices of torque at a time.
-#define CELL_ROWS 16
+//
+// Set by the host: CELL_ROWS of a tile, and what tables.cu needs.
 #define SLICE_ROWS (CELL_ROWS + 2)
 #define CELL_COLUMNS (TX - 2)
 #define SLICE (SLICE_ROWS * TX)
