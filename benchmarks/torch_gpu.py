@@ -4,6 +4,7 @@
     python benchmarks/torch_gpu.py exact build/torch_expected.npz      # on the device: compare
     python benchmarks/torch_gpu.py library build/torch_library.json    # the library's times on all cores
     python benchmarks/torch_gpu.py times out.json [--library FILE]     # on the device: times, bounds, memory
+    python benchmarks/torch_gpu.py table benchmarks/results/torch_gpu.json    # the table of docs/torch.md
     compute-sanitizer --tool memcheck python benchmarks/torch_gpu.py sanitize
     ncu --kernel-name torque_volume --launch-skip 1 --launch-count 1 python benchmarks/torch_gpu.py kernels
 
@@ -25,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 SOURCE = Path(__file__).parent.parent / "src" / "imtorque"
+TABLE = Path(__file__).parent.parent / "docs" / "results" / "torch" / "table.md"
 SIZES = range(3, 92, 2)
 REPEATS, WARM_UP = 50, 10
 SEED = 5
@@ -378,6 +380,30 @@ def show_kernels(part, device):
     print(profile.key_averages().table(sort_by="self_cuda_time_total", row_limit=40, max_name_column_width=60))
 
 
+def table(path):
+    """Write docs/results/torch/table.md from a file of results."""
+    results = json.loads(Path(path).read_text())
+    card, ratios = results["card"], results.get("ratios", {})
+    lines = [
+        f"One {card['name']}, torch {card['torch']}, CUDA events, median of {results['repeats']} after warm-up, "
+        "surveys and tables included. The bound is what bytes take at the bandwidth of a copy "
+        f"({card['copy_bandwidth'] / 1e12:.2f} TB/s), or 5 loads for each pixel and size from shared memory, "
+        "whichever is more.",
+        "",
+        "| task | ms | bound, ms | share of it | times the library on 16 cores |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for found in results["rows"]:
+        bound = max(found.get("bytes_ms", 0), found.get("shared_memory_ms", 0))
+        shown = [f"{bound:.3f}", f"{100 * found['share_of_bound']:.0f} %"] if bound else ["", ""]
+        ratio = f"{ratios[found['name']]:.0f}" if found["name"] in ratios else ""
+        lines.append(f"| {found['name']} | {found['ms']:.3f} | {shown[0]} | {shown[1]} | {ratio} |")
+    for found in results["memory"]:
+        lines += ["", f"{found['name']}, {found['sizes']} sizes: {found['bytes_per_pixel']:.1f} bytes a pixel."]
+    TABLE.parent.mkdir(parents=True, exist_ok=True)
+    TABLE.write_text("\n".join(lines) + "\n")
+
+
 def kernels(device):
     """Run the kernels of maps and volume three times at 4K, for profilers."""
     import torch
@@ -464,7 +490,7 @@ def sanitize(device):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["expect", "exact", "library", "times", "sanitize", "kernels"])
+    parser.add_argument("what", choices=["expect", "exact", "library", "times", "table", "sanitize", "kernels"])
     parser.add_argument("file", nargs="?")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--library")
@@ -476,6 +502,8 @@ def main():
         library_times(given.file)
     elif given.what == "sanitize":
         sanitize(given.device)
+    elif given.what == "table":
+        table(given.file)
     elif given.what == "kernels":
         kernels(given.device)
     elif given.what == "times":
