@@ -26,7 +26,8 @@ from pathlib import Path
 import numpy as np
 
 SOURCE = Path(__file__).parent.parent / "src" / "imtorque"
-TABLE = Path(__file__).parent.parent / "docs" / "results" / "torch" / "table.md"
+PAGE = Path(__file__).parent.parent / "docs" / "torch.md"
+BEGIN, END = "<!-- times: benchmarks/torch_gpu.py table -->", "<!-- end of times -->"
 SIZES = range(3, 92, 2)
 REPEATS, WARM_UP = 50, 10
 SEED = 5
@@ -386,7 +387,7 @@ def show_kernels(part, device):
 
 
 def table(path):
-    """Write docs/results/torch/table.md from a file of results."""
+    """Write the times in docs/torch.md from a file of results."""
     results = json.loads(Path(path).read_text())
     card, ratios = results["card"], results.get("ratios", {})
     lines = [
@@ -405,8 +406,9 @@ def table(path):
         lines.append(f"| {found['name']} | {found['ms']:.3f} | {shown[0]} | {shown[1]} | {ratio} |")
     for found in results["memory"]:
         lines += ["", f"{found['name']}, {found['sizes']} sizes: {found['bytes_per_pixel']:.1f} bytes a pixel."]
-    TABLE.parent.mkdir(parents=True, exist_ok=True)
-    TABLE.write_text("\n".join(lines) + "\n")
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n\n" + END + after)
 
 
 def kernels(device):

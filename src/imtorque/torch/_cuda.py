@@ -100,21 +100,30 @@ class Survey:
         pixels, windows = ctypes.c_longlong(height * width), -(-down * across // 256)
         blocks = min(2 * processors(forces.device), -(-height * width // 2048)) + windows
         run("survey_rest")((blocks, batch, 1), (256, 1, 1), forces, pixels, masses, down, across, windows, made)
-        run("guess_steps")((batch, 1, 1), (1, 1, 1), made)
+        run("guess_steps")((batch, 1, 1), (32, 1, 1), made)
         self.made = made
-        self._host = torch.empty(batch, RECORD, dtype=torch.int32, pin_memory=True)
-        self._host.view(-1).copy_(made[: batch * RECORD], non_blocking=True)
+        self._host = _spare.pop() if _spare and len(_spare[-1]) >= batch else _pinned_records(batch)
+        self._host[:batch].view(-1).copy_(made[: batch * RECORD], non_blocking=True)
+        self._batch = batch
         self._ready = torch.cuda.Event()
         self._ready.record(torch.cuda.current_stream(forces.device))
 
     def records(self) -> list[list[int]]:
         """Wait for the records and return them, smallest values as such."""
         self._ready.synchronize()
-        records: list[list[int]] = self._host.tolist()
+        records: list[list[int]] = self._host[: self._batch].tolist()
+        _spare.append(self._host)
         for record in records:
             for place in (EXTENT, EXTENT + 1, GRAIN):
                 record[place] = MOST - record[place]
         return records
+
+
+_spare: list[Tensor] = []  # memory of the host that the device writes records to, not in use
+
+
+def _pinned_records(batch: int) -> Tensor:
+    return torch.empty(max(8, batch), RECORD, dtype=torch.int32, pin_memory=True)
 
 
 Steps = Sequence[float] | Survey  # of each image; of a survey those that it guesses, before the host knows them

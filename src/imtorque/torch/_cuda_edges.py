@@ -68,13 +68,13 @@ def canny(smooth: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
     each, per_image, total = ctypes.c_longlong(count), ctypes.c_longlong(pixels), (-(-count // 256), 1, 1)
     trace("mark_strong")((-(-pixels // 256), batch, 1), (256, 1, 1), thinned, parent, per_image, thresholds, strong)
     trace("keep_connected")(total, (256, 1, 1), thinned, parent, each, strong)
-    listed, going = new(dtype=torch.int32), new(dtype=torch.int32)
-    counters = torch.zeros(4, dtype=torch.int32, device=smooth.device)
-    trace("list_corners")(total, (256, 1, 1), thinned, width, each, parent, listed, counters)
+    lists = torch.empty(3 * count, dtype=torch.int32, device=smooth.device)
+    counters = torch.zeros(5, dtype=torch.int32, device=smooth.device)
+    trace("list_corners")((-(-count // 4096), 1, 1), (256, 1, 1), thinned, width, each, parent, lists, counters)
     trace("remove_corners")(
         (processors(smooth.device), 1, 1),
         (512, 1, 1),
-        *(thinned, width, parent, listed, going, counters),
+        *(thinned, width, parent, lists, each, counters),
         cooperative=True,
     )
     forces = torch.empty(batch, 2, height, width, device=smooth.device)

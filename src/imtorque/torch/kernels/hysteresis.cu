@@ -84,22 +84,33 @@ __device__ __forceinline__ bool is_corner(const bool* off) {
     return parts == 1;
 }
 
-// flags: bit 0, a spare corner; 1, listed; 2, gone. counters: those listed; those going in even and in odd rounds;
-// arrivals.
+#define PIECE 4096  // pixels that a block lists together
+
+// flags: bit 0, a spare corner; bit 1, listed. counters: those listed for even and for odd rounds; those going in even and
+// in odd rounds; arrivals. 256 threads a block.
 extern "C" __global__ void list_corners(const float* edges, int width, long long count, int* flags, int* listed,
                                         int* counters) {
-    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    bool spare = edges[i] < 0;
-    if (spare) {
-        const float* p = edges + i;
-        const int w = width;
-        const bool off[9] = {p[1] >= 0,     p[1 - w] >= 0, p[-w] >= 0,    p[-1 - w] >= 0, p[-1] >= 0,
-                             p[w - 1] >= 0, p[w] >= 0,     p[w + 1] >= 0, p[1] >= 0};
-        spare = is_corner(off);
+    __shared__ int own[PIECE];
+    __shared__ int found, at;
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    const long long end = min(count, (blockIdx.x + 1LL) * PIECE);
+    for (long long i = blockIdx.x * (long long)PIECE + threadIdx.x; i < end; i += 256) {
+        bool spare = edges[i] < 0;
+        if (spare) {
+            const float* p = edges + i;
+            const int w = width;
+            const bool off[9] = {p[1] >= 0,     p[1 - w] >= 0, p[-w] >= 0,    p[-1 - w] >= 0, p[-1] >= 0,
+                                 p[w - 1] >= 0, p[w] >= 0,     p[w + 1] >= 0, p[1] >= 0};
+            spare = is_corner(off);
+        }
+        flags[i] = spare ? 3 : 0;
+        if (spare) own[atomicAdd(&found, 1)] = (int)i;
     }
-    flags[i] = spare ? 3 : 0;
-    append(spare, (int)i, listed, counters);
+    __syncthreads();
+    if (threadIdx.x == 0 && found) at = atomicAdd(counters, found);
+    __syncthreads();
+    for (int n = threadIdx.x; n < found; n += 256) listed[at + n] = own[n];
 }
 
 __device__ __forceinline__ void wait_for_all(int* arrivals) {
@@ -129,47 +140,51 @@ __device__ __forceinline__ bool is_weakest(const float* edges, const int* flags,
     return weakest;
 }
 
-// Pixels that go in this round are marked before any is taken away, so that all see the same edges.
-__device__ __forceinline__ bool is_off(const float* edges, const int* flags, int i) {
-    return !(__ldcg(edges + i) < 0) || (__ldcg(flags + i) & 4);
-}
-
-__device__ __forceinline__ void look_around(const float* edges, int* flags, int i, int w, int* listed, int* counters) {
+__device__ __forceinline__ void look_around(const float* edges, int* flags, int i, int w, int* listed, int* count) {
     for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx) {
             const int j = i + dy * w + dx;
-            if (is_off(edges, flags, j)) continue;
+            if (!(__ldcg(edges + j) < 0)) continue;
             const int around[9] = {1, 1 - w, -w, -1 - w, -1, w - 1, w, w + 1, 1};
             bool off[9];
 #pragma unroll
-            for (int k = 0; k < 9; ++k) off[k] = is_off(edges, flags, j + around[k]);
+            for (int k = 0; k < 9; ++k) off[k] = __ldcg(edges + j + around[k]) >= 0;
             if (!is_corner(off))
                 atomicAnd(flags + j, ~1);
             else if (!(atomicOr(flags + j, 3) & 2))
-                listed[atomicAdd(counters, 1)] = j;
+                listed[atomicAdd(count, 1)] = j;
         }
 }
 
-extern "C" __global__ void remove_corners(float* edges, int width, int* flags, int* listed, int* going, int* counters) {
+// lists: corners of even rounds, of odd rounds, and those that go, `room` places each. What stays in a list goes into the
+// next one, so that lists grow short soon.
+extern "C" __global__ void remove_corners(float* edges, int width, int* flags, int* lists, long long room,
+                                          int* counters) {
     const int first = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    int* const going = lists + 2 * room;
     for (int round = 0;; ++round) {
-        int* const leaving = counters + 1 + round % 2;
-        for (int n = first; n < __ldcg(counters); n += all) {
-            const int i = __ldcg(listed + n), flag = __ldcg(flags + i);
-            const bool goes = (flag & 5) == 1 && is_weakest(edges, flags, i, width);
-            if (goes) atomicOr(flags + i, 4);
+        const int even = round % 2;
+        const int *listed = lists + even * room, listed_count = __ldcg(counters + even);
+        int *next = lists + (1 - even) * room, *next_count = counters + 1 - even, *leaving = counters + 2 + even;
+        for (int n = first; n < listed_count; n += all) {
+            const int i = __ldcg(listed + n);
+            const bool spare = __ldcg(flags + i) & 1, goes = spare && is_weakest(edges, flags, i, width);
             append(goes, i, going, leaving);
+            append(spare && !goes, i, next, next_count);
+            if (!spare) atomicAnd(flags + i, ~2);
         }
-        wait_for_all(counters + 3);
+        wait_for_all(counters + 4);
         const int count = __ldcg(leaving);
         if (count == 0) return;
+        if (first == 0) counters[even] = counters[2 + 1 - even] = 0;
         for (int n = first; n < count; n += all) {
             const int i = __ldcg(going + n);
             edges[i] = 0;
-            atomicAnd(flags + i, ~1);
-            look_around(edges, flags, i, width, listed, counters);
+            flags[i] = 0;
         }
-        if (first == 0) counters[1 + (round + 1) % 2] = 0;
-        wait_for_all(counters + 3);
+        wait_for_all(counters + 4);
+        for (int n = first; n < count; n += all)
+            look_around(edges, flags, __ldcg(going + n), width, next, next_count);
+        wait_for_all(counters + 4);
     }
 }

@@ -10,7 +10,6 @@
 #define NOT_PELL 6
 #define STEPS 7  // bits of the steps that most fields have; the host knows the whole rule
 #define WINDOWS 8  // + n - 1: bits of the largest mass of n x n blocks
-#define COUNT 12  // pixels with a force
 #define OCTAVES 16
 #define RECORD 272
 #define BLOCK 32  // pixels: of the blocks whose mass is summed
@@ -21,6 +20,11 @@ __device__ __forceinline__ int lowest_bit(unsigned bits) {  // of a positive flo
     const int exponent = bits >> 23;
     if (exponent == 0) return __ffs(mantissa) - 1 - 149;
     return mantissa ? __ffs(mantissa) - 1 + exponent - 150 : exponent - 127;
+}
+
+// An entry that many threads would change one after the other is looked at first: few have to.
+__device__ __forceinline__ void raise(int* entry, int value) {
+    if (value > *(volatile int*)entry) atomicMax(entry, value);
 }
 
 // 256 threads look at 4 blocks side by side, a warp at half a block.
@@ -34,7 +38,7 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
     __syncthreads();
     const int column = blockIdx.x * 4 + warp % 4, x = column * BLOCK + lane;
     const int from = blockIdx.y * BLOCK + warp / 4 * (BLOCK / 2);
-    int largest = 0, top = MOST, bottom = 0, grain = MOST, count = 0, octave = 0, alike = 0;
+    int largest = 0, top = MOST, bottom = 0, grain = MOST, octave = 0, alike = 0;
     float mass = 0;
     for (int start = from; start < min(from + BLOCK / 2, height); start += ROWS) {
         float ax[ROWS], ay[ROWS];
@@ -55,7 +59,6 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
             mass += ax[i] + ay[i];
             if (bx && (bx >> 23) - 150 < grain) grain = min(grain, lowest_bit(bx));
             if (by && (by >> 23) - 150 < grain) grain = min(grain, lowest_bit(by));
-            ++count;
             const int own = max(bx, by) >> 23;
             if (own != octave) {  // most follow one of their kind
                 if (alike) atomicAdd(octaves + octave, alike);
@@ -66,7 +69,6 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
         }
     }
     if (alike) atomicAdd(octaves + octave, alike);
-    count = __reduce_add_sync(0xFFFFFFFFu, count);
     const unsigned any = __ballot_sync(0xFFFFFFFFu, bottom > 0);
     for (int d = 16; d; d /= 2) mass += __shfl_xor_sync(0xFFFFFFFFu, mass, d);
     largest = __reduce_max_sync(0xFFFFFFFFu, largest);
@@ -74,13 +76,12 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
     bottom = __reduce_max_sync(0xFFFFFFFFu, bottom);
     grain = __reduce_min_sync(0xFFFFFFFFu, grain);
     if (lane == 0 && any) {
-        atomicMax(record + LARGEST, largest);
-        atomicMax(record + TOP, MOST - top);
-        atomicMax(record + BOTTOM, bottom);
-        atomicMax(record + LEFT, MOST - (column * BLOCK + __ffs(any) - 1));
-        atomicMax(record + RIGHT, column * BLOCK + 32 - __clz(any));
-        atomicMax(record + GRAIN, MOST - grain);
-        atomicAdd(record + COUNT, count);
+        raise(record + LARGEST, largest);
+        raise(record + TOP, MOST - top);
+        raise(record + BOTTOM, bottom);
+        raise(record + LEFT, MOST - (column * BLOCK + __ffs(any) - 1));
+        raise(record + RIGHT, column * BLOCK + 32 - __clz(any));
+        raise(record + GRAIN, MOST - grain);
         const int across = (width + BLOCK - 1) / BLOCK;
         atomicAdd(masses + ((long long)b * gridDim.y + blockIdx.y) * across + column, mass);
     }
@@ -140,9 +141,12 @@ extern "C" __global__ void survey_rest(const float* forces, long long pixels, co
         test_windows(masses + (long long)blockIdx.y * down * across, down, across, part * 256, record);
 }
 
-// The rule of imtorque.Survey.steps for fields in which no force towers above the others. A block to an image.
+// The rule of imtorque.Survey.steps for fields in which no force towers above the others. A warp to an image.
 extern "C" __global__ void guess_steps(int* records) {
     int* record = records + blockIdx.x * RECORD;
+    int count = 0;
+    for (int i = threadIdx.x; i < 256; i += 32) count += record[OCTAVES + i];
+    count = __reduce_add_sync(0xFFFFFFFFu, count);
     const double largest = __int_as_float(record[LARGEST]);
     double steps = 1;
     if (largest > 0) {
@@ -150,8 +154,8 @@ extern "C" __global__ void guess_steps(int* records) {
         const double mantissa = frexp(largest * (1 - 1e-6), &exponent);
         const double unit = ldexp(1.0, max(mantissa == 0.5 ? exponent - 1 : exponent, -100));
         const double box = (double)(record[BOTTOM] - MOST + record[TOP]) * (record[RIGHT] - MOST + record[LEFT]);
-        const bool dense = 2.5 * record[COUNT] >= box, whole = ldexp(4096 / unit, MOST - record[GRAIN]) >= 1;
+        const bool dense = 2.5 * count >= box, whole = ldexp(4096 / unit, MOST - record[GRAIN]) >= 1;
         steps = (whole ? 4096 : !record[NOT_PELL] ? 3363 : dense ? 2097152 : 4096) / unit;
     }
-    record[STEPS] = __float_as_int((float)steps);
+    if (threadIdx.x == 0) record[STEPS] = __float_as_int((float)steps);
 }
