@@ -20,7 +20,9 @@ test: $(VENV)/test
 
 # The operators on tensors, in an environment of their own: torch brings 5 GB.
 test-torch: .venv-torch/ready
-	.venv-torch/bin/python -m pytest -n 2 --doctest-modules src/imtorque/torch tests/tensors tests/test_examples.py
+	.venv-torch/bin/python -m pytest -n 2 --doctest-modules src/imtorque/torch tests/tensors \
+	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_17_adjoint]" \
+	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_18_torque_layer]"
 
 # What the tests reach, by a run of their own where there was none since the source changed.
 coverage: .coverage
@@ -104,7 +106,7 @@ $(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/ready
 	.venv-torch/bin/python -m pip --quiet install --upgrade "pip>=25.1"
 	.venv-torch/bin/python -m pip --quiet install "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 	.venv-torch/bin/python -m pip --quiet install --group torch
-	.venv-torch/bin/python -m pip --quiet install --no-build-isolation --editable ".[torch,learn]" -C build-dir=build/torch
+	.venv-torch/bin/python -m pip --quiet install --no-build-isolation --editable ".[torch]" -C build-dir=build/torch
 	@touch $@
 
 .venv-sanitize/ready: $(NATIVE)
