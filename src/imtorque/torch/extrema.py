@@ -16,7 +16,7 @@ from imtorque.torch._checks import check_alpha, check_forces, check_patch, defau
 class Extrema(NamedTuple):
     """Extrema of the torque of a batch, strongest first; value and size are 0 where a picture has no more.
 
-    Parameters
+    Attributes
     ----------
     y, x
         Patch centres in pixels, (B, n).
