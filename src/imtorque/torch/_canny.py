@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from imtorque.torch import _cuda, _cuda_edges
+from imtorque.torch import _cuda_edges, _launch
 from imtorque.torch._components import first_of_component
 from imtorque.torch._rounding import exact_sqrt
 
@@ -31,7 +31,7 @@ def gaussian(sigma: float) -> list[float]:
 
 def smooth(grey: Tensor, weights: list[float]) -> Tensor:
     """Convolve (B, H, W) with the weights along both axes; beyond the border the picture repeats its border pixels."""
-    if _cuda.serves(grey.device) and len(weights) <= _cuda_edges.WIDEST_RADIUS + 1 and grey.dtype == torch.float32:
+    if _launch.serves(grey.device) and len(weights) <= _cuda_edges.WIDEST_RADIUS + 1 and grey.dtype == torch.float32:
         return _cuda_edges.smoothed(grey.contiguous(), weights)
     return convolve(grey, weights)
 
@@ -67,7 +67,7 @@ def strength_of(gx: Tensor, gy: Tensor) -> Tensor:
 
 def automatic_thresholds(smoothed: Tensor) -> Tensor:
     """Return MATLAB's rule for each picture, (B, 2): the bin edge below which 70 % of the pixels lie, and 0.4 of it."""
-    if _cuda.serves(smoothed.device):
+    if _launch.serves(smoothed.device):
         return _cuda_edges.automatic_thresholds(smoothed)
     strengths = strength_of(*gradient(smoothed)).flatten(1)
     chosen = []
@@ -98,7 +98,7 @@ def quantile_thresholds(smoothed: Tensor, low: float, high: float) -> Tensor:
 
 def canny(smoothed: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
     """Return the gradient turned to the edge direction at edges, 0 elsewhere: (B, 2, H, W); of length 1 if `unit`."""
-    if _cuda.serves(smoothed.device):
+    if _launch.serves(smoothed.device):
         return _cuda_edges.canny(smoothed.contiguous(), thresholds, unit)
     gx, gy = gradient(smoothed)
     thinned = _thin(strength_of(gx, gy), gx, gy, thresholds[:, 0, None, None])

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from imtorque.torch import _nvrtc
+from imtorque.torch._launch import kernel_of, on_device, on_host, processors
 from imtorque.torch._patches import Boxes
 
 LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = 0, 1, 5, 6, 7, 8, 16, 272  # as survey.cu has them
@@ -81,11 +82,6 @@ class _Wanted(ctypes.Structure):
     )
 
 
-def serves(device: torch.device) -> bool:
-    """Whether these kernels run on the device."""
-    return device.type == "cuda" and _nvrtc.is_available(device)
-
-
 class Survey:
     """The records of survey.cu for float32 forces (B, 2, H, W), while they are made and afterwards."""
 
@@ -127,14 +123,6 @@ def _pinned_records(batch: int) -> Tensor:
 
 
 Steps = Sequence[float] | Survey  # of each image; of a survey those that it guesses, before the host knows them
-
-
-def on_host(tensor: Tensor) -> Tensor:
-    """Return a copy of a small int32 tensor on the host, by memory that the device writes to; valid until the next."""
-    host = _pinned(tensor.device, 1 << max(12, (tensor.numel() - 1).bit_length()))[: tensor.numel()]
-    host.copy_(tensor, non_blocking=True)
-    torch.cuda.current_stream(tensor.device).synchronize()
-    return host
 
 
 def served_count(boxes: Boxes) -> int:
@@ -298,24 +286,3 @@ def _squares(boxes: Boxes) -> _Squares:
     squares.label[:count] = boxes.label
     squares.area[:count] = boxes.area
     return squares
-
-
-@functools.lru_cache(maxsize=64)
-def on_device(numbers: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
-    return torch.tensor(numbers, dtype=dtype, device=device)
-
-
-@functools.lru_cache(maxsize=8)
-def _pinned(device: torch.device, count: int) -> Tensor:  # noqa: ARG001  # each device has its own
-    return torch.empty(count, dtype=torch.int32, pin_memory=True)
-
-
-@functools.cache
-def processors(device: torch.device) -> int:
-    return int(torch.cuda.get_device_properties(device).multi_processor_count)
-
-
-def kernel_of(
-    files: tuple[str, ...], macros: tuple[tuple[str, int], ...], device: torch.device, name: str
-) -> _nvrtc.Kernel:
-    return _nvrtc.kernel(name, files, macros, device)

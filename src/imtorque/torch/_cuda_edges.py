@@ -8,7 +8,7 @@ import functools
 import torch
 from torch import Tensor
 
-from imtorque.torch._cuda import kernel_of, on_device, processors
+from imtorque.torch._launch import kernel_of, on_device, processors
 
 WIDEST_RADIUS = 24  # of a Gaussian
 

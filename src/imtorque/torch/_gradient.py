@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imtorque.torch import _cuda, _cuda_edges, _pictures
+from imtorque.torch import _cuda_edges, _launch, _pictures
 
 
 def volume(image: Tensor, sides: list[int], value_range: list[float]) -> Tensor:
@@ -34,7 +34,7 @@ def torque(centred: Tensor, ry: int, rx: int, sums: object) -> Tensor:
 
 def running_sums(values: Tensor) -> Tensor:
     """Return sums down the columns of (B, H, W), from 0 to all, added one after the other: (B, H + 1, W)."""
-    if _cuda.serves(values.device):
+    if _launch.serves(values.device):
         return _cuda_edges.running_sums(values.contiguous())
     return soft_sums(values)
 

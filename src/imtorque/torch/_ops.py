@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from imtorque.torch import _canny, _coherence, _cuda, _cuda_far, _extrema, _gradient, _pictures, _tables, _torque
+from imtorque.torch import _canny, _coherence, _cuda_far, _extrema, _gradient, _launch, _pictures, _tables, _torque
 from imtorque.torch._patches import boxes_for
 
 Found = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -99,7 +99,7 @@ def _run_adjoint(grad: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
 def _run_chosen_adjoint(grad: Tensor, scale: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
     boxes = boxes_for(sides, alpha, *grad.shape[1:])
     out = grad.new_empty(grad.shape[0], 2, *grad.shape[1:])
-    if _cuda.serves(grad.device) and grad.dtype == torch.float32:
+    if _launch.serves(grad.device) and grad.dtype == torch.float32:
         _cuda_far.chosen_adjoint(grad.contiguous(), scale.contiguous(), boxes, out)
     else:
         _tables.chosen_adjoint(grad, scale, boxes, _torque.table_type(grad.device), out)

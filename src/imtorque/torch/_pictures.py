@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from imtorque.images import ValueRange, checked_bounds, checked_range, range_of_bounds
-from imtorque.torch import _cuda, _cuda_edges
+from imtorque.torch import _cuda_edges, _launch
 
 LUMINANCE = (0.2125, 0.7154, 0.0721)  # Rec. 709
 NUMPY_TYPES: dict[torch.dtype, np.dtype[Any]] = {torch.uint8: np.dtype(np.uint8)}  # all others are floats
@@ -33,7 +33,7 @@ def ranges_of(image: Tensor, bounds: list[ValueRange], value_range: ValueRange |
 def grey(image: Tensor, ranges: list[ValueRange]) -> Tensor:
     """Return the luminance (B, H, W) as float32, 0 for black and 1 for white, in the library's bits."""
     scales = [(low, 1 / (high - low)) for low, high in ranges]
-    if image.dtype == torch.uint8 and _cuda.serves(image.device):
+    if image.dtype == torch.uint8 and _launch.serves(image.device):
         return _cuda_edges.grey_of_bytes(image.contiguous(), scales)
     if image.shape[1] == 1 and image.dtype == torch.float32 and set(ranges) == {(0.0, 1.0)}:
         return image[:, 0].contiguous()

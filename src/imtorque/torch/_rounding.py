@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from imtorque._survey import PELL_STEPS, Survey, _unit
-from imtorque.torch import _cuda
+from imtorque.torch import _cuda, _launch
 
 LARGEST_FORCE = 1e30  # keeps every torque inside a float32
 PELL_SLACK = 1e-3  # of a step
@@ -34,7 +34,7 @@ class Rounding(NamedTuple):
 def rounding_of(forces: Tensor, *, check: bool = True, survey: _cuda.Survey | None = None) -> Rounding:
     """Return how the library rounds each image of float32 forces (B, 2, H, W); refuse forces that are not finite."""
     height, width = forces.shape[2:]
-    if survey is None and _cuda.serves(forces.device):
+    if survey is None and _launch.serves(forces.device):
         survey = _cuda.Survey(forces)
     records = survey.records() if survey else [_record(image) for image in forces.float()]
     largest = [_as_float(record[_cuda.LARGEST]) for record in records]

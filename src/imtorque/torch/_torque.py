@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from imtorque.torch import _cuda, _cuda_far, _tables
+from imtorque.torch import _cuda, _cuda_far, _launch, _tables
 from imtorque.torch._patches import Boxes, boxes_for, check_range, norm
 from imtorque.torch._rounding import Rounding, rounding_of
 
@@ -27,7 +27,7 @@ class Field:
         self.forces = forces.detach()
         self.fit: _cuda.Layout | None = None
         self._alpha, self._exact = alpha, exact
-        on_cuda = _cuda.serves(forces.device) and self.type == torch.float32
+        on_cuda = _launch.serves(forces.device) and self.type == torch.float32
         self._rounds = exact or on_cuda
         if self._rounds:
             self.forces = self.forces.float().contiguous()
@@ -62,7 +62,7 @@ class Field:
     @functools.cached_property
     def narrow(self) -> int:
         """How many of the patches, from the first, the kernels in shared memory serve; with `fit` for them."""
-        if self.rounding is None or not _cuda.serves(self.forces.device):
+        if self.rounding is None or not _launch.serves(self.forces.device):
             return 0
         boxes = self.boxes.part(0, _cuda.served_count(self.boxes))
         self.fit = _cuda.layout_for(boxes, self.forces.device)
@@ -84,7 +84,7 @@ class Field:
 
     def far(self) -> _cuda_far.Tables | None:
         """Return the tables for patches that shared memory does not serve, where there are such kernels."""
-        if self.rounding is None or not _cuda.serves(self.forces.device):
+        if self.rounding is None or not _launch.serves(self.forces.device):
             return None
         return _cuda_far.Tables(self.forces, self.rounding.steps)
 
