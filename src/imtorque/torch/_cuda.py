@@ -125,6 +125,7 @@ def _pinned_records(batch: int) -> Tensor:
 Steps = Sequence[float] | Survey  # of each image; of a survey those that it guesses, before the host knows them
 
 
+@functools.lru_cache(maxsize=64)
 def served_count(boxes: Boxes) -> int:
     """Return how many of the patches, from the first, are squares that shared memory may hold tables for."""
     halves = zip(boxes.ry, boxes.rx, strict=True)
@@ -204,15 +205,14 @@ def search(
     sign, _, end_scales = request
     capacity = 1 << 16
     while True:
-        # Tiles, those taken, extrema found, those tied; then the extrema.
+        # Tiles taken, at 1; extrema found and those tied, at 2; then the extrema.
         made = torch.zeros(8 + 6 * capacity, dtype=torch.int32, device=forces.device)
-        made[:1] = listed
         wanted = _Wanted(threshold.data_ptr(), sign, end_scales, capacity, made.data_ptr() + 32, made.data_ptr() + 8)
         image, squares, kept = _arguments(forces, boxes, steps)
         kernel_of(("tables.cu", "search.cu"), fit.macros, forces.device, "search")(
             (processors(forces.device), 1, 1),
             (fit.columns * fit.groups, 1, 1),
-            *(image, squares, boxes.ry[-1], across, down, tiles, made, made[1:], wanted),
+            *(image, squares, boxes.ry[-1], across, down, tiles, listed, made[1:], wanted),
             shared=fit.search_shared,
         )
         first = on_host(made[: 8 + 6 * HOST_ROWS])

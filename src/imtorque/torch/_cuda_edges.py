@@ -40,8 +40,7 @@ def grey_of_bytes(image: Tensor, ranges: list[tuple[float, float]]) -> Tensor:
 def automatic_thresholds(smooth: Tensor) -> Tensor:
     """Return MATLAB's two thresholds of the gradient for each picture (B, H, W): (B, 2)."""
     batch, height, width = smooth.shape
-    largest = torch.zeros(batch, dtype=torch.int32, device=smooth.device)
-    counts = torch.zeros(batch, 64, dtype=torch.int32, device=smooth.device)
+    largest, counts = torch.zeros(65 * batch, dtype=torch.int32, device=smooth.device).split([batch, 64 * batch])
     thresholds = torch.empty(batch, 2, device=smooth.device)
     run = functools.partial(kernel_of, ("canny.cu",), (), smooth.device)
     grid = (-(-width // 256), -(-height // 8), batch)
@@ -58,7 +57,9 @@ def canny(smooth: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
     pixels, count = height * width, batch * height * width
     new = functools.partial(torch.empty, count, device=smooth.device)
     thinned, parent = new(dtype=torch.float32), new(dtype=torch.int32)
-    strong = torch.zeros(count, dtype=torch.uint8, device=smooth.device)
+    room = -(-count // 8) * 8
+    strong = torch.zeros(room + 32, dtype=torch.uint8, device=smooth.device)
+    counters = strong[room:].view(torch.int32)  # after the pixels' marks: one tensor to be cleared
     run = functools.partial(kernel_of, ("canny.cu",), (), smooth.device)
     trace = functools.partial(kernel_of, ("hysteresis.cu",), (), smooth.device)
     line, threads = (-(-width // 128), height, batch), (128, 1, 1)
@@ -69,7 +70,6 @@ def canny(smooth: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
     trace("mark_strong")((-(-pixels // 256), batch, 1), (256, 1, 1), thinned, parent, per_image, thresholds, strong)
     trace("keep_connected")(total, (256, 1, 1), thinned, parent, each, strong)
     lists = torch.empty(3 * count, dtype=torch.int32, device=smooth.device)
-    counters = torch.zeros(5, dtype=torch.int32, device=smooth.device)
     trace("list_corners")((-(-count // 4096), 1, 1), (256, 1, 1), thinned, width, each, parent, lists, counters)
     trace("remove_corners")(
         (processors(smooth.device), 1, 1),

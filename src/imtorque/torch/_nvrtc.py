@@ -65,13 +65,12 @@ class Kernel:
             _check(_driver().cuFuncSetAttribute(self._handle, DYNAMIC_SHARED_SIZE, shared))
             self._shared = shared
         values = [_as_c(argument) for argument in arguments]
-        addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        sizes = (*grid, *threads, shared, stream, addresses)
+        addresses = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+        stream = ctypes.c_void_p(torch._C._cuda_getCurrentRawStream(self._device.index))  # no object is made for it
         if cooperative:
-            _check(_driver().cuLaunchCooperativeKernel(self._handle, *sizes))
+            _check(_driver().cuLaunchCooperativeKernel(self._handle, *grid, *threads, shared, stream, addresses))
         else:
-            _check(_driver().cuLaunchKernel(self._handle, *sizes, None))
+            _check(_driver().cuLaunchKernel(self._handle, *grid, *threads, shared, stream, addresses, None))
 
 
 @functools.cache
@@ -163,13 +162,12 @@ def _driver() -> ctypes.CDLL:
 
 
 def _as_c(argument: Any) -> Any:
+    kind = type(argument)
+    if kind is int:
+        return ctypes.c_int(argument)
     if isinstance(argument, torch.Tensor):
         return ctypes.c_void_p(argument.data_ptr())
-    if isinstance(argument, float):
-        return ctypes.c_float(argument)
-    if isinstance(argument, int):
-        return ctypes.c_int(argument)
-    return argument
+    return ctypes.c_float(argument) if kind is float else argument
 
 
 def _check(status: int) -> None:

@@ -21,6 +21,10 @@ class Boxes(NamedTuple):
     label: tuple[int, ...]
     squares: bool
 
+    def __hash__(self) -> int:
+        """A quick one: the same few patches are looked up at every call."""
+        return hash((len(self.label), self.label[-1:], self.area[-1:], self.ry[-1:]))
+
     @property
     def reach(self) -> tuple[int, int]:
         """The longest half-sizes."""

@@ -64,7 +64,8 @@ class Field:
         """How many of the patches, from the first, the kernels in shared memory serve; with `fit` for them."""
         if self.rounding is None or not _launch.serves(self.forces.device):
             return 0
-        boxes = self.boxes.part(0, _cuda.served_count(self.boxes))
+        served = _cuda.served_count(self.boxes)
+        boxes = self.boxes if served == len(self.boxes.label) else self.boxes.part(0, served)
         self.fit = _cuda.layout_for(boxes, self.forces.device)
         if self.fit is None:
             return 0
