@@ -100,11 +100,6 @@ def map_rows(part, device, card):
     written = volume.numel() * 4 / (timing["ms"] / 1e3)
     timing |= {"written_bytes_per_second": written, "share_of_copy_bandwidth": written / card["copy_bandwidth"]}
     yield row("torque volume, 45 sizes, 4K", timing, bound)
-    from imtorque.torch import _cuda
-
-    _cuda.VOLUME_KERNEL, kept = ("diagonal_volume", 3), _cuda.VOLUME_KERNEL
-    row("torque volume along diagonals, 45 sizes, 4K", milliseconds(call), bound)
-    _cuda.VOLUME_KERNEL = kept
     far = [*range(3, 92, 2), 111, 151, 201]
     yield row(
         "value and scale maps, 48 sizes to 201, 4K",
@@ -215,7 +210,7 @@ def table(path):
         lines += ["", f"{found['name']}, {found['sizes']} sizes: {found['bytes_per_pixel']:.1f} bytes a pixel."]
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n\n" + END + after)
+    PAGE.write_text(before + BEGIN + "\n\n" + "\n".join(lines) + "\n\n" + END + after)
 
 
 def kernels(device):

@@ -25,7 +25,6 @@ PEAK_BINS = 8192
 HOST_ROWS = 4096  # extrema that are sorted on the host
 
 MOST = 0x3FFFFFFF
-VOLUME_KERNEL = ("torque_volume", 0)  # and how far its rows are shifted to the left
 
 
 class Layout(NamedTuple):
@@ -167,7 +166,7 @@ def value_and_scale(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, val
 
 def torque_volume(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, out: Tensor) -> None:
     """Write the volume (B, S, H, W) of squares whose sums fit 32 bits."""
-    _walk(*VOLUME_KERNEL, forces, boxes, steps, fit, out)
+    _walk("torque_volume", 0, forces, boxes, steps, fit, out)
 
 
 def _walk(name: str, skew: int, forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, *outputs: Tensor) -> None:

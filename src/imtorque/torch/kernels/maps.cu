@@ -117,44 +117,14 @@ __device__ __forceinline__ void write_all(const u32* ring, const Squares& s, con
     }
 }
 
-// The same along a diagonal.
-__device__ __forceinline__ void write_diagonal(const u32* ring, const Walk& w, int r, float norm, float* out, int pitch,
-                                               const bool* mine) {
-#pragma unroll
-    for (int j = 0; j < J; ++j) {
-        const float torque = walk_torque(ring, w, j, 2 * r + 1, norm);
-        if (mine[j]) out[(long long)j * (pitch + 1)] = torque;
-    }
-}
-
-__device__ __forceinline__ void write_diagonals(const u32* ring, const Squares& s, const int2* factors, int i0, int c0,
-                                                float* out, long long plane, int pitch, const bool* mine) {
-    int k = 0;
-    while (k < s.count) {
-        int r = s.half[k], end = k;
-        while (end < s.count - 1 && s.half[end + 1] == s.half[end] + 1) ++end;
-        Walk w;
-        start_walk(ring, i0, c0, r, w);
-        write_diagonal(ring, w, r, __int_as_float(factors[k].x), out, pitch, mine);
-        out += plane;
-#pragma unroll 4
-        for (++k; k <= end; ++k) {
-            ++r;
-            next_walk(ring, c0, r, w);
-            write_diagonal(ring, w, r, __int_as_float(factors[k].x), out, pitch, mine);
-            out += plane;
-        }
-    }
-}
-
-template <int kVolume>  // 0: maps; 1: the volume by rows; 2: along diagonals
+template <bool kVolume>
 __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s, int reach, int rows_per_band,
                                            float* value, int* scale) {
     extern __shared__ u32 ring[];
     int2* factors = (int2*)(ring + RING * ROW);
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, tx = threadIdx.x % TX, group = threadIdx.x / TX;
     const int b = blockIdx.z, top = blockIdx.y * rows_per_band, bottom = min(top + rows_per_band, image.height);
-    const int skew = kVolume == 1 ? 0 : 1, x0 = blockIdx.x * TX - skew * (J - 1), left = x0 - REACH;
+    const int skew = kVolume ? 0 : 1, x0 = blockIdx.x * TX - skew * (J - 1), left = x0 - REACH;
     const long long pixels = (long long)image.height * image.width;
     const float* fx = image.forces + 2 * b * pixels;
     const float* fy = fx + pixels;
@@ -192,10 +162,7 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
         const long long at = (long long)row * image.width + x;
         if (kVolume) {
             float* out = value + b * s.count * pixels + at;
-            if (kVolume == 1)
-                write_all(ring, s, factors, i0, REACH + tx, out, pixels, image.width, mine);
-            else
-                write_diagonals(ring, s, factors, i0, REACH + tx, out, pixels, image.width, mine);
+            write_all(ring, s, factors, i0, REACH + tx, out, pixels, image.width, mine);
         } else {
             Best best = {};
             select_all(ring, s, factors, i0, REACH + tx, best);
@@ -212,15 +179,10 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     value_and_scale(Image image, Squares squares, int reach, int rows_per_band, float* value, int* scale) {
-    walk_strip<0>(image, squares, reach, rows_per_band, value, scale);
+    walk_strip<false>(image, squares, reach, rows_per_band, value, scale);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     torque_volume(Image image, Squares squares, int reach, int rows_per_band, float* volume) {
-    walk_strip<1>(image, squares, reach, rows_per_band, volume, 0);
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS)
-    diagonal_volume(Image image, Squares squares, int reach, int rows_per_band, float* volume) {
-    walk_strip<2>(image, squares, reach, rows_per_band, volume, 0);
+    walk_strip<true>(image, squares, reach, rows_per_band, volume, 0);
 }
