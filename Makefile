@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test coverage check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -17,6 +17,12 @@ explore: $(VENV)/test
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto --doctest-modules src tests
+
+# The operators on tensors, in an environment of their own: torch brings 5 GB.
+test-torch: .venv-torch/ready
+	.venv-torch/bin/python -m pytest -n 2 --doctest-modules src/imtorque/torch tests/tensors \
+	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_17_adjoint]" \
+	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_18_torque_layer]"
 
 # What the tests reach, by a run of their own where there was none since the source changed.
 coverage: .coverage
@@ -80,7 +86,7 @@ build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard na
 	$(CXX) -std=c++17 -O1 -g -DNO_FORK -fsanitize=thread -pthread -Inative $(filter %.cpp,$^) -o $@
 
 clean:
-	rm -rf $(VENV) .venv-sanitize build out
+	rm -rf $(VENV) .venv-sanitize .venv-torch build out
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -94,6 +100,14 @@ $(VENV)/ready: $(BIN)/python $(NATIVE)
 
 $(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/ready
 	$(PIP) install --group $*
+	@touch $@
+
+.venv-torch/ready: $(NATIVE)
+	$(PYTHON) -m venv .venv-torch
+	.venv-torch/bin/python -m pip --quiet install --upgrade "pip>=25.1"
+	.venv-torch/bin/python -m pip --quiet install "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	.venv-torch/bin/python -m pip --quiet install --group torch
+	.venv-torch/bin/python -m pip --quiet install --no-build-isolation --editable ".[torch]" -C build-dir=build/torch
 	@touch $@
 
 .venv-sanitize/ready: $(NATIVE)

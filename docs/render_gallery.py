@@ -8,6 +8,7 @@ import io
 import runpy
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib
@@ -25,6 +26,11 @@ OPENING = """# Gallery
 
 The paper's figures redone with this library, and the evidence for an extremum. Each is a short script; `make gallery`
 draws them all."""
+
+
+def needs_torch(example: Path) -> bool:
+    """Whether an example imports torch, which has an environment of its own: make test-torch."""
+    return "import torch\n" in example.read_text()
 
 
 def draw(example: Path) -> Figure:
@@ -66,7 +72,7 @@ def main() -> None:
     (ROOT / "docs" / "gallery.md").write_text(page())
     names = sys.argv[1:]
     for example in EXAMPLES:
-        if names and example.stem not in names:
+        if (names and example.stem not in names) or (needs_torch(example) and not find_spec("torch")):
             continue
         picture = compress(draw(example))
         (ROOT / "docs" / "gallery" / f"{example.stem}.png").write_bytes(picture)

@@ -24,6 +24,8 @@ def test_there_is_one_for_each_of_the_papers_first_ten_figures():
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_runs_and_has_its_picture_in_the_gallery(example, gallery):
+    if gallery.needs_torch(example):
+        pytest.importorskip("torch", reason="make test-torch runs it")
     figure = gallery.draw(example)
     figure.canvas.draw()
     assert all(axes.has_data() for axes in figure.axes)

@@ -80,7 +80,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_importing_loads_no_plotting_and_no_command_line():
-    code = "import sys, imtorque; print(sorted({'matplotlib', 'typer', 'rich', 'PIL'} & set(sys.modules)))"
+    code = "import sys, imtorque; print(sorted({'matplotlib', 'typer', 'rich', 'PIL', 'torch'} & set(sys.modules)))"
     assert run(code).stdout.strip() == "[]"
 
 

@@ -82,7 +82,7 @@ __all__ = [
     "value_and_scale_maps",
 ]
 
-# Loaded when first used: plotting brings matplotlib.
+# Loaded when first used: plotting brings matplotlib, torch PyTorch.
 _SUBMODULES = (
     "datasets",
     "edges",
@@ -98,6 +98,7 @@ _SUBMODULES = (
     "saliency",
     "segmentation",
     "synthetic",
+    "torch",
 )
 
 

@@ -69,7 +69,7 @@ class Picture:
             pixels = _filled(pixels, self.mask)
         self.pixels = pixels if pixels.ndim == 3 else pixels[:, :, None]
         own = _range_of(self.pixels[:, :, :3])
-        self.low, self.high = own if value_range is None else _checked_range(value_range)
+        self.low, self.high = own if value_range is None else checked_range(value_range)
         self._opaque = _white_of(self.pixels[:, :, 3]) if self.pixels.shape[2] == 4 else 1.0
 
     @property
@@ -240,9 +240,13 @@ def _filled(pixels: NDArray[Any], mask: BoolArray) -> NDArray[Any]:
 
 
 def _range_of(pixels: NDArray[Any]) -> ValueRange:
-    low, high = _bounds(pixels)
-    white = _white_of(pixels)
-    if low < (-OVERSHOOT * high if pixels.dtype.kind == "f" else 0):
+    return range_of_bounds(*_bounds(pixels), pixels.dtype)
+
+
+def range_of_bounds(low: float, high: float, dtype: np.dtype[Any]) -> ValueRange:
+    """Return black and white of an image of this type whose lowest and highest values are these."""
+    white = _white_for(high, dtype)
+    if low < (-OVERSHOOT * high if dtype.kind == "f" else 0):
         return (low, high) if high > low else (low, low + 1)
     if white > DARKEST * high > 0:
         return 0.0, high
@@ -251,12 +255,14 @@ def _range_of(pixels: NDArray[Any]) -> ValueRange:
 
 def _white_of(pixels: NDArray[Any]) -> float:
     """Return the smallest full scale that holds an array's values."""
-    kind = pixels.dtype.kind
-    if kind == "b":
+    return _white_for(_bounds(pixels)[1], pixels.dtype)
+
+
+def _white_for(high: float, dtype: np.dtype[Any]) -> float:
+    if dtype.kind == "b":
         return 1.0
-    _, high = _bounds(pixels)
-    reach = high / (1 + OVERSHOOT) if kind == "f" else high
-    scales = (1.0, *FULL_SCALES) if kind == "f" else _integer_scales(pixels.dtype)
+    reach = high / (1 + OVERSHOOT) if dtype.kind == "f" else high
+    scales = (1.0, *FULL_SCALES) if dtype.kind == "f" else _integer_scales(dtype)
     held = [scale for scale in scales if scale >= reach]
     return held[0] if held else high
 
@@ -269,7 +275,11 @@ def _integer_scales(dtype: np.dtype[Any]) -> tuple[float, ...]:
 
 
 def _bounds(pixels: NDArray[Any]) -> ValueRange:
-    low, high = float(pixels.min()), float(pixels.max())
+    return checked_bounds(float(pixels.min()), float(pixels.max()))
+
+
+def checked_bounds(low: float, high: float) -> ValueRange:
+    """Return the lowest and highest value of an image, after checking that it can be one."""
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError("image must be finite, got NaN or infinity")
     if high - low > WIDEST:
@@ -277,7 +287,8 @@ def _bounds(pixels: NDArray[Any]) -> ValueRange:
     return low, high
 
 
-def _checked_range(given: ValueRange) -> ValueRange:
+def checked_range(given: ValueRange) -> ValueRange:
+    """Return a range that was given, after checking that it is one."""
     try:
         low, high = (float(value) for value in given)
     except (TypeError, ValueError) as error:

@@ -1,0 +1,95 @@
+"""The CUDA kernels compile, also where there is no card: NVRTC comes with torch. On a card they are compared too."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from numpy.testing import assert_array_equal
+
+import imtorque.torch as tensors
+from imtorque.torch import _cuda, _nvrtc
+from imtorque.torch._patches import boxes_for
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYOUTS = [
+    (("tables.cu", file), fit.macros)
+    for file in ("maps.cu", "search.cu")
+    for fit in (_cuda._layout(64, 7, 45, 16), _cuda._layout(32, 4, 13, 8))
+]
+MODULES = [
+    *LAYOUTS,
+    (("smooth.cu",), (("RADIUS", 6),)),
+    *(
+        ((file,), ())
+        for file in ("adjoint.cu", "canny.cu", "far.cu", "hysteresis.cu", "peaks.cu", "prefix.cu", "survey.cu")
+    ),
+]
+
+
+def has_compiler():
+    try:
+        _nvrtc._nvrtc()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_compiler(), reason="needs NVRTC, which comes with torch for CUDA")
+@pytest.mark.parametrize(("files", "macros"), MODULES, ids=lambda part: "-".join(str(p) for p in part))
+def test_every_kernel_compiles(files, macros):
+    assert len(_nvrtc.compile_source(files, macros, (9, 0))) > 1000
+
+
+@pytest.mark.skipif(not has_compiler(), reason="needs NVRTC, which comes with torch for CUDA")
+def test_an_error_of_the_compiler_is_shown():
+    with pytest.raises(RuntimeError, match=r"maps.cu must compile for .* got: .*identifier"):
+        _nvrtc.compile_source(("maps.cu",), (), (9, 0))
+
+
+def test_all_sources_are_compiled_here():
+    assert {file for files, _ in MODULES for file in files} == {
+        path.name for path in (ROOT / "src/imtorque/torch/kernels").iterdir()
+    }
+
+
+def test_shared_memory_holds_the_tables_of_common_cards():
+    limits = {"H100": 232448, "A100": 166912, "RTX 4090": 101376}
+    assert _cuda._fitting_layout(45, limits["H100"]) == _cuda._layout(64, 7, 45, 16)
+    assert _cuda._fitting_layout(45, limits["A100"])
+    assert _cuda._fitting_layout(29, limits["RTX 4090"])
+    assert _cuda._fitting_layout(45, limits["RTX 4090"]) is None
+
+
+def test_bands_cover_the_picture_and_keep_the_processors_busy():
+    for height, strips in ((1080, 31), (2160, 61), (50, 1), (1080, 248)):
+        rows = _cuda._rows_per_band(height, strips, 28, 45, 132)
+        bands = -(-height // rows)
+        assert 1 <= rows <= height
+        assert strips * bands >= min(100, strips * (height // 28))
+
+
+def test_sums_are_called_narrow_only_where_they_fit():
+    boxes = boxes_for([3, 3, 91, 91], 2.0, 500, 500)
+    mass = 2.0 * 128 * 128  # every pixel pulls as hard as it can
+    assert _cuda.narrow_count(boxes, [mass / 16, mass / 4, mass / 2, mass], 4096.0) == 1
+    assert _cuda.narrow_count(boxes, [0.1 * mass] * 4, 4096.0) == 2
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_card_gives_the_same_bits():
+    forces = torch.randn(2, 2, 150, 170, generator=torch.Generator().manual_seed(0))
+    for sizes in (range(3, 92, 2), [3, 9, 101], [(3, 5), (9, 7)]):
+        found = tensors.value_and_scale_maps(forces.cuda(), sizes, exact=True)
+        for tensor, wanted in zip(found, tensors.value_and_scale_maps(forces, sizes, exact=True), strict=True):
+            assert_array_equal(tensor.cpu(), wanted)
+
+
+def test_the_benchmark_runs_without_the_native_module():
+    code = (
+        "import sys; sys.meta_path = [f for f in sys.meta_path if 'ditable' not in type(f).__name__]; "
+        "sys.path.insert(0, 'benchmarks'); import torch_gpu; print(torch_gpu.load_torch_part().__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "imtorque.torch"
