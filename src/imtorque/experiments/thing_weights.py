@@ -35,7 +35,7 @@ SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
 RIGHT, WRONG, IGNORED = 0.6, 0.4, 0.3  # overlaps of boxes from which a contour is a thing, is none, is set aside
 FOLDS = 4
 PENALTY = 1.0  # of the weights' squares, for one case in all
-DRAWN = 24  # scenes
+DRAWN = 48  # scenes
 DRAWN_SHARE = 1.0  # of what a set of photographs counts
 
 
@@ -76,9 +76,11 @@ def drawn_scene(seed: int) -> Scene:
     """Draw ellipses with noise, uneven light and a few lines: of one kind in even scenes, of all sizes in odd ones.
 
     In odd scenes small ones may lie in large ones. In every fourth, things of three times the size are looked for, and
-    none is there. Nothing else is a thing.
+    none is there; every eighth is uneven light alone. Nothing else is a thing.
     """
     rng = np.random.default_rng(seed)
+    if seed % 8 == 5:
+        return _uneven_light(rng)
     mixed = seed % 2 == 1
     side, typical = 320, float(rng.uniform(14, 48))
     y, x = np.mgrid[:side, :side].astype(np.float64)
@@ -107,6 +109,16 @@ def drawn_scene(seed: int) -> Scene:
     if seed % 4 == 2:
         sizes = (2.5 * typical, 5 * typical)
     return Scene("drawn", picture, np.clip(boxes, 0, side), np.zeros((0, 4)), sizes)
+
+
+def _uneven_light(rng: np.random.Generator) -> Scene:
+    """Draw a slope, plane or bent, with little noise: no thing."""
+    side = int(rng.integers(120, 320))
+    y, x = np.mgrid[:side, :side] / side
+    slopes, bends = rng.uniform(-1, 1, 2), rng.choice([0, 0.5], 2) * rng.uniform(-1, 1, 2)
+    picture = slopes[0] * y + slopes[1] * x + bends[0] * (y + 1) ** 2 + bends[1] * (x + 1) ** 2
+    picture = picture + rng.normal(0, rng.choice([1e-4, 1e-2]), picture.shape)
+    return Scene("drawn", picture, np.zeros((0, 4)), np.zeros((0, 4)), (0.06 * side, 0.4 * side))
 
 
 def _ellipse(y: FloatArray, x: FloatArray, centre: FloatArray, long: float, short: float, turn: float) -> FloatArray:

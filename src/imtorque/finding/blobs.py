@@ -22,8 +22,8 @@ from imtorque.finding.table import Blobs
 from imtorque.finding.things import thing_scores, weighted_quantile
 from imtorque.images import Picture, grey_image
 
-FAINTEST = 0.42  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
-SURE, SURE_UNGUIDED = 0.55, 0.7  # score from which an outline is a thing, for sizes given or not
+FAINTEST = 0.45  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
+SURE, SURE_UNGUIDED = 0.55, 0.6  # score from which an outline is a thing, for sizes given or not
 SUREST = 0.9  # score of things that say which sizes things have, where none are given
 SHARE_OF_EDGES, ROOM = (
     0.2,
@@ -107,7 +107,7 @@ def find_blobs(
         Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
         may hold smaller ones.
     sure
-        Least score of an outline, how much it looks like a thing, 0 to 1: 0.55, or 0.7 where no sizes are given, or 0
+        Least score of an outline, how much it looks like a thing, 0 to 1: 0.55, or 0.6 where no sizes are given, or 0
         where a threshold is.
     count
         How many to return at most; all by default.
