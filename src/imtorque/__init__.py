@@ -12,7 +12,15 @@ from imtorque._survey import Survey
 from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
-from imtorque.edges import EdgeRecipe, detect_edges, edges_from_map, gradient_edges
+from imtorque.edges import (
+    EdgeRecipe,
+    detect_edges,
+    edges_from_depth,
+    edges_from_map,
+    edges_from_motion,
+    gradient_edges,
+    optical_flow,
+)
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, find_blobs
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
@@ -50,7 +58,9 @@ __all__ = [
     "dense_contribution",
     "detect_edges",
     "edge_cue",
+    "edges_from_depth",
     "edges_from_map",
+    "edges_from_motion",
     "find_blobs",
     "find_extrema",
     "gbvs_saliency",
@@ -59,6 +69,7 @@ __all__ = [
     "gradient_torque",
     "grid_max_flow",
     "itti_saliency",
+    "optical_flow",
     "propose_objects",
     "scan_path",
     "segment_figure",
@@ -89,6 +100,7 @@ _SUBMODULES = (
     "resizing",
     "recognition",
     "saliency",
+    "scenes",
     "segmentation",
     "synthetic",
 )

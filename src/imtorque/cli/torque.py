@@ -156,6 +156,12 @@ def blobs(
     ] = None,
     overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
+    depth: Annotated[
+        bool,
+        typer.Option(
+            "--depth", help="The pictures are depth maps, smaller is nearer, 0 unknown: bright is what stands in front."
+        ),
+    ] = False,
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
@@ -176,6 +182,7 @@ def blobs(
         overlay=overlay,
         labels=labels,
         opening=Opening(page, channel, reduce),
+        depth=depth,
     )
     run_task(task, images, out, jobs, as_json, _describe_blobs)
 

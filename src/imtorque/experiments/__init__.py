@@ -10,8 +10,12 @@ EXPERIMENTS = {
     "car-side": "imtorque.experiments.car_side",
     "counting": "imtorque.experiments.counting",
     "figure-ground": "imtorque.experiments.figure_ground",
+    "hidden-objects": "imtorque.experiments.hidden",
     "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
     "regions": "imtorque.experiments.regions",
     "small-objects": "imtorque.experiments.small_objects",
 }
+
+# Those that draw their own scenes, and need no data.
+DRAWN = frozenset({"hidden-objects"})
