@@ -12,7 +12,8 @@ from imtorque.edges.canny import Force, check_force
 from imtorque.edges.jumps import Plane, Window, check_jump, filled, jump_edges, jumps, least_jump, slopes
 
 Kind = Literal["depth", "disparity", "height"]
-WINDOW = Window(gap=1, length=3)
+# The first by which noise alone hardly makes the least jump is taken.
+WINDOWS = (Window(1, 3), Window(1, 5, 1.7), Window(2, 8, 2.5), Window(3, 12, 4.0))
 
 
 def edges_from_depth(
@@ -34,8 +35,9 @@ def edges_from_depth(
     depth
         Distances from the camera, shape (H, W), in any unit.
     jump
-        Least jump, (far - near) / far: a share of the farther distance. With kind="height" in units of the map. Jumps
-        below five standard deviations of the map's own noise are none either.
+        Least jump, (far - near) / far: a share of the farther distance. With kind="height" in units of the map. Where
+        the map's own noise makes such jumps, more pixels are taken together, and jumps below five of its standard
+        deviations are none either.
     kind
         "depth": distances, smaller is nearer. "disparity": inverse distances up to a factor, larger is nearer, 0 is
         infinitely far. "height": over any ground, larger is nearer.
@@ -67,17 +69,18 @@ def edges_from_depth(
         raise ValueError(f'kind must be "depth", "disparity" or "height", got {kind!r}')
     values, known = _nearness(depth, kind, valid)
     rows, columns = (filled(values, known, axis, 0.0 if kind == "height" else jump) for axis in (1, 0))
-    (across, noise_x), (down, noise_y) = (jumps(v, axis, WINDOW) for v, axis in ((rows, 1), (columns, 0)))
-    strength = np.maximum(
-        np.abs(across), np.abs(down)
-    )  # across an oblique edge both rows and columns jump by all of it
+    typical = 1.0 if kind == "height" or not known.any() else float(np.median(values[known])) or 1.0
+    for window in WINDOWS:
+        (across, noise_x), (down, noise_y) = (jumps(v, axis, window) for v, axis in ((rows, 1), (columns, 0)))
+        least = least_jump(jump, noise_x / typical, noise_y / typical)
+        if least == jump:
+            break
+    strength = np.maximum(np.abs(across), np.abs(down))  # an oblique edge makes rows and columns jump by all of it
     if kind != "height":
-        nearest = np.maximum(_largest_near(rows), _largest_near(columns))
+        nearest = np.maximum(_largest_near(rows, window), _largest_near(columns, window))
         strength = np.divide(strength, nearest, out=np.zeros_like(strength), where=nearest > 0)
-        typical = float(np.median(values[known])) if known.any() else 0.0
-        noise_x, noise_y = (noise / typical if typical else 0.0 for noise in (noise_x, noise_y))
-    across, down = _direction(across, down, slopes(rows, 1, WINDOW), slopes(columns, 0, WINDOW))
-    return jump_edges(strength, across, down, least_jump(jump, noise_x, noise_y), WINDOW, force)
+    across, down = _direction(across, down, slopes(rows, 1, window), slopes(columns, 0, window))
+    return jump_edges(strength, across, down, least, window, force)
 
 
 def _nearness(depth: ArrayLike, kind: Kind, valid: ArrayLike | None) -> tuple[Plane, BoolArray]:
@@ -110,9 +113,9 @@ def _direction(across: Plane, down: Plane, slope_x: Plane, slope_y: Plane) -> tu
     return np.where(against, across, slope_x), np.where(against, down, slope_y)
 
 
-def _largest_near(values: Plane) -> Plane:
+def _largest_near(values: Plane, window: Window) -> Plane:
     """Return the largest of the values that a jump at each pixel is measured between."""
     from scipy import ndimage
 
-    largest: Plane = ndimage.maximum_filter(values, 2 * WINDOW.gap + 1, mode="nearest")
+    largest: Plane = ndimage.maximum_filter(values, 2 * window.gap + 1, mode="nearest")
     return largest

@@ -19,7 +19,6 @@ from imtorque import _native
 from imtorque._types import BoolArray, Edges
 
 Plane = NDArray[np.float64]
-ALONG = 1.0  # sigma in pixels of the smoothing along the edge, which takes noise and leaves jumps
 ACROSS = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found
 SIGNIFICANT = 5.0  # jumps below this many standard deviations of the noise are none
 WEAK = 0.5  # jumps down to this share of the least one are edges where they join one
@@ -29,10 +28,21 @@ STEEP = 3.0  # a hole's sides may differ by this many times the typical slope an
 
 @dataclass(frozen=True)
 class Window:
-    """What a jump is judged by: `length` values on either side, the nearest `gap` pixels away."""
+    """What a jump is judged by.
+
+    Parameters
+    ----------
+    gap
+        Distance of the nearest value on either side, in pixels.
+    length
+        How many values a side is judged by.
+    along
+        Sigma in pixels of the smoothing along the edge, which takes noise and leaves jumps.
+    """
 
     gap: int
     length: int
+    along: float = 1.0
 
     @property
     def reach(self) -> int:
@@ -53,7 +63,7 @@ def jumps(plane: Plane, axis: int, window: Window) -> tuple[Plane, float]:
     continued = _continued(plane, axis, reach)
     inside = tuple(slice(reach, -reach) if a == axis else slice(None) for a in (0, 1))
     both = [ndimage.correlate1d(continued, kernel, axis)[inside] for kernel in (weights, nearest)]
-    lines, plain = (ndimage.gaussian_filter1d(v, ALONG, 1 - axis, mode="nearest") for v in both)
+    lines, plain = (ndimage.gaussian_filter1d(v, window.along, 1 - axis, mode="nearest") for v in both)
     noise = MAD * float(np.median(np.abs(lines)))
     smaller = np.where(np.abs(lines) < np.abs(plain), lines, plain)
     return np.where(lines * plain > 0, smaller, 0.0), noise
