@@ -52,4 +52,5 @@ NB_MODULE(_native, m) {
     bind_cuts(m);
     bind_matching(m);
     bind_recognition(m);
+    bind_volumes(m);
 }

@@ -11,6 +11,7 @@ EXPERIMENTS = {
     "counting": "imtorque.experiments.counting",
     "figure-ground": "imtorque.experiments.figure_ground",
     "hidden-objects": "imtorque.experiments.hidden",
+    "ownership": "imtorque.experiments.ownership",
     "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
     "regions": "imtorque.experiments.regions",
