@@ -53,8 +53,8 @@ std::vector<VolumeExtremum> volume_gradient_extrema(const int32_t* image, Grid g
                                                     const std::vector<VolumeBox>& boxes, double unit, int sign,
                                                     float least);
 
-// Keep strength where it is above `threshold` and not below its two neighbours along the direction (gz, gy, gx), which
-// are interpolated on the faces of the cube of neighbours; else 0. The outermost voxels become 0.
+// Keep strength where it is above `threshold`, not below its neighbour behind and above its neighbour ahead, along the
+// axis of the largest of gz, gy, gx and in its direction; else 0. The outermost voxels become 0.
 void volume_thin(const float* strength, const float* gz, const float* gy, const float* gx, Grid grid, float threshold,
                  float* thinned);
 

@@ -23,6 +23,7 @@ from imtorque.edges import (
 )
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, find_blobs
+from imtorque.ownership import OwnershipModel, border_ownership
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.boxes import Boxes
@@ -48,10 +49,12 @@ __all__ = [
     "EdgeStrengthener",
     "Edges",
     "Extrema",
+    "OwnershipModel",
     "Survey",
     "TorqueVolume",
     "alpha_expansion",
     "blend_saliency",
+    "border_ownership",
     "boundary_strength",
     "contribution_map",
     "default_sizes",
@@ -103,6 +106,7 @@ _SUBMODULES = (
     "scenes",
     "segmentation",
     "synthetic",
+    "volumes",
 )
 
 

@@ -11,6 +11,7 @@ EXPERIMENTS = {
     "counting": "imtorque.experiments.counting",
     "figure-ground": "imtorque.experiments.figure_ground",
     "hidden-objects": "imtorque.experiments.hidden",
+    "nuclei": "imtorque.experiments.nuclei",
     "ownership": "imtorque.experiments.ownership",
     "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
@@ -19,4 +20,4 @@ EXPERIMENTS = {
 }
 
 # Those that draw their own scenes, and need no data.
-DRAWN = frozenset({"hidden-objects"})
+DRAWN = frozenset({"hidden-objects", "nuclei"})

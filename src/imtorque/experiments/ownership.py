@@ -36,8 +36,8 @@ NOTES = (
     "most 200 pixels; those with fewer than 20 such pixels are left out.",
     "torque: weights learned on the other set of photographs; of drawn overlaps, on other ones. torque-drawn: learned "
     "on drawn overlaps alone, no photograph. torque-first-round, torque-six-rounds: as torque, with one round and six "
-    "in place of two. weights.json beside this table was learned on both sets of photographs, and on drawn overlaps; it "
-    "is what border_ownership uses.",
+    "in place of two. weights.json beside this table was learned on both sets of photographs, and on drawn overlaps; "
+    "it is what border_ownership uses.",
     "convex-side: the side towards which the contour bends, over as many pixels (5, 9 or 14) as serve it best on the "
     "set itself. The objects of both sets fill the middle of the picture, and most are darker than their ground.",
 )

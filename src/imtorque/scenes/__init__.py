@@ -1,7 +1,17 @@
-"""Rendered scenes with known truth, by plain NumPy: depth, motion, overlaps. For tests, docs and experiments."""
+"""Rendered scenes with known truth, for tests, docs and experiments: depth, motion, overlaps, nuclei."""
 
 from imtorque.scenes.depth import DepthScene, depth_scene
 from imtorque.scenes.motion import MotionScene, motion_scene
+from imtorque.scenes.nuclei import NucleiVolume, nuclei_volume
 from imtorque.scenes.overlaps import OverlapScene, overlap_scene
 
-__all__ = ["DepthScene", "MotionScene", "OverlapScene", "depth_scene", "motion_scene", "overlap_scene"]
+__all__ = [
+    "DepthScene",
+    "MotionScene",
+    "NucleiVolume",
+    "OverlapScene",
+    "depth_scene",
+    "motion_scene",
+    "nuclei_volume",
+    "overlap_scene",
+]
