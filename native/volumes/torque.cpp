@@ -19,6 +19,18 @@ struct Whole {
     void done(int) {}
 };
 
+IMTORQUE_INLINE void select_row_impl(const float* __restrict torque, int32_t own, int count, float* __restrict value,
+                                     int32_t* __restrict label) {
+    IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) {
+        const bool larger = std::fabs(torque[x]) > std::fabs(value[x]);
+        value[x] = larger ? torque[x] : value[x];
+        label[x] = larger ? own : label[x];
+    }
+}
+IMTORQUE_DISPATCH(static, select_row, (const float* torque, int32_t own, int count, float* value, int32_t* label),
+                  (torque, own, count, value, label))
+
 struct Strongest {
     Grid grid;
     const int32_t* labels;
@@ -33,20 +45,15 @@ struct Strongest {
     }
     void done(int z) {
         const size_t plane = grid.plane(), at = static_cast<size_t>(z) * plane;
-        parallel_for(grid.height, 1.0 * static_cast<double>(count) * grid.width, [&](int y) {
-            for (size_t i = static_cast<size_t>(y) * grid.width; i < static_cast<size_t>(y + 1) * grid.width; ++i) {
-                float best = 0;
-                int32_t label = 0;
-                for (size_t k = 0; k < count; ++k) {
-                    const float torque = slice[k * plane + i];
-                    if (std::fabs(torque) > std::fabs(best)) {
-                        best = torque;
-                        label = labels[k];
-                    }
-                }
-                value[at + i] = best;
-                scale[at + i] = best < 0 ? -label : label;
-            }
+        parallel_for(grid.height, 0.5 * static_cast<double>(count) * grid.width, [&](int y) {
+            const size_t from = static_cast<size_t>(y) * grid.width;
+            float* best = value + at + from;
+            int32_t* label = scale + at + from;
+            std::fill_n(best, grid.width, 0.0f);
+            std::fill_n(label, grid.width, 0);
+            for (size_t k = 0; k < count; ++k)
+                select_row(slice.data() + k * plane + from, labels[k], grid.width, best, label);
+            for (int x = 0; x < grid.width; ++x) label[x] = best[x] < 0 ? -label[x] : label[x];
         });
     }
 };
