@@ -27,6 +27,7 @@ PUBLIC = [
     "Edges",
     "Extrema",
     "OwnershipModel",
+    "ShapeTorque",
     "Survey",
     "TorqueVolume",
     "alpha_expansion",
@@ -164,7 +165,12 @@ def importers(package):
 
 def test_drawing_is_done_where_it_is_said():
     assert importers("matplotlib") == {"plotting", "experiments"}
-    assert importers("PIL.ImageDraw") == {"render", "experiments", "datasets"}  # datasets: outlines become masks
+    assert importers("PIL.ImageDraw") == {
+        "render",
+        "experiments",
+        "datasets",
+        "scenes",
+    }  # the last two: outlines become masks
 
 
 def test_pixels_become_grey_at_one_door():

@@ -53,4 +53,5 @@ NB_MODULE(_native, m) {
     bind_matching(m);
     bind_recognition(m);
     bind_volumes(m);
+    bind_shapes(m);
 }

@@ -28,6 +28,7 @@ from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.boxes import Boxes
 from imtorque.segmentation.objects import propose_objects, segment_objects
+from imtorque.shapes import ShapeTorque
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
     default_sizes,
@@ -50,6 +51,7 @@ __all__ = [
     "Edges",
     "Extrema",
     "OwnershipModel",
+    "ShapeTorque",
     "Survey",
     "TorqueVolume",
     "alpha_expansion",
@@ -105,6 +107,7 @@ _SUBMODULES = (
     "saliency",
     "scenes",
     "segmentation",
+    "shapes",
     "synthetic",
     "volumes",
 )

@@ -513,3 +513,11 @@ def volume_suppress(
     value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     overlap: float,
 ) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+def shape_response(
+    first: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    second: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    down: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    across: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    floor: float,
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...

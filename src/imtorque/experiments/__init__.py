@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
     "regions": "imtorque.experiments.regions",
+    "shapes": "imtorque.experiments.shapes",
     "small-objects": "imtorque.experiments.small_objects",
 }
 
