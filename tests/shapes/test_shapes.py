@@ -45,7 +45,7 @@ def learned(kind, **options):
 @pytest.mark.parametrize("kind", list(OUTLINES))
 def test_a_drawn_class_is_found_among_others_and_in_clutter(kind):
     tuned = learned(kind)
-    scenes = [silhouette_scene(seed, kind) for seed in (11, 12, 13)]
+    scenes = [silhouette_scene(seed, kind, shape=(160, 220)) for seed in (11, 12, 13)]
     best = [overlap(tuned.detect(scene.image, count=5).as_array()[0], scene.boxes[0]) for scene in scenes]
     assert np.sum(np.array(best) >= 0.5) >= 2
 

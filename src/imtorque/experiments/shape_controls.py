@@ -14,7 +14,7 @@ from imtorque._types import BoolArray, Edges, FloatArray
 from imtorque.edges import detect_edges
 
 FARTHEST = 0.1  # of the shape's height: distances to the next edge count no more than this
-EXEMPLARS = 5  # outlines that are matched, spread over the examples
+EXEMPLARS = 3  # outlines that are matched, spread over the examples
 GROWTH = 1.12  # ratio of neighbouring heights
 SMALLEST = 24  # pixels
 LEVELS = 90  # of the Hough transform's table, over the full turn
@@ -49,8 +49,8 @@ def chamfer_boxes(edges: Edges, shapes: Sequence[BoolArray], count: int, bins: i
             outline = _outline_edges(shape, height)
             own, score, spread = _bins(outline, bins), np.zeros(edges.shape), 1e-12
             for k in range(bins):
-                near = 1 - np.minimum(away[k] / (FARTHEST * height), 1)
-                points = (own == k)[::-1, ::-1].astype(float)
+                near = (1 - np.minimum(away[k] / (FARTHEST * height), 1)).astype(np.float32)
+                points = (own == k)[::-1, ::-1].astype(np.float32)
                 score += signal.fftconvolve(near - near.mean(), points, mode="same")
                 spread += float(points.sum()) * float(near.var())
             score /= np.sqrt(spread)

@@ -43,7 +43,7 @@ METHODS = (
     *("shape-torque", "shape-torque-outlines", "torque+shape-torque"),
     *("chamfer", "chamfer-oriented", "generalised-hough", "torque"),
 )
-BINS = 6  # of directions, for oriented chamfer matching
+BINS = 4  # of directions, for oriented chamfer matching
 COMPARED = ("chamfer", "chamfer-oriented", "generalised-hough", "torque", "torque+shape-torque", "control:mean-box")
 NOTES = (
     "first: the share of pictures whose best box overlaps the object's by half (intersection over union); ten: one of "
@@ -53,8 +53,8 @@ NOTES = (
     "shape-torque: learned from the photographs under the masks against Berkeley's training pictures (drawn: from "
     "contours alone). shape-torque-outlines: from outlines alone. torque+shape-torque: only near the 200 strongest "
     "extrema of plain torque from 21 pixels on. torque: the strongest extremum's square, in the class's proportions.",
-    "chamfer: distance transform, five outlines of the class, truncated at a tenth of the height; oriented: in "
-    "six bins of directions. generalised-hough: "
+    "chamfer: distance transform, three outlines of the class, truncated at a tenth of the height; oriented: in "
+    "four bins of directions. generalised-hough: "
     "OpenCV's (Ballard), the same outlines. All look at the same Canny edges and heights, and know no polarity.",
     "control:mean-box: the mean box of the class's examples, without a look. Caltech's objects stand in the middle.",
 )
