@@ -144,6 +144,14 @@ def test_blobs_of_a_depth_map_are_what_stands_in_front():
 
 
 @pytest.mark.usefixtures("shapes")
+def test_owners_of_edges_are_drawn_and_written():
+    result = run_json("owners shapes.png --model drawings")["pictures"][0]["result"]
+    side = np.load("imtorque-out/shapes.png.owners.npy")
+    assert np.count_nonzero(side) == result["edge_pixels"]
+    assert read_image("imtorque-out/shapes.png.owners.png").shape == (81, 121, 3)
+
+
+@pytest.mark.usefixtures("shapes")
 def test_a_mask_of_another_size_is_an_error():
     write_picture("mask.png", np.zeros((5, 5), np.uint8))
     assert (
