@@ -61,7 +61,7 @@ def edges_from_depth(
     >>> edges = edges_from_depth(depth)
     >>> from imtorque import find_extrema
     >>> find_extrema(edges, count=1).to_csv().split()[1][:8]
-    '24,29,19'
+    '24,29,21'
     """
     check_force(force)
     check_jump(jump)
