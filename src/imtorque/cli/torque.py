@@ -16,7 +16,7 @@ from imtorque import datasets
 from imtorque._atomic import replacing
 from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
-from imtorque.cli.opening import Channel, Opening, Page, Reduce
+from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
 from imtorque.cli.tasks import blob_rows, blob_table
 from imtorque.edges import SQRT2
@@ -156,12 +156,7 @@ def blobs(
     ] = None,
     overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
-    depth: Annotated[
-        bool,
-        typer.Option(
-            "--depth", help="The pictures are depth maps, smaller is nearer, 0 unknown: bright is what stands in front."
-        ),
-    ] = False,
+    depth: Depth = False,
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
