@@ -96,3 +96,11 @@ def test_the_benchmark_of_threads_runs(tmp_path):
     assert {"detect_edges", "find_extrema", "dense_contribution"} <= {row["kernel"] for row in report["rows"]}
     assert all(len(row["milliseconds"]) == len(report["threads"]) for row in report["rows"])
     assert f"worst ratio to one thread: {report['worst_ratio']:.2f}" in printed
+
+
+def test_the_benchmark_of_volumes_runs(tmp_path):
+    out = tmp_path / "volumes.json"
+    command = [sys.executable, str(BENCHMARKS / "volumes.py"), "--toy", "--repeats", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = json.loads(out.read_text())["runs"][0]["rows"]
+    assert {row["function"] for row in rows} == {"find_extrema", "value_and_scale_maps", "gradient_torque"}

@@ -56,6 +56,7 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
     [
         "paper_map.md",
         "explorer.md",
+        "beyond.md",
         "boundary.md",
         "recognition.md",
         "conventions.md",

@@ -28,17 +28,22 @@ PUBLIC = [
     "Extrema",
     "Moments",
     "ObjectFinder",
+    "OwnershipModel",
+    "ShapeTorque",
     "Survey",
     "TorqueVolume",
     "alpha_expansion",
     "blend_saliency",
+    "border_ownership",
     "boundary_strength",
     "contribution_map",
     "default_sizes",
     "dense_contribution",
     "detect_edges",
     "edge_cue",
+    "edges_from_depth",
     "edges_from_map",
+    "edges_from_motion",
     "find_blobs",
     "find_extrema",
     "gbvs_saliency",
@@ -47,6 +52,7 @@ PUBLIC = [
     "gradient_torque",
     "grid_max_flow",
     "itti_saliency",
+    "optical_flow",
     "patch_moments",
     "pattern_edges",
     "propose_objects",
@@ -164,7 +170,12 @@ def importers(package):
 
 def test_drawing_is_done_where_it_is_said():
     assert importers("matplotlib") == {"plotting", "experiments"}
-    assert importers("PIL.ImageDraw") == {"render", "experiments", "datasets"}  # datasets: outlines become masks
+    assert importers("PIL.ImageDraw") == {
+        "render",
+        "experiments",
+        "datasets",
+        "scenes",
+    }  # the last two: outlines become masks
 
 
 def test_pixels_become_grey_at_one_door():

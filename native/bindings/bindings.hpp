@@ -11,5 +11,7 @@ void bind_finding(nanobind::module_& m);
 void bind_cuts(nanobind::module_& m);
 void bind_matching(nanobind::module_& m);
 void bind_recognition(nanobind::module_& m);
+void bind_volumes(nanobind::module_& m);
+void bind_shapes(nanobind::module_& m);
 
 }  // namespace imtorque

@@ -52,4 +52,6 @@ NB_MODULE(_native, m) {
     bind_cuts(m);
     bind_matching(m);
     bind_recognition(m);
+    bind_volumes(m);
+    bind_shapes(m);
 }

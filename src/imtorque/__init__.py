@@ -12,15 +12,25 @@ from imtorque._survey import Survey
 from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
-from imtorque.edges import EdgeRecipe, detect_edges, edges_from_map, gradient_edges
+from imtorque.edges import (
+    EdgeRecipe,
+    detect_edges,
+    edges_from_depth,
+    edges_from_map,
+    edges_from_motion,
+    gradient_edges,
+    optical_flow,
+)
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.moments import Moments, patch_moments
+from imtorque.ownership import OwnershipModel, border_ownership
 from imtorque.patterns import pattern_edges
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.boxes import Boxes
 from imtorque.segmentation.objects import propose_objects, segment_objects
+from imtorque.shapes import ShapeTorque
 from imtorque.threads import get_num_threads, set_num_threads
 from imtorque.torque import (
     default_sizes,
@@ -44,17 +54,22 @@ __all__ = [
     "Extrema",
     "Moments",
     "ObjectFinder",
+    "OwnershipModel",
+    "ShapeTorque",
     "Survey",
     "TorqueVolume",
     "alpha_expansion",
     "blend_saliency",
+    "border_ownership",
     "boundary_strength",
     "contribution_map",
     "default_sizes",
     "dense_contribution",
     "detect_edges",
     "edge_cue",
+    "edges_from_depth",
     "edges_from_map",
+    "edges_from_motion",
     "find_blobs",
     "find_extrema",
     "gbvs_saliency",
@@ -63,6 +78,7 @@ __all__ = [
     "gradient_torque",
     "grid_max_flow",
     "itti_saliency",
+    "optical_flow",
     "patch_moments",
     "pattern_edges",
     "propose_objects",
@@ -96,9 +112,12 @@ _SUBMODULES = (
     "resizing",
     "recognition",
     "saliency",
+    "scenes",
     "segmentation",
+    "shapes",
     "synthetic",
     "torch",
+    "volumes",
 )
 
 

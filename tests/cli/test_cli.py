@@ -19,7 +19,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import imtorque
-from imtorque import synthetic
+from imtorque import scenes, synthetic
 from imtorque.cli import app
 from imtorque.files import read_image, write_picture
 
@@ -132,6 +132,23 @@ def test_blobs_inside_a_mask(shapes):
     assert_array_equal(read_image("mask.png-out/shapes.png.blobs.labels.tiff")[:, 60:], 0)
     write_picture("mask.png", 255 - left)
     assert run_json("blobs shapes.png --mask mask.png --out mask.png-out")["pictures"][0]["status"] == "done"
+
+
+def test_blobs_of_a_depth_map_are_what_stands_in_front():
+    scene = scenes.depth_scene(1)
+    write_picture("depth.png", np.rint(1000 * scene.depth).astype(np.uint16))
+    result = run_json("blobs --depth depth.png")["pictures"][0]["result"]
+    assert result["bright"] == len(scene.y)
+    places = [(round(blob["y"]), round(blob["x"])) for blob in result["blobs"] if blob["torque"] > 0]
+    assert {int(scene.labels[place]) for place in places} == set(range(1, len(scene.y) + 1))
+
+
+@pytest.mark.usefixtures("shapes")
+def test_owners_of_edges_are_drawn_and_written():
+    result = run_json("owners shapes.png --model drawings")["pictures"][0]["result"]
+    side = np.load("imtorque-out/shapes.png.owners.npy")
+    assert np.count_nonzero(side) == result["edge_pixels"]
+    assert read_image("imtorque-out/shapes.png.owners.png").shape == (81, 121, 3)
 
 
 @pytest.mark.usefixtures("shapes")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import counting, demo, evaluate, explore, figures, recognition, regions, reproduce, torque
+from imtorque.cli import counting, demo, evaluate, explore, figures, owners, recognition, regions, reproduce, torque
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,6 +19,7 @@ app.command()(demo.demo)
 app.command()(torque.maps)
 app.command()(torque.blobs)
 app.command()(torque.edges)
+app.command()(owners.owners)
 app.command()(counting.count)
 app.command()(counting.teach)
 app.command()(torque.saliency)

@@ -25,6 +25,12 @@ Reduce = Annotated[
         min=1, metavar="N", help="Average N x N pixels first. Places and sizes are then those of the reduced picture."
     ),
 ]
+Depth = Annotated[
+    bool,
+    typer.Option(
+        "--depth", help="The pictures are depth maps, smaller is nearer, 0 unknown: bright is what stands in front."
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from imtorque.cli.running import Json, one_line_errors
-from imtorque.experiments import EXPERIMENTS
+from imtorque.experiments import DRAWN, EXPERIMENTS
 from imtorque.experiments.report import Report, Request, tables, write_report
 from imtorque.threads import available_cores
 
@@ -66,13 +66,13 @@ def reproduce(
         given: dict[str, object] = {"matching": matching, "images": images, "masks": masks}
         given |= {"train": train, "splits": splits, "categories": categories}
         options |= {option: str(value) for option, value in given.items() if value is not None}
-        request = Request(name, _data_folder(data, images), split, jobs, limit, options)
+        request = Request(name, _data_folder(name, data, images), split, jobs, limit, options)
         content = write_report(_run(request), request, out)
     typer.echo(json.dumps(content, indent=1) if as_json else tables(content))
 
 
-def _data_folder(data: Path | None, images: Path | None) -> Path:
-    found = data or images
+def _data_folder(name: str, data: Path | None, images: Path | None) -> Path:
+    found = data or images or (Path() if name in DRAWN else None)
     if found is None:
         raise ValueError("--data must name a folder of data sets, or IMTORQUE_DATA, got neither")
     return found

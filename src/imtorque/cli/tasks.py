@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from imtorque._types import Edges, Image, IntArray, Patch
 from imtorque.boundaries import strengthened
 from imtorque.cli.opening import AS_IT_IS, Opening
-from imtorque.edges import canny_recipe, detect_edges
+from imtorque.edges import canny_recipe, detect_edges, edges_from_depth
 from imtorque.edges.canny import Force
 from imtorque.extrema import find_extrema
 from imtorque.files import SUFFIXES, read_mask, write_array, write_picture, write_text
@@ -155,6 +155,7 @@ class FindBlobs:
     overlay: bool
     labels: bool
     opening: Opening = AS_IT_IS
+    depth: bool = False
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture and its mask."""
@@ -166,7 +167,7 @@ class FindBlobs:
         shape = (image.shape[0], image.shape[1])
         inside = self._inside(source, shape)
         blobs = find_blobs(
-            image,
+            edges_from_depth(image) if self.depth else image,
             sizes=None if self.sizes is None else list(self.sizes),
             sign=self.sign,
             threshold=self.threshold,

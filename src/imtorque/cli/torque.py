@@ -11,7 +11,7 @@ import typer
 
 from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
-from imtorque.cli.opening import Channel, Opening, Page, Reduce
+from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.edges import SQRT2
 from imtorque.patterns import Pattern, pattern_matrix
@@ -158,6 +158,7 @@ def blobs(
     ] = None,
     overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
+    depth: Depth = False,
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
@@ -179,6 +180,7 @@ def blobs(
         overlay=overlay,
         labels=labels,
         opening=Opening(page, channel, reduce),
+        depth=depth,
     )
     run_task(task, images, out, jobs, as_json, _describe_blobs)
 

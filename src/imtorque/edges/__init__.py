@@ -1,8 +1,10 @@
-"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, the whole gradient, any edge map; and recipes."""
+"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, the whole gradient, any map, depth, motion; recipes."""
 
 from imtorque.edges.canny import SQRT2, detect_edges
+from imtorque.edges.depth import edges_from_depth
 from imtorque.edges.gradient import gradient_edges
 from imtorque.edges.maps import edges_from_map
+from imtorque.edges.motion import edges_from_motion, optical_flow
 from imtorque.edges.recipes import RECIPES, EdgeRecipe, canny_recipe, find_recipe
 
 __all__ = [
@@ -11,7 +13,10 @@ __all__ = [
     "EdgeRecipe",
     "canny_recipe",
     "detect_edges",
+    "edges_from_depth",
     "edges_from_map",
+    "edges_from_motion",
     "find_recipe",
     "gradient_edges",
+    "optical_flow",
 ]

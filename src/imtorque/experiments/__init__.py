@@ -10,9 +10,16 @@ EXPERIMENTS = {
     "car-side": "imtorque.experiments.car_side",
     "counting": "imtorque.experiments.counting",
     "figure-ground": "imtorque.experiments.figure_ground",
+    "hidden-objects": "imtorque.experiments.hidden",
+    "nuclei": "imtorque.experiments.nuclei",
+    "ownership": "imtorque.experiments.ownership",
     "patterns": "imtorque.experiments.patterns",
     "proposals": "imtorque.experiments.proposals",
     "recognition": "imtorque.experiments.recognition",
     "regions": "imtorque.experiments.regions",
+    "shapes": "imtorque.experiments.shapes",
     "small-objects": "imtorque.experiments.small_objects",
 }
+
+# Those that draw their own scenes, and need no data.
+DRAWN = frozenset({"hidden-objects", "nuclei"})

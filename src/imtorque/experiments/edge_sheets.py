@@ -65,6 +65,30 @@ def maps_picture(rows: Sequence[Sequence[FloatArray]], titles: Sequence[str], wi
     return _png(axes[0, 0], 16)
 
 
+def sides_picture(examples: Sequence[tuple[FloatArray, FloatArray]], columns: int = 3) -> bytes:
+    """Draw edges in grey, and over them in green those whose owner was found, in red those whose owner was not.
+
+    Parameters
+    ----------
+    examples
+        Strength of the edges, and +1, -1 or 0 for right, wrong and not known, shape (H, W) each.
+    columns
+        How many in a row.
+    """
+    from imtorque import plotting
+
+    rows = -(-len(examples) // columns)
+    figure = plotting.figure_of(plotting.new_axes((columns * 2.6, rows * 2.1)))
+    figure.clear()
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for cell, (strength, right) in zip(axes.flat, examples, strict=True):
+        colours = 1 - 0.35 * (strength > 0)[..., None] * np.ones(3)
+        colours[right > 0], colours[right < 0] = (0.0, 0.6, 0.3), (0.85, 0.1, 0.1)
+        cell.imshow(colours, interpolation="nearest")
+        cell.set(xticks=[], yticks=[])
+    return _png(axes[0, 0], 32)
+
+
 def _ink(found: FloatArray) -> FloatArray:
     top = float(np.quantile(found[found > 0], 0.995)) if np.any(found > 0) else 1.0
     return np.asarray(np.minimum(found / top, 1))
