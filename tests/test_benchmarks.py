@@ -104,3 +104,17 @@ def test_the_benchmark_of_volumes_runs(tmp_path):
     subprocess.run(command, capture_output=True, text=True, check=True)
     rows = json.loads(out.read_text())["runs"][0]["rows"]
     assert {row["function"] for row in rows} == {"find_extrema", "value_and_scale_maps", "gradient_torque"}
+
+
+def test_the_benchmark_of_finding_runs(tmp_path):
+    pytest.importorskip("sklearn")
+    out = tmp_path / "finding.json"
+    command = [sys.executable, str(BENCHMARKS / "finding.py"), "--runs", "1", "--side", "200", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    result = json.loads(out.read_text())
+    assert result["rows"][0]["ratio"] > 0
+    assert set(result["learned"]) == {
+        "teach, 4 pictures",
+        "predict, a megapixel, 1 threads",
+        "predict, a megapixel, 2 threads",
+    }

@@ -1,0 +1,106 @@
+"""Time finding and counting: `find_blobs` beside scikit-image's blob_log with the same sizes, and a taught finder.
+
+python benchmarks/finding.py [--data DIR]
+
+On a drawn picture of a megapixel with cells of 20 to 40 pixels; with --data on the first test pictures of each labelled
+set as well. One thread, seconds of wall time, median of the runs; blob_log looks at the picture reduced as
+`find_blobs` reduces it, in eight scales.
+"""
+
+import argparse
+import json
+import os
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+from skimage.feature import blob_log
+
+import imtorque
+from imtorque.datasets.counting import counting_sets
+from imtorque.experiments.counting_controls import marked_sizes
+from imtorque.finding.levels import block_means
+from imtorque.images import grey_image
+
+RESULTS = Path(__file__).parent / "results" / "finding.json"
+PICTURES = 5  # of a set
+
+
+def cells(side, seed=0):
+    """Draw dark discs with noise; return the picture and their boxes."""
+    rng = np.random.default_rng(seed)
+    picture, boxes = np.full((side, side), 0.8), []
+    y, x = np.mgrid[:41, :41] - 20
+    for top in range(4, side - 45, 52):
+        for left in range(4, side - 45, 52):
+            radius = rng.uniform(10, 20)
+            covered = np.clip(radius - np.hypot(y, x) + 0.5, 0, 1)
+            picture[top : top + 41, left : left + 41] -= 0.4 * covered
+            boxes.append([top + 20 - radius, left + 20 - radius, top + 21 + radius, left + 21 + radius])
+    return picture + rng.normal(0, 0.03, picture.shape), np.array(boxes)
+
+
+def laplacian(picture, sizes):
+    """Find blobs by scikit-image, in the picture reduced so that the smallest are at least 12 pixels across."""
+    factor = max(1, int(sizes[0] / 12))
+    plane = block_means(grey_image(picture), factor).astype(np.float64)
+    low, high = (size / factor / 2 / np.sqrt(2) for size in sizes)
+    return blob_log(1 - plane, low, high, 8, threshold=0.1, overlap=0.4)
+
+
+def seconds(function, runs):
+    """Return the median time of the runs, after one that does not count."""
+    function()
+    taken = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - start)
+    return float(np.median(taken))
+
+
+def row(name, pictures, sizes, runs):
+    """Return the times per picture of both, and their ratio."""
+    torque = seconds(lambda: [imtorque.find_blobs(p, sizes=sizes) for p in pictures], runs) / len(pictures)
+    log = seconds(lambda: [laplacian(p, sizes) for p in pictures], runs) / len(pictures)
+    return {"pictures": name, "sizes": sizes, "find_blobs": torque, "blob_log": log, "ratio": torque / log}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--side", type=int, default=1024)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+
+    imtorque.set_num_threads(1)
+    picture, _ = cells(arguments.side)
+    rows = [row("drawn cells", [picture], (18.0, 42.0), arguments.runs)]
+    for part in counting_sets(arguments.data) if arguments.data else ():
+        pictures = [record.image() for record in part.test[:PICTURES]]
+        rows.append(row(part.name, pictures, marked_sizes(part.training), arguments.runs))
+
+    lessons = [cells(256, seed) for seed in range(1, 5)]
+    start = time.perf_counter()
+    finder = imtorque.ObjectFinder().fit([p for p, _ in lessons], [boxes for _, boxes in lessons])
+    learning = time.perf_counter() - start
+    megapixels = picture.size / 1e6
+    learned = {"teach, 4 pictures": learning}
+    for threads in (1, 2):
+        imtorque.set_num_threads(threads)
+        name = f"predict, a megapixel, {threads} threads"
+        learned[name] = seconds(lambda: finder.predict(picture), arguments.runs) / megapixels
+    head = {"benchmark": "finding", "version": imtorque.__version__, "machine": platform.machine()}
+    result = {**head, "cores": os.cpu_count(), "runs": arguments.runs, "rows": rows, "learned": learned}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+    for entry in rows:
+        print(f"{entry['pictures']:22} find_blobs {entry['find_blobs']:.3f} s, blob_log {entry['blob_log']:.3f} s")
+    for name, taken in learned.items():
+        print(f"{name:34} {taken:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
