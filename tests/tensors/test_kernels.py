@@ -9,17 +9,22 @@ import torch
 from numpy.testing import assert_array_equal
 
 import imtorque.torch as tensors
-from imtorque.torch import _cuda, _nvrtc
+from imtorque.torch import _cuda, _layouts, _nvrtc
 from imtorque.torch._patches import boxes_for
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYOUTS = [
-    (("tables.cu", file), fit.macros)
-    for file in ("maps.cu", "search.cu")
-    for fit in (_cuda._layout(64, 7, 45, 16), _cuda._layout(32, 4, 13, 8))
+    (("tables.cu", *files), fit.macros)
+    for files in (("walk.cu", "maps.cu"), ("search.cu",))
+    for fit in (_layouts.layout(64, 7, 45, 16), _layouts.layout(32, 4, 13, 8))
+]
+VOLUMES = [
+    (("tables.cu", "walk.cu", "volume.cu"), _layouts.VolumeLayout(64, 45, shape).macros)
+    for shape in (_layouts.SHAPES[0], _layouts.Shape(6, 4, 2, False), _layouts.Shape(7, 4, 2, True))
 ]
 MODULES = [
     *LAYOUTS,
+    *VOLUMES,
     (("smooth.cu",), (("RADIUS", 6),)),
     *(
         ((file,), ())
@@ -56,15 +61,23 @@ def test_all_sources_are_compiled_here():
 
 def test_shared_memory_holds_the_tables_of_common_cards():
     limits = {"H100": 232448, "A100": 166912, "RTX 4090": 101376}
-    assert _cuda._fitting_layout(45, limits["H100"]) == _cuda._layout(64, 7, 45, 16)
-    assert _cuda._fitting_layout(45, limits["A100"])
-    assert _cuda._fitting_layout(29, limits["RTX 4090"])
-    assert _cuda._fitting_layout(45, limits["RTX 4090"]) is None
+    assert _layouts.fitting_layout(45, limits["H100"]) == _layouts.layout(64, 7, 45, 16)
+    assert _layouts.fitting_layout(45, limits["A100"])
+    assert _layouts.fitting_layout(29, limits["RTX 4090"])
+    assert _layouts.fitting_layout(45, limits["RTX 4090"]) is None
+
+
+def test_the_volume_has_a_layout_wherever_the_maps_have_one():
+    for reach in _layouts.REACHES:
+        for limit in range(48 * 1024, 240 * 1024, 1024):
+            volume = _layouts.fitting_volume(reach, limit, _layouts.SHAPES)
+            assert volume or not _layouts.fitting_layout(reach, limit)
+            assert not volume or volume.threads <= 1024
 
 
 def test_bands_cover_the_picture_and_keep_the_processors_busy():
     for height, strips in ((1080, 31), (2160, 61), (50, 1), (1080, 248)):
-        rows = _cuda._rows_per_band(height, strips, 28, 45, 132)
+        rows = _layouts.rows_per_band(height, strips, 28, 45, 132)
         bands = -(-height // rows)
         assert 1 <= rows <= height
         assert strips * bands >= min(100, strips * (height // 28))

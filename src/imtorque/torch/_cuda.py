@@ -4,51 +4,22 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
-import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from imtorque.torch import _nvrtc
+from imtorque.torch import _layouts, _nvrtc
 from imtorque.torch._launch import kernel_of, on_device, on_host, processors
+from imtorque.torch._layouts import MOST_SIZES, REACHES, Layout
 from imtorque.torch._patches import Boxes
 
 LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = 0, 1, 5, 6, 7, 8, 16, 272  # as survey.cu has them
 BLOCK = 32
-REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows are whole
-MOST_SIZES = 64
-DIAGONAL = 4  # pixels of a thread
 PEAK_BINS = 8192
 HOST_ROWS = 4096  # extrema that are sorted on the host
 
 MOST = 0x3FFFFFFF
-
-
-class Layout(NamedTuple):
-    """How a block shares its memory: columns, groups of rows, the half-size its tables serve, bytes.
-
-    Where extrema are searched for, tiles of `cell_rows` rows, and bytes.
-    """
-
-    columns: int
-    groups: int
-    reach: int
-    shared: int
-    cell_rows: int
-    search_shared: int
-
-    @property
-    def rows(self) -> int:
-        """Rows that are computed together."""
-        return self.groups * DIAGONAL
-
-    @property
-    def macros(self) -> tuple[tuple[str, int], ...]:
-        """What the kernels are compiled with."""
-        return ("TX", self.columns), ("GY", self.groups), ("REACH", self.reach), ("CELL_ROWS", self.cell_rows)
 
 
 class _Squares(ctypes.Structure):
@@ -136,15 +107,7 @@ def layout_for(squares: Boxes, device: torch.device) -> Layout | None:
     """Return the layout for these squares, None where there are none or the device has too little shared memory."""
     if not squares.label:
         return None
-    reach = next(reach for reach in REACHES if reach >= squares.ry[-1])
-    return _fitting_layout(reach, _nvrtc.shared_memory(device))
-
-
-@functools.cache
-def _fitting_layout(reach: int, limit: int) -> Layout | None:
-    choices = itertools.product((64, 32), (7, 6, 5, 4, 3, 2), (16, 8))
-    layouts = (_layout(columns, groups, reach, cell_rows) for columns, groups, cell_rows in choices)
-    return next((fit for fit in layouts if max(fit.shared, fit.search_shared) <= limit), None)
+    return _layouts.fitting_layout(_layouts.served_reach(squares.ry[-1]), _nvrtc.shared_memory(device))
 
 
 def narrow_count(boxes: Boxes, windows: list[float], steps: float) -> int:
@@ -161,23 +124,33 @@ def narrow_count(boxes: Boxes, windows: list[float], steps: float) -> int:
 
 def value_and_scale(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, value: Tensor, scale: Tensor) -> None:
     """Write the value and scale maps (B, H, W) of squares whose sums fit 32 bits."""
-    _walk("value_and_scale", DIAGONAL - 1, forces, boxes, steps, fit, value, scale)
+    _walk(("maps.cu", "value_and_scale"), forces, boxes, steps, fit, value, scale)
 
 
-def torque_volume(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, out: Tensor) -> None:
-    """Write the volume (B, S, H, W) of squares whose sums fit 32 bits."""
-    _walk("torque_volume", 0, forces, boxes, steps, fit, out)
+def torque_volume(forces: Tensor, boxes: Boxes, steps: Steps, out: Tensor) -> None:
+    """Write the volume (B, S, H, W) of squares whose sums fit 32 bits, where `layout_for` has a layout for them."""
+    limit = _nvrtc.shared_memory(forces.device)
+    fit = _layouts.fitting_volume(_layouts.served_reach(boxes.ry[-1]), limit, _layouts.SHAPES)
+    assert fit, "the volume needs no more memory than the maps"
+    _walk(("volume.cu", "torque_volume"), forces, boxes, steps, fit, out)
 
 
-def _walk(name: str, skew: int, forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, *outputs: Tensor) -> None:
+def _walk(
+    kernel: tuple[str, str],
+    forces: Tensor,
+    boxes: Boxes,
+    steps: Steps,
+    fit: Layout | _layouts.VolumeLayout,
+    *outputs: Tensor,
+) -> None:
     batch, _, height, width = forces.shape
     reach = boxes.ry[-1]
-    strips = -(-(width + skew) // fit.columns)
-    rows = _rows_per_band(height, strips * batch, fit.rows, reach, processors(forces.device))
+    strips = -(-(width + fit.skew) // fit.columns)
+    rows = _layouts.rows_per_band(height, strips * batch, fit.rows, reach, processors(forces.device))
     image, squares, kept = _arguments(forces, boxes, steps)
-    threads = fit.columns * fit.groups
-    kernel_of(("tables.cu", "maps.cu"), fit.macros, forces.device, name)(
-        (strips, -(-height // rows), batch), (threads, 1, 1), image, squares, reach, rows, *outputs, shared=fit.shared
+    grid = (strips, -(-height // rows), batch)
+    kernel_of(("tables.cu", "walk.cu", kernel[0]), fit.macros, forces.device, kernel[1])(
+        grid, (fit.threads, 1, 1), image, squares, reach, rows, *outputs, shared=fit.shared
     )
     del kept
 
@@ -242,30 +215,6 @@ def _list_tiles(
         run("find_threshold")((batch, 1, 1), (1024, 1, 1), bins, ctypes.c_longlong(count), 0.0, threshold)
     grid = (-(-width // tile[1]), -(-height // tile[0]), batch)
     run("list_tiles")(grid, (256, 1, 1), value, height, width, *tile, threshold, tiles, listed)
-
-
-def _layout(columns: int, groups: int, reach: int, cell_rows: int) -> Layout:
-    row = 3 * 32 * -(-(columns + DIAGONAL - 1 + 2 * reach + 1) // 32)
-    cells = (groups * DIAGONAL + 2 * reach + 1) * row
-    searched = (cell_rows + 2 + 2 * reach + 1) * row + 3 * (cell_rows + 2) * columns
-    return Layout(columns, groups, reach, 4 * cells + 8 * MOST_SIZES, cell_rows, 4 * searched + 8 * MOST_SIZES)
-
-
-@functools.lru_cache(maxsize=256)
-def _rows_per_band(height: int, strips: int, step: int, reach: int, processors: int) -> int:
-    """Return how many rows a block walks down, so that all processors end at about the same time.
-
-    A block makes tables of 2 reach rows before its first output, at a third of the cost of computed rows.
-    """
-
-    def time(bands: int) -> float:
-        rounds = -(-strips * bands // processors)
-        made = -(-(-(-height // bands) + 2 * reach) // step)
-        computed = -(-height // bands) / step + 0.5
-        return rounds * (0.3 * made + computed)
-
-    bands = min(range(1, max(2, math.ceil(height / step) + 1)), key=time)
-    return -(-height // bands)
 
 
 def _arguments(forces: Tensor, boxes: Boxes, steps: Steps) -> tuple[_Image, _Squares, Tensor]:

@@ -111,12 +111,12 @@ def volume(forces: Tensor, sides: list[int], alpha: float, exact: bool, out: Ten
     count = len(field.boxes.label)
     if out is None:
         out = torch.empty(batch, count, height, width, dtype=field.type, device=forces.device)
-    if (layout := field.guess()) and field.survey:
-        _cuda.torque_volume(field.forces, field.boxes, field.survey, layout, out)
+    if field.guess() and field.survey:
+        _cuda.torque_volume(field.forces, field.boxes, field.survey, out)
         if field.guessed_right:
             return out
     if field.fits and field.fit and field.rounding:
-        _cuda.torque_volume(field.forces, field.boxes, field.rounding.steps, field.fit, out)
+        _cuda.torque_volume(field.forces, field.boxes, field.rounding.steps, out)
         return out
     if far := field.far():
         far.fill_volume(field.boxes, field.norms(field.boxes), out)
