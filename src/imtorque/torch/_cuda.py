@@ -10,16 +10,13 @@ import torch
 from torch import Tensor
 
 from imtorque.torch import _layouts, _nvrtc
-from imtorque.torch._launch import kernel_of, on_device, on_host, processors
+from imtorque.torch._cuda_survey import BLOCK, MOST_FOLLOWERS, RECORD, STEPS, Follower, Image, Survey
+from imtorque.torch._launch import host_copy, kernel_of, on_device, processors
 from imtorque.torch._layouts import MOST_SIZES, REACHES, Layout
 from imtorque.torch._patches import Boxes
 
-LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = 0, 1, 5, 6, 7, 8, 16, 272  # as survey.cu has them
-BLOCK = 32
 PEAK_BINS = 8192
 HOST_ROWS = 4096  # extrema that are sorted on the host
-
-MOST = 0x3FFFFFFF
 
 
 class _Squares(ctypes.Structure):
@@ -28,16 +25,6 @@ class _Squares(ctypes.Structure):
         ("half", ctypes.c_int * MOST_SIZES),
         ("label", ctypes.c_int * MOST_SIZES),
         ("area", ctypes.c_double * MOST_SIZES),
-    )
-
-
-class _Image(ctypes.Structure):
-    _fields_ = (
-        ("forces", ctypes.c_void_p),
-        ("steps", ctypes.c_void_p),
-        ("height", ctypes.c_int),
-        ("width", ctypes.c_int),
-        ("stride", ctypes.c_int),
     )
 
 
@@ -50,46 +37,6 @@ class _Wanted(ctypes.Structure):
         ("found", ctypes.c_void_p),
         ("count", ctypes.c_void_p),
     )
-
-
-class Survey:
-    """The records of survey.cu for float32 forces (B, 2, H, W), while they are made and afterwards."""
-
-    def __init__(self, forces: Tensor) -> None:
-        """Start looking at the forces; do not wait."""
-        batch, _, height, width = forces.shape
-        down, across = -(-height // BLOCK), -(-width // BLOCK)
-        made = torch.zeros(batch * (RECORD + down * across), dtype=torch.int32, device=forces.device)
-        masses = made[batch * RECORD :]
-        run = functools.partial(kernel_of, ("survey.cu",), (), forces.device)
-        run("survey")((-(-across // 4), down, batch), (256, 1, 1), forces, height, width, made, masses)
-        pixels, windows = ctypes.c_longlong(height * width), -(-down * across // 256)
-        blocks = min(2 * processors(forces.device), -(-height * width // 2048)) + windows
-        run("survey_rest")((blocks, batch, 1), (256, 1, 1), forces, pixels, masses, down, across, windows, made)
-        run("guess_steps")((batch, 1, 1), (32, 1, 1), made)
-        self.made = made
-        self._host = _spare.pop() if _spare and len(_spare[-1]) >= batch else _pinned_records(batch)
-        self._host[:batch].view(-1).copy_(made[: batch * RECORD], non_blocking=True)
-        self._batch = batch
-        self._ready = torch.cuda.Event()
-        self._ready.record(torch.cuda.current_stream(forces.device))
-
-    def records(self) -> list[list[int]]:
-        """Wait for the records and return them, smallest values as such."""
-        self._ready.synchronize()
-        records: list[list[int]] = self._host[: self._batch].tolist()
-        _spare.append(self._host)
-        for record in records:
-            for place in (EXTENT, EXTENT + 1, GRAIN):
-                record[place] = MOST - record[place]
-        return records
-
-
-_spare: list[Tensor] = []  # memory of the host that the device writes records to, not in use
-
-
-def _pinned_records(batch: int) -> Tensor:
-    return torch.empty(max(8, batch), RECORD, dtype=torch.int32, pin_memory=True)
 
 
 Steps = Sequence[float] | Survey  # of each image; of a survey those that it guesses, before the host knows them
@@ -143,22 +90,49 @@ def _walk(
     fit: Layout | _layouts.VolumeLayout,
     *outputs: Tensor,
 ) -> None:
+    if not isinstance(steps, Survey):
+        kept = on_device(tuple(steps), torch.float32, forces.device)
+        _follower(kernel, forces, boxes, (kept.data_ptr(), 1), fit, outputs).launch()
+        return
+    assert steps.plan, "what follows with guessed steps comes before their records are asked for"
+    followers, key = steps.plan.followers, (kernel[1], boxes, fit)
+    follower = followers.get(key)
+    if follower is None:
+        if len(followers) >= MOST_FOLLOWERS:
+            followers.clear()
+        given = (steps.plan.made.data_ptr() + 4 * STEPS, RECORD)
+        follower = followers[key] = _follower(kernel, forces, boxes, given, fit, outputs)
+    follower.image.forces = forces.data_ptr()
+    for address, output in zip(follower.outputs, outputs, strict=True):
+        address.value = output.data_ptr()
+    follower.launch()
+
+
+def _follower(
+    kernel: tuple[str, str],
+    forces: Tensor,
+    boxes: Boxes,
+    steps: tuple[int, int],
+    fit: Layout | _layouts.VolumeLayout,
+    outputs: tuple[Tensor, ...],
+) -> Follower:
+    """Prepare a kernel that walks down strips; steps: their address, and from one image's to the next."""
     batch, _, height, width = forces.shape
     reach = boxes.ry[-1]
     strips = -(-(width + fit.skew) // fit.columns)
     rows = _layouts.rows_per_band(height, strips * batch, fit.rows, reach, processors(forces.device))
-    image, squares, kept = _arguments(forces, boxes, steps)
-    grid = (strips, -(-height // rows), batch)
-    kernel_of(("tables.cu", "walk.cu", kernel[0]), fit.macros, forces.device, kernel[1])(
-        grid, (fit.threads, 1, 1), image, squares, reach, rows, *outputs, shared=fit.shared
-    )
-    del kept
+    image = Image(forces.data_ptr(), steps[0], height, width, steps[1])
+    addresses = tuple(ctypes.c_void_p(output.data_ptr()) for output in outputs)
+    run = kernel_of(("tables.cu", "walk.cu", kernel[0]), fit.macros, forces.device, kernel[1])
+    grid, threads = (strips, -(-height // rows), batch), (fit.threads, 1, 1)
+    given = (image, _squares(boxes), reach, rows, *addresses)
+    return Follower(run.prepared(grid, threads, *given, shared=fit.shared), image, addresses)
 
 
 def search(
     forces: Tensor,
     boxes: Boxes,
-    steps: Steps,
+    steps: Sequence[float],
     fit: Layout,
     value: Tensor | None,
     request: tuple[int, int, bool],
@@ -175,23 +149,23 @@ def search(
     else:
         _list_tiles(value, request, (fit.cell_rows, fit.columns - 2), threshold, tiles, listed)
     sign, _, end_scales = request
+    kept = on_device(tuple(steps), torch.float32, forces.device)
+    image = Image(forces.data_ptr(), kept.data_ptr(), height, width, 1)
     capacity = 1 << 16
     while True:
         # Tiles taken, at 1; extrema found and those tied, at 2; then the extrema.
         made = torch.zeros(8 + 6 * capacity, dtype=torch.int32, device=forces.device)
         wanted = _Wanted(threshold.data_ptr(), sign, end_scales, capacity, made.data_ptr() + 32, made.data_ptr() + 8)
-        image, squares, kept = _arguments(forces, boxes, steps)
         kernel_of(("tables.cu", "search.cu"), fit.macros, forces.device, "search")(
             (processors(forces.device), 1, 1),
             (fit.columns * fit.groups, 1, 1),
-            *(image, squares, boxes.ry[-1], across, down, tiles, listed, made[1:], wanted),
+            *(image, _squares(boxes), boxes.ry[-1], across, down, tiles, listed, made[1:], wanted),
             shared=fit.search_shared,
         )
-        first = on_host(made[: 8 + 6 * HOST_ROWS])
-        count = int(first[2])
-        del kept
-        if count <= HOST_ROWS:
-            return first[8 : 8 + 6 * count].clone().view(-1, 6)
+        with host_copy(made[: 8 + 6 * HOST_ROWS]) as first:
+            count = int(first[2])
+            if count <= HOST_ROWS:
+                return first[8 : 8 + 6 * count].clone().view(-1, 6)
         if count <= capacity:
             return made[8 : 8 + 6 * count].view(-1, 6)
         capacity = count
@@ -215,15 +189,6 @@ def _list_tiles(
         run("find_threshold")((batch, 1, 1), (1024, 1, 1), bins, ctypes.c_longlong(count), 0.0, threshold)
     grid = (-(-width // tile[1]), -(-height // tile[0]), batch)
     run("list_tiles")(grid, (256, 1, 1), value, height, width, *tile, threshold, tiles, listed)
-
-
-def _arguments(forces: Tensor, boxes: Boxes, steps: Steps) -> tuple[_Image, _Squares, Tensor]:
-    """Return the image and the squares as the kernels take them, and the tensor that they point to."""
-    if isinstance(steps, Survey):
-        kept, offset, stride = steps.made, 4 * STEPS, RECORD
-    else:
-        kept, offset, stride = on_device(tuple(steps), torch.float32, forces.device), 0, 1
-    return _Image(forces.data_ptr(), kept.data_ptr() + offset, *forces.shape[2:], stride), _squares(boxes), kept
 
 
 @functools.lru_cache(maxsize=64)

@@ -28,7 +28,10 @@ class Layout(NamedTuple):
     cell_rows: int
     search_shared: int
 
-    skew = DIAGONAL - 1  # columns before the strip that a diagonal starts from
+    @property
+    def skew(self) -> int:
+        """Columns before the strip that a diagonal starts from."""
+        return DIAGONAL - 1
 
     @property
     def rows(self) -> int:
