@@ -4,12 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import imtorque.torch as tensors
-from imtorque.torch import _cuda, _layouts, _nvrtc
+from imtorque.torch import _cuda, _extrema, _layouts, _nvrtc, _strongest
 from imtorque.torch._patches import boxes_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +91,20 @@ def test_sums_are_called_narrow_only_where_they_fit():
     mass = 2.0 * 128 * 128  # every pixel pulls as hard as it can
     assert _cuda.narrow_count(boxes, [mass / 16, mass / 4, mass / 2, mass], 4096.0) == 1
     assert _cuda.narrow_count(boxes, [0.1 * mass] * 4, 4096.0) == 2
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([-1, 0, 1, 5, 50]))
+def test_the_strongest_on_the_host_are_those_on_a_device(seed, number, count):
+    rng = np.random.default_rng(seed)
+    places = rng.choice(2 * 3 * 4 * 5, number, replace=False)
+    value = rng.choice(np.float32([-2, -1, 1, 2, 2.5]), number)
+    columns = np.unravel_index(places, (2, 3, 4, 5))
+    rows = np.stack([*columns, rng.random(number) < 0.7, value.view(np.int32)], 1).astype(np.int32)
+    tensors_ = [torch.from_numpy(column).long() for column in rows.T]
+    found = _extrema.Found(*tensors_[:4], tensors_[4] > 0, torch.from_numpy(value))
+    wanted = _extrema.table_of(found, 2, count, 3, (4, 5))
+    assert_array_equal(_strongest.table_of(rows, 2, count, 3, (4, 5)), wanted)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -110,13 +110,7 @@ def _run_extrema(
     forces: Tensor, sides: Sequence[int], alpha: float, sign: int, count: int, end_scales: bool
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     field = _torque.Field(forces, list(sides), alpha, exact=True)
-    found, rank = _extrema.extrema(field, (sign, count, end_scales))
-    width = count if count >= 0 else int(rank.max()) + 1 if len(rank) else 0
-    # As integers in one tensor, which goes to the device at once; the last column takes what is not wanted.
-    table = torch.zeros(4, len(forces), width + 1, dtype=torch.int64, device=rank.device)
-    bits = found.value.contiguous().view(torch.int32)
-    table[:, found.image, rank.clamp(max=width)] = torch.stack([found.k, found.y, found.x, bits.long()])
-    k, y, x, bits = table[:, :, :width].to(forces.device).unbind(0)
+    k, y, x, bits = _extrema.extrema(field, (sign, count, end_scales)).unbind(0)
     return k, y, x, bits.int().view(torch.float32)
 
 
