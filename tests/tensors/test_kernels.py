@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import imtorque.torch as tensors
-from imtorque.torch import _cuda, _extrema, _layouts, _nvrtc, _strongest
+from imtorque.torch import _cuda, _extrema, _layouts, _nvrtc, _pictures, _strongest
 from imtorque.torch._patches import boxes_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +91,14 @@ def test_sums_are_called_narrow_only_where_they_fit():
     mass = 2.0 * 128 * 128  # every pixel pulls as hard as it can
     assert _cuda.narrow_count(boxes, [mass / 16, mass / 4, mass / 2, mass], 4096.0) == 1
     assert _cuda.narrow_count(boxes, [0.1 * mass] * 4, 4096.0) == 2
+
+
+def test_the_range_of_bytes_follows_from_the_highest_alone():
+    found = np.reshape(_pictures._byte_scales(), (256, 2))
+    for low, high in ((0, 0), (0, 1), (1, 1), (3, 7), (0, 100), (99, 100), (0, 255), (255, 255)):
+        image = torch.tensor([low, high], dtype=torch.uint8).view(1, 1, 1, 2)
+        ((black, white),) = _pictures.ranges_of(image, _pictures.bounds_of(image), None)
+        assert found[high].tolist() == [black, 1 / (white - black)]
 
 
 @settings(deadline=None, max_examples=60)

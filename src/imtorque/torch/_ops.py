@@ -124,8 +124,12 @@ def _own_extrema(
 def _run_canny(
     image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
 ) -> Tensor:
-    ranges, units = _pictures.levelled(image, (value_range[0], value_range[1]) if value_range else None)
-    smoothed = _canny.smooth(_pictures.grey(image, ranges), _canny.gaussian(sigma))
+    if image.dtype == torch.uint8 and not value_range and _launch.serves(image.device):
+        grey, units = _pictures.grey_by_brightest(image), [1.0] * len(image)
+    else:
+        ranges, units = _pictures.levelled(image, (value_range[0], value_range[1]) if value_range else None)
+        grey = _pictures.grey(image, ranges)
+    smoothed = _canny.smooth(grey, _canny.gaussian(sigma))
     if kind == 2:
         thresholds = _canny.automatic_thresholds(smoothed)
     elif kind == 1:
