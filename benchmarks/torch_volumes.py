@@ -11,19 +11,18 @@ from torch_exact import SIZES, load_torch_part, random_field
 from torch_gpu import copy_bandwidth, milliseconds
 
 SHAPES = (
-    (14, 2, 1, False),
-    (6, 4, 1, False),
-    (6, 4, 2, False),
-    (12, 2, 1, False),
-    (16, 1, 1, False),
-    (14, 1, 1, False),
-    (7, 2, 2, False),
-    (7, 4, 1, True),
-    (7, 4, 2, True),
-    (6, 4, 2, True),
-    (14, 2, 1, True),
-    (7, 2, 2, True),
-    (5, 5, 3, True),
+    (14, 2, 1, 1, 1),
+    (6, 4, 1, 2, 1),
+    (12, 2, 4, 3, 2),
+    (12, 2, 4, 3, 4),
+    (12, 2, 4, 4, 4),
+    (12, 2, 4, 5, 2),
+    (6, 3, 4, 4, 3),
+    (6, 3, 4, 5, 3),
+    (6, 4, 4, 4, 4),
+    (6, 4, 4, 4, 2),
+    (6, 4, 4, 3, 4),
+    (6, 4, 4, 5, 4),
 )
 
 

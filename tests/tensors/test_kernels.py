@@ -23,7 +23,7 @@ LAYOUTS = [
 ]
 VOLUMES = [
     (("tables.cu", "walk.cu", "volume.cu"), _layouts.VolumeLayout(64, 45, shape).macros)
-    for shape in (_layouts.SHAPES[0], _layouts.Shape(6, 4, 2, False), _layouts.Shape(7, 4, 2, True))
+    for shape in (_layouts.SHAPES[0], _layouts.Shape(6, 4, 4, 4, 4))
 ]
 MODULES = [
     *LAYOUTS,

@@ -50,15 +50,19 @@ class Layout(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The work of a block that writes the volume: groups of `pixels` rows, sets of threads for parts of the sizes."""
+    """The work of a block that writes the volume: groups of rows, rows and columns of a thread's pixels.
+
+    `parts`: sets of threads that share the sizes of the same pixels; `unrolled`: sizes that a loop takes together.
+    """
 
     groups: int
-    pixels: int
+    pixel_rows: int
+    pixel_columns: int
     parts: int
-    diagonal: bool
+    unrolled: int
 
 
-SHAPES = tuple(Shape(groups, 2, 1, False) for groups in (14, 12, 8, 4))  # the best first
+SHAPES = tuple(Shape(groups, 2, 1, 1, 1) for groups in (14, 12, 8, 4))  # the best first
 
 
 class VolumeLayout(NamedTuple):
@@ -70,36 +74,36 @@ class VolumeLayout(NamedTuple):
 
     @property
     def skew(self) -> int:
-        """Columns before the strip that a diagonal starts from."""
-        return self.shape.pixels - 1 if self.shape.diagonal else 0
+        """Columns before the strip that threads start from."""
+        return 0
 
     @property
     def rows(self) -> int:
         """Rows that are computed together."""
-        return self.shape.groups * self.shape.pixels
+        return self.shape.groups * self.shape.pixel_rows
 
     @property
     def threads(self) -> int:
         """Threads of a block."""
-        return self.columns * self.shape.groups * self.shape.parts
-
-    @property
-    def mirror(self) -> int:
-        """Rows of the ring that are there twice."""
-        return 0 if self.shape.diagonal else self.shape.pixels - 1
+        return self.columns // self.shape.pixel_columns * self.shape.groups * self.shape.parts
 
     @property
     def shared(self) -> int:
         """Bytes of shared memory."""
-        row = 3 * row_cells(self.columns, self.shape.pixels, self.reach)
-        return 4 * (self.rows + 2 * self.reach + 1 + self.mirror) * row + FACTORS
+        row = 3 * row_cells(self.columns, self.shape.pixel_rows, self.reach) + self._pad
+        return 4 * (self.rows + 2 * self.reach + self.shape.pixel_rows) * row + FACTORS
+
+    @property
+    def _pad(self) -> int:
+        """Cells after each row, so that the two groups of rows in a warp read from different banks."""
+        return {2: 8, 3: 16, 4: 4}[self.shape.pixel_rows] if self.shape.pixel_columns == 4 else 0
 
     @property
     def macros(self) -> Macros:
         """What the kernel is compiled with."""
-        given = {"TX": self.columns, "GY": self.shape.groups, "REACH": self.reach, "J": self.shape.pixels}
-        more = {"PARTS": self.shape.parts, "MIRROR": self.mirror, "SKEW": int(self.shape.diagonal)}
-        return tuple((given | more).items())
+        groups, rows, columns, parts, unrolled = self.shape
+        given = {"TX": self.columns, "GY": groups, "REACH": self.reach, "J": rows, "C": columns, "PARTS": parts}
+        return tuple((given | {"PAD": self._pad, "MIRROR": rows - 1, "UNROLLED": unrolled}).items())
 
 
 def served_reach(reach: int) -> int:
@@ -121,7 +125,7 @@ def fitting_volume(reach: int, limit: int, shapes: tuple[Shape, ...]) -> VolumeL
     """Return the best layout of the volume within a limit of shared memory."""
     layouts = (VolumeLayout(columns, reach, shape) for columns in (64, 32) for shape in shapes)
     fitting = (fit for fit in layouts if fit.shared <= limit)
-    return next((fit for fit in fitting if fit.threads >= row_cells(fit.columns, fit.shape.pixels, reach)), None)
+    return next((fit for fit in fitting if fit.threads >= row_cells(fit.columns, fit.shape.pixel_rows, reach)), None)
 
 
 def layout(columns: int, groups: int, reach: int, cell_rows: int) -> Layout:

@@ -5,10 +5,16 @@
 // along a row, then a thread sums along a column.
 //
 // Set by the host: TX (threads in a row), GY (groups of J rows), REACH (the largest half-size the tables serve); where
-// they are not the usual ones: J (pixels of a thread), PARTS (threads for each of them), MIRROR (first rows of the ring
-// that are there again after its last).
+// they are not the usual ones: J (rows of pixels of a thread), C (columns of them), PARTS (threads for each of them),
+// MIRROR (first rows of the ring that are there again after its last), PAD (cells after each row, against bank conflicts).
 #ifndef J
 #define J 4
+#endif
+#ifndef C
+#define C 1
+#endif
+#ifndef PAD
+#define PAD 0
 #endif
 #ifndef PARTS
 #define PARTS 1
@@ -19,9 +25,11 @@
 #define STEP (GY * J)
 #define CELLS ((TX + J - 1 + 2 * REACH + 1 + 31) / 32)  // columns per lane of a warp that sums a row
 #define W (32 * CELLS)
-#define ROW (3 * W)  // D1 | D2 | Q
+#define ROW (3 * W + PAD)  // D1 | D2 | Q
+#define PLACE(n) ((n) % C * (W / C) + (n) / C)  // of column n: what threads C columns apart read lies side by side
 #define RING (STEP + 2 * REACH + 1)
-#define THREADS (TX * GY * PARTS)
+#define ACROSS (TX / C)
+#define THREADS (ACROSS * GY * PARTS)
 #define WARPS (THREADS / 32)
 #define ROWS_PER_WARP ((STEP + WARPS - 1) / WARPS)
 #define MOST_SIZES 64
@@ -87,7 +95,7 @@ __device__ __forceinline__ void sum_row(const RowForces& f, float steps, int lan
     u32 g = warp_scan(sum_g, lane) - sum_g;
 #pragma unroll
     for (int i = 0; i < CELLS; ++i) {
-        const int n = lane * CELLS + i;
+        const int n = PLACE(lane * CELLS + i);
         cells[n] = rx;
         cells[W + n] = ry;
         cells[2 * W + n] = g;

@@ -64,7 +64,7 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
                                            const Task& task) {
     extern __shared__ u32 ring[];
     int2* factors = (int2*)(ring + (RING + MIRROR) * ROW);
-    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, tx = threadIdx.x % TX, group = threadIdx.x / TX % GY;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, group = threadIdx.x / ACROSS % GY;
     const int b = blockIdx.z, top = blockIdx.y * rows_per_band, bottom = min(top + rows_per_band, image.height);
     const int x0 = blockIdx.x * TX - skew * (J - 1), left = x0 - REACH;
     const float* fx = image.forces + 2LL * b * image.height * image.width;
@@ -97,7 +97,7 @@ __device__ __forceinline__ void walk_strip(const Image& image, const Squares& s,
         __syncthreads();
         // Rows y ... y + STEP - 1 have all their table rows now.
         if (y + STEP <= top) continue;
-        const int row = y + group * J, i0 = row - top + reach, x = x0 + tx;
+        const int row = y + group * J, i0 = row - top + reach, x = x0 + threadIdx.x % ACROSS * C;
         if (i0 - reach + J <= 0) continue;
         bool mine[J];
 #pragma unroll
