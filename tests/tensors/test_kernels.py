@@ -4,22 +4,30 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import imtorque.torch as tensors
-from imtorque.torch import _cuda, _nvrtc
+from imtorque.torch import _cuda, _extrema, _layouts, _nvrtc, _pictures, _strongest
 from imtorque.torch._patches import boxes_for
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYOUTS = [
-    (("tables.cu", file), fit.macros)
-    for file in ("maps.cu", "search.cu")
-    for fit in (_cuda._layout(64, 7, 45, 16), _cuda._layout(32, 4, 13, 8))
+    (("tables.cu", *files), fit.macros)
+    for files in (("walk.cu", "maps.cu"), ("search.cu",))
+    for fit in (_layouts.layout(64, 7, 45, 16), _layouts.layout(32, 4, 13, 8))
+]
+VOLUMES = [
+    (("tables.cu", "walk.cu", "volume.cu"), _layouts.VolumeLayout(64, 45, shape).macros)
+    for shape in (_layouts.SHAPES[0], _layouts.Shape(6, 4, 4, 4, 4))
 ]
 MODULES = [
     *LAYOUTS,
+    *VOLUMES,
     (("smooth.cu",), (("RADIUS", 6),)),
     *(
         ((file,), ())
@@ -56,15 +64,23 @@ def test_all_sources_are_compiled_here():
 
 def test_shared_memory_holds_the_tables_of_common_cards():
     limits = {"H100": 232448, "A100": 166912, "RTX 4090": 101376}
-    assert _cuda._fitting_layout(45, limits["H100"]) == _cuda._layout(64, 7, 45, 16)
-    assert _cuda._fitting_layout(45, limits["A100"])
-    assert _cuda._fitting_layout(29, limits["RTX 4090"])
-    assert _cuda._fitting_layout(45, limits["RTX 4090"]) is None
+    assert _layouts.fitting_layout(45, limits["H100"]) == _layouts.layout(64, 7, 45, 16)
+    assert _layouts.fitting_layout(45, limits["A100"])
+    assert _layouts.fitting_layout(29, limits["RTX 4090"])
+    assert _layouts.fitting_layout(45, limits["RTX 4090"]) is None
+
+
+def test_the_volume_has_a_layout_wherever_the_maps_have_one():
+    for reach in _layouts.REACHES:
+        for limit in range(48 * 1024, 240 * 1024, 1024):
+            volume = _layouts.fitting_volume(reach, limit, _layouts.SHAPES)
+            assert volume or not _layouts.fitting_layout(reach, limit)
+            assert not volume or volume.threads <= 1024
 
 
 def test_bands_cover_the_picture_and_keep_the_processors_busy():
     for height, strips in ((1080, 31), (2160, 61), (50, 1), (1080, 248)):
-        rows = _cuda._rows_per_band(height, strips, 28, 45, 132)
+        rows = _layouts.rows_per_band(height, strips, 28, 45, 132)
         bands = -(-height // rows)
         assert 1 <= rows <= height
         assert strips * bands >= min(100, strips * (height // 28))
@@ -75,6 +91,28 @@ def test_sums_are_called_narrow_only_where_they_fit():
     mass = 2.0 * 128 * 128  # every pixel pulls as hard as it can
     assert _cuda.narrow_count(boxes, [mass / 16, mass / 4, mass / 2, mass], 4096.0) == 1
     assert _cuda.narrow_count(boxes, [0.1 * mass] * 4, 4096.0) == 2
+
+
+def test_the_range_of_bytes_follows_from_the_highest_alone():
+    found = np.reshape(_pictures._byte_scales(), (256, 2))
+    for low, high in ((0, 0), (0, 1), (1, 1), (3, 7), (0, 100), (99, 100), (0, 255), (255, 255)):
+        image = torch.tensor([low, high], dtype=torch.uint8).view(1, 1, 1, 2)
+        ((black, white),) = _pictures.ranges_of(image, _pictures.bounds_of(image), None)
+        assert found[high].tolist() == [black, 1 / (white - black)]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([-1, 0, 1, 5, 50]))
+def test_the_strongest_on_the_host_are_those_on_a_device(seed, number, count):
+    rng = np.random.default_rng(seed)
+    places = rng.choice(2 * 3 * 4 * 5, number, replace=False)
+    value = rng.choice(np.float32([-2, -1, 1, 2, 2.5]), number)
+    columns = np.unravel_index(places, (2, 3, 4, 5))
+    rows = np.stack([*columns, rng.random(number) < 0.7, value.view(np.int32)], 1).astype(np.int32)
+    tensors_ = [torch.from_numpy(column).long() for column in rows.T]
+    found = _extrema.Found(*tensors_[:4], tensors_[4] > 0, torch.from_numpy(value))
+    wanted = _extrema.table_of(found, 2, count, 3, (4, 5))
+    assert_array_equal(_strongest.table_of(rows, 2, count, 3, (4, 5)), wanted)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -4,51 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
-import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from imtorque.torch import _nvrtc
-from imtorque.torch._launch import kernel_of, on_device, on_host, processors
+from imtorque.torch import _layouts, _nvrtc
+from imtorque.torch._cuda_survey import BLOCK, MOST_FOLLOWERS, RECORD, STEPS, Follower, Image, Survey
+from imtorque.torch._launch import host_copy, kernel_of, on_device, processors
+from imtorque.torch._layouts import MOST_SIZES, REACHES, Layout
 from imtorque.torch._patches import Boxes
 
-LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = 0, 1, 5, 6, 7, 8, 16, 272  # as survey.cu has them
-BLOCK = 32
-REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows are whole
-MOST_SIZES = 64
-DIAGONAL = 4  # pixels of a thread
 PEAK_BINS = 8192
 HOST_ROWS = 4096  # extrema that are sorted on the host
-
-MOST = 0x3FFFFFFF
-
-
-class Layout(NamedTuple):
-    """How a block shares its memory: columns, groups of rows, the half-size its tables serve, bytes.
-
-    Where extrema are searched for, tiles of `cell_rows` rows, and bytes.
-    """
-
-    columns: int
-    groups: int
-    reach: int
-    shared: int
-    cell_rows: int
-    search_shared: int
-
-    @property
-    def rows(self) -> int:
-        """Rows that are computed together."""
-        return self.groups * DIAGONAL
-
-    @property
-    def macros(self) -> tuple[tuple[str, int], ...]:
-        """What the kernels are compiled with."""
-        return ("TX", self.columns), ("GY", self.groups), ("REACH", self.reach), ("CELL_ROWS", self.cell_rows)
 
 
 class _Squares(ctypes.Structure):
@@ -57,16 +25,6 @@ class _Squares(ctypes.Structure):
         ("half", ctypes.c_int * MOST_SIZES),
         ("label", ctypes.c_int * MOST_SIZES),
         ("area", ctypes.c_double * MOST_SIZES),
-    )
-
-
-class _Image(ctypes.Structure):
-    _fields_ = (
-        ("forces", ctypes.c_void_p),
-        ("steps", ctypes.c_void_p),
-        ("height", ctypes.c_int),
-        ("width", ctypes.c_int),
-        ("stride", ctypes.c_int),
     )
 
 
@@ -79,46 +37,6 @@ class _Wanted(ctypes.Structure):
         ("found", ctypes.c_void_p),
         ("count", ctypes.c_void_p),
     )
-
-
-class Survey:
-    """The records of survey.cu for float32 forces (B, 2, H, W), while they are made and afterwards."""
-
-    def __init__(self, forces: Tensor) -> None:
-        """Start looking at the forces; do not wait."""
-        batch, _, height, width = forces.shape
-        down, across = -(-height // BLOCK), -(-width // BLOCK)
-        made = torch.zeros(batch * (RECORD + down * across), dtype=torch.int32, device=forces.device)
-        masses = made[batch * RECORD :]
-        run = functools.partial(kernel_of, ("survey.cu",), (), forces.device)
-        run("survey")((-(-across // 4), down, batch), (256, 1, 1), forces, height, width, made, masses)
-        pixels, windows = ctypes.c_longlong(height * width), -(-down * across // 256)
-        blocks = min(2 * processors(forces.device), -(-height * width // 2048)) + windows
-        run("survey_rest")((blocks, batch, 1), (256, 1, 1), forces, pixels, masses, down, across, windows, made)
-        run("guess_steps")((batch, 1, 1), (32, 1, 1), made)
-        self.made = made
-        self._host = _spare.pop() if _spare and len(_spare[-1]) >= batch else _pinned_records(batch)
-        self._host[:batch].view(-1).copy_(made[: batch * RECORD], non_blocking=True)
-        self._batch = batch
-        self._ready = torch.cuda.Event()
-        self._ready.record(torch.cuda.current_stream(forces.device))
-
-    def records(self) -> list[list[int]]:
-        """Wait for the records and return them, smallest values as such."""
-        self._ready.synchronize()
-        records: list[list[int]] = self._host[: self._batch].tolist()
-        _spare.append(self._host)
-        for record in records:
-            for place in (EXTENT, EXTENT + 1, GRAIN):
-                record[place] = MOST - record[place]
-        return records
-
-
-_spare: list[Tensor] = []  # memory of the host that the device writes records to, not in use
-
-
-def _pinned_records(batch: int) -> Tensor:
-    return torch.empty(max(8, batch), RECORD, dtype=torch.int32, pin_memory=True)
 
 
 Steps = Sequence[float] | Survey  # of each image; of a survey those that it guesses, before the host knows them
@@ -136,15 +54,7 @@ def layout_for(squares: Boxes, device: torch.device) -> Layout | None:
     """Return the layout for these squares, None where there are none or the device has too little shared memory."""
     if not squares.label:
         return None
-    reach = next(reach for reach in REACHES if reach >= squares.ry[-1])
-    return _fitting_layout(reach, _nvrtc.shared_memory(device))
-
-
-@functools.cache
-def _fitting_layout(reach: int, limit: int) -> Layout | None:
-    choices = itertools.product((64, 32), (7, 6, 5, 4, 3, 2), (16, 8))
-    layouts = (_layout(columns, groups, reach, cell_rows) for columns, groups, cell_rows in choices)
-    return next((fit for fit in layouts if max(fit.shared, fit.search_shared) <= limit), None)
+    return _layouts.fitting_layout(_layouts.served_reach(squares.ry[-1]), _nvrtc.shared_memory(device))
 
 
 def narrow_count(boxes: Boxes, windows: list[float], steps: float) -> int:
@@ -161,31 +71,68 @@ def narrow_count(boxes: Boxes, windows: list[float], steps: float) -> int:
 
 def value_and_scale(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, value: Tensor, scale: Tensor) -> None:
     """Write the value and scale maps (B, H, W) of squares whose sums fit 32 bits."""
-    _walk("value_and_scale", DIAGONAL - 1, forces, boxes, steps, fit, value, scale)
+    _walk(("maps.cu", "value_and_scale"), forces, boxes, steps, fit, value, scale)
 
 
-def torque_volume(forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, out: Tensor) -> None:
-    """Write the volume (B, S, H, W) of squares whose sums fit 32 bits."""
-    _walk("torque_volume", 0, forces, boxes, steps, fit, out)
+def torque_volume(forces: Tensor, boxes: Boxes, steps: Steps, out: Tensor) -> None:
+    """Write the volume (B, S, H, W) of squares whose sums fit 32 bits, where `layout_for` has a layout for them."""
+    limit = _nvrtc.shared_memory(forces.device)
+    fit = _layouts.fitting_volume(_layouts.served_reach(boxes.ry[-1]), limit, _layouts.SHAPES)
+    assert fit, "the volume needs no more memory than the maps"
+    _walk(("volume.cu", "torque_volume"), forces, boxes, steps, fit, out)
 
 
-def _walk(name: str, skew: int, forces: Tensor, boxes: Boxes, steps: Steps, fit: Layout, *outputs: Tensor) -> None:
+def _walk(
+    kernel: tuple[str, str],
+    forces: Tensor,
+    boxes: Boxes,
+    steps: Steps,
+    fit: Layout | _layouts.VolumeLayout,
+    *outputs: Tensor,
+) -> None:
+    if not isinstance(steps, Survey):
+        kept = on_device(tuple(steps), torch.float32, forces.device)
+        _follower(kernel, forces, boxes, (kept.data_ptr(), 1), fit, outputs).launch()
+        return
+    assert steps.plan, "what follows with guessed steps comes before their records are asked for"
+    followers, key = steps.plan.followers, (kernel[1], boxes, fit)
+    follower = followers.get(key)
+    if follower is None:
+        if len(followers) >= MOST_FOLLOWERS:
+            followers.clear()
+        given = (steps.plan.made.data_ptr() + 4 * STEPS, RECORD)
+        follower = followers[key] = _follower(kernel, forces, boxes, given, fit, outputs)
+    follower.image.forces = forces.data_ptr()
+    for address, output in zip(follower.outputs, outputs, strict=True):
+        address.value = output.data_ptr()
+    follower.launch()
+
+
+def _follower(
+    kernel: tuple[str, str],
+    forces: Tensor,
+    boxes: Boxes,
+    steps: tuple[int, int],
+    fit: Layout | _layouts.VolumeLayout,
+    outputs: tuple[Tensor, ...],
+) -> Follower:
+    """Prepare a kernel that walks down strips; steps: their address, and from one image's to the next."""
     batch, _, height, width = forces.shape
     reach = boxes.ry[-1]
-    strips = -(-(width + skew) // fit.columns)
-    rows = _rows_per_band(height, strips * batch, fit.rows, reach, processors(forces.device))
-    image, squares, kept = _arguments(forces, boxes, steps)
-    threads = fit.columns * fit.groups
-    kernel_of(("tables.cu", "maps.cu"), fit.macros, forces.device, name)(
-        (strips, -(-height // rows), batch), (threads, 1, 1), image, squares, reach, rows, *outputs, shared=fit.shared
-    )
-    del kept
+    strips = -(-(width + fit.skew) // fit.columns)
+    rows = _layouts.rows_per_band(height, strips * batch, fit.rows, reach, processors(forces.device))
+    image = Image(forces.data_ptr(), steps[0], height, width, steps[1])
+    addresses = tuple(ctypes.c_void_p(output.data_ptr()) for output in outputs)
+    run = kernel_of(("tables.cu", "walk.cu", kernel[0]), fit.macros, forces.device, kernel[1])
+    grid, threads = (strips, -(-height // rows), batch), (fit.threads, 1, 1)
+    given = (image, _squares(boxes), reach, rows, *addresses)
+    return Follower(run.prepared(grid, threads, *given, shared=fit.shared), image, addresses)
 
 
 def search(
     forces: Tensor,
     boxes: Boxes,
-    steps: Steps,
+    steps: Sequence[float],
     fit: Layout,
     value: Tensor | None,
     request: tuple[int, int, bool],
@@ -202,23 +149,23 @@ def search(
     else:
         _list_tiles(value, request, (fit.cell_rows, fit.columns - 2), threshold, tiles, listed)
     sign, _, end_scales = request
+    kept = on_device(tuple(steps), torch.float32, forces.device)
+    image = Image(forces.data_ptr(), kept.data_ptr(), height, width, 1)
     capacity = 1 << 16
     while True:
         # Tiles taken, at 1; extrema found and those tied, at 2; then the extrema.
         made = torch.zeros(8 + 6 * capacity, dtype=torch.int32, device=forces.device)
         wanted = _Wanted(threshold.data_ptr(), sign, end_scales, capacity, made.data_ptr() + 32, made.data_ptr() + 8)
-        image, squares, kept = _arguments(forces, boxes, steps)
         kernel_of(("tables.cu", "search.cu"), fit.macros, forces.device, "search")(
             (processors(forces.device), 1, 1),
             (fit.columns * fit.groups, 1, 1),
-            *(image, squares, boxes.ry[-1], across, down, tiles, listed, made[1:], wanted),
+            *(image, _squares(boxes), boxes.ry[-1], across, down, tiles, listed, made[1:], wanted),
             shared=fit.search_shared,
         )
-        first = on_host(made[: 8 + 6 * HOST_ROWS])
-        count = int(first[2])
-        del kept
-        if count <= HOST_ROWS:
-            return first[8 : 8 + 6 * count].clone().view(-1, 6)
+        with host_copy(made[: 8 + 6 * HOST_ROWS]) as first:
+            count = int(first[2])
+            if count <= HOST_ROWS:
+                return first[8 : 8 + 6 * count].clone().view(-1, 6)
         if count <= capacity:
             return made[8 : 8 + 6 * count].view(-1, 6)
         capacity = count
@@ -242,39 +189,6 @@ def _list_tiles(
         run("find_threshold")((batch, 1, 1), (1024, 1, 1), bins, ctypes.c_longlong(count), 0.0, threshold)
     grid = (-(-width // tile[1]), -(-height // tile[0]), batch)
     run("list_tiles")(grid, (256, 1, 1), value, height, width, *tile, threshold, tiles, listed)
-
-
-def _layout(columns: int, groups: int, reach: int, cell_rows: int) -> Layout:
-    row = 3 * 32 * -(-(columns + DIAGONAL - 1 + 2 * reach + 1) // 32)
-    cells = (groups * DIAGONAL + 2 * reach + 1) * row
-    searched = (cell_rows + 2 + 2 * reach + 1) * row + 3 * (cell_rows + 2) * columns
-    return Layout(columns, groups, reach, 4 * cells + 8 * MOST_SIZES, cell_rows, 4 * searched + 8 * MOST_SIZES)
-
-
-@functools.lru_cache(maxsize=256)
-def _rows_per_band(height: int, strips: int, step: int, reach: int, processors: int) -> int:
-    """Return how many rows a block walks down, so that all processors end at about the same time.
-
-    A block makes tables of 2 reach rows before its first output, at a third of the cost of computed rows.
-    """
-
-    def time(bands: int) -> float:
-        rounds = -(-strips * bands // processors)
-        made = -(-(-(-height // bands) + 2 * reach) // step)
-        computed = -(-height // bands) / step + 0.5
-        return rounds * (0.3 * made + computed)
-
-    bands = min(range(1, max(2, math.ceil(height / step) + 1)), key=time)
-    return -(-height // bands)
-
-
-def _arguments(forces: Tensor, boxes: Boxes, steps: Steps) -> tuple[_Image, _Squares, Tensor]:
-    """Return the image and the squares as the kernels take them, and the tensor that they point to."""
-    if isinstance(steps, Survey):
-        kept, offset, stride = steps.made, 4 * STEPS, RECORD
-    else:
-        kept, offset, stride = on_device(tuple(steps), torch.float32, forces.device), 0, 1
-    return _Image(forces.data_ptr(), kept.data_ptr() + offset, *forces.shape[2:], stride), _squares(boxes), kept
 
 
 @functools.lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ import functools
 import torch
 from torch import Tensor
 
-from imtorque.torch._launch import kernel_of, on_device, processors
+from imtorque.torch._launch import kernel_of, processors
 
 WIDEST_RADIUS = 24  # of a Gaussian
 
@@ -26,13 +26,12 @@ def smoothed(grey: Tensor, weights: list[float]) -> Tensor:
     return out
 
 
-def grey_of_bytes(image: Tensor, ranges: list[tuple[float, float]]) -> Tensor:
-    """Return the luminance of uint8 pictures (B, 1 or 3, H, W), less an offset and times a scale for each."""
+def grey_of_bytes(image: Tensor, scales: Tensor) -> Tensor:
+    """Return the luminance of uint8 pictures (B, 1 or 3, H, W), less an offset and times a scale for each (B, 2)."""
     batch, channels, height, width = image.shape
     grey = torch.empty(batch, height, width, device=image.device)
     count = height * width
     run = kernel_of(("canny.cu",), (), image.device, "to_grey")
-    scales = on_device(tuple(number for pair in ranges for number in pair), torch.float64, image.device)
     run((-(-count // 256), batch, 1), (256, 1, 1), image, channels, ctypes.c_longlong(count), scales, grey)
     return grey
 

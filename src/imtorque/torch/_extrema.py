@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
-from imtorque.torch import _cuda, _tables
+from imtorque.torch import _cuda, _strongest, _tables
 from imtorque.torch._components import first_of_component
 from imtorque.torch._torque import Field, field_maps
 
@@ -30,20 +30,33 @@ class Found(NamedTuple):
         return Found(*(field[which] for field in self))
 
 
-def extrema(field: Field, request: Request) -> tuple[Found, Tensor]:
-    """Return extrema, strongest first image by image, and their ranks within their images; where a count is wanted,
-    at least as many, and on the host where there are few.
-    """
+def extrema(field: Field, request: Request) -> Tensor:
+    """Return size's place, y, x and bits of the value of the strongest, (4, B, n), 0 where there are no more."""
     _, wanted, end_scales = request
+    sizes, shape = len(field.boxes.label), (field.forces.shape[2], field.forces.shape[3])
     # An extremum at an end size may be left out by request, and then the value map does not bound the others.
     value = field_maps(field)[0] if wanted >= 0 and end_scales and field.guess() else None
     if field.fits and field.fit and field.rounding:
         rows = _cuda.search(field.forces, field.boxes, field.rounding.steps, field.fit, value, request)
+        if rows.device.type == "cpu":
+            table = _strongest.table_of(rows.numpy(), len(field.forces), wanted, sizes, shape)
+            return torch.from_numpy(table).to(field.forces.device)
         image, k, y, x, tied, bits = rows.unbind(1)
         found = Found(image.long(), k.long(), y.long(), x.long(), tied > 0, bits.contiguous().view(torch.float32))
     else:
         found = _searched(field, request)
-    return _strongest(found, len(field.boxes.label), field.forces.shape[2:])
+    return table_of(found, len(field.forces), wanted, sizes, shape)
+
+
+def table_of(found: Found, batch: int, wanted: int, sizes: int, shape: tuple[int, int]) -> Tensor:
+    """Do what `_strongest.table_of` does, for any number of extrema on any device."""
+    found, rank = strongest(found, sizes, shape)
+    width = wanted if wanted >= 0 else int(rank.max()) + 1 if len(rank) else 0
+    table = torch.zeros(4, batch, width + 1, dtype=torch.int64, device=rank.device)
+    bits = found.value.contiguous().view(torch.int32)
+    # The last column takes what is not wanted.
+    table[:, found.image, rank.clamp(max=width)] = torch.stack([found.k, found.y, found.x, bits.long()])
+    return table[:, :, :width]
 
 
 def _searched(field: Field, request: Request) -> Found:
@@ -93,7 +106,8 @@ def _test(torque: Tensor, near: list[tuple[Tensor, Tensor, Tensor]], k: int, sig
     return Found(image, torch.full_like(y, k), y, x, equal > 1, value)
 
 
-def _strongest(found: Found, sizes: int, shape: torch.Size) -> tuple[Found, Tensor]:
+def strongest(found: Found, sizes: int, shape: tuple[int, int]) -> tuple[Found, Tensor]:
+    """Return them, strongest first image by image, the first of each plateau alone, and ranks in their images."""
     height, width = shape
     place = ((found.image * sizes + found.k) * height + found.y) * width + found.x
     found = found.chosen(place.argsort())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -15,22 +17,25 @@ def serves(device: torch.device) -> bool:
     return device.type == "cuda" and _nvrtc.is_available(device)
 
 
-def on_host(tensor: Tensor) -> Tensor:
-    """Return a copy of a small int32 tensor on the host, by memory that the device writes to; valid until the next."""
-    host = _pinned(tensor.device, 1 << max(12, (tensor.numel() - 1).bit_length()))[: tensor.numel()]
+@contextlib.contextmanager
+def host_copy(tensor: Tensor) -> Iterator[Tensor]:
+    """Lend a copy of a small int32 tensor on the host, in memory that the device writes to and that is kept."""
+    memory = _spare.pop() if _spare else torch.empty(0, dtype=torch.int32)
+    if memory.numel() < tensor.numel():
+        memory = torch.empty(tensor.numel(), dtype=torch.int32, pin_memory=True)
+    host = memory[: tensor.numel()]
     host.copy_(tensor, non_blocking=True)
     torch.cuda.current_stream(tensor.device).synchronize()
-    return host
+    yield host
+    _spare.append(memory)
+
+
+_spare: list[Tensor] = []  # not lent
 
 
 @functools.lru_cache(maxsize=64)
 def on_device(numbers: tuple[float, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.tensor(numbers, dtype=dtype, device=device)
-
-
-@functools.lru_cache(maxsize=8)
-def _pinned(device: torch.device, count: int) -> Tensor:  # noqa: ARG001  # each device has its own
-    return torch.empty(count, dtype=torch.int32, pin_memory=True)
 
 
 @functools.cache

@@ -35,9 +35,30 @@ def is_available(device: torch.device) -> bool:
     return True
 
 
+@functools.cache
 def shared_memory(device: torch.device) -> int:
     """Return how many bytes of shared memory a block may have."""
     return int(torch.cuda.get_device_properties(device).shared_memory_per_block_optin)
+
+
+class Launch:
+    """A launch of a kernel with its arguments as C values: those that are ctypes objects may change between calls."""
+
+    def __init__(
+        self, function: Any, first: tuple[Any, ...], values: list[Any], last: tuple[Any, ...], at: int
+    ) -> None:
+        """Hold the driver's function, what comes before and after the stream and the arguments, and the device."""
+        self._function, self._first, self._last, self._at = function, first, last, at
+        self._values = values  # alive as long as their addresses
+        self._addresses = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+
+    def __call__(self) -> None:
+        """Launch on the device's current stream."""
+        if torch._C._cuda_getDevice() != self._at:
+            with torch.cuda.device(self._at):
+                return self()
+        stream = ctypes.c_void_p(torch._C._cuda_getCurrentRawStream(self._at))  # no object is made for it
+        _check(self._function(*self._first, stream, self._addresses, *self._last))
 
 
 class Kernel:
@@ -58,19 +79,26 @@ class Kernel:
         cooperative: bool = False,
     ) -> None:
         """Launch on the device's current stream: ints become C ints, floats C floats, tensors their addresses."""
-        if torch.cuda.current_device() != self._device.index:
-            with torch.cuda.device(self._device):
-                return self(grid, threads, *arguments, shared=shared, cooperative=cooperative)
+        self.prepared(grid, threads, *arguments, shared=shared, cooperative=cooperative)()
+
+    def prepared(
+        self,
+        grid: tuple[int, int, int],
+        threads: tuple[int, int, int],
+        *arguments: Any,
+        shared: int = 0,
+        cooperative: bool = False,
+    ) -> Launch:
+        """Return such a launch to be made once or often."""
         if shared > max(48 * 1024, self._shared):
-            _check(_driver().cuFuncSetAttribute(self._handle, DYNAMIC_SHARED_SIZE, shared))
+            with torch.cuda.device(self._device):
+                _check(_driver().cuFuncSetAttribute(self._handle, DYNAMIC_SHARED_SIZE, shared))
             self._shared = shared
         values = [_as_c(argument) for argument in arguments]
-        addresses = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
-        stream = ctypes.c_void_p(torch._C._cuda_getCurrentRawStream(self._device.index))  # no object is made for it
+        first = (self._handle, *grid, *threads, shared)
         if cooperative:
-            _check(_driver().cuLaunchCooperativeKernel(self._handle, *grid, *threads, shared, stream, addresses))
-        else:
-            _check(_driver().cuLaunchKernel(self._handle, *grid, *threads, shared, stream, addresses, None))
+            return Launch(_driver().cuLaunchCooperativeKernel, first, values, (), self._device.index)
+        return Launch(_driver().cuLaunchKernel, first, values, (None,), self._device.index)
 
 
 @functools.cache

@@ -110,13 +110,7 @@ def _run_extrema(
     forces: Tensor, sides: Sequence[int], alpha: float, sign: int, count: int, end_scales: bool
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     field = _torque.Field(forces, list(sides), alpha, exact=True)
-    found, rank = _extrema.extrema(field, (sign, count, end_scales))
-    width = count if count >= 0 else int(rank.max()) + 1 if len(rank) else 0
-    # As integers in one tensor, which goes to the device at once; the last column takes what is not wanted.
-    table = torch.zeros(4, len(forces), width + 1, dtype=torch.int64, device=rank.device)
-    bits = found.value.contiguous().view(torch.int32)
-    table[:, found.image, rank.clamp(max=width)] = torch.stack([found.k, found.y, found.x, bits.long()])
-    k, y, x, bits = table[:, :, :width].to(forces.device).unbind(0)
+    k, y, x, bits = _extrema.extrema(field, (sign, count, end_scales)).unbind(0)
     return k, y, x, bits.int().view(torch.float32)
 
 
@@ -130,8 +124,12 @@ def _own_extrema(
 def _run_canny(
     image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
 ) -> Tensor:
-    ranges, units = _pictures.levelled(image, (value_range[0], value_range[1]) if value_range else None)
-    smoothed = _canny.smooth(_pictures.grey(image, ranges), _canny.gaussian(sigma))
+    if image.dtype == torch.uint8 and not value_range and _launch.serves(image.device):
+        grey, units = _pictures.grey_by_brightest(image), [1.0] * len(image)
+    else:
+        ranges, units = _pictures.levelled(image, (value_range[0], value_range[1]) if value_range else None)
+        grey = _pictures.grey(image, ranges)
+    smoothed = _canny.smooth(grey, _canny.gaussian(sigma))
     if kind == 2:
         thresholds = _canny.automatic_thresholds(smoothed)
     elif kind == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,25 @@ def grey(image: Tensor, ranges: list[ValueRange]) -> Tensor:
     """Return the luminance (B, H, W) as float32, 0 for black and 1 for white, in the library's bits."""
     scales = [(low, 1 / (high - low)) for low, high in ranges]
     if image.dtype == torch.uint8 and _launch.serves(image.device):
-        return _cuda_edges.grey_of_bytes(image.contiguous(), scales)
+        numbers = tuple(number for pair in scales for number in pair)
+        return _cuda_edges.grey_of_bytes(image.contiguous(), _launch.on_device(numbers, torch.float64, image.device))
     if image.shape[1] == 1 and image.dtype == torch.float32 and set(ranges) == {(0.0, 1.0)}:
         return image[:, 0].contiguous()
     return scaled(luminance(image.double()), scales).float()
+
+
+def grey_by_brightest(image: Tensor) -> Tensor:
+    """Return what `grey` does for uint8 pictures by the rule for each, without asking the device for its values."""
+    table = _launch.on_device(_byte_scales(), torch.float64, image.device).view(-1, 2)
+    brightest = image.flatten(1).amax(1)
+    return _cuda_edges.grey_of_bytes(image.contiguous(), table[brightest.long()])
+
+
+@functools.cache
+def _byte_scales() -> tuple[float, ...]:
+    """Return offset and scale of uint8 pictures for each of their highest values; the lowest makes no difference."""
+    ranges = [range_of_bounds(0.0, float(high), np.dtype(np.uint8)) for high in range(256)]
+    return tuple(number for low, high in ranges for number in (low, 1 / (high - low)))
 
 
 def luminance(image: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from imtorque._survey import PELL_STEPS, Survey, _unit
-from imtorque.torch import _cuda, _launch
+from imtorque.torch import _cuda_survey, _launch
 
 LARGEST_FORCE = 1e30  # keeps every torque inside a float32
 PELL_SLACK = 1e-3  # of a step
@@ -31,20 +31,22 @@ class Rounding(NamedTuple):
         return (forces.float() * steps[:, None, None, None]).round().long()
 
 
-def rounding_of(forces: Tensor, *, check: bool = True, survey: _cuda.Survey | None = None) -> Rounding:
+def rounding_of(forces: Tensor, *, check: bool = True, survey: _cuda_survey.Survey | None = None) -> Rounding:
     """Return how the library rounds each image of float32 forces (B, 2, H, W); refuse forces that are not finite."""
     height, width = forces.shape[2:]
     if survey is None and _launch.serves(forces.device):
-        survey = _cuda.Survey(forces)
+        survey = _cuda_survey.Survey(forces)
     records = survey.records() if survey else [_record(image) for image in forces.float()]
-    largest = [_as_float(record[_cuda.LARGEST]) for record in records]
+    largest = [_as_float(record[_cuda_survey.LARGEST]) for record in records]
     if not max(largest) <= LARGEST_FORCE:  # NaN as well
         if not check:
             return Rounding([], [], [], [])
         raise ValueError(f"forces must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
     surveys = [_survey(record, height, width) for record in records]
-    windows = [[_as_float(bits) for bits in record[_cuda.WINDOWS : _cuda.WINDOWS + 4]] for record in records]
-    guessed = [_as_float(record[_cuda.STEPS]) for record in records]
+    windows = [
+        [_as_float(bits) for bits in record[_cuda_survey.WINDOWS : _cuda_survey.WINDOWS + 4]] for record in records
+    ]
+    guessed = [_as_float(record[_cuda_survey.STEPS]) for record in records]
     return Rounding([found.steps for found in surveys], largest, windows, guessed)
 
 
@@ -58,13 +60,13 @@ def _as_float(bits: int) -> float:
 
 
 def _survey(record: list[int], height: int, width: int) -> Survey:
-    largest = _as_float(record[_cuda.LARGEST])
-    counts = record[_cuda.OCTAVES : _cuda.OCTAVES + 256]
+    largest = _as_float(record[_cuda_survey.LARGEST])
+    counts = record[_cuda_survey.OCTAVES : _cuda_survey.OCTAVES + 256]
     octaves = tuple((e - 127, count) for e, count in enumerate(counts) if count)
-    top, left, bottom, right = record[_cuda.EXTENT : _cuda.EXTENT + 4]
+    top, left, bottom, right = record[_cuda_survey.EXTENT : _cuda_survey.EXTENT + 4]
     extent = (top, left, bottom, right) if octaves else None
-    not_pell = (_unit(largest),) if octaves and record[_cuda.NOT_PELL] else ()
-    grain = record[_cuda.GRAIN] if octaves else 0
+    not_pell = (_unit(largest),) if octaves and record[_cuda_survey.NOT_PELL] else ()
+    grain = record[_cuda_survey.GRAIN] if octaves else 0
     return Survey((0, 0, height, width), height * width, extent, largest, grain, not_pell, octaves)
 
 
@@ -72,14 +74,14 @@ def _record(forces: Tensor) -> list[int]:
     """Return what the kernels of survey.cu find, by torch's own operations."""
     bits = forces.abs().contiguous().view(torch.int32)
     larger = bits.amax(0)
-    record = [0] * _cuda.RECORD
-    record[_cuda.LARGEST] = int(larger.max())
-    if not record[_cuda.LARGEST]:
+    record = [0] * _cuda_survey.RECORD
+    record[_cuda_survey.LARGEST] = int(larger.max())
+    if not record[_cuda_survey.LARGEST]:
         return record
-    record[_cuda.OCTAVES :] = torch.bincount((larger[larger > 0] >> 23).long(), minlength=256).tolist()
-    record[_cuda.EXTENT : _cuda.EXTENT + 4] = _extent(larger > 0)
-    record[_cuda.GRAIN] = _grain(bits[bits > 0])
-    record[_cuda.NOT_PELL] = _off_pell_grid(forces.abs(), _as_float(record[_cuda.LARGEST]))
+    record[_cuda_survey.OCTAVES :] = torch.bincount((larger[larger > 0] >> 23).long(), minlength=256).tolist()
+    record[_cuda_survey.EXTENT : _cuda_survey.EXTENT + 4] = _extent(larger > 0)
+    record[_cuda_survey.GRAIN] = _grain(bits[bits > 0])
+    record[_cuda_survey.NOT_PELL] = _off_pell_grid(forces.abs(), _as_float(record[_cuda_survey.LARGEST]))
     return record
 
 

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from imtorque.torch import _cuda, _cuda_far, _launch, _tables
+from imtorque.torch._cuda_survey import Survey
+from imtorque.torch._layouts import Layout
 from imtorque.torch._patches import Boxes, boxes_for, check_range, norm
 from imtorque.torch._rounding import Rounding, rounding_of
 
@@ -25,13 +27,13 @@ class Field:
         self.boxes = boxes_for(sides, alpha, height, width)
         self.type = torch.float64 if forces.dtype == torch.float64 and not exact else torch.float32
         self.forces = forces.detach()
-        self.fit: _cuda.Layout | None = None
+        self.fit: Layout | None = None
         self._alpha, self._exact = alpha, exact
         on_cuda = _launch.serves(forces.device) and self.type == torch.float32
         self._rounds = exact or on_cuda
         if self._rounds:
             self.forces = self.forces.float().contiguous()
-        self.survey = _cuda.Survey(self.forces) if on_cuda else None
+        self.survey = Survey(self.forces) if on_cuda else None
 
     @functools.cached_property
     def rounding(self) -> Rounding | None:
@@ -45,7 +47,7 @@ class Field:
             check_range(self.boxes, self._alpha, largest, steps, *self.forces.shape[2:])
         return rounding
 
-    def guess(self) -> _cuda.Layout | None:
+    def guess(self) -> Layout | None:
         """Return the layout of kernels that may start before the host knows how forces are rounded.
 
         The device guesses the steps; `guessed_right` says afterwards whether they, and sums in 32 bits, were right.
@@ -111,12 +113,12 @@ def volume(forces: Tensor, sides: list[int], alpha: float, exact: bool, out: Ten
     count = len(field.boxes.label)
     if out is None:
         out = torch.empty(batch, count, height, width, dtype=field.type, device=forces.device)
-    if (layout := field.guess()) and field.survey:
-        _cuda.torque_volume(field.forces, field.boxes, field.survey, layout, out)
+    if field.guess() and field.survey:
+        _cuda.torque_volume(field.forces, field.boxes, field.survey, out)
         if field.guessed_right:
             return out
     if field.fits and field.fit and field.rounding:
-        _cuda.torque_volume(field.forces, field.boxes, field.rounding.steps, field.fit, out)
+        _cuda.torque_volume(field.forces, field.boxes, field.rounding.steps, out)
         return out
     if far := field.far():
         far.fill_volume(field.boxes, field.norms(field.boxes), out)

@@ -11,6 +11,7 @@ from torch import Tensor
 from imtorque._types import Patch, Sign, Sizes
 from imtorque.torch import _ops
 from imtorque.torch._checks import check_alpha, check_forces, check_patch, default_sides, flat_sides
+from imtorque.torch._launch import on_device
 
 
 class Extrema(NamedTuple):
@@ -81,8 +82,15 @@ def find_extrema(
     there = value != 0
     if not exact and not (source.dtype != torch.float64 and not source.requires_grad):
         value = torch.where(there, torque_at(source, sides, alpha, k, y, x), 0.0)
-    pairs = torch.tensor(sides, device=k.device).view(-1, 2)[k] * there[..., None]
+    pairs = _pairs(sides, k.device)[k] * there[..., None]
     return Extrema(y, x, pairs[..., 0] if squares else pairs, value)
+
+
+def _pairs(sides: list[int], device: torch.device) -> Tensor:
+    """Return heights and widths; without waiting for the device where it has had them before."""
+    if device.type == "cuda" and not torch.compiler.is_compiling():
+        return on_device(tuple(sides), torch.int64, device).view(-1, 2)
+    return torch.tensor(sides, device=device).view(-1, 2)
 
 
 def torque_at(forces: Tensor, sides: list[int], alpha: float, k: Tensor, y: Tensor, x: Tensor) -> Tensor:
@@ -93,7 +101,7 @@ def torque_at(forces: Tensor, sides: list[int], alpha: float, k: Tensor, y: Tens
     u = torch.arange(width, dtype=wide.dtype, device=wide.device) - width // 2
     fields = torch.stack([wide[:, 0], wide[:, 1], u * wide[:, 1] - v * wide[:, 0]], 1)
     table = torch.nn.functional.pad(fields.cumsum(2).cumsum(3), (1, 0, 1, 0))
-    pairs = torch.tensor(sides, device=k.device).view(-1, 2)[k]
+    pairs = _pairs(sides, k.device)[k]
     half_y, half_x = (pairs // 2).unbind(-1)
     top, bottom = (y - half_y).clamp(min=0), (y + half_y + 1).clamp(max=height)
     left, right = (x - half_x).clamp(min=0), (x + half_x + 1).clamp(max=width)

@@ -4,14 +4,32 @@
 // anywhere. They are made from the forces where they are used: no table is ever written to global memory. A warp sums
 // along a row, then a thread sums along a column.
 //
-// Set by the host: TX (threads in a row), GY (groups of J rows), REACH (the largest half-size the tables serve).
+// Set by the host: TX (threads in a row), GY (groups of J rows), REACH (the largest half-size the tables serve); where
+// they are not the usual ones: J (rows of pixels of a thread), C (columns of them), PARTS (threads for each of them),
+// MIRROR (first rows of the ring that are there again after its last), PAD (cells after each row, against bank conflicts).
+#ifndef J
 #define J 4
+#endif
+#ifndef C
+#define C 1
+#endif
+#ifndef PAD
+#define PAD 0
+#endif
+#ifndef PARTS
+#define PARTS 1
+#endif
+#ifndef MIRROR
+#define MIRROR 0
+#endif
 #define STEP (GY * J)
 #define CELLS ((TX + J - 1 + 2 * REACH + 1 + 31) / 32)  // columns per lane of a warp that sums a row
 #define W (32 * CELLS)
-#define ROW (3 * W)  // D1 | D2 | Q
+#define ROW (3 * W + PAD)  // D1 | D2 | Q
+#define PLACE(n) ((n) % C * (W / C) + (n) / C)  // of column n: what threads C columns apart read lies side by side
 #define RING (STEP + 2 * REACH + 1)
-#define THREADS (TX * GY)
+#define ACROSS (TX / C)
+#define THREADS (ACROSS * GY * PARTS)
 #define WARPS (THREADS / 32)
 #define ROWS_PER_WARP ((STEP + WARPS - 1) / WARPS)
 #define MOST_SIZES 64
@@ -77,7 +95,7 @@ __device__ __forceinline__ void sum_row(const RowForces& f, float steps, int lan
     u32 g = warp_scan(sum_g, lane) - sum_g;
 #pragma unroll
     for (int i = 0; i < CELLS; ++i) {
-        const int n = lane * CELLS + i;
+        const int n = PLACE(lane * CELLS + i);
         cells[n] = rx;
         cells[W + n] = ry;
         cells[2 * W + n] = g;
@@ -106,6 +124,12 @@ __device__ __forceinline__ void sum_columns(u32* ring, int first, int count, int
         cell[0] = c.ky - c.kx;
         cell[W] = c.ky + c.kx;
         cell[2 * W] = c.q;
+        if (MIRROR && cell < ring + MIRROR * ROW) {
+            u32* again = cell + rows * ROW;
+            again[0] = c.ky - c.kx;
+            again[W] = c.ky + c.kx;
+            again[2 * W] = c.q;
+        }
         cell += ROW;
         if (cell >= end) cell -= rows * ROW;
     }
