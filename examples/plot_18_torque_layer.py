@@ -56,5 +56,5 @@ for name, layer in layers.items():
 cells[0].set(xlabel="steps", ylabel="F of outlines", ylim=(0, 1))
 cells[0].legend()
 for cell, (name, picture) in zip(cells[1:], pictures.items(), strict=True):
-    cell.imshow(picture, cmap="gray")
+    cell.imshow(picture.numpy(), cmap="gray")
     cell.set(title=name, xticks=[], yticks=[])
