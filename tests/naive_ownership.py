@@ -4,17 +4,7 @@ import math
 
 import numpy as np
 
-
-def bilinear(plane, y, x):
-    """A plane between its pixels, clamped to its border."""
-    height, width = plane.shape
-    y, x = min(max(y, 0), height - 1), min(max(x, 0), width - 1)
-    v, u = min(int(y), height - 2) if height > 1 else 0, min(int(x), width - 2) if width > 1 else 0
-    a, b = y - v, x - u
-    down, right = min(v + 1, height - 1), min(u + 1, width - 1)
-    top = (1 - b) * plane[v, u] + b * plane[v, right]
-    bottom = (1 - b) * plane[down, u] + b * plane[down, right]
-    return (1 - a) * top + a * bottom
+from naive import bilinear
 
 
 def beside(plane, fx, fy, distance, dark):

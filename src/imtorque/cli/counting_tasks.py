@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imtorque._types import Image
 from imtorque.cli.opening import AS_IT_IS, Opening
-from imtorque.cli.tasks import Written, blob_rows, table
+from imtorque.cli.tasks import Written, blob_rows, label_bytes, table
 from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.render.objects import numbered_overlay
@@ -53,7 +53,7 @@ class CountObjects:
                 f"{stem}.png",
                 numbered_overlay(image, found.labels, *(v.astype(np.float64) for v in (found.y, found.x))),
             ),
-            write_picture(f"{stem}.labels.tiff", _compact(found.labels)),
+            write_picture(f"{stem}.labels.tiff", label_bytes(found)),
         ]
         diameters = [row["diameter"] for row in rows]
         mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}
@@ -78,10 +78,6 @@ class CountObjects:
                 raise ValueError(f"{source}: --sizes in um needs a --pixel-size, got none, nor one in the file")
             sizes = (sizes[0] / pixel, sizes[1] / pixel)
         return find_blobs(image, sizes=sizes, sign=self.sign, sure=self.sure)
-
-
-def _compact(labels: NDArray[np.int32]) -> NDArray[Any]:
-    return labels.astype(np.uint16) if labels.max(initial=0) < 2**16 else labels
 
 
 @cache

@@ -180,7 +180,7 @@ class FindBlobs:
         if self.overlay:
             outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
         if self.labels:
-            outputs.append(write_picture(f"{stem}.labels.tiff", _within(_label_bytes(blobs), inside)))
+            outputs.append(write_picture(f"{stem}.labels.tiff", _within(label_bytes(blobs), inside)))
         bright = int(np.count_nonzero(blobs.value > 0))
         counts = {"count": len(blobs), "bright": bright, "dark": len(blobs) - bright}
         return outputs, {"height": shape[0], "width": shape[1], **counts, "blobs": blob_rows(blobs)}
@@ -283,7 +283,7 @@ def _blob_names(blobs: Blobs) -> dict[str, str]:
     }
 
 
-def _label_bytes(blobs: Blobs) -> NDArray[np.uint16] | NDArray[np.int32]:
+def label_bytes(blobs: Blobs) -> NDArray[np.uint16] | NDArray[np.int32]:
     """Return the label image in as few bytes as hold its numbers."""
     return blobs.labels.astype(np.uint16) if len(blobs) <= 65535 else blobs.labels
 
