@@ -23,7 +23,7 @@ LAYOUTS = [
 ]
 VOLUMES = [
     (("tables.cu", "walk.cu", "volume.cu"), _layouts.VolumeLayout(64, 45, shape).macros)
-    for shape in (_layouts.SHAPES[0], _layouts.Shape(6, 4, 4, 4, 4))
+    for shape in (*_layouts.TILES, _layouts.COLUMNS[0])
 ]
 MODULES = [
     *LAYOUTS,
@@ -73,7 +73,7 @@ def test_shared_memory_holds_the_tables_of_common_cards():
 def test_the_volume_has_a_layout_wherever_the_maps_have_one():
     for reach in _layouts.REACHES:
         for limit in range(48 * 1024, 240 * 1024, 1024):
-            volume = _layouts.fitting_volume(reach, limit, _layouts.SHAPES)
+            volume = _layouts.fitting_volume(reach, limit)
             assert volume or not _layouts.fitting_layout(reach, limit)
             assert not volume or volume.threads <= 1024
 

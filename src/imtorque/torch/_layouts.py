@@ -62,7 +62,9 @@ class Shape(NamedTuple):
     unrolled: int
 
 
-SHAPES = tuple(Shape(groups, 2, 1, 1, 1) for groups in (14, 12, 8, 4))  # the best first
+TILES = (Shape(6, 4, 4, 4, 4),)  # the best where there are sizes for all parts
+COLUMNS = tuple(Shape(groups, 2, 1, 1, 1) for groups in (14, 12, 8, 4))  # the best first
+MANY_SIZES = 12
 
 
 class VolumeLayout(NamedTuple):
@@ -121,7 +123,7 @@ def fitting_layout(reach: int, limit: int) -> Layout | None:
 
 
 @functools.cache
-def fitting_volume(reach: int, limit: int, shapes: tuple[Shape, ...]) -> VolumeLayout | None:
+def fitting_volume(reach: int, limit: int, shapes: tuple[Shape, ...] = COLUMNS) -> VolumeLayout | None:
     """Return the best layout of the volume within a limit of shared memory."""
     layouts = (VolumeLayout(columns, reach, shape) for columns in (64, 32) for shape in shapes)
     fitting = (fit for fit in layouts if fit.shared <= limit)

@@ -29,12 +29,13 @@ __device__ __forceinline__ void raise(int* entry, int value) {
 
 // 256 threads look at 4 blocks side by side, a warp at half a block.
 extern "C" __global__ void survey(const float* forces, int height, int width, int* records, float* masses) {
-    __shared__ int octaves[256];
+    __shared__ int octaves[256], entries[GRAIN + 1];
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, b = blockIdx.z;
     const long long pixels = (long long)height * width;
     const float *fx = forces + 2 * b * pixels, *fy = fx + pixels;
     int* record = records + b * RECORD;
     octaves[threadIdx.x] = 0;
+    if (threadIdx.x <= GRAIN) entries[threadIdx.x] = 0;
     __syncthreads();
     const int column = blockIdx.x * 4 + warp % 4, x = column * BLOCK + lane;
     const int from = blockIdx.y * BLOCK + warp / 4 * (BLOCK / 2);
@@ -76,16 +77,17 @@ extern "C" __global__ void survey(const float* forces, int height, int width, in
     bottom = __reduce_max_sync(0xFFFFFFFFu, bottom);
     grain = __reduce_min_sync(0xFFFFFFFFu, grain);
     if (lane == 0 && any) {
-        raise(record + LARGEST, largest);
-        raise(record + TOP, MOST - top);
-        raise(record + BOTTOM, bottom);
-        raise(record + LEFT, MOST - (column * BLOCK + __ffs(any) - 1));
-        raise(record + RIGHT, column * BLOCK + 32 - __clz(any));
-        raise(record + GRAIN, MOST - grain);
+        atomicMax(entries + LARGEST, largest);
+        atomicMax(entries + TOP, MOST - top);
+        atomicMax(entries + BOTTOM, bottom);
+        atomicMax(entries + LEFT, MOST - (column * BLOCK + __ffs(any) - 1));
+        atomicMax(entries + RIGHT, column * BLOCK + 32 - __clz(any));
+        atomicMax(entries + GRAIN, MOST - grain);
         const int across = (width + BLOCK - 1) / BLOCK;
         atomicAdd(masses + ((long long)b * gridDim.y + blockIdx.y) * across + column, mass);
     }
     __syncthreads();
+    if (threadIdx.x <= GRAIN) raise(record + threadIdx.x, entries[threadIdx.x]);
     if (octaves[threadIdx.x]) atomicAdd(record + OCTAVES + threadIdx.x, octaves[threadIdx.x]);
 }
 
@@ -97,14 +99,15 @@ __device__ __forceinline__ void test_pell(const float* f, long long count, int b
     const double mantissa = frexp((double)largest * (1 - 1e-6), &exponent);
     const float steps = (float)ldexp(3363.0, -max(mantissa == 0.5 ? exponent - 1 : exponent, -100));
     for (long long from = blockIdx.x * 4096LL; from < count; from += blocks * 4096LL) {
-        if (*(volatile int*)(record + NOT_PELL)) return;
-        bool off = false;
+        bool off = *(volatile int*)(record + NOT_PELL);
 #pragma unroll 8
         for (int i = threadIdx.x; i < 4096; i += 256) {
             const float product = from + i < count ? fabsf(f[from + i]) * steps : 0.0f;
             off |= fabsf(product - rintf(product)) > 1e-3f;
         }
-        if (off) record[NOT_PELL] = 1;
+        if (!__syncthreads_or(off)) continue;
+        if (threadIdx.x == 0) record[NOT_PELL] = 1;
+        return;
     }
 }
 

@@ -26,7 +26,8 @@
 #define CELLS ((TX + J - 1 + 2 * REACH + 1 + 31) / 32)  // columns per lane of a warp that sums a row
 #define W (32 * CELLS)
 #define ROW (3 * W + PAD)  // D1 | D2 | Q
-#define PLACE(n) ((n) % C * (W / C) + (n) / C)  // of column n: what threads C columns apart read lies side by side
+// Of column n: what threads C columns apart read lies side by side.
+#define PLACE(n) ((int)((u32)(n) % C * (W / C) + (u32)(n) / C))
 #define RING (STEP + 2 * REACH + 1)
 #define ACROSS (TX / C)
 #define THREADS (ACROSS * GY * PARTS)
