@@ -219,7 +219,7 @@ def table(path):
     results = json.loads(Path(path).read_text())
     card, ratios = results["card"], results.get("ratios", {})
     lines = [
-        f"One {card['name']}, torch {card['torch']}, CUDA events, median of {results['repeats']} after warm-up, "
+        f"One {card['name']}, torch {card['torch']}, CUDA events, median of {results['repeats']} after warm-up (10 for the slowest), "
         "surveys and tables included. The bound is what bytes take at the bandwidth of a copy "
         f"({card['copy_bandwidth'] / 1e12:.2f} TB/s), or 5 loads for each pixel and size from shared memory, "
         "whichever is more.",
@@ -234,6 +234,8 @@ def table(path):
         lines.append(f"| {found['name']} | {found['ms']:.3f} | {shown[0]} | {shown[1]} | {ratio} |")
     whole, alone = (100 * found["share_of_copy_bandwidth"] for found in results["rows"] if "volume" in found["name"])
     lines += ["", f"The volume is written at {alone:.0f} % of the copy's bandwidth, {whole:.0f} % with its survey."]
+    if made := next((found["kornia"] for found in results["rows"] if "kornia" in found), None):
+        lines[-1] += f" Kornia is {made} with the settings it comes with; its places are of other things than ours."
     for found in results["memory"]:
         lines += ["", f"{found['name']}, {found['sizes']} sizes: {found['bytes_per_pixel']:.1f} bytes a pixel."]
     before, _, rest = PAGE.read_text().partition(BEGIN)
