@@ -16,6 +16,7 @@ from imtorque import (
     dense_contribution,
     detect_edges,
     find_extrema,
+    propose_objects,
     torque_coherence,
     torque_map,
     torque_volume,
@@ -82,7 +83,54 @@ def test_everything_has_a_short_description(extrema):
     edges = detect_edges(scene("disc", (40, 60)))
     assert repr(edges).startswith("Edges(40 x 60, ")
     assert repr(torque_volume(edges, [3, 9])) == "TorqueVolume(40 x 60, 2 sizes)"
-    assert repr(extrema) == "Extrema(3: 2 positive, 1 negative)"
+    assert repr(extrema).splitlines()[0] == "Extrema(3: 2 positive, 1 negative)"
+
+
+def test_tables_show_their_first_rows():
+    many = Extrema(np.arange(7), np.arange(7) * 100, np.full(7, 31), np.linspace(1, 0.4, 7))
+    assert repr(many).splitlines() == [
+        "Extrema(7: 7 positive, 0 negative)",
+        "  y    x  size  torque",
+        "  0    0    31       1",
+        "  1  100    31     0.9",
+        "  2  200    31     0.8",
+        "  3  300    31     0.7",
+        "  4  400    31     0.6",
+        "  ... 2 more",
+    ]
+    assert repr(many[:0]) == "Extrema(0: 0 positive, 0 negative)"
+
+
+def test_structures_are_arrays_where_one_is_asked_for(extrema):
+    edges = detect_edges(scene("disc", (40, 60)))
+    assert_array_equal(np.asarray(edges), np.stack([edges.fx, edges.fy]))
+    volume = torque_volume(edges, [3, 9])
+    assert np.asarray(volume) is volume.tau or np.shares_memory(np.asarray(volume), volume.tau)
+    assert_array_equal(np.asarray(extrema)[:, 3], extrema.value)
+    boxes = propose_objects(scene("disc", (40, 60)), 3)
+    assert_array_equal(np.asarray(boxes), boxes.as_array())
+    with pytest.raises(ValueError, match="by a copy only, got copy=False"):
+        np.array(edges, copy=False)
+
+
+class Elsewhere:
+    """Stands for what is not in this memory, as a tensor on a card."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("can't convert a tensor of a card\nsee the manual")
+
+
+class Lazy:
+    """Stands for arrays that are computed when they are asked for."""
+
+    def __array__(self, dtype=None, copy=None):
+        return scene("disc", (40, 60))
+
+
+def test_pictures_are_whatever_becomes_an_array_and_the_rest_is_refused_by_name():
+    assert_array_equal(detect_edges(Lazy()).fx, detect_edges(scene("disc", (40, 60))).fx)
+    with pytest.raises(TypeError, match=r"array in this machine's memory, got a \w+.Elsewhere: can't convert .* card$"):
+        detect_edges(Elsewhere())
 
 
 def test_edges_take_lists_and_other_dtypes():

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
 from imtorque._atomic import replacing, write_text
+from imtorque._shown import with_first_rows
 from imtorque._survey import LEAST_STEPS, MOST_STEPS, Survey
 
 FloatArray = NDArray[np.floating[Any]]
@@ -132,6 +133,10 @@ class Edges:
         """Length of the force at each pixel."""
         return np.hypot(self.fx, self.fy)
 
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the forces as an array (2, H, W): fx, then fy."""
+        return as_one_array([self.fx, self.fy], dtype, copy)
+
     def __repr__(self) -> str:
         return f"Edges({self.shape[0]} x {self.shape[1]}, {np.count_nonzero(self.mask)} edge pixels)"
 
@@ -182,6 +187,10 @@ class TorqueVolume:
             if not {"tau", "sizes"} <= set(stored.files):
                 raise ValueError(f"{path} must hold the arrays tau and sizes, got {sorted(stored.files)}")
             return cls(stored["tau"], stored["sizes"])
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the torque, shape (S, H, W)."""
+        return np.array(self.tau, dtype, copy=copy)
 
     def __repr__(self) -> str:
         return f"TorqueVolume({self.shape[0]} x {self.shape[1]}, {len(self.sizes)} sizes)"
@@ -269,8 +278,24 @@ class Extrema:
             write_text(path, text.getvalue())
         return text.getvalue()
 
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the rows as an array (n, 4), or (n, 5) for rectangles: the columns of `to_csv`."""
+        return as_one_array(list(self._columns().values()), dtype, copy).T
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        sides = {"size": self.size} if self.size.ndim == 1 else {"height": self.height, "width": self.width}
+        return {"y": self.y, "x": self.x, **sides, "torque": self.value}
+
     def __repr__(self) -> str:
-        return f"Extrema({len(self)}: {np.sum(self.value > 0)} positive, {np.sum(self.value < 0)} negative)"
+        title = f"Extrema({len(self)}: {np.sum(self.value > 0)} positive, {np.sum(self.value < 0)} negative)"
+        return with_first_rows(title, self._columns())
+
+
+def as_one_array(parts: list[NDArray[Any]], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:
+    """Return arrays of one shape as one array, as `__array__` is to."""
+    if copy is False:
+        raise ValueError("several arrays become one by a copy only, got copy=False")
+    return np.array(parts, dtype)
 
 
 def check_sizes(sizes: Sizes) -> IntArray:

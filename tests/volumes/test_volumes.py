@@ -209,7 +209,7 @@ def test_extrema_select_and_write_themselves():
     found = suppress_overlaps(find_extrema(ball((20, 20, 20), (10, 9, 8), 5), [5, 7, 9, 11], sign=1))
     assert len(found[found.value > found.value[0] / 2]) >= 1
     assert found.to_csv().splitlines()[0] == "z,y,x,size,torque"
-    assert repr(found[:1]) == "VolumeExtrema(1: 1 positive, 0 negative)"
+    assert repr(found[:1]).splitlines()[0] == "VolumeExtrema(1: 1 positive, 0 negative)"
     assert len(find_extrema(np.zeros((5, 5, 5)), [3])) == 0
 
 

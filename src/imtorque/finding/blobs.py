@@ -124,8 +124,8 @@ def find_blobs(
     >>> image = np.ones((60, 80))
     >>> image[20:41, 15:36] = 0
     >>> blobs = find_blobs(image)
-    >>> blobs
-    Blobs(1: 0 bright, 1 dark)
+    >>> len(blobs)
+    1
     >>> [round(float(v), 1) for v in (blobs.y[0], blobs.x[0], blobs.contrast[0])]
     [30.0, 25.0, -1.0]
     """

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque._atomic import write_text
+from imtorque._shown import with_first_rows
 from imtorque._types import Extrema, FloatArray, IntArray
 
 EXTREMA = ("y", "x", "size", "value")
+SHOWN = ("y", "x", "diameter", "area", "contrast", "score")
 WHOLE = ("size", "top", "left", "bottom", "right")
 COLUMNS = (
     "y", "x", "size", "value", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr",
@@ -135,8 +137,9 @@ class Blobs(Extrema):
         return list(self.outline), {"shape_type": "polygon", "features": self.to_dict(), "name": "outlines"}
 
     def __repr__(self) -> str:
-        """Say how many there are."""
-        return f"Blobs({len(self)}: {np.sum(self.value > 0)} bright, {np.sum(self.value < 0)} dark)"
+        """Say how many there are, and show the first."""
+        title = f"Blobs({len(self)}: {np.sum(self.value > 0)} bright, {np.sum(self.value < 0)} dark)"
+        return with_first_rows(title, {name: getattr(self, name) for name in SHOWN})
 
 
 def _rows() -> list[str]:

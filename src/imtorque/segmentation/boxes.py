@@ -7,13 +7,15 @@ import io
 import math
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
 from imtorque._atomic import write_text
-from imtorque._types import FloatArray, Image, IntArray, Planes
+from imtorque._shown import with_first_rows
+from imtorque._types import FloatArray, Image, IntArray, Planes, as_one_array
 from imtorque.images import Picture, lab
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
@@ -50,6 +52,10 @@ class Boxes:
         chosen = index if isinstance(index, slice) else np.atleast_1d(np.asarray(index))
         return Boxes(self.y0[chosen], self.x0[chosen], self.y1[chosen], self.x1[chosen], self.score[chosen])
 
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the boxes as (n, 4), as `as_array` does."""
+        return as_one_array([self.y0, self.x0, self.y1, self.x1], dtype, copy).T
+
     def as_array(self) -> NDArray[np.int64]:
         """Return the boxes as (n, 4): y0, x0, y1, x1."""
         return np.stack([self.y0, self.x0, self.y1, self.x1], axis=1)
@@ -66,8 +72,9 @@ class Boxes:
         return text.getvalue()
 
     def __repr__(self) -> str:
-        """Say how many boxes there are."""
-        return f"Boxes({len(self)})"
+        """Say how many boxes there are, and show the first."""
+        columns = {"y0": self.y0, "x0": self.x0, "y1": self.y1, "x1": self.x1, "score": self.score}
+        return with_first_rows(f"Boxes({len(self)})", columns)
 
 
 def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float) -> Boxes:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
+from imtorque._shown import with_first_rows
 from imtorque._types import FloatArray, IntArray, Sign, Sizes, check_sizes
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces
 from imtorque.volumes.torque import box_sides, default_sizes, field_boxes, halves_of, is_wide, rounded_greys
@@ -69,9 +70,10 @@ class VolumeExtrema:
         return "\n".join(["z,y,x,size,torque", *lines]) + "\n"
 
     def __repr__(self) -> str:
-        """Say how many of each sign."""
+        """Say how many of each sign, and show the first."""
         bright = int(np.sum(self.value > 0))
-        return f"VolumeExtrema({len(self)}: {bright} positive, {len(self) - bright} negative)"
+        title = f"VolumeExtrema({len(self)}: {bright} positive, {len(self) - bright} negative)"
+        return with_first_rows(title, {name: getattr(self, name) for name in NAMES})
 
 
 def find_extrema(

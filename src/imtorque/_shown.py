@@ -1,0 +1,22 @@
+"""How tables of results show themselves: a line that says what they are, then their first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHOWN = 5  # rows
+
+
+def with_first_rows(title: str, columns: Mapping[str, NDArray[np.generic]]) -> str:
+    """Return the title and, below it, the columns' heads and first rows; the title alone where there are none."""
+    count = len(next(iter(columns.values())))
+    if not count:
+        return title
+    shown = [[name, *(f"{value:.4g}" for value in column[:SHOWN].tolist())] for name, column in columns.items()]
+    widths = [max(map(len, column)) for column in shown]
+    lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in zip(*shown, strict=True)]
+    more = [f"... {count - SHOWN} more"] if count > SHOWN else []
+    return "\n  ".join([title, *lines, *more])
