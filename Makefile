@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: demo explore test test-torch coverage check bench docs site gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -62,6 +62,10 @@ bench: $(VENV)/bench
 docs: $(VENV)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Look at: build/docs/index.html"
+
+# The site of this version beside those of others, in build/site.
+site: docs
+	$(BIN)/python docs/publish.py build/docs build/site
 
 gallery: $(VENV)/test
 	$(BIN)/python docs/render_gallery.py

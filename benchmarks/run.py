@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
+PAGE = HERE.parent / "docs" / "speed.md"
 SHAPES = [(480, 640), (1080, 1920), (2160, 3840)]
 WARM = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184", "MALLOC_TOP_PAD_": "268435456"}
 BEGIN, END = "<!-- benchmark: begin -->", "<!-- benchmark: end -->"
@@ -122,7 +122,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "operator.json")
-    parser.add_argument("--toy", action="store_true", help="small pictures, no README: shows that everything runs")
+    parser.add_argument(
+        "--toy", action="store_true", help="small pictures, no table in the docs: shows that everything runs"
+    )
     options = parser.parse_args()
     shapes = [(120, 160), (240, 320)] if options.toy else SHAPES
     runs = [measure(r, t, shapes, options.repeats, toy=options.toy) for r in ("default", "warm") for t in (1, 2)]
@@ -138,9 +140,9 @@ def main() -> None:
     text = table(results)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(results, indent=1) + "\n")
-    if not options.toy and README.exists() and BEGIN in (page := README.read_text()):
+    if not options.toy and PAGE.exists() and BEGIN in (page := PAGE.read_text()):
         before, after = page.split(BEGIN)[0], page.split(END)[1]
-        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
     print(text)
 
 

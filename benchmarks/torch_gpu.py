@@ -219,8 +219,8 @@ def table(path):
     results = json.loads(Path(path).read_text())
     card, ratios = results["card"], results.get("ratios", {})
     lines = [
-        f"One {card['name']}, torch {card['torch']}, CUDA events, median of {results['repeats']} after warm-up (10 for the slowest), "
-        "surveys and tables included. The bound is what bytes take at the bandwidth of a copy "
+        f"One {card['name']}, torch {card['torch']}, CUDA events, median of {results['repeats']} after warm-up (10 for "
+        "the slowest), surveys and tables included. The bound is what bytes take at the bandwidth of a copy "
         f"({card['copy_bandwidth'] / 1e12:.2f} TB/s), or 5 loads for each pixel and size from shared memory, "
         "whichever is more.",
         "",

@@ -154,3 +154,17 @@ def test_the_value_map_bounds_every_size_and_sits_at_its_scale(edges, sizes, ext
         assert_array_equal(volume.tau[k][chosen], value[chosen])
     more = value_and_scale_maps(edges, sorted({*sizes, extra}))[0]
     assert np.all(np.abs(more) >= np.abs(value))
+
+
+@pytest.mark.parametrize(("shape", "low", "high"), [("disc", 0.63, 0.69), ("square", 0.9, 1.0)])
+def test_what_fills_its_patch_has_the_torque_that_the_docs_say(shape, low, high):
+    for side in (21, 61, 121):
+        y, x = np.ogrid[:241, :241]
+        r = side // 2
+        away = (
+            (y - 120) ** 2 + (x - 120) ** 2 <= r * r if shape == "disc" else np.maximum(abs(y - 120), abs(x - 120)) <= r
+        )
+        edges = detect_edges(away.astype(float))
+        found = {size: torque_map(edges, size)[120, 120] for size in range(side - 10, side + 12, 2)}
+        assert max(found, key=found.get) == side
+        assert low <= found[side] <= high

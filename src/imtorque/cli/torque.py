@@ -71,7 +71,7 @@ Sizes = Annotated[
     typer.Option(
         metavar="SIZES",
         help="Patch sizes in pixels, odd: 3-91 for all from 3 to 91, or a list such as 5,21,45. "
-        "By default about 12 % apart, up to 21 % of the picture's area.",
+        "By default about 6 % apart, up to 21 % of the picture's area.",
     ),
 ]
 Sigma = Annotated[float, typer.Option(show_default="1.414", help="Smoothing before edges are detected, in pixels.")]
