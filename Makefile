@@ -61,6 +61,7 @@ bench: $(VENV)/bench
 # The site, in build/docs/index.html; a warning is an error. Nothing is loaded from other sites.
 docs: $(VENV)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@! grep -rlE --include='*.html' 'src="https?://' build/docs || { echo "these pages load from other sites"; exit 1; }
 	@echo "Look at: build/docs/index.html"
 
 # The site of this version beside those of others, in build/site.
