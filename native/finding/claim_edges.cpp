@@ -20,7 +20,8 @@ struct Grid {
     std::vector<Direction> taken;   // the gradient's direction where an edge is claimed, else zero
     std::vector<int> cells;         // the cells inside the contour looked at
     std::vector<long long> area;    // of each thing that stands, by label
-    std::vector<long long> shared;  // with the contour looked at, by label
+    std::vector<long long> shared;  // with the contour looked at, by label; zero between contours
+    std::vector<int32_t> met;       // the labels for which it is not
 };
 
 int clamp(double v, int top) { return static_cast<int>(std::lround(std::min(std::max(v, 0.0), top - 1.0))); }
@@ -74,16 +75,20 @@ void fill(Grid& grid, int k) {
 
 // Whether the cells belong to a thing of like size that stands already.
 bool clashes(Grid& grid, const ClaimRules& rules, const int32_t* labels) {
-    std::fill(grid.shared.begin(), grid.shared.end(), 0);
-    for (const int cell : grid.cells) ++grid.shared[labels[cell]];
-    const double own = static_cast<double>(grid.cells.size());
-    for (size_t label = 1; label < grid.area.size(); ++label) {
-        if (!grid.shared[label]) continue;
-        const double other = static_cast<double>(grid.area[label]);
-        const double small = std::min(own, other), large = std::max(own, other);
-        if (grid.shared[label] > rules.overlap * small && large < rules.nested * small) return true;
+    grid.met.clear();
+    for (const int cell : grid.cells) {
+        const int32_t label = labels[cell];
+        if (label > 0 && grid.shared[label]++ == 0) grid.met.push_back(label);
     }
-    return false;
+    const double own = static_cast<double>(grid.cells.size());
+    bool found = false;
+    for (const int32_t label : grid.met) {
+        const double other = static_cast<double>(grid.area[label]), common = static_cast<double>(grid.shared[label]);
+        const double small = std::min(own, other), large = std::max(own, other);
+        found = found || (common > rules.overlap * small && large < rules.nested * small);
+        grid.shared[label] = 0;
+    }
+    return found;
 }
 
 void stand(Grid& grid, const ClaimRules& rules, int k, int32_t label, int32_t* labels) {
@@ -109,7 +114,7 @@ void stand(Grid& grid, const ClaimRules& rules, int k, int32_t label, int32_t* l
 int claim_edges(const Claims& claims, const ClaimRules& rules, int32_t* labels, int32_t* label_of) {
     const size_t cells = static_cast<size_t>(claims.height) * claims.width;
     std::fill(labels, labels + cells, 0);
-    Grid grid{claims, std::vector<Direction>(cells, {0, 0}), {}, {0}, {0}};
+    Grid grid{claims, std::vector<Direction>(cells, {0, 0}), {}, {0}, {0}, {}};
     int32_t found = 0;
     for (int k = 0; k < claims.count; ++k) {
         label_of[k] = 0;

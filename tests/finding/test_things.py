@@ -112,3 +112,14 @@ def test_a_small_thing_beside_a_large_one_scores_as_a_thing_too():
     score = thing_scores(contours, (120, 120), (12.0, 100.0), grey, signed=False)
     near = [np.abs(contours.diameter - d) < 3 for d in (18, 80)]
     assert min(score[small].max() for small in near) > 0.5
+
+
+def test_chosen_contours_keep_the_moments_of_all(found):
+    contours, _, right = found
+    whole = contours.moments
+    part = contours[right]
+    assert "moments" in vars(part)
+    for kept, column in zip(part.moments, whole, strict=True):
+        assert_array_equal(kept, column[right])
+    for kept, again in zip(part.moments, replace(part).moments, strict=True):
+        assert_array_equal(kept, again)

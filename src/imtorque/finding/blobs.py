@@ -167,7 +167,7 @@ def find_contours(
     else:
         grey = grey_image(image)
         levels = list(picture_levels(grey, smallest, largest, sigma=sigma))
-    found = _contours(levels, search)
+    found = _contours(levels, search, least)
     found = found[found.closure >= least]
     return found[_significant(found, shape)], levels, grey
 
@@ -266,13 +266,13 @@ def _listed(sizes: Sizes | tuple[float, float] | None, shape: tuple[int, ...]) -
     return np.minimum(check_sizes(np.asarray(sizes)), _reach(shape)).astype(np.float64)
 
 
-def _contours(levels: list[Level], search: Search) -> Contours:
-    """Return the contours around all candidates at all levels."""
+def _contours(levels: list[Level], search: Search, least: float) -> Contours:
+    """Return the contours around all candidates at all levels; below this torque they have no grey values."""
     parts = []
     for level in levels:
         sizes = None if search.sizes is None else search.sizes / level.factor
         seeds = torque_candidates(level, sign=search.sign, ring=search.ring, patch=search.patch, sizes=sizes)
-        parts.append(fit_contours(level, seeds))
+        parts.append(fit_contours(level, seeds, least=least))
     return Contours.join([Contours.none(), *parts])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from imtorque._types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.finding.contours import Contours
-from imtorque.finding.shapes import Moments, polygon_moments
+from imtorque.finding.shapes import Moments
 from imtorque.finding.suppress import claim_edges
 
 CLEAREST = 0.8  # quantile of torque from which contours say what is typical before anything stands
@@ -124,7 +124,7 @@ def first_measures(
     signed: bool,
 ) -> FloatArray:
     """Return what is measured of each contour by itself, shape (n, `MEASURES`)."""
-    moments = polygon_moments(contours.y, contours.x)
+    moments = contours.moments
     diameter = _diameter(moments)
     contrast = _contrast(contours)
     mass = contrast * diameter
@@ -159,7 +159,7 @@ def second_measures(contours: Contours, odds: FloatArray, shape: tuple[int, int]
     standing = likely if len(likely) >= FEWEST else standing[:FEWEST]
     weight = np.zeros(len(contours))
     weight[standing] = chance[standing]
-    moments = polygon_moments(contours.y, contours.x)
+    moments = contours.moments
     contrast = _contrast(contours)
     grey_step = 0.1 * weighted_quantile(contrast[standing], weight[standing])
     columns = [odds, _sign_share(contours.sign, weight, signed)]
