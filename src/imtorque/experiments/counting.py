@@ -15,6 +15,7 @@ from imtorque.datasets.counting import CountingImage, counting_sets
 from imtorque.experiments.counting_controls import CONTROLS
 from imtorque.experiments.counting_curves import curve_rows, robustness_rows
 from imtorque.experiments.counting_methods import LEARNED, Method, found_by, tuned_methods
+from imtorque.experiments.counting_plots import curve_pictures
 from imtorque.experiments.counting_scores import PictureScores, f1_difference, score_picture, summary
 from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.finding import ObjectFinder
@@ -53,8 +54,8 @@ def run(request: Request) -> Report:
         differences += _differences(part.name, scores)
         chosen[part.name] = {name: _described(method) for name, method in methods.items()}
         if curves:
-            rows += robustness_rows(part, methods, test, request.jobs)
-            rows += curve_rows(part, test, request.jobs)
+            rows += robustness_rows(part, methods, test, scores, request.jobs)
+            rows += curve_rows(part, methods["learned"], test, request.jobs)
     paths = [path for part in sets for p in (*part.training, *part.test) for path in _files(p)]
     return Report(
         data="counting",
@@ -65,6 +66,7 @@ def run(request: Request) -> Report:
         rows=rows,
         differences=differences,
         notes=NOTES,
+        pictures=curve_pictures(rows) if curves else {},
     )
 
 

@@ -71,7 +71,9 @@ def _grey_values(image: Image | Edges, labels: IntArray, count: int) -> tuple[fl
         return np.nan, np.full(count, np.nan)
     picture = Picture(image)
     grey, scale = picture.grey(), picture.high - picture.low
-    pixels = np.bincount(labels.ravel(), minlength=count + 1)[1:]
-    sums = np.bincount(labels.ravel(), grey.ravel(), minlength=count + 1)[1:]
+    held = np.flatnonzero(labels)  # most pixels are of no thing
+    label = labels.ravel()[held]
+    pixels = np.bincount(label, minlength=count + 1)[1:]
+    sums = np.bincount(label, grey.ravel()[held], minlength=count + 1)[1:]
     mean = np.where(pixels > 0, sums / np.maximum(pixels, 1), np.nan)
     return scale, mean * scale + picture.low

@@ -106,7 +106,10 @@ def _for_this_picture(odds: FloatArray) -> FloatArray:
     """
     share = 0.5
     for _ in range(ROUNDS):
+        before = share
         share = float(np.clip(_chance(odds + np.log(share / (1 - share))).mean(), RAREST, 0.5))
+        if share == before:
+            break
     adjusted: FloatArray = odds + 0.5 * np.log(share / (1 - share))
     return adjusted
 
