@@ -61,6 +61,13 @@ def test_the_truth_as_found_scores_one(tmp_path):
     assert goal([score_picture(found, truth(tmp_path))]) == 1
 
 
+def test_errors_of_the_count_are_told_as_shares_of_it_too(tmp_path):
+    more = np.concatenate([CENTRES, [[140.0, 10.0], [5.0, 5.0], [140.0, 60.0]]])
+    found = [discs(*centres.T, np.full(len(centres), 2 * RADIUS + 1)) for centres in (CENTRES[:5], more)]
+    row = summary([score_picture(part, truth(tmp_path)) for part in found])
+    assert_allclose([row["mae_share"], row["bias_share"]], [2 / 6, 1 / 6])
+
+
 def test_discs_are_painted_in_their_boxes():
     labels = paint_discs(discs(*CENTRES.T, np.full(len(CENTRES), 2 * RADIUS + 1)), SHAPE)
     for number, (y0, x0, y1, x1) in enumerate(BOXES.astype(int), start=1):
