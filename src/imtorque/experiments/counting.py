@@ -25,8 +25,8 @@ NOTES = (
     "f1_iou: boxes with an intersection over union of at least 0.5; both over the objects of all pictures together. "
     "mask_ap: mean over overlaps of 0.5 to 0.95 of matched / (matched + missed + wrong), mean over pictures. "
     "mae and bias: mean of the absolute and of the signed error of the count; count: mean of the true one; mae_share "
-    "and bias_share: both over it. mae cannot be small where F1 is not: with n objects and an F1 of f, if each is missed or made up on "
-    "its own, it is about 0.8 sqrt(2 n (1 - f)).",
+    "and bias_share: both over it. mae cannot be small where F1 is not: with n objects and an F1 of f, if each is "
+    "missed or made up on its own, it is about 0.8 sqrt(2 n (1 - f)).",
     "torque-default knows nothing; torque-sizes and the controls know the range of sizes marked in the training "
     "pictures. Every control has sixteen settings, every forest sixteen pairs of threshold and cost, chosen on the "
     "training pictures; learned also chooses the kinds of candidates, by cross-validation over the training pictures.",

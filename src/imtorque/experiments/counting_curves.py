@@ -16,7 +16,7 @@ from imtorque.experiments.counting_methods import Method, found_by, learn
 from imtorque.experiments.counting_scores import PictureScores, score_picture, summary
 from imtorque.finding import ObjectFinder
 
-MOST_PICTURES = 16  # of a set's test pictures, the first by name
+MOST_PICTURES = 12  # of a set's test pictures, the first by name
 PICTURES = (1, 2, 4, 8, 16)
 CLICKS = (3, 10, 30)
 ROBUST = ("learned", "learned-torque", "torque-sizes", "control:learned-threshold", "control:threshold-watershed",
