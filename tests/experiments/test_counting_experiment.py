@@ -10,7 +10,7 @@ from PIL import Image
 
 from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.experiments.counting_controls import CONTROLS, detect
-from imtorque.experiments.counting_curves import CHANGES, CLICKS, PICTURES, ROBUST, changed, robustness_rows
+from imtorque.experiments.counting_curves import CHANGES, CLICKS, PICTURES, ROBUST, changed, curve_rows, robustness_rows
 from imtorque.experiments.counting_plots import curve_pictures
 from imtorque.experiments.counting_scores import (
     Detections,
@@ -108,6 +108,11 @@ def test_changed_pictures_are_scored_beside_the_same_pictures_as_they_are(tmp_pa
     assert len(scores) == len(ROBUST) * (1 + len(CHANGES))
     assert scores["torque-sizes:plain@discs"] == missing.centre.f1
     assert min(scores[f"torque-sizes:{change}@discs"] for change in ("ramp", "contrast", "blur")) == 1
+
+
+def test_nothing_is_learned_for_curves_that_no_picture_is_left_for(tmp_path):
+    picture = truth(tmp_path)
+    assert curve_rows(CountingSet("discs", [picture], []), ("torque-sizes", (18.0, 34.0), ()), [], 1) == []
 
 
 def test_curves_are_drawn_for_every_set_also_where_sixteen_pictures_are_missing():

@@ -121,6 +121,8 @@ def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage]
     more = by_hash[: max(PICTURES) - len(part.training)] if len(by_hash) > max(PICTURES) else []
     pictures = [*part.training, *more]
     left = [p for p in test if p not in more][:MOST_PICTURES]
+    if not left:
+        return []
     known = len(part.training)
     finders: dict[str, Method] = {
         f"{n}-pictures": learned if n == known else learn(pictures[:n]) for n in PICTURES if n <= len(pictures)
