@@ -25,8 +25,7 @@ from imtorque.images import Picture, grey_image
 FAINTEST = 0.45  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
 SURE, SURE_UNGUIDED = 0.5, 0.6  # score from which an outline is a thing, for sizes given or not
 SUREST = 0.9  # score of things that say which sizes things have, where none are given
-SHARE_OF_EDGES = 0.2  # that things below the smallest usual size, and things above the largest one, may have
-ROOM = 1.3  # beside those sizes
+SHARE_OF_EDGES, ROOM = 0.2, 1.3  # of things below the usual sizes, or above; and the room given beside those sizes
 LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
