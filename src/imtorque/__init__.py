@@ -104,6 +104,7 @@ _SUBMODULES = (
     "edges",
     "evaluation",
     "files",
+    "films",
     "finding",
     "images",
     "patterns",

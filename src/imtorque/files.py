@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque._atomic import open_regular, replacing, write_bytes, write_text
-from imtorque._decoding import FORMATS, decode, decode_shape, reading
+from imtorque._decoding import FORMATS, decode, decode_pages, decode_shape, reading
 from imtorque._microscopy import READERS, is_microscopy, plane_size, read_plane
 from imtorque._pixel_size import checked, tiff_pixel_size
 from imtorque._renamed import warn_renamed
@@ -36,6 +36,7 @@ __all__ = [
     "find_pictures",
     "image_shape",
     "output_names",
+    "page_count",
     "pixel_size",
     "read_image",
     "read_mask",
@@ -103,6 +104,12 @@ def image_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
     """Return (H, W) of a picture from its header, without decoding it."""
     with reading(path), open_regular(path) as file:
         return decode_shape(file)
+
+
+def page_count(path: str | os.PathLike[str]) -> int:
+    """Return how many pictures `read_image(path, page=...)` can read of a stack or an animation."""
+    with reading(path), open_regular(path) as file:
+        return decode_pages(file)
 
 
 def decode_image(
