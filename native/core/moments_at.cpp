@@ -37,6 +37,7 @@ void moments_at(const Field& field, const Boxes& boxes, double* sums) {
             const int64_t dy = v - boxes.y[k];
             int64_t fx_of_row = 0, fy_of_row = 0;
             for (long long u = columns.from; u < columns.to; ++u) {
+                if (field.fx[start + u] == 0 && field.fy[start + u] == 0) continue;  // most are no edges
                 const int64_t fx = round_force(field.fx[start + u], rounding);
                 const int64_t fy = round_force(field.fy[start + u], rounding);
                 fx_of_row += fx;

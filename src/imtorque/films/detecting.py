@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -19,12 +20,17 @@ from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, find_blobs
 from imtorque.images import Picture
 from imtorque.moments import openness
+from imtorque.torque import default_sizes
 
 Finder = Callable[[Image], Extrema]
 
-CANDIDATES = 8  # extrema looked at for each that is wanted: overlaps, lines and corners are among them
-ABOVE_NOISE = 4.0, 8.0  # thresholds of edges, in standard deviations of the gradient's noise
-LEAST_NOISE = 0.5 / 255  # of greys: what eight bits leave of any picture
+CANDIDATES = 3  # extrema looked at for each that is wanted: overlaps, lines and corners are among them
+FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
+ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
+TEXTURE, ACROSS = 0.8, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
+WEAK = 0.4  # of the threshold: what is enough for a pixel beside an edge, as in Canny's method
+LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any film
+SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # of the sizes looked for: pixels, and shares of the frame's side
 SAMPLED = 7, 8  # of how many rows and columns one tells the noise
 
 
@@ -32,13 +38,14 @@ SAMPLED = 7, 8  # of how many rows and columns one tells the noise
 class FrameExtrema:
     """The strongest extrema of the torque, around closed contours that do not overlap: as fast as single pictures.
 
-    Edges count where they stand out of the frame's own noise. With thresholds by quantile, as single pictures have
-    them, an empty frame would be full of noise, and things would come and go with what else there is.
+    Edges count where they stand out of the frame's own noise, and by their strength: with thresholds by quantile alone,
+    as single pictures have them, an empty frame would be full of noise.
 
     Parameters
     ----------
     sizes
-        Patch sizes, odd and increasing; `default_sizes` of the frame where they are left out.
+        Patch sizes, odd and increasing. By default about 6 % apart, from 7 pixels, or 1.5 % of the frame's side where
+        that is more, to 46 % of it.
     sign
         +1 for bright things, -1 for dark ones, None for both.
     sigma
@@ -65,27 +72,49 @@ class FrameExtrema:
     def __call__(self, image: Image) -> Extrema:
         """Find them in one frame."""
         picture = Picture(image)
-        # Of Gaussian derivatives of white noise, which central differences come near.
-        noise = noise_of(picture) / (math.sqrt(8 * math.pi) * self.sigma**2)
-        low, high = (min(times * noise, STEEPEST) for times in ABOVE_NOISE)
-        edges = detect_edges(picture, sigma=self.sigma, low=low, high=high)
-        found = find_extrema(edges, self.sizes, sign=self.sign, count=CANDIDATES * self.count)
+        low, high = edge_thresholds(picture, self.sigma)
+        edges = detect_edges(
+            picture,
+            sigma=self.sigma,
+            low=low,
+            high=high,
+            force="strength",
+            strength_scale=FULL_FORCE,
+            length_correction=True,
+        )
+        found = find_extrema(
+            edges, self.sizes or usual_sizes(picture.shape), sign=self.sign, count=CANDIDATES * self.count
+        )
         strong = found[np.abs(found.value) >= self.threshold]
         closed = strong[openness(edges, strong) <= self.openness]
         return suppress_overlaps(closed, self.overlap)[: self.count]
 
 
-def noise_of(picture: Picture) -> float:
-    """Return the standard deviation of a frame's noise in parts of its value range, from a part of its pixels.
+@cache
+def usual_sizes(shape: tuple[int, int]) -> tuple[int, ...]:
+    """Return the sizes that are looked for where none are given: those of things, not of specks."""
+    side = math.sqrt(shape[0] * shape[1])
+    smallest = 2 * int(max(SMALLEST, LEAST_SHARE * side) / 2) + 1
+    largest = max(smallest, int(LARGEST_SHARE * side))
+    return tuple(default_sizes(shape, smallest=smallest, largest=largest).tolist())
 
-    The median of second differences along rows leaves edges aside; `finding.noise_level` is finer, and takes as long as
-    all else that is done to a frame.
+
+def edge_thresholds(picture: Picture, sigma: float) -> tuple[float, float]:
+    """Return thresholds of the gradient of a smoothed frame, per pixel: above its noise, and above most of its texture.
+
+    Both come from a part of the pixels, by differences along rows: the noise from the median of second differences,
+    which leaves edges aside; the texture from first differences over four pixels.
     """
     rows = Picture(picture.pixels[:: SAMPLED[0]], (picture.low, picture.high)).grey()
-    left, middle, right = (rows[:, k : rows.shape[1] - 2 + k : SAMPLED[1]] for k in range(3))
-    if middle.size == 0:
-        return LEAST_NOISE
-    return max(float(np.median(np.abs(left - 2 * middle + right))) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
+    parts = [rows[:, k : rows.shape[1] - 4 + k : SAMPLED[1]] for k in range(5)]
+    if parts[0].size == 0:
+        return 0.0, 0.0
+    second = np.abs(parts[1] - 2 * parts[2] + parts[3])
+    noise = max(float(np.median(second)) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
+    noise /= math.sqrt(8 * math.pi) * sigma**2  # of Gaussian derivatives of white noise
+    texture = ACROSS * float(np.quantile(np.abs(parts[4] - parts[0]), TEXTURE)) / 4
+    high = min(max(ABOVE_NOISE * noise, texture), STEEPEST)
+    return WEAK * high, high
 
 
 @dataclass(frozen=True)
