@@ -168,7 +168,7 @@ def _progress() -> Iterator[Progress | None]:
 
 def _finder(find: Find, chosen: tuple[float, float] | None, sign: Sign, count: int) -> FrameExtrema | FrameBlobs:
     if find is Find.blobs:
-        return FrameBlobs(chosen, SIGNS[sign], count=count)
+        return FrameBlobs(chosen, SIGNS[sign] or 0, count=count)
     listed = None
     if chosen is not None:
         smallest = 2 * int(chosen[0] // 2) + 1

@@ -27,6 +27,7 @@ from imtorque.films.sources import RATE, Frame
 
 FROM_THE_BEGINNING = ("gif", "apng", "webp")  # codecs whose frames are drawn over earlier ones, key frame or not
 LEAST = 24  # frames of a segment: shorter ones cost more to begin than they are worth
+LEAST_MISSING = 0.5, 0.02  # seconds, and share of a film: what more is missing than this was cut off
 PATIENCE = 10.0  # seconds that a camera may take to open and to show a frame
 CAMERAS = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}"), "win32": ("dshow", "video={}")}
 
@@ -208,11 +209,17 @@ def _decoded(name: str, stream: Any, packets: Iterator[Any]) -> Iterator[Any]:
 def _whole_packets(path: Path, container: Any, stream: Any) -> Iterator[Any]:
     """Yield the packets with frames; one that is cut off ends it."""
     with _errors(path):
-        for packet in container.demux(stream):
+        end = 0.0
+        for packet in container.demux():
             if packet.is_corrupt:
                 raise ValueError(f"{path}: must be a whole film, got one that is cut off")
-            if packet.size:
+            if packet.size and packet.pts is not None:
+                end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+            if packet.size and packet.stream_index == stream.index:
                 yield packet
+        promised = (container.duration or 0) / 1e6 + (container.start_time or 0) / 1e6
+        if promised - end > max(LEAST_MISSING[0], LEAST_MISSING[1] * promised):
+            raise ValueError(f"{path}: must be a whole film of {promised:.1f} seconds, got {end:.1f}")
 
 
 def as_frame(number: int, time: float, frame: Any, colour: bool) -> Frame:

@@ -126,7 +126,8 @@ class FrameBlobs:
     sizes
         (smallest, largest) diameter in pixels, or None.
     sign
-        +1 for bright things, -1 for dark ones, 0 for both, None for the kind that explains the edges.
+        +1 for bright things, -1 for dark ones, 0 for both. None, as of `find_blobs`, decides anew in each frame whether
+        one of the kinds is what lies between things.
     sure
         Least score of an outline, 0 to 1.
     count
@@ -134,7 +135,7 @@ class FrameBlobs:
     """
 
     sizes: tuple[float, float] | None = None
-    sign: Literal[1, -1, 0] | None = None
+    sign: Literal[1, -1, 0] | None = 0
     sure: float | None = None
     count: int | None = None
 

@@ -39,7 +39,7 @@ class Linking:
         How far from where it is expected a thing may be found, in its own sizes.
     """
 
-    memory: int = 8
+    memory: int = 10
     reach: float = 0.8
 
     def __post_init__(self) -> None:

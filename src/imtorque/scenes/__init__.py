@@ -1,4 +1,4 @@
-"""Rendered scenes with known truth, for tests, docs, experiments: depth, motion, films, overlaps, nuclei, silhouettes."""
+"""Rendered scenes with known truth, for tests, docs, experiments: depth, motion, films, overlaps, nuclei, shapes."""
 
 from imtorque.scenes.depth import DepthScene, depth_scene
 from imtorque.scenes.films import FilmScene, film_scene
