@@ -61,7 +61,7 @@ def patch_moments(fx, fy, size, patch="square"):
 
 
 def openness(fx, fy, y, x, height, width):
-    """How far the forces in a box are from a closed contour: what is left of them, and their saddle, over the torque."""
+    """How far the forces in a box are from a closed contour: what is left of them, or their saddle, over the torque."""
     force, moment = np.zeros(2), np.zeros((2, 2))
     for v in range(fx.shape[0]):
         for u in range(fx.shape[1]):

@@ -46,7 +46,7 @@ def test_brightness_is_that_of_the_film_and_colour_is_given_where_asked_for(tmp_
     assert np.corrcoef(frame.pixels.ravel(), drawn_frames()[0].ravel())[0, 1] > 0.99
 
 
-def test_ten_bits_stay_ten_bits(tmp_path):
+def test_ten_bits_stay_ten_bits():
     frame = av.VideoFrame(64, 48, "yuv420p10le")
     rows = np.frombuffer(frame.planes[0], np.uint16).reshape(-1, frame.planes[0].line_size // 2)
     values = rows[:48, :64].copy()
