@@ -11,6 +11,7 @@ import typer
 
 from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
+from imtorque.cli.blob_tasks import FindBlobs
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.edges import SQRT2
@@ -169,7 +170,7 @@ def blobs(
 
     Example: [bold]imtorque blobs sample:hopper --count 10[/bold]
     """
-    task = tasks.FindBlobs(
+    task = FindBlobs(
         sizes=_parse_sizes("--sizes", sizes),
         sign=SIGNS[sign],
         threshold=threshold,
