@@ -12,7 +12,7 @@ import functools
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +153,7 @@ def _chunks(call: Callable[..., Any], files: Sequence[File], suffix: str) -> dic
         chunk = list(files[start : start + size])
         digest = hashlib.sha256(work)
         for name, beside in chunk:
-            digest.update(repr((name, beside, _state(name))).encode())
+            digest.update(repr((name, beside, file_state(name))).encode())
         found[digest.hexdigest()[:24]] = chunk
     return found
 
@@ -165,10 +165,12 @@ def _identity(call: Callable[..., Any]) -> Any:
         return _identity(call.func), hashlib.sha256(pack((given, sorted(call.keywords.items())))).hexdigest()
     if hasattr(call, "__qualname__"):
         return call.__module__, call.__qualname__
+    if is_dataclass(call):
+        return type(call).__module__, repr(call)
     return hashlib.sha256(pack(call)).hexdigest()
 
 
-def _state(name: str) -> tuple[int, int] | None:
+def file_state(name: str) -> tuple[int, int] | None:
     """Return the size and time of a file, as far as they can be had at once."""
     if is_address(name):
         return None
