@@ -113,6 +113,7 @@ _SUBMODULES = (
     "resizing",
     "recognition",
     "saliency",
+    "scale",
     "scenes",
     "segmentation",
     "shapes",
