@@ -17,7 +17,8 @@ import typer
 
 from imtorque import __version__
 from imtorque._atomic import remove_leftovers
-from imtorque.cli.batch import Outcome, describe_error, process
+from imtorque._errors import describe_error
+from imtorque.cli.batch import Outcome, process
 from imtorque.cli.running import DEFAULT_OUT, Json, Out, one_line_errors
 from imtorque.cli.torque import SIGNS, Sign
 from imtorque.cli.video_tasks import TrackFilm

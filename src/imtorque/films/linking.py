@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from imtorque._types import Extrema, FloatArray, IntArray
 
-FOLLOWED = 0.85, 0.35  # share of what was not expected that place and velocity take over
-SIZES_KEPT = 0.3  # share of a track's size that a new one changes
+FOLLOWED = 0.5, 0.1  # least share of what was not expected that place and velocity take over
+SIZES_KEPT = 0.3  # share of a change in size that a track takes over
+UNLIKE, PART = 0.4, 0.2  # shrinkage, in octaves, from which only this part of all that is taken over
 YOUNG = 1.6  # times the reach of a track with known velocity that one has which was seen once
 SIZE_WEIGHT = 0.7  # what doubling in size costs, in sizes of distance
 ESTABLISHED = 6  # times a thing was seen from which its track is trusted fully
@@ -40,7 +41,7 @@ class Linking:
     """
 
     memory: int = 10
-    reach: float = 0.8
+    reach: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
@@ -124,12 +125,16 @@ class _Tracks:
         )
 
     def update(self, rows: IntArray, place: FloatArray, size: FloatArray) -> None:
-        """Take over what was seen of some tracks. The second time a thing is seen tells its velocity."""
-        beyond, waited = place - self.place[rows], self.hidden[rows, None]
-        young = self.seen[rows, None] == 1
-        self.velocity[rows] += np.where(young, 1.0, FOLLOWED[1]) * beyond / waited
-        self.place[rows] += np.where(young, 1.0, FOLLOWED[0]) * beyond
-        self.size[rows] *= (size / self.size[rows]) ** SIZES_KEPT
+        """Take over what was seen of some tracks: as a straight line through all places would, and later more.
+
+        Of a place smaller than the thing, most likely the part of it that is not hidden, little is taken over.
+        """
+        beyond, waited, n = place - self.place[rows], self.hidden[rows, None], self.seen[rows, None] + 1.0
+        change = np.log2(size / self.size[rows])
+        like = np.clip(1 + change / UNLIKE, PART, 1)
+        self.velocity[rows] += np.maximum(6 / (n * (n + 1)), FOLLOWED[1]) * like[:, None] ** 2 * beyond / waited
+        self.place[rows] += np.maximum(2 * (2 * n - 1) / (n * (n + 1)), FOLLOWED[0]) * like[:, None] * beyond
+        self.size[rows] *= 2 ** (SIZES_KEPT * like * change)
         self.seen[rows] += 1
         self.hidden[rows] = 0
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from imtorque._atomic import remove_leftovers
 from imtorque._parallel import default_jobs, each
-from imtorque._types import Extrema, Image
+from imtorque._types import Image
+from imtorque.films.cluster import Found, on_cluster
 from imtorque.films.detecting import Finder, FrameBlobs, FrameExtrema, as_places
 from imtorque.films.linking import Linker, Linking
 from imtorque.films.overlay import Overlay, writing_overlay
@@ -21,9 +22,12 @@ from imtorque.films.sources import Frame, Source, check_every, open_film
 from imtorque.films.tables import Table, TableForm, parquet_libraries, writing_table
 from imtorque.films.tracking import tracked
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 FEW = 64  # frames, below which starting processes takes longer than they save
 
-Found = tuple[int, float, Extrema]  # number, time, what was found
+Shown = tuple[Found, Image | None]  # what was found in a frame, and the frame in colour where it is drawn on
 Progress = Callable[[int, int | None], None]
 
 
@@ -61,6 +65,7 @@ def process_video(
     table: TableForm = "csv",
     limit: int | None = None,
     jobs: int | None = None,
+    client: Client | None = None,
     progress: Progress | None = None,
 ) -> FilmSummary:
     """Find things in every frame of a film, follow them, and write a table of where they were.
@@ -90,6 +95,9 @@ def process_video(
         How many frames to look at, at most. A camera goes on until then, or until Ctrl-C.
     jobs
         How many processes to use; as many as cores by default.
+    client
+        Of a dask cluster whose workers see the film and the folder `out`: they take the place of processes
+        (`imtorque[scale]`).
     progress
         Called with the number of frames done and of all there are, None for cameras.
 
@@ -105,7 +113,7 @@ def process_video(
     folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(folder)
     work = FilmWork(film, finder(find), linking, step, limit)
-    return work.write(str(folder / f"{Path(film.name).name}.video"), overlay, table, jobs, progress or _silent)
+    return work.write(str(folder / f"{Path(film.name).name}.video"), overlay, table, jobs, progress or _silent, client)
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,15 @@ class FilmWork:
     every: int = 1
     limit: int | None = None
 
-    def write(self, stem: str, overlay: bool, table: TableForm, jobs: int | None, progress: Progress) -> FilmSummary:
+    def write(
+        self,
+        stem: str,
+        overlay: bool,
+        table: TableForm,
+        jobs: int | None,
+        progress: Progress,
+        client: Client | None = None,
+    ) -> FilmSummary:
         """Write the files whose names begin with `stem`."""
         if table == "parquet":
             parquet_libraries()
@@ -130,22 +146,22 @@ class FilmWork:
             with ExitStack() as files:
                 rows = files.enter_context(writing_table(target, table))
                 film = files.enter_context(writing_overlay(drawn, self.film.rate / self.every)) if drawn else None
-                self._run(rows, film, tally, jobs)
+                found = files.enter_context(closing(self._found(stem, jobs, client, colour=film is not None)))
+                self._run(found, rows, film, tally)
         except KeyboardInterrupt as interrupt:
             interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
             if self.film.count is not None or not tally.frames:
                 raise
         return FilmSummary(target, drawn, tally.frames, tally.places, tally.tracks)
 
-    def _run(self, rows: Table, film: Overlay | None, tally: _Tally, jobs: int | None) -> None:
+    def _run(self, found: Iterator[Shown], rows: Table, film: Overlay | None, tally: _Tally) -> None:
         linker = None if self.linking is None else Linker(self.linking)
-        with closing(self._found(jobs, colour=film is not None)) as found:
-            for (number, time, places), shown in islice(found, self.limit):
-                frame = tracked(number, time, places, linker)
-                rows.add(frame)
-                if film is not None and shown is not None:
-                    film.add(shown, frame)
-                tally.add(len(frame), int(frame.track.max(initial=0)))
+        for (number, time, places), shown in islice(found, self.limit):
+            frame = tracked(number, time, places, linker)
+            rows.add(frame)
+            if film is not None and shown is not None:
+                film.add(shown, frame)
+            tally.add(len(frame), int(frame.track.max(initial=0)))
         if not tally.frames:
             raise ValueError(f"{self.film.name}: must have frames that can be decoded, got none")
 
@@ -156,16 +172,19 @@ class FilmWork:
         looked = -(-self.film.count // self.every)
         return looked if self.limit is None else min(looked, self.limit)
 
-    def _found(self, jobs: int | None, *, colour: bool) -> Generator[tuple[Found, Image | None], None, None]:
+    def _found(
+        self, stem: str, jobs: int | None, client: Client | None, *, colour: bool
+    ) -> Generator[Shown, None, None]:
         """Yield what is found in each frame, in order, and the frame in colour where that is asked for."""
         segments, total = self.film.segments(), self._total()
         few = total is None or total < FEW
         count = min(len(segments), jobs or (1 if few else default_jobs()))
-        if count <= 1:
+        if count <= 1 and (client is None or total is None):
             for frame in self.film.frames(every=self.every, colour=colour):
                 yield _found(self.find, frame), frame.colour
             return
-        parts = each(partial(_segment_found, self.film, self.find, self.every), segments, count)
+        work = partial(segment_found, self.film, self.find, self.every)
+        parts = each(work, segments, count) if client is None else on_cluster(work, segments, client, Path(stem).parent)
         all_found = (found for part in parts for found in part)
         if not colour:
             for found in all_found:
@@ -199,7 +218,7 @@ class _Tally:
         self.progress(self.frames, self.total)
 
 
-def _segment_found(film: Source, find: Finder, every: int, segment: Any) -> list[Found]:
+def segment_found(film: Source, find: Finder, every: int, segment: Any) -> list[Found]:
     """Return what is found in the frames of a segment."""
     return [_found(find, frame) for frame in film.frames(segment, every=every)]
 

@@ -127,7 +127,7 @@ def film_scene(
     rng = np.random.default_rng(seed)
     unit = np.sqrt(shape[0] * shape[1] / count)  # about as much room as each thing has
     size = rng.uniform(0.1, 0.24, count) * unit
-    speed = rng.uniform(0.012, 0.03, count) * unit
+    speed = rng.uniform(0.016, 0.03, count) * unit
     heading = rng.uniform(0, 2 * np.pi, count) + np.cumsum(rng.normal(0, 0.01, (frames, count)), axis=0)
     middle = np.column_stack([rng.uniform(0.1, 0.9, count) * side for side in shape])
     steps = np.stack([speed * np.sin(heading), speed * np.cos(heading)], axis=2)
