@@ -37,21 +37,22 @@ def track_picture(
     """
     canvas = PillowImage.fromarray(Picture(image).as_bytes()).convert("RGB")
     draw = ImageDraw.Draw(canvas)
-    line = max(1, round(max(canvas.size) / 640))
+    line = max(2, round(max(canvas.size) / 480))
     rows = list(zip(track.tolist(), y.tolist(), x.tolist(), size.tolist(), strict=True))
     for number, *_ in rows:
         way = [(column + 0.5, row + 0.5) for row, column in tails.get(number, ())]
         if len(way) > 1:
             draw.line(way, "black", line + 2, joint="curve")
             draw.line(way, _colour(number), line, joint="curve")
-    for number, row, column, side, *_ in rows:
+    for number, row, column, side in rows:
         box = (column + 0.5 - side / 2, row + 0.5 - side / 2, column + 0.5 + side / 2, row + 0.5 + side / 2)
         draw.rectangle((box[0] - 1, box[1] - 1, box[2] + 1, box[3] + 1), outline="black", width=line + 2)
         draw.rectangle(box, outline=_colour(number), width=line)
-    height = max(11, round(max(canvas.size) / 60))
-    for number, row, column, *_ in rows:
+    height = max(16, round(max(canvas.size) / 45))
+    for number, row, column, side in rows:
         if number:
-            write_number(canvas, number, (column + 0.5, row + 0.5), height, _colour(number))
+            above = max(height / 2, row - side / 2 - 0.6 * height)
+            write_number(canvas, number, (column + 0.5, above), height, _colour(number))
     return np.asarray(canvas)
 
 
