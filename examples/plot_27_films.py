@@ -3,8 +3,8 @@ Films
 =====
 
 Things that move, cross and pass behind posts, drawn with known truth (`imtorque.scenes.film_scene`). Every frame is
-looked at by itself; `track_extrema` links what is found over time, frame by frame as they come, so that each thing keeps
-its number while it is hidden for a while. Below, the ways of all tracks: a gap is where a thing was not seen.
+looked at by itself; `track_extrema` links what is found over time, frame by frame as they come, so that each thing
+keeps its number while it is hidden for a while. Below, the ways of all tracks: a gap is where a thing was not seen.
 """
 
 from collections import defaultdict
