@@ -161,6 +161,16 @@ def test_ctrl_c_leaves_the_frames_that_were_done_and_says_so(tmp_path):
     assert len(list((tmp_path / "out").iterdir())) == 2
 
 
+def stopped(_picture):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_before_the_first_frame_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        process_video(make_film(tmp_path, count=3), tmp_path / "out", find=stopped, overlay=True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 def test_after_an_error_there_is_no_file(tmp_path):
     with pytest.raises(ValueError, match="cannot be looked at"):
         process_video(make_film(tmp_path), tmp_path / "out", find=damaged, overlay=True)

@@ -61,13 +61,15 @@ class Overlay:
 
 @contextmanager
 def writing_overlay(path: Path, rate: float) -> Iterator[Overlay]:
-    """Write a film that is there when the block ends, whether well or by Ctrl-C, and not when it ends in an error."""
+    """Write a film that is there when the block ends, well or by Ctrl-C after a frame, and not where in an error."""
     stopped: KeyboardInterrupt | None = None
     with replacing(path) as partial, video_library().open(str(partial), "w", format="mp4") as container:
         overlay = Overlay(container, rate)
         try:
             yield overlay
         except KeyboardInterrupt as interrupt:
+            if overlay.stream is None:
+                raise
             stopped = interrupt
         overlay.end()
     if stopped is not None:

@@ -149,7 +149,8 @@ class FilmWork:
                 found = files.enter_context(closing(self._found(stem, jobs, client, colour=film is not None)))
                 self._run(found, rows, film, tally)
         except KeyboardInterrupt as interrupt:
-            interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
+            if tally.frames:
+                interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
             if self.film.count is not None or not tally.frames:
                 raise
         return FilmSummary(target, drawn, tally.frames, tally.places, tally.tracks)

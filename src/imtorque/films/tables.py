@@ -19,7 +19,9 @@ GROUP = 100_000  # rows of a parquet file that wait to be written together
 
 
 class Table(Protocol):
-    """Where frames are written."""
+    """Where frames are written, and whether any was."""
+
+    begun: bool
 
     def add(self, frame: TrackedFrame) -> None:
         """Write the rows of a frame."""
@@ -28,13 +30,15 @@ class Table(Protocol):
 
 @contextmanager
 def writing_table(path: Path, form: TableForm) -> Iterator[Table]:
-    """Write a table that is there when the block ends, whether well or by Ctrl-C, and not when it ends in an error."""
+    """Write a table that is there when the block ends, well or by Ctrl-C after a frame, and not where in an error."""
     writing = _writing_csv if form == "csv" else _writing_parquet
     stopped: KeyboardInterrupt | None = None
     with replacing(path) as partial, writing(partial) as table:
         try:
             yield table
         except KeyboardInterrupt as interrupt:
+            if not table.begun:
+                raise
             stopped = interrupt
     if stopped is not None:
         raise stopped
@@ -49,9 +53,10 @@ def _writing_csv(path: Path) -> Iterator[Table]:
 
 class _Csv:
     def __init__(self, file: Any) -> None:
-        self.file = file
+        self.file, self.begun = file, False
 
     def add(self, frame: TrackedFrame) -> None:
+        self.begun = True
         start = f"{frame.number},{frame.time:.6f},"
         columns = (frame.track, frame.y, frame.x, frame.size, frame.torque)
         rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -74,9 +79,10 @@ class _Parquet:
     def __init__(self, arrow: Any, schema: Any, writer: Any) -> None:
         self.arrow, self.schema, self.writer = arrow, schema, writer
         self.frames: list[TrackedFrame] = []
-        self.rows = 0
+        self.rows, self.begun = 0, False
 
     def add(self, frame: TrackedFrame) -> None:
+        self.begun = True
         self.frames.append(frame)
         self.rows += len(frame)
         if self.rows >= GROUP:
