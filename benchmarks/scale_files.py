@@ -28,6 +28,8 @@ from PIL import Image
 from imtorque import __version__
 
 RESULTS = Path(__file__).parent / "results" / "scale_files.json"
+PAGE = Path(__file__).parents[1] / "docs" / "clusters.md"
+BEGIN, END = "<!-- figures: benchmarks/scale_files.py -->", "<!-- end of figures -->"
 TICKS = os.sysconf("SC_CLK_TCK")
 VERB = ["maps", "--arrays", "none", "--extrema", "10"]
 PER_FOLDER = 1000
@@ -64,7 +66,11 @@ def main():
         },
     }
     options.out.write_text(json.dumps(report, indent=1) + "\n")
-    print(table(report))
+    text = table(report)
+    if options.out == RESULTS:
+        page = PAGE.read_text()
+        PAGE.write_text(f"{page.partition(BEGIN)[0]}{BEGIN}\n{text}\n{END}{page.partition(END)[2]}")
+    print(text)
 
 
 def draw(folder, count, side):
@@ -162,13 +168,22 @@ def spent(processes):
 
 
 def table(report):
-    """Return the report as a table in Markdown."""
-    lines = ["| output | where | ms of processor a file | files a second |", "|---|---|---|---|"]
+    """Return the report as text and a table in Markdown."""
+    names = {"files": "maps, extrema and a record for each picture", "table": "one table"}
+    places = {"jobs": f"`--jobs {report['workers']}`", "cluster": f"a cluster of {report['workers']} workers"}
+    lines = [
+        f"`imtorque maps --extrema 10` over {report['files']:,} pictures of {report['side']} × {report['side']} pixels "
+        f"({report['machine']}; `{report['command']}`):",
+        "",
+        "| written | by | processor time a file | files a second | core hours for a million |",
+        "|---|---|---|---|---|",
+    ]
     for row in report["rows"]:
-        rate = report["files"] / row["wall_seconds"]
-        lines.append(f"| {row['output']} | {row['where']} | {row['milliseconds_per_file']:.2f} | {rate:.0f} |")
-    ratios = ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in report["cluster_to_jobs"].items())
-    return "\n".join([*lines, "", f"Processor time of the cluster to that of --jobs: {ratios}."])
+        cost, rate = row["milliseconds_per_file"], report["files"] / row["wall_seconds"]
+        head = f"| {names[row['output']]} | {places[row['where']]}"
+        lines.append(f"{head} | {cost:.2f} ms | {rate:.0f} | {cost / 3.6:.1f} |")
+    ratios = " and ".join(f"{ratio:.2f} ({names[kind]})" for kind, ratio in report["cluster_to_jobs"].items())
+    return "\n".join([*lines, "", f"The cluster takes {ratios} times the processor time of `--jobs`."])
 
 
 if __name__ == "__main__":
