@@ -24,10 +24,10 @@ from imtorque.torque import default_sizes
 
 Finder = Callable[[Image], Extrema]
 
-CANDIDATES = 3  # extrema looked at for each that is wanted: overlaps, lines and corners are among them
+CANDIDATES = 2, 5000  # extrema looked at for each that is wanted; pixels for each, where that makes more
 FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
 ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
-TEXTURE, ACROSS = 0.8, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
+TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
 WEAK = 0.4  # of the threshold: what is enough for a pixel beside an edge, as in Canny's method
 LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any film
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # of the sizes looked for: pixels, and shares of the frame's side
@@ -82,9 +82,9 @@ class FrameExtrema:
             strength_scale=FULL_FORCE,
             length_correction=True,
         )
-        found = find_extrema(
-            edges, self.sizes or usual_sizes(picture.shape), sign=self.sign, count=CANDIDATES * self.count
-        )
+        # Overlaps, lines and corners are among them, the more the larger the frame.
+        count = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
+        found = find_extrema(edges, self.sizes or usual_sizes(picture.shape), sign=self.sign, count=count)
         strong = found[np.abs(found.value) >= self.threshold]
         closed = strong[openness(edges, strong) <= self.openness]
         return suppress_overlaps(closed, self.overlap)[: self.count]

@@ -175,6 +175,9 @@ def best_links(worth: FloatArray) -> tuple[IntArray, IntArray]:
     >>> rows.tolist(), columns.tolist()
     ([0, 1], [1, 0])
     """
+    row, column = np.nonzero(worth)
+    if len(set(row.tolist())) == len(set(column.tolist())) == len(row):  # mostly nothing competes
+        return row, column
     from scipy.optimize import linear_sum_assignment  # here, because it takes longer to load than the rest
 
     rows: list[int] = []
@@ -200,8 +203,6 @@ def _groups(worth: FloatArray) -> list[tuple[IntArray, IntArray]]:
 
     n, m = worth.shape
     row, column = np.nonzero(worth)
-    if not len(row):
-        return []
     graph = coo_array((np.ones(len(row)), (row, n + column)), shape=(n + m, n + m))
     label = connected_components(graph, directed=False)[1]
     order = np.argsort(label, kind="stable")
