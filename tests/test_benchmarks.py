@@ -44,6 +44,17 @@ def test_the_benchmark_of_minimum_cuts_runs(tmp_path):
     assert all(row["imtorque"]["total_ms"][0] > 0 for row in rows)
 
 
+def test_the_benchmark_of_films_runs(tmp_path):
+    pytest.importorskip("av")
+    out = tmp_path / "films.json"
+    command = [sys.executable, str(BENCHMARKS / "films.py"), "--toy", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    report = json.loads(out.read_text())
+    assert [row["find"] for row in report["quality"]] == ["extrema", "blobs"]
+    assert report["quality"][0]["found"] > 0.5
+    assert [row["sizes"] for row in report["speed"]] == [10, 45]
+
+
 def test_the_benchmark_of_regions_runs(tmp_path):
     out = tmp_path / "regions.json"
     command = [sys.executable, str(BENCHMARKS / "regions.py"), "--toy", "--repeats", "1", "--out", str(out)]

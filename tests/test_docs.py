@@ -71,6 +71,7 @@ def test_the_script_on_clusters_runs(tmp_path):
     [
         "paper_map.md",
         "explorer.md",
+        "films.md",
         "beyond.md",
         "boundary.md",
         "clusters.md",
