@@ -23,8 +23,8 @@ SIZES_KEPT = 0.3  # share of a change in size that a track takes over
 UNLIKE, PART = 0.4, 0.2  # shrinkage, in octaves, from which only this part of all that is taken over
 YOUNG = 1.6  # times the reach of a track with known velocity that one has which was seen once
 SIZE_WEIGHT = 0.7  # what doubling in size costs, in sizes of distance
-ESTABLISHED = 6  # times a thing was seen from which its track is trusted fully
-FADING = 0.85  # share of that trust which is left after each frame it was hidden
+ESTABLISHED = 8  # times a thing must have been seen for half of the full trust in its track
+FADING = 0.9  # share of that trust which is left after each frame it was hidden
 WIDENED = 0.25  # by how much of itself reach grows with each frame a thing is hidden
 
 
@@ -156,7 +156,7 @@ def link_worth(
     far = np.linalg.norm(tracks.place[:, None] - place[None], axis=2) / unit
     unlike = SIZE_WEIGHT * np.abs(np.log2(size[None] / tracks.size[:, None]))
     widened = reach * np.where(tracks.seen == 1, YOUNG, 1.0) * (1 + WIDENED * (tracks.hidden - 1))
-    trust = np.minimum(tracks.seen, ESTABLISHED) / ESTABLISHED * FADING ** (tracks.hidden - 1)
+    trust = tracks.seen / (tracks.seen + ESTABLISHED) * FADING ** (tracks.hidden - 1)
     worth = trust[:, None] * (1 - (far**2 + unlike**2) / widened[:, None] ** 2)
     return np.where((worth > 0) & (tracks.sign[:, None] == sign[None]), worth, 0.0)
 
