@@ -202,6 +202,7 @@ def test_a_worker_of_another_version_does_nothing(tmp_path):
         ({"jobs": 0}, ValueError, "jobs must be at least 1, got 0"),
         ({"patience": 0}, ValueError, "patience must be a number of seconds above 0, got 0"),
         ({"items": [("a", 1), ("a", 2)]}, ValueError, "every task must have a key of its own, got one twice"),
+        ({"client": "tcp://HOST:8786"}, TypeError, "client must be a distributed.Client, got 'tcp://HOST:8786'"),
         ({"task": 3}, TypeError, "task must be a function of one item, got 3"),
         ({"task": lambda item: item}, TypeError, "task must be a function of a module, or a partial of one, got <func"),
     ],
