@@ -124,6 +124,8 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "cli/evaluate.py": "draws into memory",
     "explorer/server.py": "saves into memory",
     "scale/_apart.py": "answers through a pipe",
+    "scale/_files.py": "the list of files, by replacing()",
+    "scale/_tables.py": "parts and tables, by replacing()",
     "experiments/attention_plots.py": "draws into memory",
     "experiments/edge_sheets.py": "draws into memory",
     "experiments/figure_sheets.py": "draws into memory",
