@@ -43,10 +43,10 @@ def main():
         quality = [
             {"find": find, **followed(Path(folder), shape, frames, seeds, find)} for find in ("extrema", "blobs")
         ]
-        pictures = [(120, 160)] if options.toy else [(480, 640), (1080, 1920)]
+        pictures = {(120, 160): 6} if options.toy else {(480, 640): 200, (1080, 1920): 60}  # frames of each
         speed = [
-            timed(Path(folder), picture, sizes, 6 if options.toy else 60, 1 if options.toy else options.rounds)
-            for picture in pictures
+            timed(Path(folder), picture, sizes, count, 1 if options.toy else options.rounds)
+            for picture, count in pictures.items()
             for sizes in (SIZES_10, SIZES_45)
         ]
     report = {
