@@ -60,6 +60,21 @@ def patch_moments(fx, fy, size, patch="square"):
     return np.array(rows).transpose(2, 0, 1)
 
 
+def openness(fx, fy, y, x, height, width):
+    """How far the forces in a box are from a closed contour: what is left of them, or their saddle, over the torque."""
+    force, moment = np.zeros(2), np.zeros((2, 2))
+    for v in range(fx.shape[0]):
+        for u in range(fx.shape[1]):
+            if abs(v - y) <= height // 2 and abs(u - x) <= width // 2:
+                own = np.array([fx[v, u], fy[v, u]], float)
+                force += own
+                moment += np.outer([u - x, v - y], own)
+    turning = abs(moment[0, 1] - moment[1, 0])
+    left = math.hypot(*force) * math.sqrt(height * width) / 2
+    saddle = math.hypot(moment[0, 1] + moment[1, 0], moment[0, 0] - moment[1, 1])
+    return max(left, saddle) / turning if turning > 1e-6 else math.inf
+
+
 def pattern_map(fx, fy, size, pattern, patch="square", alpha=2.0):
     """What a pattern sums of the four moments, normalised as torque is."""
     xx, xy, yx, yy = patch_moments(fx, fy, size, patch)

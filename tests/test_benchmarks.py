@@ -44,6 +44,17 @@ def test_the_benchmark_of_minimum_cuts_runs(tmp_path):
     assert all(row["imtorque"]["total_ms"][0] > 0 for row in rows)
 
 
+def test_the_benchmark_of_films_runs(tmp_path):
+    pytest.importorskip("av")
+    out = tmp_path / "films.json"
+    command = [sys.executable, str(BENCHMARKS / "films.py"), "--toy", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    report = json.loads(out.read_text())
+    assert [row["find"] for row in report["quality"]] == ["extrema", "blobs"]
+    assert report["quality"][0]["found"] > 0.5
+    assert [row["sizes"] for row in report["speed"]] == [10, 45]
+
+
 def test_the_benchmark_of_regions_runs(tmp_path):
     out = tmp_path / "regions.json"
     command = [sys.executable, str(BENCHMARKS / "regions.py"), "--toy", "--repeats", "1", "--out", str(out)]
@@ -118,3 +129,16 @@ def test_the_benchmark_of_finding_runs(tmp_path):
         "predict, a megapixel, 1 threads",
         "predict, a megapixel, 2 threads",
     }
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_the_benchmark_of_many_files_runs_and_both_tables_are_the_same(tmp_path):
+    pytest.importorskip("distributed")
+    out = tmp_path / "scale_files.json"
+    toy = ["--count", "12", "--kinds", "table", "--workers", "1", "--out", str(out)]
+    subprocess.run(
+        [sys.executable, str(BENCHMARKS / "scale_files.py"), *toy], capture_output=True, text=True, check=True
+    )
+    rows = json.loads(out.read_text())["rows"]
+    assert [(row["output"], row["where"]) for row in rows] == [("table", "jobs"), ("table", "cluster")]
+    assert rows[1]["of"]["workers"] > 0

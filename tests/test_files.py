@@ -15,6 +15,7 @@ from imtorque.files import (
     encode_png,
     find_pictures,
     output_names,
+    page_count,
     read_image,
     read_mask,
     write_array,
@@ -248,3 +249,11 @@ def test_inputs_of_one_stem_or_one_name_do_not_collide():
 def test_an_unknown_suffix_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"must end in \.png, .* got '\.xyz'"):
         write_picture(tmp_path / "a.xyz", np.zeros((2, 2), np.uint8))
+
+
+def test_the_pages_of_a_stack_are_counted(tmp_path):
+    pages = [Image.fromarray(np.full((8, 9), k, np.uint8)) for k in range(3)]
+    pages[0].save(tmp_path / "a.tif", save_all=True, append_images=pages[1:])
+    pages[0].save(tmp_path / "a.png")
+    pages[0].save(tmp_path / "a.gif", save_all=True, append_images=pages[1:])
+    assert [page_count(tmp_path / name) for name in ("a.tif", "a.png", "a.gif")] == [3, 1, 3]

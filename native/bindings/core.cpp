@@ -5,6 +5,7 @@
 #include "core/contribution.hpp"
 #include "core/extrema.hpp"
 #include "core/gradient_torque.hpp"
+#include "core/moments_at.hpp"
 #include "core/patch_moments.hpp"
 #include "core/torque.hpp"
 
@@ -203,6 +204,17 @@ void bind_torque(nb::module_& m) {
             return moments;
         },
         "edges"_a, "height"_a, "width"_a);
+    m.def(
+        "moments_at",
+        [](const EdgeField& edges, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width) {
+            const Field field = edges.field();
+            auto sums = make<double, 2>({y.shape(0), 6});
+            nb::gil_scoped_release release;
+            moments_at(field, {y.data(), x.data(), height.data(), width.data(), static_cast<long long>(y.shape(0))},
+                       sums.data());
+            return sums;
+        },
+        "edges"_a, "y"_a, "x"_a, "height"_a, "width"_a);
     m.def(
         "gradient_torque",
         [](In<double, 2> image, In<int64_t, 1> heights, In<int64_t, 1> widths) {

@@ -66,6 +66,15 @@ def decode_shape(file: BinaryIO) -> tuple[int, int]:
         return picture.height, picture.width
 
 
+def decode_pages(file: BinaryIO) -> int:
+    """Return how many pictures a file holds; to be called within `reading`."""
+    if is_tiff(file):
+        with opened(file) as tiff:
+            return Plane(file, tiff, 0, 0).pages
+    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as picture:
+        return int(getattr(picture, "n_frames", 1)) if picture.format != "MPO" else 1
+
+
 def _decode_tiff(file: BinaryIO, most_pixels: int, page: int | None, channel: int | None) -> Image:
     with opened(file) as tiff:
         plane = Plane(file, tiff, page, channel)

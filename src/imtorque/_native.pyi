@@ -285,6 +285,13 @@ def torque_spectrum(
 def patch_moments(
     edges: EdgeField, height: int, width: int
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+def moments_at(
+    edges: EdgeField,
+    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
 def gradient_torque(
     image: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],

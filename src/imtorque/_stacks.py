@@ -15,10 +15,11 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Chosen:
-    """Where a picture lies in a stack: a number for each axis, None where all stay; and whether it is in colour."""
+    """Where a picture lies in a stack: a number for each axis, None where all stay; in colour or not; of how many."""
 
     numbers: tuple[int | None, ...]
     colour: bool
+    pages: int = 1
 
 
 def choose(
@@ -51,7 +52,7 @@ def choose(
         numbers[i] = int(place)
     if channels is not None:
         numbers[channels] = picked
-    return Chosen(tuple(numbers), colour and (channels is None or axes[channels] == "C"))
+    return Chosen(tuple(numbers), colour and (channels is None or axes[channels] == "C"), count)
 
 
 def _channel_axis(axes: str, shape: Sequence[int], *, taken_apart: bool) -> int | None:

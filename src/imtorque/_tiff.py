@@ -44,6 +44,7 @@ class Plane:
             axes, shape = stack.axes + self.key.axes, (*stack.shape, *self.key.shape)
             chosen = choose(axes, shape, page, channel, kind="TIFF", colour=_in_colour(self.key))
         self.bits = self.key.bitspersample
+        self.pages = chosen.pages
         self.colour, self.numbers = chosen.colour, chosen.numbers[len(stack.axes) :]
 
     @property

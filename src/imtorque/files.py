@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque._atomic import open_regular, replacing, write_bytes, write_text
-from imtorque._decoding import FORMATS, decode, decode_shape, reading
+from imtorque._decoding import FORMATS, decode, decode_pages, decode_shape, reading
 from imtorque._microscopy import READERS, is_microscopy, plane_size, read_plane
 from imtorque._pixel_size import checked, tiff_pixel_size
 from imtorque._renamed import warn_renamed
@@ -36,6 +36,7 @@ __all__ = [
     "find_pictures",
     "image_shape",
     "output_names",
+    "page_count",
     "pixel_size",
     "read_image",
     "read_mask",
@@ -103,6 +104,12 @@ def image_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
     """Return (H, W) of a picture from its header, without decoding it."""
     with reading(path), open_regular(path) as file:
         return decode_shape(file)
+
+
+def page_count(path: str | os.PathLike[str]) -> int:
+    """Return how many pictures `read_image(path, page=...)` can read of a stack or an animation."""
+    with reading(path), open_regular(path) as file:
+        return decode_pages(file)
 
 
 def decode_image(
@@ -226,14 +233,14 @@ def output_names(paths: Sequence[Path]) -> list[str]:
     >>> output_names([Path("a.png"), Path("a.jpg"), Path("left/b.png"), Path("right/b.png")])
     ['a.png', 'a.jpg', 'b.png.left', 'b.png.right']
     """
-    shared = Counter(path.name for path in paths)
     full = [Path(os.path.abspath(path)) for path in paths]
-    names = []
+    folders: dict[str, set[str]] = {}
     for path in full:
-        namesakes = [str(other.parent) for other in full if other.name == path.name] if shared[path.name] > 1 else []
-        below = path.parent.relative_to(os.path.commonpath(namesakes)).as_posix() if namesakes else "."
-        label = below.replace("%", "%25").replace("/", "%2F")
-        names.append(_cut(path.name if below == "." else f"{path.name}.{label}", path.suffix))
+        folders.setdefault(path.name, set()).add(str(path.parent))
+    shared = {name: os.path.commonpath(places) for name, places in folders.items()}
+    below = [path.parent.relative_to(shared[path.name]).as_posix() for path in full]
+    labels = [place.replace("%", "%25").replace("/", "%2F") for place in below]
+    names = [_cut(p.name if q == "." else f"{p.name}.{q}", p.suffix) for p, q in zip(full, labels, strict=True)]
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"inputs must differ in what their outputs are called, got two for {twice}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from imtorque import _native
 from imtorque._patches import check_patch, sides
-from imtorque._types import Edges, Float32Array, Patch, check_sizes
+from imtorque._types import Edges, Extrema, Float32Array, FloatArray, Patch, check_sizes
 from imtorque.patterns import Pattern, pattern_matrix
 from imtorque.torque import require_edges
 
@@ -68,6 +68,46 @@ def patch_moments(edges: Edges, size: int | tuple[int, int], *, patch: Patch = "
     if patch == "square":
         return Moments(*_native.patch_moments(require_edges(edges)._field, height, width))
     return Moments(*_disk_moments(require_edges(edges), height))
+
+
+def openness(edges: Edges, extrema: Extrema) -> FloatArray:
+    """Measure how far the edges in the patch of each extremum are from a closed contour: 0 for one, 1 for a line.
+
+    Along a closed contour forces sum to zero, and so do all their first moments but the torque. A line or a corner
+    leaves a force F over, a bar with two parallel sides a saddle S of its moments:
+
+        openness = max(|F| L / 2, S) / |2 L^2 tau|,      S = |(xy + yx, xx - yy)|
+
+    with L the side of the patch. Half a contour has about 0.5, three sides of a square 1/3.
+
+    Parameters
+    ----------
+    edges
+        The field in which the extrema were found.
+    extrema
+        Where to measure; each in its own patch, a square or the square around a disk.
+
+    Returns
+    -------
+    ndarray
+        A number for each extremum; infinite where nothing turns.
+
+    Examples
+    --------
+    >>> from imtorque import detect_edges
+    >>> image = np.zeros((60, 60))
+    >>> image[20:41, 15:36] = 1
+    >>> image[:, 45:52] = 1
+    >>> at = Extrema([30, 30], [25, 48], [23, 9], [1.0, 1.0])
+    >>> openness(detect_edges(image), at).round(2)
+    array([0., 1.])
+    """
+    y, x, height, width = extrema._boxes()
+    fx, fy, xx, xy, yx, yy = _native.moments_at(require_edges(edges)._field, y, x, height, width).T
+    left = np.hypot(fx, fy) * np.sqrt(height * width) / 2
+    saddle = np.hypot(xy + yx, xx - yy)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(xy != yx, np.maximum(left, saddle) / np.abs(xy - yx), np.inf)
 
 
 def _disk_moments(edges: Edges, size: int) -> list[Float32Array]:

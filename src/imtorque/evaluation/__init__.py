@@ -44,6 +44,7 @@ from imtorque.evaluation.regions import (
     ucm_region_scores,
     variation_of_information,
 )
+from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
 
 __all__ = [
     "BoundaryScores",
@@ -55,6 +56,8 @@ __all__ = [
     "OperatingPoint",
     "RegionScores",
     "RegionSummary",
+    "TrackScores",
+    "TrackTable",
     "auc_borji",
     "auc_judd",
     "auc_shuffled",
@@ -84,6 +87,7 @@ __all__ = [
     "summarise_fixations",
     "summarise_regions",
     "thin_boundary",
+    "track_scores",
     "ucm_region_scores",
     "variation_of_information",
 ]

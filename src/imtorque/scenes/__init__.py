@@ -1,6 +1,7 @@
-"""Rendered scenes with known truth, for tests, docs and experiments: depth, motion, overlaps, nuclei, silhouettes."""
+"""Rendered scenes with known truth, for tests, docs, experiments: depth, motion, films, overlaps, nuclei, shapes."""
 
 from imtorque.scenes.depth import DepthScene, depth_scene
+from imtorque.scenes.films import FilmScene, film_scene
 from imtorque.scenes.motion import MotionScene, motion_scene
 from imtorque.scenes.nuclei import NucleiVolume, nuclei_volume
 from imtorque.scenes.overlaps import OverlapScene, overlap_scene
@@ -8,11 +9,13 @@ from imtorque.scenes.silhouettes import SilhouetteScene, silhouette, silhouette_
 
 __all__ = [
     "DepthScene",
+    "FilmScene",
     "MotionScene",
     "NucleiVolume",
     "OverlapScene",
     "SilhouetteScene",
     "depth_scene",
+    "film_scene",
     "motion_scene",
     "nuclei_volume",
     "overlap_scene",

@@ -1,0 +1,156 @@
+"""Films with known truth: places found, identities kept, and frames a second beside single pictures.
+
+    python benchmarks/films.py [--toy]
+
+Quality: drawn films (imtorque.scenes.film_scene) are encoded by x264, read back, looked at and followed. A place counts
+where three quarters of the thing are seen; it is found where a place of the table lies within a quarter of its size.
+Speed: processor time of a film of photographs from file to table, all in one process on one thread, beside that of the
+same steps as the table of single pictures has them (detect_edges and the 50 strongest extrema of the same frames, held
+in memory), and of the film's own finder on these frames. Rounds take turns. Writes benchmarks/results/films.json.
+"""
+
+import argparse
+import json
+import os
+import platform
+import tempfile
+import time
+from pathlib import Path
+
+import av
+import numpy as np
+from operator_worker import SIZES_10, SIZES_45, mosaic
+from run import commit, processor
+
+import imtorque
+from imtorque import films
+from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
+from imtorque.scenes import film_scene
+
+HERE = Path(__file__).parent
+SEEN = 0.75  # share of a thing that must be seen
+SEEDS = range(200, 210)  # none of those that anything was chosen on
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "films.json")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--toy", action="store_true", help="small and short films: shows that everything runs")
+    options = parser.parse_args()
+    shape, frames, seeds = ((180, 320), 12, SEEDS[:1]) if options.toy else ((1080, 1920), 150, SEEDS)
+    with tempfile.TemporaryDirectory() as folder:
+        quality = [
+            {"find": find, **followed(Path(folder), shape, frames, seeds, find)} for find in ("extrema", "blobs")
+        ]
+        pictures = {(120, 160): 6} if options.toy else {(480, 640): 200, (1080, 1920): 60}  # frames of each
+        speed = [
+            timed(Path(folder), picture, sizes, count, 1 if options.toy else options.rounds)
+            for picture, count in pictures.items()
+            for sizes in (SIZES_10, SIZES_45)
+        ]
+    report = {
+        "command": "python benchmarks/films.py" + (" --toy" if options.toy else ""),
+        "version": imtorque.__version__,
+        "commit": commit(),
+        "processor": f"{processor()} ({os.cpu_count()} cores), {platform.system()}",
+        "pyav": av.__version__,
+        "quality": quality,
+        "speed": speed,
+    }
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(report, indent=1) + "\n")
+    print(json.dumps(report, indent=1))
+
+
+def followed(folder, shape, frames, seeds, find):
+    """Write films, follow the things in them, and judge all together."""
+    scores = []
+    for seed in seeds:
+        scene = film_scene(seed, shape=shape, frames=frames)
+        film = folder / f"drawn{seed}.mp4"
+        if not film.exists():
+            write_film(film, scene.frames(), gop=48)
+        table = films.process_video(film, folder / find, find=find).table
+        scores.append(judged(scene, table))
+    total = TrackScores(*(sum(getattr(score, name) for score in scores) for name in vars(scores[0])))
+    return {
+        "shape": shape,
+        "films": len(scores),
+        "frames": frames,
+        "true_places": total.truth,
+        "found": round(total.recall, 4),
+        "switches": total.switches,
+        "switches_in_1500": round(1500 * total.switches / total.truth, 2),
+        "false_places": total.false,
+        "mota": round(total.mota, 4),
+        "each": [{**vars(score), "found_share": round(score.recall, 4)} for score in scores],
+    }
+
+
+def judged(scene, table):
+    """Return the scores of a table against the truth of a drawn film."""
+    share = scene.visible()
+    columns = np.loadtxt(table, delimiter=",", skiprows=1, ndmin=2)
+    found = TrackTable(columns[:, 0].astype(int), columns[:, 2].astype(int), *columns[:, 3:6].T)
+    return track_scores(truth(scene, share >= SEEN), found, ignored=truth(scene, (share < SEEN) & (share > 0)))
+
+
+def truth(scene, chosen):
+    frame, thing = np.nonzero(chosen)
+    return TrackTable(frame, thing, scene.y[frame, thing], scene.x[frame, thing], scene.size[thing])
+
+
+def timed(folder, shape, sizes, count, rounds):
+    """Return frames a second of a film from file to table, and of the same frames as single pictures."""
+    imtorque.set_num_threads(1)
+    film = folder / f"{shape[1]}x{shape[0]}.mp4"
+    large = mosaic(shape[0] + 2 * count, shape[1] + 2 * count)
+    if not film.exists():
+        write_film(film, (large[2 * k :, 2 * k :][: shape[0], : shape[1]] for k in range(count)), gop=24)
+    frames = [frame.pixels for frame in films.open_film(film).frames()]
+    find = films.FrameExtrema(sizes=tuple(sizes), count=50)
+
+    def single():
+        for frame in frames:
+            imtorque.find_extrema(imtorque.detect_edges(frame), sizes=sizes, count=50)
+
+    calls = {
+        "single pictures": single,
+        "same finder, frames in memory": lambda: [find(frame) for frame in frames],
+        "film": lambda: films.process_video(film, folder / "timed", find=find, jobs=1),
+        "decoding alone": lambda: [frame.number for frame in films.open_film(film).frames()],
+    }
+    times = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.process_time()
+            call()
+            times[name].append(time.process_time() - start)
+    rates = {name: round(count / min(seconds), 2) for name, seconds in times.items()}
+    return {
+        "shape": shape,
+        "sizes": len(sizes),
+        "frames_a_second": rates,
+        "share_of_single_pictures": round(rates["film"] / rates["single pictures"], 3),
+        "share_of_same_finder": round(rates["film"] / rates["same finder, frames in memory"], 3),
+        "rounds": rounds,
+    }
+
+
+def write_film(path, frames, gop):
+    """Encode grey frames by x264 at its usual quality, with closed groups of so many frames."""
+    with av.open(str(path), "w") as container:
+        options = {"x264-params": f"keyint={gop}:min-keyint={gop}:scenecut=0"}
+        stream = container.add_stream("libx264", rate=25, options=options)
+        stream.pix_fmt = "yuv420p"
+        for k, frame in enumerate(frames):
+            if k == 0:
+                stream.height, stream.width = frame.shape
+            shown = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="gray")
+            container.mux(stream.encode(shown.reformat(format="yuv420p")))
+        container.mux(stream.encode(None))
+
+
+if __name__ == "__main__":
+    main()

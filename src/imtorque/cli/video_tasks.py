@@ -1,0 +1,55 @@
+"""What the verb for films does to one film."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from imtorque.files import find_pictures
+from imtorque.films.detecting import FrameBlobs, FrameExtrema
+from imtorque.films.linking import Linking
+from imtorque.films.processing import FilmWork, Progress
+from imtorque.films.sources import Source, open_film
+from imtorque.films.tables import TableForm
+
+Written = tuple[list[Path], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TrackFilm:
+    """Places in every frame, linked or not: a table, and an overlay where it is asked for.
+
+    How many processes work on it, and who is told, are not among the parameters: they change nothing.
+    """
+
+    verb: ClassVar[str] = "video"
+    find: FrameExtrema | FrameBlobs
+    every: int
+    linking: Linking | None
+    overlay: bool
+    table: TableForm
+    limit: int | None
+    rate: float
+    jobs: InitVar[int | None] = None
+    progress: InitVar[Progress | None] = None
+
+    def __post_init__(self, jobs: int | None, progress: Progress | None) -> None:
+        """Keep what is not among the parameters."""
+        object.__setattr__(self, "_running", (jobs, progress))
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the film, or the pictures of a folder."""
+        return find_pictures([source]) if source.is_dir() else [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write table and overlay of one film."""
+        return self.write(open_film(source, rate=self.rate), stem)
+
+    def write(self, film: Source, stem: str) -> Written:
+        """Write table and overlay of what frames come from."""
+        jobs, progress = self._running  # type: ignore[attr-defined]
+        work = FilmWork(film, self.find, self.linking, self.every, self.limit)
+        done = work.write(stem, self.overlay, self.table, jobs, progress or (lambda _done, _total: None))
+        outputs = [done.table] if done.overlay is None else [done.table, done.overlay]
+        return outputs, {"frames": done.frames, "places": done.places, "tracks": done.tracks}

@@ -1,0 +1,61 @@
+"""Segments of a film on a cluster of dask's, by the engine for many tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from imtorque._types import Extrema
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+Found = tuple[int, float, Extrema]
+
+
+def on_cluster(
+    work: Callable[[Any], list[Found]], segments: Sequence[Any], client: Client, folder: Path
+) -> Iterator[list[Found]]:
+    """Yield what is found in each segment, in order, as soon as those before it are done.
+
+    Parameters
+    ----------
+    work
+        From a segment to what is found in it.
+    segments
+        The parts of the film.
+    client
+        Of the cluster, whose workers must see the film and the folder.
+    folder
+        Where the engine keeps its records meanwhile.
+    """
+    from imtorque.scale._engine import Failure, task_outcomes  # here, because it needs dask only when it is used
+
+    done: dict[int, list[Found]] = {}
+    wanted = 0
+    with TemporaryDirectory(dir=folder, prefix=".segments.", ignore_cleanup_errors=True) as records:
+        items = [(f"{number:06}", (number, segment)) for number, segment in enumerate(segments)]
+        for outcome in task_outcomes(partial(_plain, work), items, client=client, records=records):
+            if isinstance(outcome, Failure):
+                raise ValueError(outcome.message)
+            done[outcome.item[0]] = [_rebuilt(*row) for row in outcome.value]
+            while wanted in done:
+                yield done.pop(wanted)
+                wanted += 1
+
+
+def _plain(work: Callable[[Any], list[Found]], item: tuple[int, Any]) -> list[list[Any]]:
+    """Return what is found in a segment as JSON has it, which keeps every bit of a float."""
+    return [
+        [number, time, *(column.tolist() for column in (found.y, found.x, found.size, found.value))]
+        for number, time, found in work(item[1])
+    ]
+
+
+def _rebuilt(number: int, time: float, y: Any, x: Any, size: Any, value: Any) -> Found:
+    return number, time, Extrema(np.array(y), np.array(x), np.array(size), np.array(value, np.float64))

@@ -1,0 +1,150 @@
+"""What is looked for in a frame: extrema or blobs. Any function from a picture to `Extrema` can take their place.
+
+Every frame is looked at by itself, so that what is found does not depend on which frames came before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from imtorque._types import Extrema, Image, Sign
+from imtorque.edges import SQRT2, detect_edges
+from imtorque.edges.canny import STEEPEST
+from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.finding import Blobs, find_blobs
+from imtorque.images import Picture
+from imtorque.moments import openness
+from imtorque.torque import default_sizes
+
+Finder = Callable[[Image], Extrema]
+
+CANDIDATES = 2, 5000  # extrema looked at for each that is wanted; pixels for each, where that makes more
+FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
+ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
+TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
+WEAK = 0.4  # of the threshold: what is enough for a pixel beside an edge, as in Canny's method
+LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any film
+SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # of the sizes looked for: pixels, and shares of the frame's side
+SAMPLED = 7, 8  # of how many rows and columns one tells the noise
+
+
+@dataclass(frozen=True)
+class FrameExtrema:
+    """The strongest extrema of the torque, around closed contours that do not overlap: as fast as single pictures.
+
+    Edges count where they stand out of the frame's own noise, and by their strength: with thresholds by quantile alone,
+    as single pictures have them, an empty frame would be full of noise.
+
+    Parameters
+    ----------
+    sizes
+        Patch sizes, odd and increasing. By default about 6 % apart, from 7 pixels, or 1.5 % of the frame's side where
+        that is more, to 46 % of it.
+    sign
+        +1 for bright things, -1 for dark ones, None for both.
+    sigma
+        Smoothing before edges are detected, in pixels.
+    threshold
+        Least |torque|.
+    openness
+        Largest openness of the contour (`moments.openness`): lines have 1, bars 1, corners 0.7, three sides of a square
+        0.33, a closed contour 0.
+    overlap
+        Largest part of the smaller patch that two of one sign may share.
+    count
+        How many to find at most.
+    """
+
+    sizes: tuple[int, ...] | None = None
+    sign: Sign | None = None
+    sigma: float = SQRT2
+    threshold: float = 0.35
+    openness: float = 0.5
+    overlap: float = 0.3
+    count: int = 50
+
+    def __call__(self, image: Image) -> Extrema:
+        """Find them in one frame."""
+        picture = Picture(image)
+        low, high = edge_thresholds(picture, self.sigma)
+        edges = detect_edges(
+            picture,
+            sigma=self.sigma,
+            low=low,
+            high=high,
+            force="strength",
+            strength_scale=FULL_FORCE,
+            length_correction=True,
+        )
+        # Overlaps, lines and corners are among them, the more the larger the frame.
+        count = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
+        found = find_extrema(edges, self.sizes or usual_sizes(picture.shape), sign=self.sign, count=count)
+        strong = found[np.abs(found.value) >= self.threshold]
+        closed = strong[openness(edges, strong) <= self.openness]
+        return suppress_overlaps(closed, self.overlap)[: self.count]
+
+
+@cache
+def usual_sizes(shape: tuple[int, int]) -> tuple[int, ...]:
+    """Return the sizes that are looked for where none are given: those of things, not of specks."""
+    side = math.sqrt(shape[0] * shape[1])
+    smallest = 2 * int(max(SMALLEST, LEAST_SHARE * side) / 2) + 1
+    largest = max(smallest, int(LARGEST_SHARE * side))
+    return tuple(default_sizes(shape, smallest=smallest, largest=largest).tolist())
+
+
+def edge_thresholds(picture: Picture, sigma: float) -> tuple[float, float]:
+    """Return thresholds of the gradient of a smoothed frame, per pixel: above its noise, and above most of its texture.
+
+    Both come from a part of the pixels, by differences along rows: the noise from the median of second differences,
+    which leaves edges aside; the texture from first differences over four pixels.
+    """
+    rows = Picture(picture.pixels[:: SAMPLED[0]], (picture.low, picture.high)).grey()
+    parts = [rows[:, k : rows.shape[1] - 4 + k : SAMPLED[1]] for k in range(5)]
+    if parts[0].size == 0:
+        return 0.0, 0.0
+    second = np.abs(parts[1] - 2 * parts[2] + parts[3])
+    noise = max(float(np.median(second)) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
+    noise /= math.sqrt(8 * math.pi) * sigma**2  # of Gaussian derivatives of white noise
+    texture = ACROSS * float(np.quantile(np.abs(parts[4] - parts[0]), TEXTURE)) / 4
+    high = min(max(ABOVE_NOISE * noise, texture), STEEPEST)
+    return WEAK * high, high
+
+
+@dataclass(frozen=True)
+class FrameBlobs:
+    """Things with outlines, as `find_blobs` finds them: surer, and several times slower.
+
+    Parameters
+    ----------
+    sizes
+        (smallest, largest) diameter in pixels, or None.
+    sign
+        +1 for bright things, -1 for dark ones, 0 for both. None, as of `find_blobs`, decides anew in each frame whether
+        one of the kinds is what lies between things.
+    sure
+        Least score of an outline, 0 to 1.
+    count
+        How many to find at most.
+    """
+
+    sizes: tuple[float, float] | None = None
+    sign: Literal[1, -1, 0] | None = 0
+    sure: float | None = None
+    count: int | None = None
+
+    def __call__(self, image: Image) -> Extrema:
+        """Find them in one frame; their sizes are the diameters, which change less than the patches that found them."""
+        return as_places(find_blobs(image, sizes=self.sizes, sign=self.sign, sure=self.sure, count=self.count))
+
+
+def as_places(found: Extrema) -> Extrema:
+    """Return what linking and tables need of extrema or blobs, without what is large, such as label images."""
+    size = found.diameter if isinstance(found, Blobs) else found.size
+    return Extrema(found.y, found.x, size, found.value)  # type: ignore[arg-type]

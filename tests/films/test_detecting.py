@@ -1,0 +1,64 @@
+"""What is found in a frame: closed contours above the noise, by the definition of openness."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import naive
+from imtorque import Extrema, detect_edges, find_extrema, synthetic
+from imtorque.films import FrameBlobs, FrameExtrema
+from imtorque.moments import openness
+from strategies import edge_fields
+
+
+@given(edge_fields(), st.data())
+def test_openness_follows_its_definition(edges, data):
+    places = st.tuples(st.integers(-3, 20), st.integers(-3, 20), st.integers(0, 9), st.integers(0, 9))
+    y, x, up, left = (np.array(v) for v in zip(*data.draw(st.lists(places, min_size=1, max_size=5)), strict=True))
+    extrema = Extrema(y, x, np.stack([2 * up + 1, 2 * left + 1], axis=1), np.ones(len(y)))
+    expected = [
+        naive.openness(edges.fx, edges.fy, *place) for place in zip(y, x, 2 * up + 1, 2 * left + 1, strict=True)
+    ]
+    found = openness(edges, extrema)
+    turns = np.isfinite(expected) & (np.array(expected) < 1e3)  # beyond, rounding decides
+    assert_allclose(found[turns], np.array(expected)[turns], rtol=1e-2, atol=1e-2)
+
+
+def at(y, x, size):
+    return Extrema(np.array([y]), np.array([x]), np.array([size]), np.ones(1))
+
+
+def test_a_disc_is_closed_and_a_bar_is_open():
+    disc = detect_edges(synthetic.disc((80, 80), (40, 40), 15))
+    assert openness(disc, at(40, 40, 35))[0] < 0.05
+    bar = np.zeros((80, 80))
+    bar[:, 35:46] = 1
+    assert openness(detect_edges(bar), at(40, 40, 13))[0] == pytest.approx(1, abs=0.02)
+
+
+def test_a_bar_across_the_frame_is_no_thing_and_a_disc_beside_it_is():
+    picture = synthetic.paint(np.full((120, 160), 0.4), synthetic.disc((120, 160), (60, 50), 14), 0.9)
+    picture[:, 110:121] = 0.9
+    found = FrameExtrema(sign=1)(picture)
+    assert [(int(found.y[0]), int(found.x[0]))] == [(60, 50)]
+    assert len(found) == 1
+    assert np.any(np.abs(find_extrema(detect_edges(picture), sign=1, count=50).x - 115) < 3)
+
+
+def test_nothing_is_found_in_noise():
+    frame = np.random.default_rng(0).normal(128, 6, (160, 200)).clip(0, 255).astype(np.uint8)
+    assert len(FrameExtrema()(frame)) == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 4), (9, 200)])
+def test_frames_of_any_shape_are_taken(shape):
+    assert len(FrameExtrema()(np.zeros(shape, np.uint8))) == 0
+
+
+def test_blobs_come_with_their_diameters():
+    picture = synthetic.paint(np.full((100, 100), 0.4), synthetic.disc((100, 100), (50, 40), 13), 0.9)
+    found = FrameBlobs(sizes=(15, 40))(picture)
+    assert found.size[0] == pytest.approx(26, abs=1.5)
+    assert type(found) is Extrema

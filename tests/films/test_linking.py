@@ -1,0 +1,127 @@
+"""Links are the best there are, and identities last through what hides things for a while."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.testing import assert_array_equal
+
+from imtorque import Extrema
+from imtorque.films import Linker, Linking, track_extrema
+from imtorque.films.linking import best_links
+
+
+def naive_most_worth(worth):
+    """What the best set of links is worth, by trying all of them."""
+    rows, columns = worth.shape
+    if rows > columns:
+        return naive_most_worth(worth.T)
+    return max(sum(worth[i, j] for i, j in enumerate(chosen)) for chosen in permutations(range(columns), rows))
+
+
+@given(
+    arrays.arrays(
+        np.float64,
+        st.tuples(st.integers(0, 5), st.integers(0, 5)),
+        elements=st.sampled_from([0.0, 0.0, 0.0, 0.1, 0.25, 0.5, 0.75, 1.0]),
+    )
+)
+def test_links_are_worth_as_much_as_any(worth):
+    rows, columns = best_links(worth)
+    assert len(set(rows)) == len(rows)
+    assert len(set(columns)) == len(columns)
+    assert np.all(worth[rows, columns] > 0)
+    assert worth[rows, columns].sum() == pytest.approx(naive_most_worth(worth) if worth.size else 0)
+
+
+def things(*places):
+    """Extrema at (y, x, size, torque)."""
+    y, x, size, value = (np.array(column) for column in zip(*places, strict=True)) if places else ([], [], [], [])
+    return Extrema(np.asarray(y), np.asarray(x), np.asarray(size), np.asarray(value, float))
+
+
+def tracks(frames, **linking):
+    return [frame.track.tolist() for frame in track_extrema(frames, linking=Linking(**linking))]
+
+
+def moving(k, hidden=()):
+    return things() if k in hidden else things((50, 20 + 6 * k, 21, 0.8))
+
+
+def test_a_thing_that_moves_keeps_its_number():
+    assert tracks(moving(k) for k in range(20)) == [[1]] * 20
+
+
+def test_a_thing_keeps_its_number_while_it_is_hidden_as_long_as_memory_lasts():
+    hidden = range(10, 14)
+    seen = [[] if k in hidden else [1] for k in range(20)]
+    assert tracks((moving(k, hidden) for k in range(20)), memory=4) == seen
+    assert tracks((moving(k, hidden) for k in range(20)), memory=3)[-1] == [2]
+
+
+def test_things_that_cross_keep_their_numbers():
+    frames = [
+        things((50 + 4 * (k - 10), 30 + 6 * k, 21, 0.9), (50 - 4 * (k - 10), 30 + 6 * k, 21, 0.8)) for k in range(21)
+    ]
+    followed = list(track_extrema(frames))
+    assert {frame.y[frame.track == 1][0] for frame in followed[:3]} == {10, 14, 18}
+    assert {frame.y[frame.track == 1][0] for frame in followed[-3:]} == {82, 86, 90}
+    assert followed[-1].track.max() == 2
+
+
+def test_bright_and_dark_things_never_meet():
+    assert tracks([things((50, 50, 21, 0.8)), things((50, 50, 21, -0.8))]) == [[1], [2]]
+
+
+def test_a_thing_of_another_size_is_another_thing():
+    assert tracks([things((50, 50, 11, 0.8)), things((50, 50, 61, 0.8))]) == [[1], [2]]
+
+
+def test_what_is_seen_all_the_time_is_not_taken_over_by_what_was_hidden():
+    first = things((50, 50, 21, 0.9), (50, 60, 21, 0.8))
+    later = things((50, 50, 21, 0.9))
+    assert tracks([first] * 8 + [later] * 6)[-1] == [1]
+
+
+def test_the_same_frames_give_the_same_numbers():
+    rng = np.random.default_rng(3)
+    frames = [
+        Extrema(rng.integers(0, 99, 30), rng.integers(0, 99, 30), rng.integers(5, 30, 30), rng.normal(size=30))
+        for _ in range(12)
+    ]
+    assert tracks(frames) == tracks(frames)
+
+
+def test_frames_without_places_and_no_frames_are_fine():
+    assert tracks([things(), things((5, 5, 9, 1.0)), things()]) == [[], [1], []]
+    assert tracks([]) == []
+
+
+def test_frames_are_asked_for_one_at_a_time():
+    asked = []
+
+    def camera():
+        for k in range(100):
+            asked.append(k)
+            yield moving(k)
+
+    followed = track_extrema(camera())
+    assert next(followed).number == 0
+    assert next(followed).time == pytest.approx(1 / 25)
+    assert asked == [0, 1]
+
+
+def test_a_linker_can_be_used_by_itself():
+    linker = Linker()
+    assert_array_equal(linker.link(things((5, 5, 9, 1.0), (40, 40, 9, 0.9))), [1, 2])
+    assert_array_equal(linker.link(things((40, 41, 9, 1.0), (5, 6, 9, 0.9))), [2, 1])
+
+
+def test_bad_linking_is_refused():
+    with pytest.raises(ValueError, match="memory must not be negative, got -1"):
+        Linking(memory=-1)
+    with pytest.raises(ValueError, match="reach must be above 0, got 0"):
+        Linking(reach=0)
