@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_array_equal
 
 from imtorque import Extrema
-from imtorque.films import Linker, Linking, track_extrema
+from imtorque.films import Linker, Linking, linking, track_extrema
 from imtorque.films.linking import best_links
 
 
@@ -27,10 +27,13 @@ def naive_most_worth(worth):
         np.float64,
         st.tuples(st.integers(0, 5), st.integers(0, 5)),
         elements=st.sampled_from([0.0, 0.0, 0.0, 0.1, 0.25, 0.5, 0.75, 1.0]),
-    )
+    ),
+    st.booleans(),
 )
-def test_links_are_worth_as_much_as_any(worth):
-    rows, columns = best_links(worth)
+def test_links_are_worth_as_much_as_any(worth, apart):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linking, "FEW_PAIRS", 0 if apart else 1 << 16)
+        rows, columns = best_links(worth)
     assert len(set(rows)) == len(rows)
     assert len(set(columns)) == len(columns)
     assert np.all(worth[rows, columns] > 0)
@@ -43,8 +46,8 @@ def things(*places):
     return Extrema(np.asarray(y), np.asarray(x), np.asarray(size), np.asarray(value, float))
 
 
-def tracks(frames, **linking):
-    return [frame.track.tolist() for frame in track_extrema(frames, linking=Linking(**linking))]
+def tracks(frames, **given):
+    return [frame.track.tolist() for frame in track_extrema(frames, linking=Linking(**given))]
 
 
 def moving(k, hidden=()):

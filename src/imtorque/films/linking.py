@@ -26,6 +26,7 @@ SIZE_WEIGHT = 0.7  # what doubling in size costs, in sizes of distance
 ESTABLISHED = 8  # times a thing must have been seen for half of the full trust in its track
 FADING = 0.9  # share of that trust which is left after each frame it was hidden
 WIDENED = 0.25  # by how much of itself reach grows with each frame a thing is hidden
+FEW_PAIRS = 1 << 16  # of tracks and places, from which on groups that do not meet are linked apart
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,10 @@ def best_links(worth: FloatArray) -> tuple[IntArray, IntArray]:
         return row, column
     from scipy.optimize import linear_sum_assignment  # here, because it takes longer to load than the rest
 
+    if worth.size <= FEW_PAIRS:
+        chosen = linear_sum_assignment(worth, maximize=True)
+        linked = np.stack(chosen)[:, worth[chosen] > 0]
+        return linked[0], linked[1]
     rows: list[int] = []
     columns: list[int] = []
     for some, others in _groups(worth):
