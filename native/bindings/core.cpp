@@ -87,7 +87,8 @@ Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<i
     return {clip_patches(std::move(patches), shape, field), shape};
 }
 
-auto tuple_of(const std::vector<Extremum>& extrema) {
+template <class Kind>
+auto tuple_of(const std::vector<Kind>& extrema) {
     auto k = make<int64_t, 1>({extrema.size()}), y = make<int64_t, 1>({extrema.size()}),
          x = make<int64_t, 1>({extrema.size()});
     auto value = make<float, 1>({extrema.size()});
@@ -246,6 +247,42 @@ void bind_extrema(nb::module_& m) {
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
         "least"_a);
+    m.def(
+        "unmerged_extrema",
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+           bool free, int sign, bool end_scales, float least) {
+            const Field field = edges.field(free);
+            std::vector<Found> found;
+            {
+                nb::gil_scoped_release release;
+                const Patches p = patches_of(field, heights, widths, areas, disk);
+                found = unmerged_extrema(field, p.patches, p.shape, {sign, -1, end_scales, least});
+            }
+            auto tied = make<bool, 1>({found.size()});
+            for (size_t i = 0; i < found.size(); ++i) tied.data()[i] = found[i].tied;
+            return std::tuple_cat(tuple_of(found), std::make_tuple(tied));
+        },
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "sign"_a, "end_scales"_a, "least"_a);
+    m.def(
+        "merge_extrema",
+        [](In<int64_t, 1> k, In<int64_t, 1> y, In<int64_t, 1> x, In<float, 1> value, In<bool, 1> tied,
+           long long count) {
+            const size_t n = k.shape(0);
+            if (y.shape(0) != n || x.shape(0) != n || value.shape(0) != n || tied.shape(0) != n)
+                throw std::invalid_argument("columns differ in length");
+            std::vector<Found> found;
+            for (size_t i = 0; i < n; ++i)
+                found.push_back({{value.data()[i], static_cast<int32_t>(k.data()[i]),
+                                  static_cast<int32_t>(y.data()[i]), static_cast<int32_t>(x.data()[i])},
+                                 tied.data()[i]});
+            std::vector<Extremum> extrema;
+            {
+                nb::gil_scoped_release release;
+                extrema = strongest(found, {0, count, true, 0.0f});
+            }
+            return tuple_of(extrema);
+        },
+        "k"_a, "y"_a, "x"_a, "value"_a, "tied"_a, "count"_a);
     m.def(
         "suppress_overlaps",
         [](In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width, In<float, 1> value,
