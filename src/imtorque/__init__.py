@@ -112,6 +112,7 @@ _SUBMODULES = (
     "resizing",
     "recognition",
     "saliency",
+    "scale",
     "scenes",
     "segmentation",
     "shapes",

@@ -83,6 +83,7 @@ def answers(
     *,
     tick: Callable[[], None] | None = None,
     finish: bool = False,
+    apart: bool = False,
 ) -> Iterator[Answer[Result]]:
     """Yield what came of every item, in order: function(item), or the error.
 
@@ -92,9 +93,11 @@ def answers(
         As of `each`. Where a process was ended from outside, the error of its item is a ChildProcessError.
     finish
         Whether items that were begun are finished when the caller stops early or is interrupted, rather than dropped.
+    apart
+        Whether a single worker is a process of its own as well, so that none of the items can end this one.
     """
     count = workers_for(len(items), jobs)
-    if count <= 1:
+    if count <= 1 and not (apart and items):
         for item in items:
             answer = _answer(function, item)
             if tick is not None:

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from imtorque._atomic import open_regular, remove_leftovers
+from imtorque._errors import describe_error
 from imtorque._parallel import answers, default_jobs
 from imtorque.files import output_names, write_text
-
-EXPECTED = (OSError, TypeError, ValueError)  # what says by itself what is wrong
 
 
 class Task(Protocol):
@@ -122,13 +121,3 @@ def _sha256(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file") from None
-
-
-def describe_error(error: Exception) -> str:
-    """Say in one line what went wrong, with the name of the file where the error knows it."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    text = " ".join(str(error).split())
-    if isinstance(error, MemoryError):
-        return text or "not enough memory"
-    return text if text and isinstance(error, EXPECTED) else f"{type(error).__name__}: {text}".removesuffix(": ")

@@ -14,7 +14,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from imtorque import __version__, datasets, files
-from imtorque.cli.batch import Outcome, Task, describe_error, process
+from imtorque._errors import describe_error
+from imtorque.cli.batch import Outcome, Task, process
 from imtorque.images import Picture
 
 Item = TypeVar("Item")

@@ -1,0 +1,67 @@
+"""What the workers of the tests of imtorque.scale are given to do; of a module, so that they can be handed it."""
+
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+
+from imtorque.threads import get_num_threads
+
+
+def note(folder, item):
+    """Note that an item was begun, by whom; return the square of its number."""
+    with open(Path(folder) / "notes", "a") as notes:
+        notes.write(f"{item} {os.getpid()}\n")
+    return item * item
+
+
+def noted(folder):
+    """What `note` noted: (item, process) in order."""
+    path = Path(folder) / "notes"
+    return [tuple(map(int, line.split())) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def slowly(folder, seconds, item):
+    note(folder, item)
+    time.sleep(seconds)
+    return item * item
+
+
+def act(folder, item):
+    """Do as the item says; a number is noted."""
+    if item == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if item == "fail":
+        raise ValueError("must be good, got fail")
+    if item == "threads":
+        return get_num_threads()
+    if item == "odd":
+        return {1, 2}
+    return note(folder, item)
+
+
+def wait_for(folder, item):
+    """Note an item, then wait until a file named go is there."""
+    note(folder, item)
+    while not (Path(folder) / "go").exists():
+        time.sleep(0.02)
+    return item * item
+
+
+def fill(folder, limit, item):
+    """Write a file under a limit of so many bytes, as on a disk that is full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        (Path(folder) / f"{item}.bin").write_bytes(bytes(2000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    return item
+
+
+def until(condition, seconds=20.0):
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited for too long"
+        time.sleep(0.02)
