@@ -115,6 +115,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "_atomic.py": "the helpers themselves",
     "files.py": "the helpers themselves",
     "_types.py": "TorqueVolume.save, by replacing()",
+    "scale/_job.py": "arrays between passes, by replacing()",
     "finding/finder.py": "saves into memory",
     "cli/counting.py": "calls ObjectFinder.save",
     "cli/recognition.py": "calls Recogniser.save",

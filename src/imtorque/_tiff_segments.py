@@ -63,7 +63,7 @@ def _segments(file: BinaryIO, page: Any) -> NDArray[Any]:
 def read_segments(
     file: BinaryIO, page: Any, bounds: tuple[int, int, int, int] | None = None
 ) -> Iterator[tuple[int, int, int, int, NDArray[Any]]]:
-    """Yield the strips or tiles of a page that touch (top, left, bottom, right): plane, z, y, x of the first value, values.
+    """Yield the strips or tiles of a page that touch (top, left, bottom, right): plane, z, y, x and values.
 
     Those that the file leaves out, because all is empty, are left out. Changes what tifffile holds about the page: read
     a page once.

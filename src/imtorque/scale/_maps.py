@@ -1,0 +1,165 @@
+"""The store of maps: arrays of the whole picture in OUT/maps.zarr, their pyramids, and what OME-NGFF says of them.
+
+Of each 2 x 2 pixels the next level of a pyramid keeps the strongest. Every chunk belongs to one tile, at every level
+that a tile writes, so tasks never write to the same file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.scale._grid import Box, Grid
+from imtorque.scale._job import Job
+from imtorque.scale._source import World
+
+DTYPES = {"value": "float32", "scale": "int32", "edges": "float32", "strengthened": "float64", "saliency": "float64"}
+CHUNK = 1024  # pixels a side at most, where the tile can be cut so
+TOP = 512  # pixels: a pyramid ends where its longer side is no more
+BY_TILES = 5  # levels that the task of a tile writes at most; those above are made from them
+LEVEL = 1  # of zstd: higher ones take longer and save little
+
+
+def store_of(out: Path) -> str:
+    """Return the path of the store of maps."""
+    return str(out / "maps.zarr")
+
+
+def array_name(name: str, level: int) -> str:
+    """Return where a level of a map lies: the full size under the map's own name."""
+    return name if level == 0 else f"pyramid/{level}/{name}"
+
+
+def levels_of(shape: tuple[int, int]) -> int:
+    """Return how many levels the pyramid of a map has, the full size among them."""
+    level = 1
+    while max(level_shape(shape, level - 1)) > TOP:
+        level += 1
+    return level
+
+
+def level_shape(shape: tuple[int, int], level: int) -> tuple[int, int]:
+    """Return height and width of a level."""
+    return -(-shape[0] // 2**level), -(-shape[1] // 2**level)
+
+
+def tile_levels(grid: Grid) -> int:
+    """Return how many levels the task of a tile writes: as many as tiles can be halved for."""
+    levels = 1
+    while levels < min(levels_of(grid.shape), 1 + BY_TILES) and grid.tile % 2**levels == 0:
+        levels += 1
+    return levels
+
+
+def chunk_of(tile: int) -> int:
+    """Return the side of the chunks of tiles this large: the tile, or a whole part of it."""
+    parts = -(-tile // CHUNK)
+    return tile // parts if tile % parts == 0 else tile
+
+
+def make_arrays(out: Path, names: tuple[str, ...], grid: Grid) -> None:
+    """Make the arrays of maps of a picture, at all levels; those that are there stay."""
+    import zarr
+
+    zarr.open_group(store_of(out), mode="a")
+    for name in names:
+        for level in range(levels_of(grid.shape)):
+            by_tile = level < tile_levels(grid)
+            side = chunk_of(grid.tile >> level) if by_tile else CHUNK
+            shape = level_shape(grid.shape, level)
+            planes = (2,) if name == "edges" else ()
+            _make_array(store_of(out), array_name(name, level), (*planes, *shape), (*planes, side, side), DTYPES[name])
+
+
+def _make_array(store: str, path: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: str) -> None:
+    import zarr
+    from zarr.codecs import ZstdCodec
+
+    if (Path(store) / path / "zarr.json").is_file():
+        return
+    chunk = tuple(min(side, max(length, 1)) for side, length in zip(chunks, shape, strict=True))
+    zarr.create_array(
+        store,
+        name=path,
+        shape=shape,
+        chunks=chunk,
+        dtype=dtype,
+        compressors=[ZstdCodec(level=LEVEL)],
+        fill_value=0,
+        dimension_names=["y", "x"] if len(shape) == 2 else ["c", "y", "x"],
+    )
+
+
+def write_tile(job: Job, core: Box, maps: Mapping[str, NDArray[Any]]) -> None:
+    """Write the maps of a tile, and the levels of their pyramids that lie in its chunks."""
+    for name, plane in maps.items():
+        box, values = core, plane
+        for level in range(tile_levels(job.grid)):
+            if level:
+                values = strongest(values)
+                box = Box(box.top // 2, box.left // 2, -(-box.bottom // 2), -(-box.right // 2))
+            opened(job.out, name, level, "r+")[(..., *box.slices)] = values
+
+
+def opened(out: Path, name: str, level: int, mode: str) -> Any:
+    """Open a level of a map."""
+    import zarr
+
+    return zarr.open_array(store_of(out), path=array_name(name, level), mode=mode)
+
+
+def strongest(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the strongest of each 2 x 2 pixels of (H, W) or (C, H, W); over the rim there is nothing."""
+    height, width = values.shape[-2:]
+    room = [(0, 0)] * (values.ndim - 2) + [(0, height % 2), (0, width % 2)]
+    whole = np.pad(values, room)
+    corners = [whole[..., dy::2, dx::2] for dy in (0, 1) for dx in (0, 1)]
+    best, most = corners[0], _strength(corners[0])
+    for corner in corners[1:]:
+        strength = _strength(corner)
+        better = strength > most
+        best, most = np.where(better, corner, best), np.where(better, strength, most)
+    return best
+
+
+def _strength(values: NDArray[Any]) -> NDArray[Any]:
+    strength: NDArray[Any] = np.abs(values)
+    return strength if values.ndim == 2 else strength.sum(axis=0)
+
+
+def shrink_block(out: Path, name: str, level: int, pair: tuple[str, Box]) -> None:
+    """Make a block of a level from the level below it."""
+    _, box = pair
+    below = opened(out, name, level - 1, "r")
+    rows, columns = slice(2 * box.top, 2 * box.bottom), slice(2 * box.left, 2 * box.right)
+    opened(out, name, level, "r+")[(..., *box.slices)] = strongest(np.asarray(below[..., rows, columns]))
+
+
+def describe(out: Path, names: tuple[str, ...], shape: tuple[int, int], world: World | None) -> None:
+    """Write what OME-NGFF 0.5 says of the maps: axes, levels, the size and the place of pixels."""
+    import zarr
+
+    images = [_multiscale(name, shape, world) for name in names]
+    group = zarr.open_group(store_of(out), mode="a")
+    place = {"world": {"matrix": list(world.matrix), "unit": world.unit}} if world else {}
+    group.attrs.update({"ome": {"version": "0.5", "multiscales": images}, "imtorque": place})
+
+
+def _multiscale(name: str, shape: tuple[int, int], world: World | None) -> dict[str, Any]:
+    channel = [{"name": "c", "type": "channel"}] if name == "edges" else []
+    units = {"unit": world.unit} if world and world.unit in ("micrometer", "nanometer", "millimeter", "meter") else {}
+    space = [{"name": axis, "type": "space", **units} for axis in ("y", "x")]
+    size = world.pixel_size if world else (1.0, 1.0)
+    start = (world.matrix[5], world.matrix[2]) if world and world.is_plain else (0.0, 0.0)
+    datasets = []
+    for level in range(levels_of(shape)):
+        factor, middle = 2.0**level, (2.0**level - 1) / 2
+        scale = [1.0] * len(channel) + [side * factor for side in size]
+        offset = [0.0] * len(channel) + [first + middle * side for first, side in zip(start, size, strict=True)]
+        steps = [{"type": "scale", "scale": scale}, {"type": "translation", "translation": offset}]
+        datasets.append({"path": array_name(name, level), "coordinateTransformations": steps})
+    return {"name": name, "axes": [*channel, *space], "datasets": datasets, "type": "strongest of 2 x 2"}

@@ -1,0 +1,253 @@
+"""A picture of any size, from a file to maps and tables: the bits that it would have in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from imtorque import __version__
+from imtorque._atomic import write_text
+from imtorque._types import Patch, Sizes
+from imtorque.edges import SQRT2
+from imtorque.edges.canny import Force
+from imtorque.images import ValueRange
+from imtorque.patterns import Pattern, Polarity
+from imtorque.scale import _maps
+from imtorque.scale._grid import Grid
+from imtorque.scale._job import Job, save_array, work_folder
+from imtorque.scale._process import (
+    Progress,
+    Runner,
+    find_thresholds,
+    find_tone,
+    finish_pyramid,
+    finish_tiles,
+    forget_work,
+)
+from imtorque.scale._settings import (
+    DEFAULT_OUTPUTS,
+    MAPS,
+    EdgeSettings,
+    TorqueSettings,
+    checked_tile,
+    chosen_outputs,
+    chosen_sizes,
+    optional_range,
+)
+from imtorque.scale._source import ArraySource, NpySource, Source
+from imtorque.scale._tables import FORMATS, blobs_of, merged_extrema, write_table
+from imtorque.scale.sources import as_source
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+TILE = 2048
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What became of a large picture.
+
+    Parameters
+    ----------
+    out
+        The folder of the results.
+    shape
+        Height and width of the picture.
+    tiles
+        How many tiles it was cut into.
+    low, high
+        Thresholds of its edges, in parts of the value range per pixel.
+    steps
+        Steps per unit of force (see `imtorque.Survey`).
+    rounds
+        Of corner removal that were allowed for.
+    edge_pixels, extrema, blobs
+        How many were found; None where they were not asked for.
+    """
+
+    out: str
+    shape: tuple[int, int]
+    tiles: int
+    low: float
+    high: float
+    steps: float
+    rounds: int
+    edge_pixels: int
+    extrema: int | None = None
+    blobs: int | None = None
+
+
+def process_picture(
+    source: Source | str | os.PathLike[str] | Any,
+    out: str | os.PathLike[str],
+    sizes: Sizes | None = None,
+    outputs: Sequence[str] = DEFAULT_OUTPUTS,
+    *,
+    tile: int = TILE,
+    client: Client | None = None,
+    jobs: int | None = None,
+    sigma: float = SQRT2,
+    low: float | None = None,
+    high: float | None = None,
+    force: Force = "unit",
+    directions: Literal[8] | None = None,
+    strength_scale: float | None = None,
+    length_correction: bool = False,
+    value_range: ValueRange | None = None,
+    patch: Patch = "square",
+    alpha: float = 2.0,
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
+    threshold: float = 0.4,
+    overlap: float = 0.4,
+    table: Literal["csv", "parquet"] = "csv",
+    progress: Progress | None = None,
+) -> Summary:
+    """Compute maps and tables of a picture of any size, tile by tile, to the bit as in memory.
+
+    Memory does not grow with the picture: a worker holds a tile and what surrounds it. What is done is recorded, and
+    the same call goes on where one before it ended.
+
+    Parameters
+    ----------
+    source
+        A path, what `open_picture` returns, or an array.
+    out
+        Folder for the results: `maps.zarr` with an array for each map, `extrema.csv`, `blobs.csv`, `results.json`.
+    sizes
+        Patch sizes, odd and increasing; by default those of `default_sizes` up to 91.
+    outputs
+        Which results: "value", "scale" (as `value_and_scale_maps`), "edges" (fx and fy, as `detect_edges`), "extrema"
+        (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., recipe="paper")``).
+    tile
+        Side of the tiles in pixels. Changes no result: larger ones take less time in all and more memory.
+    client
+        Of a dask cluster whose workers see the same files; by default processes of this machine.
+    jobs
+        How many processes; as many as cores by default.
+    sigma, low, high, force, directions, strength_scale, length_correction, value_range
+        As for `detect_edges`; `strength_scale` must be given with force="strength".
+    patch, alpha, pattern, polarity
+        As for `torque_volume`.
+    threshold, overlap
+        Of blobs: least |torque|, and the largest part of the smaller patch that two of one sign may share.
+    table
+        "csv" or "parquet".
+    progress
+        Called with the name of a pass, how many of its tasks are done, and how many there are.
+
+    Returns
+    -------
+    Summary
+        Also in OUT/results.json.
+    """
+    if table not in FORMATS:
+        raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
+    picture, folder = as_source(source), Path(out).absolute()
+    edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)
+    torque = TorqueSettings(chosen_sizes(sizes, picture.shape), patch, alpha, pattern, polarity)
+    wanted, side = chosen_outputs(outputs), checked_tile(tile)
+    settings = {
+        "version": __version__,
+        "source": picture.fingerprint(),
+        "value_range": optional_range(value_range),
+        "edges": asdict(edges),
+        "torque": asdict(torque),
+        "outputs": wanted,
+        "tile": side,
+        "threshold": threshold,
+        "overlap": overlap,
+        "table": table,
+    }
+    before = _begin(folder, settings)
+    if before is not None:
+        return before
+    grid, runner = Grid(picture.shape, side), Runner(folder, client, jobs, progress)
+    picture = _shared(picture, folder, alone=client is None and jobs == 1)
+    tone = find_tone(picture, grid, runner, value_range)
+    least = threshold if "extrema" not in wanted else 0.0
+    job = Job(picture, grid, edges, torque, tone, folder, wanted, least)
+    summary = _done(job, runner, threshold, overlap, table)
+    write_text(folder / "results.json", json.dumps(asdict(summary), indent=1) + "\n")
+    forget_work(folder)
+    return summary
+
+
+def _done(job: Job, runner: Runner, threshold: float, overlap: float, table: str) -> Summary:
+    """Do all passes, and write the tables."""
+    names = tuple(name for name in MAPS if name in job.outputs)
+    _maps.make_arrays(job.out, names, job.grid)
+    thresholds, listed = find_thresholds(job, runner)
+    plan, survey = finish_tiles(job, runner, thresholds, listed)
+    finish_pyramid(job, runner, names)
+    _maps.describe(job.out, names, job.grid.shape, job.source.world)
+    counts: dict[str, int] = {}
+    if "extrema" in job.outputs or "blobs" in job.outputs:
+        extrema = merged_extrema(job)
+        found = {
+            "extrema": extrema,
+            "blobs": None if "blobs" not in job.outputs else blobs_of(extrema, threshold, overlap),
+        }
+        for name, rows in found.items():
+            if name in job.outputs and rows is not None:
+                write_table(job.out / f"{name}.{table}", rows, job.source.world)
+                counts[name] = len(rows)
+    return Summary(
+        str(job.out),
+        job.source.shape,
+        len(job.grid.tiles()),
+        thresholds.low * job.tone.unit,
+        thresholds.high * job.tone.unit,
+        plan.steps or survey.steps,
+        plan.rounds,
+        sum(count for _, count in survey.octaves),
+        **counts,
+    )
+
+
+def _begin(out: Path, settings: dict[str, Any]) -> Summary | None:
+    """Note what is asked; refuse where it was something else before; return what was found where all is done."""
+    given = json.loads(json.dumps(settings))
+    noted = out / "settings.json"
+    if noted.exists():
+        kept = json.loads(noted.read_text(encoding="utf-8"))
+        for name, now, then in _differences(given, kept):
+            raise ValueError(f"{out}: {name} was {then} when this was begun, got {now}; give another folder")
+    elif out.exists() and any(out.iterdir()):
+        raise ValueError(f"{out}: must be an empty folder, or one that this began, got other files in it")
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(noted, json.dumps(given, indent=1) + "\n")
+    results = out / "results.json"
+    if not results.exists():
+        return None
+    found = json.loads(results.read_text(encoding="utf-8"))
+    return Summary(**{**found, "shape": tuple(found["shape"])})
+
+
+def _differences(now: dict[str, Any], then: dict[str, Any], prefix: str = "") -> list[tuple[str, Any, Any]]:
+    found = []
+    for name in [*now, *(set(then) - set(now))]:
+        a, b = now.get(name), then.get(name)
+        if isinstance(a, dict) and isinstance(b, dict):
+            found += _differences(a, b, f"{prefix}{name}.")
+        elif a != b:
+            found.append((f"{prefix}{name}", a, b))
+    return found
+
+
+def _shared(picture: Source, out: Path, *, alone: bool) -> Source:
+    """Return a source that other processes can read: an array is written to a file first."""
+    if alone or not isinstance(picture, ArraySource) or not isinstance(picture.array, np.ndarray):
+        return picture
+    path = work_folder(out) / "picture.npy"
+    if not path.exists():
+        save_array(path, picture.array)
+    fields = {name: getattr(picture, name) for name in ("shape", "samples", "dtype", "world")}
+    return replace(NpySource(str(path), **fields))
