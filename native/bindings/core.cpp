@@ -272,8 +272,8 @@ void bind_extrema(nb::module_& m) {
                 throw std::invalid_argument("columns differ in length");
             std::vector<Found> found;
             for (size_t i = 0; i < n; ++i)
-                found.push_back({{value.data()[i], static_cast<int32_t>(k.data()[i]),
-                                  static_cast<int32_t>(y.data()[i]), static_cast<int32_t>(x.data()[i])},
+                found.push_back({{value.data()[i], static_cast<int32_t>(k.data()[i]), static_cast<int32_t>(y.data()[i]),
+                                  static_cast<int32_t>(x.data()[i])},
                                  tied.data()[i]});
             std::vector<Extremum> extrema;
             {

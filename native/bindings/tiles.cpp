@@ -1,7 +1,8 @@
 // Edges and extrema in parts of a picture, for imtorque.scale.
+#include "edges/tiles.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "edges/tiles.hpp"
+#include "core/strongest.hpp"
 
 namespace imtorque {
 namespace {
@@ -98,6 +99,16 @@ bool bind_connect_edges(InOut<float, 2> gx, InOut<float, 2> gy, float low, float
                          known, rounds, part);
 }
 
+template <class T>
+Out<T, 3> bind_strongest(In<T, 3> values) {
+    const size_t planes = values.shape(0), height = values.shape(1), width = values.shape(2);
+    auto out = make<T, 3>({planes, (height + 1) / 2, (width + 1) / 2});
+    nb::gil_scoped_release release;
+    strongest_of_four(values.data(), static_cast<int>(planes), static_cast<int>(height), static_cast<int>(width),
+                      out.data());
+    return out;
+}
+
 }  // namespace
 
 void bind_tiles(nb::module_& m) {
@@ -109,8 +120,8 @@ void bind_tiles(nb::module_& m) {
             std::vector<long long> counts;
             {
                 nb::gil_scoped_release release;
-                counts = count_bins(window.data(), static_cast<int>(window.shape(0)),
-                                    static_cast<int>(window.shape(1)), sigma, part, largest);
+                counts = count_bins(window.data(), static_cast<int>(window.shape(0)), static_cast<int>(window.shape(1)),
+                                    sigma, part, largest);
             }
             return array_of(std::vector<int64_t>(counts.begin(), counts.end()));
         },
@@ -120,7 +131,8 @@ void bind_tiles(nb::module_& m) {
         "place_candidates",
         [](In<uint32_t, 2> candidates, int part_width, int y, int x, InOut<float, 2> gx, InOut<float, 2> gy) {
             require_one_shape(gx, gy);
-            if (candidates.shape(1) != 3 || part_width < 1) throw std::invalid_argument("this is no list of candidates");
+            if (candidates.shape(1) != 3 || part_width < 1)
+                throw std::invalid_argument("this is no list of candidates");
             nb::gil_scoped_release release;
             std::vector<Candidate> rows(candidates.shape(0));
             std::memcpy(rows.data(), candidates.data(), rows.size() * sizeof(Candidate));
@@ -128,6 +140,9 @@ void bind_tiles(nb::module_& m) {
                              static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)));
         },
         "candidates"_a, "part_width"_a, "y"_a, "x"_a, "gx"_a, "gy"_a);
+    m.def("strongest_of_four", &bind_strongest<float>, "values"_a);
+    m.def("strongest_of_four", &bind_strongest<double>, "values"_a);
+    m.def("strongest_of_four", &bind_strongest<int32_t>, "values"_a);
     m.def("label_lines", &bind_label_lines, "gx"_a, "gy"_a, "low"_a, "high"_a, "rows"_a, "columns"_a);
     m.def("connect_edges", &bind_connect_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "seeds"_a, "rounds"_a, "core"_a);
 }

@@ -398,8 +398,7 @@ float weakest_wanted(const float* value, int height, int width, const Request& r
     return peaks[request.count - 1];
 }
 
-void search_squares(const Search& s, const Field& field, const std::vector<Patch>& patches,
-                    std::vector<Found>& found) {
+void search_squares(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& found) {
     if (field.free) {
         with_width_of_closure(field, patches,
                               [&](auto number) { search_boxes<decltype(number)>(s, field, patches, 0, found); });

@@ -18,7 +18,7 @@ struct Part {  // of a window, half-open
 
 // How many magnitudes of a part lie in narrow ranges of floats: which ranges is known before the largest magnitude of
 // the whole picture is, and nearly always they settle in which of 64 bins the threshold lies.
-constexpr int kFineBits = 10;  // of the mantissa, that make ranges
+constexpr int kFineBits = 10;    // of the mantissa, that make ranges
 constexpr int kFineOctaves = 6;  // below the largest; what is smaller lies in the first of the 64 bins anyway
 
 struct FineCounts {

@@ -38,6 +38,7 @@ class Plane:
         inner = self.key.axes.replace("S", "C") if stack.samples_are_channels else self.key.axes
         axes, shape = stack.axes + inner, (*stack.shape, *self.key.shape)
         chosen = choose(axes, shape, page, channel, kind="TIFF", colour=_in_colour(self.key))
+        self.order = stack.order(chosen)
         self.page, self.offset, self.number = stack.page(chosen)
         if stack.plain and self.page is not self.key:  # pages of a plain file need not be alike
             self.key = self.page
@@ -67,10 +68,9 @@ class Plane:
             return False
         return self.key.compression in (PLAIN, *STREAMS) or self.key.compression in tifffile.TIFF.DECOMPRESSORS
 
-    def use(self, page: Any) -> None:
+    def use(self, page: Any, offset: int = 0) -> None:
         """Take another page of the same kind: the same picture at another size."""
-        self.key = self.page = page
-        self.offset = 0
+        self.key, self.page, self.offset = page.keyframe, page, offset
 
     def pixels(self) -> NDArray[Any]:
         """Return the pixels, upright: (H, W), or (H, W, 3 or 4) in colour."""
@@ -130,10 +130,14 @@ class _Stack:
     samples_are_channels: bool = False
     step: int | None = None  # bytes from one page to the next where only the first is named
 
+    def order(self, chosen: Chosen) -> int:
+        """Return the place of a page among the pages of the stack."""
+        outer = [number or 0 for number in chosen.numbers[: len(self.shape)]]
+        return int(np.ravel_multi_index(outer, self.shape)) if self.shape else 0
+
     def page(self, chosen: Chosen) -> tuple[Any, int, int]:
         """Return a page, how many bytes after its own its values lie, and its number in the file."""
-        outer = [number or 0 for number in chosen.numbers[: len(self.shape)]]
-        number = int(np.ravel_multi_index(outer, self.shape)) if self.shape else 0
+        number = self.order(chosen)
         if self.step is not None:
             return self.pages[0], number * self.step, self.pages[0].index + number
         page = self.pages[number]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque import _native
 from imtorque.scale._grid import Box, Grid
 from imtorque.scale._job import Job
 from imtorque.scale._source import World
@@ -114,21 +115,9 @@ def opened(out: Path, name: str, level: int, mode: str) -> Any:
 
 def strongest(values: NDArray[Any]) -> NDArray[Any]:
     """Return the strongest of each 2 x 2 pixels of (H, W) or (C, H, W); over the rim there is nothing."""
-    height, width = values.shape[-2:]
-    room = [(0, 0)] * (values.ndim - 2) + [(0, height % 2), (0, width % 2)]
-    whole = np.pad(values, room)
-    corners = [whole[..., dy::2, dx::2] for dy in (0, 1) for dx in (0, 1)]
-    best, most = corners[0], _strength(corners[0])
-    for corner in corners[1:]:
-        strength = _strength(corner)
-        better = strength > most
-        best, most = np.where(better, corner, best), np.where(better, strength, most)
-    return best
-
-
-def _strength(values: NDArray[Any]) -> NDArray[Any]:
-    strength: NDArray[Any] = np.abs(values)
-    return strength if values.ndim == 2 else strength.sum(axis=0)
+    planes = np.ascontiguousarray(values if values.ndim == 3 else values[None])
+    kept: NDArray[Any] = _native.strongest_of_four(planes)
+    return kept if values.ndim == 3 else kept[0]
 
 
 def shrink_block(out: Path, name: str, level: int, pair: tuple[str, Box]) -> None:

@@ -65,20 +65,28 @@ def open_tiff(path: str, level: int | None, channel: int | None, page: int | Non
 def _plane(file: BinaryIO, tiff: Any, level: int, channel: int | None, page: int | None) -> Plane:
     plane = Plane(file, tiff, page, channel)
     if level:
-        plane.use(_smaller(tiff, plane, level))
+        plane.use(*_smaller(tiff, plane, level))
     return plane
 
 
-def _smaller(tiff: Any, plane: Plane, level: int) -> Any:
-    """Return the page of a level of the pyramid: one of the series's, or of the file's reduced pages."""
-    series = tiff.series[0].levels if tiff.series else []
-    pages = [entry.keyframe for entry in series[1:]]
-    if not pages:
-        pages = [page.aspage() for page in tiff.pages[1:] if page.aspage().is_reduced]
+def _smaller(tiff: Any, plane: Plane, level: int) -> tuple[Any, int]:
+    """Return the page of a level of the pyramid, the series's own or the file's reduced pages, and where it begins."""
+    levels = tiff.series[0].levels[1:] if tiff.series else []
+    if levels:
+        _check_level(level, len(levels))
+        series = levels[level - 1]
+        if len(series) > 1 and series.dataoffset is not None:  # pages that lie one after the other
+            return series.keyframe, plane.order * series.keyframe.nbytes
+        return series[min(plane.order, len(series) - 1)], 0
+    pages = [page for page in (tiff.pages[k].aspage() for k in range(1, len(tiff.pages))) if page.is_reduced]
     pages = [page for page in pages if page.dtype == plane.key.dtype and page.axes == plane.key.axes]
-    if level > len(pages):
-        raise ValueError(f"level must be from 0 to {len(pages)}, got {level}")
-    return pages[level - 1]
+    _check_level(level, len(pages))
+    return pages[level - 1], 0
+
+
+def _check_level(level: int, last: int) -> None:
+    if level > last:
+        raise ValueError(f"level must be from 0 to {last}, got {level}")
 
 
 def read_window(file: BinaryIO, page: Any, offset: int, bounds: tuple[int, int, int, int]) -> NDArray[Any]:
