@@ -140,9 +140,9 @@ void bind_tiles(nb::module_& m) {
                              static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)));
         },
         "candidates"_a, "part_width"_a, "y"_a, "x"_a, "gx"_a, "gy"_a);
-    m.def("strongest_of_four", &bind_strongest<float>, "values"_a);
-    m.def("strongest_of_four", &bind_strongest<double>, "values"_a);
-    m.def("strongest_of_four", &bind_strongest<int32_t>, "values"_a);
+    m.def("strongest_floats", &bind_strongest<float>, "values"_a);
+    m.def("strongest_doubles", &bind_strongest<double>, "values"_a);
+    m.def("strongest_integers", &bind_strongest<int32_t>, "values"_a);
     m.def("label_lines", &bind_label_lines, "gx"_a, "gy"_a, "low"_a, "high"_a, "rows"_a, "columns"_a);
     m.def("connect_edges", &bind_connect_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "seeds"_a, "rounds"_a, "core"_a);
 }

@@ -601,16 +601,13 @@ def place_candidates(
     gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
     gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
 ) -> None: ...
-@overload
-def strongest_of_four(
+def strongest_floats(
     values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
-@overload
-def strongest_of_four(
+def strongest_doubles(
     values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]: ...
-@overload
-def strongest_of_four(
+def strongest_integers(
     values: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None, None))]: ...
 def label_lines(

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
-from imtorque import _native, datasets
+from imtorque import datasets
 from imtorque.scale import Source, _maps, large, process_picture
 from imtorque.scale._source import ArraySource, scaled
 from large_pictures import compare, read_table
@@ -37,7 +37,7 @@ def smaller_pyramids(monkeypatch):
     )
 )
 def test_a_level_keeps_the_strongest_of_four(values):
-    assert_array_equal(_native.strongest_of_four(values), naive.strongest_of_four(values))
+    assert_array_equal(_maps.strongest(values), naive.strongest_of_four(values))
 
 
 @pytest.mark.parametrize("tile", [64, 45])

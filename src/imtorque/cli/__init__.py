@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 import imtorque
-from imtorque.cli import counting, demo, evaluate, explore, figures, owners, recognition, regions, reproduce, torque
+from imtorque.cli import (
+    counting,
+    demo,
+    evaluate,
+    explore,
+    figures,
+    large,
+    owners,
+    recognition,
+    regions,
+    reproduce,
+    torque,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +37,7 @@ app.command()(counting.teach)
 app.command()(torque.saliency)
 app.command()(figures.fixate)
 app.command()(regions.segment)
+app.command()(large.large)
 app.command()(explore.explore)
 app.command()(recognition.train)
 app.command()(recognition.predict)

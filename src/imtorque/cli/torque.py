@@ -122,8 +122,8 @@ def maps(
     forms = {"both": ("npy", "tiff"), "none": ()}.get(arrays, (str(arrays),))
     task = tasks.DrawMaps(
         edges=tasks.FindEdges(sigma, low, high, force.value, Opening(page, channel, reduce)),
-        sizes=_parse_sizes("--sizes", sizes),
-        at=_parse_sizes("--at", at) or (),
+        sizes=parse_sizes("--sizes", sizes),
+        at=parse_sizes("--at", at) or (),
         patch=patch.value,
         alpha=alpha,
         pattern=_parse_pattern(pattern),
@@ -170,7 +170,7 @@ def blobs(
     Example: [bold]imtorque blobs sample:hopper --count 10[/bold]
     """
     task = tasks.FindBlobs(
-        sizes=_parse_sizes("--sizes", sizes),
+        sizes=parse_sizes("--sizes", sizes),
         sign=SIGNS[sign],
         threshold=threshold,
         sure=sure,
@@ -238,7 +238,7 @@ def saliency(
     run_task(task, images, out, jobs, as_json, _describe_saliency)
 
 
-def _parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
+def parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
     """Read sizes such as 3-91 or 5,21,45."""
     if text is None:
         return None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from imtorque._atomic import replacing
 from imtorque._types import Float32Array
+from imtorque.edges import EdgeRecipe
 from imtorque.scale._grid import Box, Grid
 from imtorque.scale._settings import EdgeSettings, TorqueSettings
 from imtorque.scale._source import Source
@@ -29,6 +30,7 @@ class Job:
     out: Path
     outputs: tuple[str, ...]
     least: float = 0.0  # |torque| of the weakest extremum that is asked for
+    recipe: EdgeRecipe | None = None  # of strengthened edges, which have a job of their own
 
     def grey(self, box: Box) -> Float32Array:
         """Return the grey of a window."""
@@ -46,6 +48,8 @@ class Job:
     @property
     def reach(self) -> int:
         """How far around a tile its edges must be known."""
+        if self.recipe is not None:
+            return 2 * self.torque.reach
         return self.torque.reach + 1 if self.wants_torque else 0
 
 

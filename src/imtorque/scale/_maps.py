@@ -6,7 +6,7 @@ that a tile writes, so tasks never write to the same file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,15 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.scale._grid import Box, Grid
 from imtorque.scale._job import Job
-from imtorque.scale._source import World
+from imtorque.scale._source import Source, World
 
 DTYPES = {"value": "float32", "scale": "int32", "edges": "float32", "strengthened": "float64", "saliency": "float64"}
 CHUNK = 1024  # pixels a side at most, where the tile can be cut so
+KERNELS: dict[str, Callable[..., Any]] = {
+    "float32": _native.strongest_floats,
+    "float64": _native.strongest_doubles,
+    "int32": _native.strongest_integers,
+}
 TOP = 512  # pixels: a pyramid ends where its longer side is no more
 BY_TILES = 5  # levels that the task of a tile writes at most; those above are made from them
 LEVEL = 1  # of zstd: higher ones take longer and save little
@@ -73,10 +78,11 @@ def make_arrays(out: Path, names: tuple[str, ...], grid: Grid) -> None:
             side = chunk_of(grid.tile >> level) if by_tile else CHUNK
             shape = level_shape(grid.shape, level)
             planes = (2,) if name == "edges" else ()
-            _make_array(store_of(out), array_name(name, level), (*planes, *shape), (*planes, side, side), DTYPES[name])
+            make_array(store_of(out), array_name(name, level), (*planes, *shape), (*planes, side, side), DTYPES[name])
 
 
-def _make_array(store: str, path: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: str) -> None:
+def make_array(store: str, path: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: str) -> None:
+    """Make one array, unless it is there."""
     import zarr
     from zarr.codecs import ZstdCodec
 
@@ -85,13 +91,13 @@ def _make_array(store: str, path: str, shape: tuple[int, ...], chunks: tuple[int
     chunk = tuple(min(side, max(length, 1)) for side, length in zip(chunks, shape, strict=True))
     zarr.create_array(
         store,
-        name=path,
+        name=path or None,
         shape=shape,
         chunks=chunk,
         dtype=dtype,
         compressors=[ZstdCodec(level=LEVEL)],
         fill_value=0,
-        dimension_names=["y", "x"] if len(shape) == 2 else ["c", "y", "x"],
+        dimension_names=["c", "y", "x"][-len(shape) :] if path else None,
     )
 
 
@@ -116,7 +122,7 @@ def opened(out: Path, name: str, level: int, mode: str) -> Any:
 def strongest(values: NDArray[Any]) -> NDArray[Any]:
     """Return the strongest of each 2 x 2 pixels of (H, W) or (C, H, W); over the rim there is nothing."""
     planes = np.ascontiguousarray(values if values.ndim == 3 else values[None])
-    kept: NDArray[Any] = _native.strongest_of_four(planes)
+    kept: NDArray[Any] = KERNELS[str(planes.dtype)](planes)
     return kept if values.ndim == 3 else kept[0]
 
 
@@ -128,11 +134,11 @@ def shrink_block(out: Path, name: str, level: int, pair: tuple[str, Box]) -> Non
     opened(out, name, level, "r+")[(..., *box.slices)] = strongest(np.asarray(below[..., rows, columns]))
 
 
-def describe(out: Path, names: tuple[str, ...], shape: tuple[int, int], world: World | None) -> None:
-    """Write what OME-NGFF 0.5 says of the maps: axes, levels, the size and the place of pixels."""
+def describe(out: Path, maps: Mapping[str, Source], world: World | None) -> None:
+    """Write what OME-NGFF 0.5 says of the maps, each of a picture: axes, levels, the size and the place of pixels."""
     import zarr
 
-    images = [_multiscale(name, shape, world) for name in names]
+    images = [_multiscale(name, source.shape, source.world) for name, source in maps.items()]
     group = zarr.open_group(store_of(out), mode="a")
     place = {"world": {"matrix": list(world.matrix), "unit": world.unit}} if world else {}
     group.attrs.update({"ome": {"version": "0.5", "multiscales": images}, "imtorque": place})

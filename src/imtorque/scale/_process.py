@@ -40,9 +40,11 @@ class Runner:
     client: Client | None = None
     jobs: int | None = None
     progress: Progress | None = None
+    prefix: str = ""  # of the names of passes, where a picture has several jobs
 
     def run(self, name: str, task: Callable[[Any], Any], items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         """Do a task to every item that has no record of it yet; return what each returned."""
+        name = self.prefix + name
         values: dict[str, Any] = {}
 
         def done(item: Any, value: Any) -> None:

@@ -18,6 +18,7 @@ from imtorque.patterns import Pattern, Polarity, check_polarity, pattern_matrix
 from imtorque.torque import default_sizes
 
 MAPS = ("value", "scale", "edges", "strengthened", "saliency")
+LEVELLED = ("strengthened", "saliency")  # of the picture at a reduced size
 TABLES = ("extrema", "blobs")
 DEFAULT_OUTPUTS = ("value", "scale", "edges", "extrema", "blobs")
 LARGEST_DEFAULT = 91  # pixels, of sizes that are not given: a halo of 45 pixels

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from imtorque._types import FloatArray
 from imtorque.scale._grid import Box
 
+BAND = 1 << 24  # pixels of a picture that are held at a time while it is reduced
+
 
 @dataclass(frozen=True)
 class World:
@@ -161,7 +163,7 @@ class ReducedSource(Source):
         """Return the pixels of a window, read in bands of rows so that the full window is never held."""
         from imtorque.resizing import shrink_image
 
-        rows = max(1, (1 << 22) // (self.factor**2 * max(1, box.right - box.left)))
+        rows = max(1, BAND // (self.factor**2 * max(1, box.right - box.left)))
         bands = []
         for top in range(box.top, box.bottom, rows):
             bottom = min(top + rows, box.bottom)

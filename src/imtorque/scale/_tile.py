@@ -11,6 +11,7 @@ from imtorque import _native
 from imtorque._patches import patch_arrays
 from imtorque._survey import Survey
 from imtorque._types import Edges, Float32Array
+from imtorque.boundaries import strengthened
 from imtorque.patterns import pattern_edges
 from imtorque.scale._candidates import found_candidates, listed_candidates
 from imtorque.scale._grid import Box
@@ -64,9 +65,12 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     report: dict[str, Any] = {"spare": left, "survey": asdict(survey)}
     if left or plan.steps is None:
         return report
-    maps = {"edges": np.stack([fx_core, fy_core])} if "edges" in job.outputs else {}
+    maps: dict[str, Any] = {"edges": np.stack([fx_core, fy_core])} if "edges" in job.outputs else {}
     del fx_core, fy_core
-    if job.wants_torque:
+    if job.recipe is not None:
+        edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
+        maps["strengthened"] = strengthened(edges, job.recipe)[inner]
+    elif job.wants_torque:
         edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
         del fx, fy
         maps |= _torque_maps(job, edges, inner)

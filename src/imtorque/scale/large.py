@@ -13,14 +13,15 @@ import numpy as np
 
 from imtorque import __version__
 from imtorque._atomic import write_text
-from imtorque._types import Patch, Sizes
-from imtorque.edges import SQRT2
+from imtorque._types import Extrema, Patch, Sizes
+from imtorque.edges import SQRT2, EdgeRecipe, find_recipe
 from imtorque.edges.canny import Force
 from imtorque.images import ValueRange
 from imtorque.patterns import Pattern, Polarity
 from imtorque.scale import _maps
 from imtorque.scale._grid import Grid
 from imtorque.scale._job import Job, save_array, work_folder
+from imtorque.scale._levels import chosen_level, reduced_source, write_saliency, write_strengthened
 from imtorque.scale._process import (
     Progress,
     Runner,
@@ -32,6 +33,7 @@ from imtorque.scale._process import (
 )
 from imtorque.scale._settings import (
     DEFAULT_OUTPUTS,
+    LEVELLED,
     MAPS,
     EdgeSettings,
     TorqueSettings,
@@ -69,19 +71,22 @@ class Summary:
     rounds
         Of corner removal that were allowed for.
     edge_pixels, extrema, blobs
-        How many were found; None where they were not asked for.
+        How many were found; None where they were not asked for, like all that follows from edges.
+    level
+        Of strengthened edges and saliency, None where these were not asked for.
     """
 
     out: str
     shape: tuple[int, int]
     tiles: int
-    low: float
-    high: float
-    steps: float
-    rounds: int
-    edge_pixels: int
+    low: float | None = None
+    high: float | None = None
+    steps: float | None = None
+    rounds: int | None = None
+    edge_pixels: int | None = None
     extrema: int | None = None
     blobs: int | None = None
+    level: int | None = None
 
 
 def process_picture(
@@ -107,6 +112,8 @@ def process_picture(
     polarity: Polarity = "signed",
     threshold: float = 0.4,
     overlap: float = 0.4,
+    level: int | None = None,
+    recipe: str = "canny",
     table: Literal["csv", "parquet"] = "csv",
     progress: Progress | None = None,
 ) -> Summary:
@@ -125,7 +132,8 @@ def process_picture(
         Patch sizes, odd and increasing; by default those of `default_sizes` up to 91.
     outputs
         Which results: "value", "scale" (as `value_and_scale_maps`), "edges" (fx and fy, as `detect_edges`), "extrema"
-        (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., recipe="paper")``).
+        (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., recipe="paper")``);
+        of the picture at a level also "strengthened" (as `boundary_strength`) and "saliency" (as `torque_saliency`).
     tile
         Side of the tiles in pixels. Changes no result: larger ones take less time in all and more memory.
     client
@@ -138,6 +146,11 @@ def process_picture(
         As for `torque_volume`.
     threshold, overlap
         Of blobs: least |torque|, and the largest part of the smaller patch that two of one sign may share.
+    level
+        Of strengthened edges and saliency: blocks of 2^level x 2^level pixels are averaged first, as `shrink_image`
+        does. By default the first level of at most 2^24 pixels, which is the most that saliency takes.
+    recipe
+        Of strengthened edges, as for `boundary_strength`.
     table
         "csv" or "parquet".
     progress
@@ -153,62 +166,92 @@ def process_picture(
     picture, folder = as_source(source), Path(out).absolute()
     edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)
     torque = TorqueSettings(chosen_sizes(sizes, picture.shape), patch, alpha, pattern, polarity)
-    wanted, side = chosen_outputs(outputs), checked_tile(tile)
-    settings = {
-        "version": __version__,
-        "source": picture.fingerprint(),
-        "value_range": optional_range(value_range),
-        "edges": asdict(edges),
-        "torque": asdict(torque),
-        "outputs": wanted,
-        "tile": side,
-        "threshold": threshold,
-        "overlap": overlap,
-        "table": table,
-    }
-    before = _begin(folder, settings)
+    asked = Asked(
+        value_range=optional_range(value_range),
+        edges=edges,
+        torque=torque,
+        outputs=chosen_outputs(outputs),
+        tile=checked_tile(tile),
+        threshold=threshold,
+        overlap=overlap,
+        level=level,
+        recipe=find_recipe(recipe),
+        table=table,
+    )
+    chosen_level(picture, level, asked.outputs)
+    before = _begin(folder, {"version": __version__, "source": picture.fingerprint(), **asdict(asked)})
     if before is not None:
         return before
-    grid, runner = Grid(picture.shape, side), Runner(folder, client, jobs, progress)
-    picture = _shared(picture, folder, alone=client is None and jobs == 1)
-    tone = find_tone(picture, grid, runner, value_range)
-    least = threshold if "extrema" not in wanted else 0.0
-    job = Job(picture, grid, edges, torque, tone, folder, wanted, least)
-    summary = _done(job, runner, threshold, overlap, table)
+    runner = Runner(folder, client, jobs, progress)
+    summary = _done(_shared(picture, folder, alone=client is None and jobs == 1), asked, runner)
     write_text(folder / "results.json", json.dumps(asdict(summary), indent=1) + "\n")
     forget_work(folder)
     return summary
 
 
-def _done(job: Job, runner: Runner, threshold: float, overlap: float, table: str) -> Summary:
-    """Do all passes, and write the tables."""
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of a picture, all of which the results depend on."""
+
+    value_range: ValueRange | None
+    edges: EdgeSettings
+    torque: TorqueSettings
+    outputs: tuple[str, ...]
+    tile: int
+    threshold: float
+    overlap: float
+    level: int | None
+    recipe: EdgeRecipe
+    table: str
+
+
+def _done(source: Source, asked: Asked, runner: Runner) -> Summary:
+    """Do everything that was asked."""
+    grid = Grid(source.shape, asked.tile)
+    maps = {name: source for name in MAPS if name in asked.outputs}
+    summary = Summary(str(runner.out), source.shape, len(grid.tiles()))
+    if any(name not in LEVELLED for name in asked.outputs):
+        tone = find_tone(source, grid, runner, asked.value_range)
+        least = asked.threshold if "extrema" not in asked.outputs else 0.0
+        wanted = tuple(name for name in asked.outputs if name not in LEVELLED)
+        job = Job(source, grid, asked.edges, asked.torque, tone, runner.out, wanted, least)
+        summary = _with_torque(summary, job, asked, runner)
+    if any(name in LEVELLED for name in asked.outputs):
+        level = chosen_level(source, asked.level, asked.outputs)
+        reduced = reduced_source(source, level, runner)
+        maps |= {name: reduced for name in LEVELLED if name in maps}
+        if "strengthened" in maps:
+            write_strengthened(reduced, runner, asked.tile, asked.recipe, asked.value_range)
+        if "saliency" in maps:
+            write_saliency(reduced, runner, asked.value_range)
+        summary = replace(summary, level=level)
+    _maps.describe(runner.out, maps, source.world)
+    return summary
+
+
+def _with_torque(summary: Summary, job: Job, asked: Asked, runner: Runner) -> Summary:
+    """Do all passes at the full size, and write the tables."""
     names = tuple(name for name in MAPS if name in job.outputs)
     _maps.make_arrays(job.out, names, job.grid)
     thresholds, listed = find_thresholds(job, runner)
     plan, survey = finish_tiles(job, runner, thresholds, listed)
     finish_pyramid(job, runner, names)
-    _maps.describe(job.out, names, job.grid.shape, job.source.world)
-    counts: dict[str, int] = {}
+    tables: dict[str, Extrema] = {}
     if "extrema" in job.outputs or "blobs" in job.outputs:
         extrema = merged_extrema(job)
-        found = {
-            "extrema": extrema,
-            "blobs": None if "blobs" not in job.outputs else blobs_of(extrema, threshold, overlap),
-        }
-        for name, rows in found.items():
-            if name in job.outputs and rows is not None:
-                write_table(job.out / f"{name}.{table}", rows, job.source.world)
-                counts[name] = len(rows)
-    return Summary(
-        str(job.out),
-        job.source.shape,
-        len(job.grid.tiles()),
-        thresholds.low * job.tone.unit,
-        thresholds.high * job.tone.unit,
-        plan.steps or survey.steps,
-        plan.rounds,
-        sum(count for _, count in survey.octaves),
-        **counts,
+        tables = {"extrema": extrema, "blobs": blobs_of(extrema, asked.threshold, asked.overlap)}
+        tables = {name: rows for name, rows in tables.items() if name in job.outputs}
+    for name, rows in tables.items():
+        write_table(job.out / f"{name}.{asked.table}", rows, job.source.world)
+    return replace(
+        summary,
+        low=thresholds.low * job.tone.unit,
+        high=thresholds.high * job.tone.unit,
+        steps=plan.steps,
+        rounds=plan.rounds,
+        edge_pixels=sum(count for _, count in survey.octaves),
+        extrema=len(tables["extrema"]) if "extrema" in tables else None,
+        blobs=len(tables["blobs"]) if "blobs" in tables else None,
     )
 
 
