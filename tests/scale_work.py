@@ -6,6 +6,9 @@ import signal
 import time
 from pathlib import Path
 
+import numpy as np
+
+from imtorque.files import read_image
 from imtorque.threads import get_num_threads
 
 
@@ -47,6 +50,19 @@ def wait_for(folder, item):
     while not (Path(folder) / "go").exists():
         time.sleep(0.02)
     return item * item
+
+
+def measure(path):
+    """Two rows of a picture; a file named so ends the process, another one's name is too good."""
+    if path.name.startswith("poison"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    image = read_image(path)
+    return [{"y": k, "mean": float(image.mean())} for k in range(2)]
+
+
+def columns(path):
+    """No rows, or one, as columns."""
+    return {"bytes": np.array([path.stat().st_size] * (path.stem != "3"))}
 
 
 def fill(folder, limit, item):

@@ -123,6 +123,8 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "cli/evaluate.py": "draws into memory",
     "explorer/server.py": "saves into memory",
     "scale/_apart.py": "answers through a pipe",
+    "scale/_files.py": "lists and parts, by replacing()",
+    "scale/_tables.py": "parts of tables, by replacing()",
     "experiments/attention_plots.py": "draws into memory",
     "experiments/edge_sheets.py": "draws into memory",
     "experiments/figure_sheets.py": "draws into memory",

@@ -226,14 +226,14 @@ def output_names(paths: Sequence[Path]) -> list[str]:
     >>> output_names([Path("a.png"), Path("a.jpg"), Path("left/b.png"), Path("right/b.png")])
     ['a.png', 'a.jpg', 'b.png.left', 'b.png.right']
     """
-    shared = Counter(path.name for path in paths)
     full = [Path(os.path.abspath(path)) for path in paths]
-    names = []
+    folders: dict[str, set[str]] = {}
     for path in full:
-        namesakes = [str(other.parent) for other in full if other.name == path.name] if shared[path.name] > 1 else []
-        below = path.parent.relative_to(os.path.commonpath(namesakes)).as_posix() if namesakes else "."
-        label = below.replace("%", "%25").replace("/", "%2F")
-        names.append(_cut(path.name if below == "." else f"{path.name}.{label}", path.suffix))
+        folders.setdefault(path.name, set()).add(str(path.parent))
+    shared = {name: os.path.commonpath(places) for name, places in folders.items()}
+    below = [path.parent.relative_to(shared[path.name]).as_posix() for path in full]
+    labels = [place.replace("%", "%25").replace("/", "%2F") for place in below]
+    names = [_cut(p.name if q == "." else f"{p.name}.{q}", p.suffix) for p, q in zip(full, labels, strict=True)]
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"inputs must differ in what their outputs are called, got two for {twice}")

@@ -92,7 +92,7 @@ def test_what_changed_is_done_again_and_nothing_else(task, sources, tmp_path, ch
         record = out / "p0.png.copy.json"
         record.write_text(record.read_text()[:-30])
     else:
-        monkeypatch.setattr("imtorque.cli.batch.version", lambda _: "0.0.1")
+        monkeypatch.setattr("imtorque.cli.batch.__version__", "0.0.1")
     everything = change in ("parameter", "version")
     assert statuses(task, sources[:2], out, jobs=1) == ["done", "done" if everything else "complete"]
     assert statuses(task, sources[:2], out, jobs=1) == ["complete", "complete"]

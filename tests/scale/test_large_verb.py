@@ -48,7 +48,7 @@ def test_json_is_one_object(path, tmp_path):
         (["--channel", "7"], "channel must be one of the file's 3, counted from 0, got 7"),
         (["--source-level", "3"], "level must be from 0 to 0, got 3"),
         (["--force", "strength"], "strength_scale must be given"),
-        (["--scheduler", "nonsense://x"], "nonsense://x: no scheduler answers there"),
+        (["--scheduler", "nonsense://x"], "--scheduler must be the address of one that answers, got nonsense://x"),
     ],
 )
 def test_errors_are_one_line(path, tmp_path, arguments, message):

@@ -12,10 +12,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from imtorque import __version__
+from imtorque._addresses import fetched
 from imtorque._atomic import open_regular, remove_leftovers
 from imtorque._errors import describe_error
 from imtorque._parallel import answers, default_jobs
@@ -37,6 +38,18 @@ class Task(Protocol):
         ...
 
 
+class TableTask(Task, Protocol):
+    """A task whose result can be rows of a table, without any files."""
+
+    def measure(self, source: Path) -> dict[str, Any]:
+        """Return the result in numbers, as `run` does."""
+        ...
+
+    def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the rows in a result."""
+        ...
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of a picture: "done", "complete" (it had been before) or "failed"."""
@@ -48,7 +61,7 @@ class Outcome:
     error: str | None = None
 
 
-def process(task: Task, paths: Sequence[Path], out: Path, *, jobs: int | None = None) -> Iterator[Outcome]:
+def process(task: Task, paths: Sequence[Path | str], out: Path, *, jobs: int | None = None) -> Iterator[Outcome]:
     """Do a task to every picture and yield what became of each, in order.
 
     Parameters
@@ -56,7 +69,7 @@ def process(task: Task, paths: Sequence[Path], out: Path, *, jobs: int | None = 
     task
         What to do.
     paths
-        The pictures.
+        The pictures; a str is an address.
     out
         Folder for the outputs; made where it is missing.
     jobs
@@ -66,7 +79,7 @@ def process(task: Task, paths: Sequence[Path], out: Path, *, jobs: int | None = 
     """
     out.mkdir(parents=True, exist_ok=True)
     remove_leftovers(out)
-    stems = [str(out / f"{name}.{task.verb}") for name in output_names(paths)]
+    stems = [str(out / f"{name}.{task.verb}") for name in output_names([Path(path) for path in paths])]
     work = list(zip(paths, stems, strict=True))
     done = answers(partial(_done, task), work, jobs or default_jobs(), finish=True)
     for source, answer in zip(paths, done, strict=True):
@@ -76,29 +89,36 @@ def process(task: Task, paths: Sequence[Path], out: Path, *, jobs: int | None = 
             yield answer.get()
 
 
-def _done(task: Task, named: tuple[Path, str]) -> Outcome:
-    """Do the task to one picture, or find that it has been done, or say why it cannot be."""
+def _done(task: Task, named: tuple[Path | str, str]) -> Outcome:
+    """Do the task to one picture, or say why it cannot be."""
     source, stem = named
-    record = Path(f"{stem}.json")
+    path = None
     try:
-        request = {
-            "verb": task.verb,
-            "version": version("imtorque"),
-            "parameters": asdict(task),
-            "inputs": [_sha256(path) for path in task.inputs(source)],
-        }
-        stored = _stored(record, request)
-        if stored is not None:
-            names = [str(record.with_name(output["name"])) for output in stored["outputs"]]
-            return Outcome(str(source), "complete", [*names, str(record)], stored["result"])
-        outputs, result = task.run(source, stem)
-        sums = [{"name": path.name, "sha256": _sha256(path)} for path in outputs]
-        full = {"input": str(source), **request, "outputs": sums, "result": result}
-        write_text(record, json.dumps(full, indent=1) + "\n")
-        return Outcome(str(source), "done", [*map(str, outputs), str(record)], result)
+        with fetched(source) as path:
+            return made(task, path, str(source), stem)
     except Exception as error:  # whatever is wrong with one picture, the others are done
-        text = describe_error(error)
+        text = describe_error(error).replace(str(path or source), str(source))
         return Outcome(str(source), "failed", error=text if str(source) in text else f"{source}: {text}")
+
+
+def made(task: Task, path: Path, name: str, stem: str) -> Outcome:
+    """Do the task to one picture, or find that it has been done; `name` is what the picture is called."""
+    record = Path(f"{stem}.json")
+    request = {
+        "verb": task.verb,
+        "version": __version__,
+        "parameters": asdict(task),
+        "inputs": [_sha256(input) for input in task.inputs(path)],
+    }
+    stored = _stored(record, request)
+    if stored is not None:
+        names = [str(record.with_name(output["name"])) for output in stored["outputs"]]
+        return Outcome(name, "complete", [*names, str(record)], stored["result"])
+    outputs, result = task.run(path, stem)
+    sums = [{"name": output.name, "sha256": _sha256(output)} for output in outputs]
+    full = {"input": name, **request, "outputs": sums, "result": result}
+    write_text(record, json.dumps(full, indent=1) + "\n")
+    return Outcome(name, "done", [*map(str, outputs), str(record)], result)
 
 
 def _stored(record: Path, request: dict[str, Any]) -> dict[str, Any] | None:

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from imtorque.cli import tasks
 from imtorque.cli.batch import Outcome
 from imtorque.cli.counting_tasks import CountObjects, read_objects
+from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
-from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
-from imtorque.cli.tasks import table
+from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, OutIfAny, one_line_errors, run_table_task
 from imtorque.cli.torque import SIGNS, Sign
 from imtorque.files import find_pictures, write_text
 from imtorque.finding import ObjectFinder
@@ -65,8 +66,8 @@ def teach(
 
 
 def count(
-    images: Images,
-    out: Out = DEFAULT_OUT,
+    images: ImagesIfAny = None,
+    out: OutIfAny = None,
     model: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="A finder that `imtorque teach` wrote.")
     ] = None,
@@ -85,6 +86,10 @@ def count(
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
+    paths: Paths = None,
+    table: Table = None,
+    scheduler: Scheduler = None,
+    retry: Retry = False,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -93,12 +98,15 @@ def count(
     Places, diameters and areas come in pixels, and in micrometres where the size of a pixel is known.
 
     Example: [bold]imtorque count cells/ --model cells.finder --pixel-size 0.32um[/bold]
+
+    Of very many, into one table instead: [bold]imtorque count --paths list.txt --table all.parquet[/bold]
     """
     if model is not None and (sizes is not None or sure is not None or sign is not Sign.both):
         raise typer.BadParameter("a model knows sizes, signs and scores itself; leave out --sizes, --sign and --sure")
     low, high, micrometres = _range(sizes) if sizes is not None else (0.0, 0.0, False)
+    many = Many(paths, table, scheduler, retry)
     task = CountObjects(
-        model=None if model is None else str(model),
+        model=None if model is None else many.shared(model),
         sizes=None if sizes is None else (low, high),
         in_micrometres=micrometres,
         sign=SIGNS[sign],
@@ -106,9 +114,12 @@ def count(
         sure=sure,
         opening=Opening(page, channel, reduce),
     )
-    tables = _Tables(out)
+    if table is not None:
+        run_table_task(task, images, out, jobs, as_json, _describe, many=many)
+        return
+    tables = _Tables(out or DEFAULT_OUT)
     try:
-        run_task(task, images, out, jobs, as_json, _describe, tables.add)
+        run_table_task(task, images, out, jobs, as_json, _describe, many=many, collect=tables.add)
     finally:
         tables.write()
 
@@ -131,9 +142,9 @@ class _Tables:
     def write(self) -> None:
         if not self.counts:
             return
-        write_text(self.out / "counts.csv", table(SUMMARY, self.counts))
+        write_text(self.out / "counts.csv", tasks.table(SUMMARY, self.counts))
         columns = list(dict.fromkeys(name for row in self.objects for name in row)) or ["image", "number"]
-        write_text(self.out / "objects.csv", table(columns, self.objects))
+        write_text(self.out / "objects.csv", tasks.table(columns, self.objects))
 
 
 def _reduced(marked: Any, factor: int) -> Any:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Image
+from imtorque.cli.blob_tasks import blob_rows, label_bytes
 from imtorque.cli.opening import AS_IT_IS, Opening
-from imtorque.cli.tasks import Written, blob_rows, label_bytes, table
+from imtorque.cli.tasks import Written, table
 from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.render.objects import numbered_overlay
@@ -42,25 +43,38 @@ class CountObjects:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the objects of one picture."""
-        image = self.opening.read(source)
-        pixel = self._pixel(source)
-        found = self._found(image, source, pixel)
-        rows = [_with_lengths(row, pixel) for row in blob_rows(found)]
-        columns = list(rows[0]) if rows else EMPTY
+        image, found, result = self._measured(source)
+        rows = result["objects"]
         outputs = [
-            write_text(f"{stem}.csv", table(columns, rows)),
+            write_text(f"{stem}.csv", table(list(rows[0]) if rows else EMPTY, rows)),
             write_picture(
                 f"{stem}.png",
                 numbered_overlay(image, found.labels, *(v.astype(np.float64) for v in (found.y, found.x))),
             ),
             write_picture(f"{stem}.labels.tiff", label_bytes(found)),
         ]
+        return outputs, result
+
+    def measure(self, source: Path) -> dict[str, Any]:
+        """Return the result for one picture."""
+        return self._measured(source)[-1]
+
+    def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the objects."""
+        found: list[dict[str, Any]] = result["objects"]
+        return found
+
+    def _measured(self, source: Path) -> tuple[Image, Blobs, dict[str, Any]]:
+        image = self.opening.read(source)
+        pixel = self._pixel(source)
+        found = self._found(image, source, pixel)
+        rows = [_with_lengths(row, pixel) for row in blob_rows(found)]
         diameters = [row["diameter"] for row in rows]
         mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}
         if pixel is not None:
             mean["mean_diameter_um"] = float(f"{np.mean(diameters) * pixel:.6g}") if rows else None
         shape = {"height": image.shape[0], "width": image.shape[1], "pixel_size_um": pixel}
-        return outputs, {**shape, "count": len(rows), **mean, "objects": rows}
+        return image, found, {**shape, "count": len(rows), **mean, "objects": rows}
 
     def _pixel(self, source: Path) -> float | None:
         """Return micrometres per pixel of the picture that is worked on."""

@@ -13,8 +13,8 @@ from PIL import Image as PillowImage
 import imtorque
 from imtorque import datasets
 from imtorque._atomic import replacing
+from imtorque.cli.blob_tasks import blob_rows, blob_table
 from imtorque.cli.running import Json, Out, one_line_errors
-from imtorque.cli.tasks import blob_rows, blob_table
 from imtorque.files import write_text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from enum import StrEnum
 from importlib.util import find_spec
@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imtorque._errors import describe_error
+from imtorque.cli.many import client_of
 from imtorque.cli.opening import Channel, Page
+from imtorque.cli.parsing import parse_sizes
 from imtorque.cli.running import Json, one_line_errors
-from imtorque.cli.torque import Force, Forces, High, Low, Patch, Sigma, Sizes, parse_sizes
+from imtorque.cli.torque import Force, Forces, High, Low, Patch, Sigma, Sizes
 from imtorque.edges import SQRT2
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from imtorque.scale import Summary
 
 NEEDED = ("dask", "distributed", "zarr", "pyarrow")
@@ -75,8 +74,7 @@ def large(
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes; as many as cores by default.")
     ] = None,
     scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="A dask scheduler such as tcp://host:8786, whose workers do the work."),
+        str | None, typer.Option(metavar="tcp://HOST:8786", help="Work on a cluster of dask's instead of here.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -89,7 +87,8 @@ def large(
         from imtorque.scale import open_picture, process_picture
 
         source = open_picture(picture, level=source_level, channel=channel, page=page)
-        with _client(scheduler) as client, _progress() as progress, _resumable():
+        connection = nullcontext() if scheduler is None else client_of(scheduler)
+        with connection as client, _progress() as progress, _resumable():
             summary = process_picture(
                 source,
                 out,
@@ -118,22 +117,6 @@ def _need_extra() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ValueError(f"large pictures need {', '.join(missing)}: pip install 'imtorque[scale]'")
-
-
-@contextmanager
-def _client(scheduler: str | None) -> Iterator[Client | None]:
-    """Connect to a scheduler, where one is named."""
-    if scheduler is None:
-        yield None
-        return
-    from distributed import Client
-
-    try:
-        client = Client(scheduler, timeout=30)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise ValueError(f"{scheduler}: no scheduler answers there: {describe_error(error)}") from None
-    with client:
-        yield client
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -14,8 +15,10 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from imtorque import __version__, datasets, files
+from imtorque._addresses import find_addresses, is_address
 from imtorque._errors import describe_error
-from imtorque.cli.batch import Outcome, Task, process
+from imtorque.cli.batch import Outcome, TableTask, Task, process
+from imtorque.cli.many import NONE, Many, Source, into_table
 from imtorque.images import Picture
 
 Item = TypeVar("Item")
@@ -30,7 +33,20 @@ Images = Annotated[
         help="Files, folders or quoted patterns ('photos/**/*.jpg'); or sample:hopper, sample:shapes and so on.",
     ),
 ]
+ImagesIfAny = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="IMAGE",
+        show_default=False,
+        help="Files, folders or quoted patterns ('photos/**/*.jpg'), addresses (s3://, https://); or sample:hopper and "
+        "so on. Not needed with --paths.",
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the outputs.")]
+OutIfAny = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", show_default=str(DEFAULT_OUT), help="Folder for the outputs."),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Pictures worked on at a time; as many as cores by default."),
@@ -61,12 +77,60 @@ def run_task(
         Is told what became of each picture.
     """
     report = _JsonReport(task, out) if as_json else _Lines(out, describe)
+    work = partial(process, task, out=out, jobs=jobs)
+    _tell(task.verb, report, lambda: _find(images, out), work, collect)
+
+
+def run_table_task(
+    task: TableTask,
+    images: list[str] | None,
+    out: Path | None,
+    jobs: int | None,
+    as_json: bool,
+    describe: Callable[[dict[str, Any]], str],
+    *,
+    many: Many,
+    collect: Callable[[Outcome], None] = lambda _: None,
+) -> None:
+    """Do a task as `run_task` does, or into one table where one is asked for.
+
+    Parameters
+    ----------
+    task, images, out, jobs, as_json, describe, collect
+        As of `run_task`; where no table is asked for, there is a folder by default.
+    many
+        The options for very many pictures.
+    """
+    many.check(images or [], jobs)
+    folder = out or DEFAULT_OUT
+    place = folder if many.table is None else many.table
+    words = describe if many.table is None else _describe_rows
+    report = _JsonReport(task, place) if as_json else _Lines(place, words)
+    _tell(
+        task.verb,
+        report,
+        lambda: _find(images or [], folder, many),
+        partial(process, task, out=folder, jobs=jobs)
+        if many.table is None
+        else partial(into_table, task, out=out, many=many, jobs=jobs),
+        collect,
+    )
+
+
+def _tell(
+    verb: str,
+    report: _JsonReport | _Lines,
+    find: Callable[[], tuple[list[Source], list[Outcome]]],
+    work: Callable[[list[Source]], Iterator[Outcome]],
+    collect: Callable[[Outcome], None],
+) -> None:
+    """Find the pictures, do the work, report what became of each, and end with the status of it all."""
     stopped = False
     try:
         with one_line_errors():
-            paths, bad = _find(images, out)
-            done = process(task, paths, out, jobs=jobs)
-            for outcome in chain(bad, with_progress(done, len(paths), task.verb)):
+            paths, bad = find()
+            done = work(paths) if paths else iter(())
+            for outcome in chain(bad, with_progress(done, len(paths), verb)):
                 if outcome.error is not None:
                     typer.echo(f"imtorque: {outcome.error}", err=True)
                 report.add(outcome)
@@ -79,6 +143,10 @@ def run_task(
         raise typer.Exit(130)
     if report.failed:
         raise typer.Exit(1)
+
+
+def _describe_rows(result: dict[str, Any]) -> str:
+    return f"{result['rows']} rows"
 
 
 class _Lines:
@@ -130,17 +198,21 @@ def one_line_errors() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def _find(images: list[str], out: Path) -> tuple[list[Path], list[Outcome]]:
+def _find(images: list[str], out: Path, many: Many = NONE) -> tuple[list[Source], list[Outcome]]:
     """Return the pictures that the arguments name, and what is wrong with arguments that name none."""
     named: list[str | Path] = []
+    addresses: list[str] = []
     bad: list[Outcome] = []
     for image in images:
         try:
-            named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_pictures([image])
-        except ValueError as error:
-            text = str(error)
+            if is_address(image):
+                addresses += find_addresses(image)
+            else:
+                named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_pictures([image])
+        except (OSError, ValueError) as error:
+            text = describe_error(error)
             bad.append(Outcome(image, "failed", error=text if image in text else f"{image}: {text}"))
-    return files.find_pictures(named), bad
+    return list(dict.fromkeys([*files.find_pictures(named), *addresses, *many.listed()])), bad
 
 
 def _written_sample(argument: str, out: Path) -> Path:

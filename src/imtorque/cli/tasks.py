@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from imtorque._types import Edges, Image, IntArray, Patch
 from imtorque.boundaries import strengthened
 from imtorque.cli.opening import AS_IT_IS, Opening
-from imtorque.edges import canny_recipe, detect_edges, edges_from_depth
+from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import Force
 from imtorque.extrema import find_extrema
-from imtorque.files import SUFFIXES, read_mask, write_array, write_picture, write_text
-from imtorque.finding import Blobs, find_blobs
+from imtorque.files import write_array, write_picture, write_text
 from imtorque.patterns import Pattern, Polarity, pattern_edges
 from imtorque.render.saliency import heat_overlay
-from imtorque.render.torque import blob_picture, edge_picture, scale_picture, value_picture
+from imtorque.render.torque import edge_picture, scale_picture, value_picture
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
 Written = tuple[list[Path], dict[str, Any]]
+EXTREMUM = ["y", "x", "size", "torque"]
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,11 @@ class DrawMaps:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write the maps of one picture."""
-        edges = self.edges.detect(self.edges.opening.read(source))
-        sizes = _sizes(self.sizes, edges.shape)
-        field = pattern_edges(edges, self.pattern)
-        value, scale = value_and_scale_maps(field, sizes, patch=self.patch, alpha=self.alpha, polarity=self.polarity)
-        limit = float(np.abs(value).max())
+        field, value, scale, result = self._measured(source)
+        limit, largest = result["full_colour_at"], float(result["sizes"][-1])
         outputs = [
             write_picture(f"{stem}.value.png", value_picture(value, limit)),
-            write_picture(f"{stem}.scale.png", scale_picture(scale, float(sizes[-1]))),
+            write_picture(f"{stem}.scale.png", scale_picture(scale, largest)),
             *self._write_arrays(f"{stem}.value", value),
             *self._write_arrays(f"{stem}.scale", scale),
         ]
@@ -126,87 +123,38 @@ class DrawMaps:
             outputs.append(write_picture(f"{stem}.size{size}.png", value_picture(torque, limit)))
             outputs += self._write_arrays(f"{stem}.size{size}", torque)
         if self.extrema:
-            found = find_extrema(
-                field, sizes, count=self.extrema, patch=self.patch, alpha=self.alpha, polarity=self.polarity
-            )
-            outputs.append(write_text(f"{stem}.extrema.csv", found.to_csv()))
+            outputs.append(write_text(f"{stem}.extrema.csv", table(EXTREMUM, result["extrema"])))
+        return outputs, result
+
+    def measure(self, source: Path) -> dict[str, Any]:
+        """Return the result for one picture."""
+        return self._measured(source)[-1]
+
+    def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the extrema asked for, or the strongest torque of the picture."""
+        found: list[dict[str, Any]] = result["extrema"] if self.extrema else [result["strongest"]]
+        return found
+
+    def _measured(self, source: Path) -> tuple[Edges, NDArray[Any], NDArray[Any], dict[str, Any]]:
+        edges = self.edges.detect(self.edges.opening.read(source))
+        sizes = _sizes(self.sizes, edges.shape)
+        field = pattern_edges(edges, self.pattern)
+        options: dict[str, Any] = {"patch": self.patch, "alpha": self.alpha, "polarity": self.polarity}
+        value, scale = value_and_scale_maps(field, sizes, **options)
         y, x = (int(i) for i in np.unravel_index(np.argmax(np.abs(value)), value.shape))
         strongest = {"y": y, "x": x, "size": abs(int(scale[y, x])), "torque": float(value[y, x])}
-        result = {"full_colour_at": limit, "sizes": sizes.tolist(), "strongest": strongest}
-        return outputs, {**_extent(edges), **result}
+        limit = float(np.abs(value).max())
+        result = {**_extent(edges), "full_colour_at": limit, "sizes": sizes.tolist(), "strongest": strongest}
+        if self.extrema:
+            found = find_extrema(field, sizes, count=self.extrema, **options)
+            columns = (found.y.tolist(), found.x.tolist(), found.size.tolist(), found.value.tolist())
+            rows = [(*place, float(f"{torque:.6g}")) for *place, torque in zip(*columns, strict=True)]
+            result["extrema"] = [dict(zip(EXTREMUM, row, strict=True)) for row in rows]
+        return field, value, scale, result
 
     def _write_arrays(self, stem: str, array: NDArray[Any]) -> list[Path]:
         writers = {"npy": write_array, "tiff": write_picture}
         return [writers[form](f"{stem}.{form}", array) for form in self.arrays]
-
-
-@dataclass(frozen=True)
-class FindBlobs:
-    """Blobs: a table, an overlay with their numbers, and a label picture."""
-
-    verb: ClassVar[str] = "blobs"
-    sizes: tuple[int, ...] | None
-    sign: Literal[1, -1, 0] | None
-    threshold: float | None
-    sure: float | None
-    overlap: float
-    count: int | None
-    mask: str | None
-    overlay: bool
-    labels: bool
-    opening: Opening = AS_IT_IS
-    depth: bool = False
-
-    def inputs(self, source: Path) -> list[Path]:
-        """Return the picture and its mask."""
-        return [source] if self.mask is None else [source, self._mask_path(source)]
-
-    def run(self, source: Path, stem: str) -> Written:
-        """Write the blobs of one picture."""
-        image = self.opening.read(source)
-        shape = (image.shape[0], image.shape[1])
-        inside = self._inside(source, shape)
-        blobs = find_blobs(
-            edges_from_depth(image) if self.depth else image,
-            sizes=None if self.sizes is None else list(self.sizes),
-            sign=self.sign,
-            threshold=self.threshold,
-            sure=self.sure,
-            overlap=self.overlap,
-            count=self.count,
-            mask=inside,
-        )
-        outputs = [write_text(f"{stem}.csv", blob_table(blobs))]
-        if self.overlay:
-            outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
-        if self.labels:
-            outputs.append(write_picture(f"{stem}.labels.tiff", _within(label_bytes(blobs), inside)))
-        bright = int(np.count_nonzero(blobs.value > 0))
-        counts = {"count": len(blobs), "bright": bright, "dark": len(blobs) - bright}
-        return outputs, {"height": shape[0], "width": shape[1], **counts, "blobs": blob_rows(blobs)}
-
-    def _inside(self, source: Path, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
-        if self.mask is None:
-            return None
-        path = self._mask_path(source)
-        mask = self.opening.reduced(read_mask(path))
-        if mask.shape != shape:
-            raise ValueError(
-                f"{source}: mask must have the picture's {shape[0]} x {shape[1]} pixels, got {path} "
-                f"of {mask.shape[0]} x {mask.shape[1]}"
-            )
-        return mask
-
-    def _mask_path(self, source: Path) -> Path:
-        """Return the mask: the file itself, or the one of the picture's name in a folder."""
-        place = Path(self.mask or "")
-        if not place.is_dir():
-            return place
-        names = [source.name, *(source.stem + suffix for suffix in SUFFIXES)]
-        found = next((place / name for name in names if (place / name).is_file()), None)
-        if found is None:
-            raise ValueError(f"{source}: mask must lie in {place} under the name {source.stem}.png or alike, got none")
-        return found
 
 
 @dataclass(frozen=True)
@@ -258,34 +206,6 @@ def _sizes(sizes: tuple[int, ...] | None, shape: tuple[int, int]) -> IntArray:
 
 def _extent(edges: Edges) -> dict[str, Any]:
     return {"height": edges.shape[0], "width": edges.shape[1]}
-
-
-def _within(labels: NDArray[Any], inside: NDArray[np.bool_] | None) -> NDArray[Any]:
-    return labels if inside is None else np.where(inside, labels, labels.dtype.type(0))
-
-
-def blob_rows(blobs: Blobs) -> list[dict[str, Any]]:
-    """Return the blobs as rows, with the numbers that stand in the overlay and the label picture."""
-    columns = {name: blobs.to_dict()[key].tolist() for key, name in _blob_names(blobs).items()}
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]
-
-
-def blob_table(blobs: Blobs) -> str:
-    """Return those rows as CSV."""
-    return table(list(_blob_names(blobs).values()), blob_rows(blobs))
-
-
-def _blob_names(blobs: Blobs) -> dict[str, str]:
-    """Return what the columns are called in tables, the number first."""
-    return {"label": "number"} | {
-        name: "torque" if name == "value" else name for name in blobs.to_dict() if name != "label"
-    }
-
-
-def label_bytes(blobs: Blobs) -> NDArray[np.uint16] | NDArray[np.int32]:
-    """Return the label image in as few bytes as hold its numbers."""
-    return blobs.labels.astype(np.uint16) if len(blobs) <= 65535 else blobs.labels
 
 
 def table(columns: list[str], rows: list[dict[str, Any]]) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
+from imtorque.cli.blob_tasks import FindBlobs
+from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
-from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
+from imtorque.cli.parsing import parse_pattern, parse_sizes
+from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, Out, OutIfAny, run_table_task, run_task
 from imtorque.edges import SQRT2
-from imtorque.patterns import Pattern, pattern_matrix
 
 SIGNS: dict[str, Literal[1, -1] | None] = {"bright": 1, "dark": -1, "both": None}
 
@@ -81,8 +81,8 @@ Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in
 
 
 def maps(
-    images: Images,
-    out: Out = DEFAULT_OUT,
+    images: ImagesIfAny = None,
+    out: OutIfAny = None,
     sizes: Sizes = None,
     at: Annotated[str | None, typer.Option(metavar="SIZES", help="Sizes to write the torque map of as well.")] = None,
     arrays: Annotated[Arrays, typer.Option(help="Form in which the maps are also written as numbers.")] = Arrays.npy,
@@ -109,6 +109,10 @@ def maps(
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
+    paths: Paths = None,
+    table: Table = None,
+    scheduler: Scheduler = None,
+    retry: Retry = False,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
@@ -118,6 +122,8 @@ def maps(
     blue what they point to.
 
     Example: [bold]imtorque maps sample:hopper --at 5,21,45,81[/bold]
+
+    Of very many: [bold]imtorque maps --paths list.txt --extrema 20 --table all.parquet[/bold]
     """
     forms = {"both": ("npy", "tiff"), "none": ()}.get(arrays, (str(arrays),))
     task = tasks.DrawMaps(
@@ -126,17 +132,17 @@ def maps(
         at=parse_sizes("--at", at) or (),
         patch=patch.value,
         alpha=alpha,
-        pattern=_parse_pattern(pattern),
+        pattern=parse_pattern(pattern),
         polarity=polarity.value,
         extrema=extrema,
         arrays=forms,
     )
-    run_task(task, images, out, jobs, as_json, _describe_maps)
+    run_table_task(task, images, out, jobs, as_json, _describe_maps, many=Many(paths, table, scheduler, retry))
 
 
 def blobs(
-    images: Images,
-    out: Out = DEFAULT_OUT,
+    images: ImagesIfAny = None,
+    out: OutIfAny = None,
     sizes: Sizes = None,
     sign: Annotated[Sign, typer.Option(help="Which blobs to look for.")] = Sign.both,
     threshold: Annotated[
@@ -162,27 +168,34 @@ def blobs(
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
+    paths: Paths = None,
+    table: Table = None,
+    scheduler: Scheduler = None,
+    retry: Retry = False,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Find bright and dark things: a table of place, size, shape and contrast, labels, and a picture with numbers.
 
     Example: [bold]imtorque blobs sample:hopper --count 10[/bold]
+
+    Of very many: [bold]imtorque blobs --paths list.txt --table all.parquet --scheduler tcp://HOST:8786[/bold]
     """
-    task = tasks.FindBlobs(
+    many = Many(paths, table, scheduler, retry)
+    task = FindBlobs(
         sizes=parse_sizes("--sizes", sizes),
         sign=SIGNS[sign],
         threshold=threshold,
         sure=sure,
         overlap=overlap,
         count=count,
-        mask=None if mask is None else str(mask),
+        mask=None if mask is None else many.shared(mask),
         overlay=overlay,
         labels=labels,
         opening=Opening(page, channel, reduce),
         depth=depth,
     )
-    run_task(task, images, out, jobs, as_json, _describe_blobs)
+    run_table_task(task, images, out, jobs, as_json, _describe_blobs, many=many)
 
 
 def edges(
@@ -236,40 +249,6 @@ def saliency(
     """
     task = tasks.PredictFixations(str(method), share, fixations, Opening(page, channel, reduce))
     run_task(task, images, out, jobs, as_json, _describe_saliency)
-
-
-def parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
-    """Read sizes such as 3-91 or 5,21,45."""
-    if text is None:
-        return None
-    first, dash, last = text.partition("-")
-    try:
-        # A last size beyond all that is allowed is refused with the rest, without a list of all up to it.
-        end = min(int(last), LARGEST_SIZE + 2) if dash else 0
-        chosen = list(range(int(first), end + 1, 2)) if dash else [int(part) for part in text.split(",")]
-    except (ValueError, OverflowError):
-        chosen = []
-    if not chosen:
-        raise typer.BadParameter(f"sizes must be like 3-91 or 5,21,45, got {text!r}", param_hint=option)
-    try:
-        return tuple(check_sizes(chosen).tolist())
-    except (TypeError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
-
-
-def _parse_pattern(text: str) -> Pattern:
-    """Read the name of a pattern, or an angle in degrees."""
-    try:
-        pattern: Any = math.radians(float(text))
-    except ValueError:
-        pattern = text
-    try:
-        pattern_matrix(pattern)
-    except ValueError as error:
-        message = str(error).replace("radians", "degrees")
-        raise typer.BadParameter(message, param_hint="--pattern") from None
-    chosen: Pattern = pattern
-    return chosen
 
 
 def _describe_maps(result: dict[str, Any]) -> str:

@@ -1,51 +1,115 @@
-"""From the extrema of tiles to the tables of a picture: one merge, one order, places in pixels and in the world."""
+"""Rows in files: parts of a table, and the one table of all parts."""
 
 from __future__ import annotations
 
+import csv
+import os
+import shutil
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from imtorque import _native
 from imtorque._atomic import replacing
-from imtorque._types import Extrema
-from imtorque.extrema import suppress_overlaps
-from imtorque.scale._job import Job, load_array
-from imtorque.scale._source import World
 
-FORMATS = ("csv", "parquet")
+SUFFIXES = (".parquet", ".csv")
+GROUP = 100_000  # rows at least that are written at a time: readers of many small groups are slow
+Row = dict[str, Any]
 
 
-def merged_extrema(job: Job, count: int | None = None) -> Extrema:
-    """Return the extrema of the whole picture, as `find_extrema` does."""
-    parts = [load_array(job.scratch("extrema", name)) for name, _ in job.grid.tiles()]
-    rows = np.concatenate(parts)
-    k, y, x = (rows[name].astype(np.int64) for name in ("k", "y", "x"))
-    value, tied = np.ascontiguousarray(rows["value"]), np.ascontiguousarray(rows["tied"])
-    k, y, x, value = _native.merge_extrema(k, y, x, value, tied, -1 if count is None else count)
-    return Extrema(y, x, np.asarray(job.torque.sizes, np.int64)[k], value)
+def check_table(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a table that can be written here; a ValueError says what is missing."""
+    table = Path(path)
+    if table.suffix not in SUFFIXES:
+        raise ValueError(f"{table}: a table must end in .parquet or .csv, got {table.suffix or 'neither'}")
+    if table.suffix == ".parquet":
+        _parquet()
+    return table
 
 
-def blobs_of(extrema: Extrema, threshold: float, overlap: float) -> Extrema:
-    """Return the paper's blobs: the strong extrema, of which the stronger of overlapping ones stay."""
-    return suppress_overlaps(extrema[np.abs(extrema.value) >= threshold], overlap)
+def write_part(path: Path, first: str, rows: Sequence[Row]) -> None:
+    """Write rows to a file, complete or not at all; a column that is not in all of them is empty in the others.
 
-
-def write_table(path: Path, extrema: Extrema, world: World | None) -> Path:
-    """Write a table, CSV or Parquet as the path ends, complete or not at all.
-
-    Columns: y, x in pixels, size, torque; with a world, its y and x of the middle of the patch.
+    Parameters
+    ----------
+    path
+        Ends in .parquet or .csv, which says the form.
+    first
+        The column that is there also where there are no rows; it holds text.
+    rows
+        Numbers and text by column.
     """
-    from pyarrow import csv, parquet, table
-
-    columns: dict[str, Any] = {"y": extrema.y, "x": extrema.x, "size": extrema.size, "torque": extrema.value}
-    if world is not None:
-        columns["world_y"], columns["world_x"] = world.places(extrema.y, extrema.x)
-    rows = table(columns)
+    columns = list(dict.fromkeys([first, *(name for row in rows for name in row)]))
     with replacing(path) as partial:
-        if path.suffix == ".parquet":
-            parquet.write_table(rows, str(partial))
-        else:
-            csv.write_csv(rows, str(partial), csv.WriteOptions(quoting_style="none"))
-    return path
+        if path.suffix == ".csv":
+            with open(partial, "w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, columns, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+            return
+        arrow, parquet = _parquet()
+        arrays = {name: arrow.array([row.get(name) for row in rows]) for name in columns}
+        arrays[first] = arrays[first].cast(arrow.string())
+        parquet.write_table(arrow.table(arrays), partial)
+
+
+def merge_parts(parts: Sequence[Path], table: Path) -> None:
+    """Write one table of all parts, in their order, complete or not at all; memory does not grow with their number."""
+    with replacing(table) as partial:
+        (_merge_csv if table.suffix == ".csv" else _merge_parquet)(parts, partial)
+
+
+def _merge_csv(parts: Sequence[Path], table: Path) -> None:
+    heads = [_head(part) for part in parts]
+    columns = list(dict.fromkeys(name for head in heads for name in head))
+    with open(table, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        for part, head in zip(parts, heads, strict=True):
+            with open(part, newline="", encoding="utf-8") as source:
+                if head == columns:
+                    source.readline()
+                    shutil.copyfileobj(source, file)
+                else:
+                    writer.writerows(csv.DictReader(source))
+
+
+def _head(part: Path) -> list[str]:
+    with open(part, newline="", encoding="utf-8") as file:
+        return next(csv.reader(file))
+
+
+def _merge_parquet(parts: Sequence[Path], table: Path) -> None:
+    arrow, parquet = _parquet()
+    schemas = dict.fromkeys(parquet.read_schema(part).remove_metadata() for part in parts)
+    schema = arrow.unify_schemas(list(schemas), promote_options="permissive")
+    with parquet.ParquetWriter(table, schema) as writer:
+        for group in _groups(parts, schema):
+            writer.write_table(group)
+
+
+def _groups(parts: Sequence[Path], schema: Any) -> Iterable[Any]:
+    """Yield the rows of all parts in tables of many rows."""
+    arrow, parquet = _parquet()
+    held: list[Any] = []
+    for part in parts:
+        held.append(parquet.read_table(part, partitioning=None))
+        if sum(len(rows) for rows in held) >= GROUP:
+            yield _as(arrow, held, schema)
+            held = []
+    yield _as(arrow, held, schema)
+
+
+def _as(arrow: Any, tables: list[Any], schema: Any) -> Any:
+    joined = arrow.concat_tables([schema.empty_table(), *tables], promote_options="permissive")
+    return joined.select(schema.names).cast(schema)
+
+
+def _parquet() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise ValueError(
+            "a .parquet table needs pyarrow, which is not installed: pip install 'imtorque[scale]'"
+        ) from None
+    return pyarrow, parquet

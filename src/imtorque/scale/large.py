@@ -19,6 +19,7 @@ from imtorque.edges.canny import Force
 from imtorque.images import ValueRange
 from imtorque.patterns import Pattern, Polarity
 from imtorque.scale import _maps
+from imtorque.scale._extrema import FORMATS, blobs_of, merged_extrema, write_table
 from imtorque.scale._grid import Grid
 from imtorque.scale._job import Job, save_array, work_folder
 from imtorque.scale._levels import chosen_level, reduced_source, write_saliency, write_strengthened
@@ -43,7 +44,6 @@ from imtorque.scale._settings import (
     optional_range,
 )
 from imtorque.scale._source import ArraySource, NpySource, Source
-from imtorque.scale._tables import FORMATS, blobs_of, merged_extrema, write_table
 from imtorque.scale.sources import as_source
 
 if TYPE_CHECKING:
