@@ -118,3 +118,16 @@ def test_the_benchmark_of_finding_runs(tmp_path):
         "predict, a megapixel, 1 threads",
         "predict, a megapixel, 2 threads",
     }
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
+def test_the_benchmark_of_many_files_runs_and_both_tables_are_the_same(tmp_path):
+    pytest.importorskip("distributed")
+    out = tmp_path / "scale_files.json"
+    toy = ["--count", "12", "--kinds", "table", "--workers", "1", "--out", str(out)]
+    subprocess.run(
+        [sys.executable, str(BENCHMARKS / "scale_files.py"), *toy], capture_output=True, text=True, check=True
+    )
+    rows = json.loads(out.read_text())["rows"]
+    assert [(row["output"], row["where"]) for row in rows] == [("table", "jobs"), ("table", "cluster")]
+    assert rows[1]["of"]["workers"] > 0

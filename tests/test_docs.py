@@ -2,15 +2,19 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from matplotlib import pyplot
 from typer.testing import CliRunner
 
 import imtorque
 from imtorque.cli import app
+from imtorque.files import write_picture
 
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,6 +55,17 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
         assert CliRunner().invoke(app, command[1:]).exit_code == 0
 
 
+def test_the_script_on_clusters_runs(tmp_path):
+    pytest.importorskip("distributed")
+    (tmp_path / "pictures").mkdir()
+    write_picture(tmp_path / "pictures" / "a.png", np.round(255 * imtorque.synthetic.scene("shapes")).astype(np.uint8))
+    (tmp_path / "pictures" / "b.png").write_bytes(b"no picture")
+    (tmp_path / "script.py").write_text(blocks("clusters.md", "python")[0])
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "pictures/b.png: must be a picture that can be read, got: no picture format that is known\n"
+    assert (tmp_path / "all.parquet").exists()
+
+
 @pytest.mark.parametrize(
     "page",
     [
@@ -58,6 +73,7 @@ def test_the_tutorials_commands_on_samples_run(tmp_path, monkeypatch):
         "explorer.md",
         "beyond.md",
         "boundary.md",
+        "clusters.md",
         "recognition.md",
         "conventions.md",
         "how_it_works.md",
