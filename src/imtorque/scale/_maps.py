@@ -7,6 +7,7 @@ that a tile writes, so tasks never write to the same file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "int32": _native.strongest_integers,
 }
 TOP = 512  # pixels: a pyramid ends where its longer side is no more
-BY_TILES = 5  # levels that the task of a tile writes at most; those above are made from them
+BY_TILES = 2  # levels that the task of a tile writes besides the full size; those above are made from them
 LEVEL = 1  # of zstd: higher ones take longer and save little
 
 
@@ -113,10 +114,17 @@ def write_tile(job: Job, core: Box, maps: Mapping[str, NDArray[Any]]) -> None:
 
 
 def opened(out: Path, name: str, level: int, mode: str) -> Any:
-    """Open a level of a map."""
+    """Open a level of a map; once in a process, as long as it stays the same."""
+    path = array_name(name, level)
+    state = (Path(store_of(out)) / path / "zarr.json").stat()
+    return _open_once(store_of(out), path, mode, (state.st_ino, state.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)
+def _open_once(store: str, path: str, mode: str, _state: tuple[int, int]) -> Any:
     import zarr
 
-    return zarr.open_array(store_of(out), path=array_name(name, level), mode=mode)
+    return zarr.open_array(store, path=path, mode=mode)
 
 
 def strongest(values: NDArray[Any]) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,11 @@ class TorqueSettings:
         check_patch(self.patch, np.asarray(self.sizes))
         pattern_matrix(self.pattern)
         check_polarity(self.polarity)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All but the sizes, as the functions of torque take them."""
+        return {"patch": self.patch, "alpha": self.alpha, "pattern": self.pattern, "polarity": self.polarity}
 
     @property
     def reach(self) -> int:

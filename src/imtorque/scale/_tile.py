@@ -83,10 +83,7 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
 def _torque_maps(job: Job, edges: Edges, inner: tuple[slice, slice]) -> dict[str, Any]:
     if "value" not in job.outputs and "scale" not in job.outputs:
         return {}
-    torque = job.torque
-    value, scale = value_and_scale_maps(
-        edges, torque.sizes, patch=torque.patch, alpha=torque.alpha, pattern=torque.pattern, polarity=torque.polarity
-    )
+    value, scale = value_and_scale_maps(edges, job.torque.sizes, **job.torque.options)
     return {name: plane[inner] for name, plane in (("value", value), ("scale", scale)) if name in job.outputs}
 
 
