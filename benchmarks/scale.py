@@ -3,7 +3,7 @@
     python benchmarks/scale.py                      # 20,000 x 20,000 and 50,000 x 50,000: hours, 60 GB of disk
     python benchmarks/scale.py --side 4000 --large-side 0 --out /tmp/scale.json
 
-Writes benchmarks/results/scale.json: a row for each figure with what it must be. Processor times are of one thread, so
+Writes benchmarks/results/scale.json and the tables in docs/large_pictures.md: a row for each figure with what it must be. Processor times are of one thread, so
 that they can be compared on a busy machine.
 """
 
@@ -25,6 +25,9 @@ from imtorque.scale.large import TILE
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "scale.json"
+PAGE = HERE.parent / "docs" / "large_pictures.md"
+BEGIN, END = "<!-- figures: benchmarks/scale.py -->", "<!-- end of figures -->"
+SLIDES, CORES = 1e6, 1000  # of the estimate
 HALO = 79  # of sizes to 91, sigma sqrt(2) and 12 rounds of corner removal
 
 
@@ -49,7 +52,7 @@ def figure(name, value, must=None, **more):
     return {"figure": name, "value": value, "must": must, "holds": None if must is None else value <= must, **more}
 
 
-def costs(folder, tile, runs):
+def costs(folder, tile, runs, pixels):
     """Processor time in tiles over that in memory: without files, with hysteresis, with zarr."""
     rows = []
     for name, part, kind, must in (
@@ -58,12 +61,14 @@ def costs(folder, tile, runs):
         ("processor time, automatic thresholds, no files", "tiles_without_files", "automatic", 1.5),
         ("processor time, one threshold, zarr to zarr", "tiles_of_zarr", "one", 2.0),
     ):
-        ratios = []
+        ratios, seconds = [], []
         for _ in range(runs):
             whole = call(folder, "in_memory", kind)["processor_seconds"]
             forget(folder, "none", "zarr")
-            ratios.append(call(folder, part, kind, tile)["processor_seconds"] / whole)
-        rows.append(figure(name, sorted(ratios)[len(ratios) // 2], must, runs=ratios))
+            seconds.append(call(folder, part, kind, tile)["processor_seconds"])
+            ratios.append(seconds[-1] / whole)
+        per_pixel = 1e9 * sorted(seconds)[runs // 2] / pixels
+        rows.append(figure(name, sorted(ratios)[runs // 2], must, runs=ratios, nanoseconds_per_pixel=per_pixel))
     return rows
 
 
@@ -76,7 +81,9 @@ def exactness(folder, tile, jobs):
     """Values that differ from memory, and the peak of a worker."""
     memory = call(folder, "in_memory", "automatic", KEEP="1")
     found = call(folder, "processes", "automatic", tile, 0, jobs)
-    rows = [figure("values different", call(folder, "different", "processes-0-automatic")["different"], 0)]
+    compared = call(folder, "different", "processes-0-automatic")
+    stored = compared.pop("bytes") / (compared["values"] / 2)
+    rows = [figure("values different", compared.pop("different"), 0, bytes_per_pixel=stored, **compared)]
     most = 100 + 30 * (tile + 2 * HALO) ** 2 / 1e6
     peak = found["peak_of_a_worker_mb"] * 1.048576
     return [*rows, figure("peak of a worker, MB", peak, most, in_memory=memory["peak_mb"] * 1.048576)]
@@ -184,6 +191,28 @@ def memory_of(pid):
         return 0
 
 
+def write_tables(result):
+    """Put the figures, and what follows from them, into the page on large pictures."""
+    lines = ["| figure | must be at most | measured |", "| --- | --- | --- |"]
+    lines += [f"| {row['figure']} | {row['must']:.4g} | {row['value']:.3g} |" for row in result["rows"]]
+    cost = next(row for row in result["rows"] if "zarr to zarr" in row["figure"])["nanoseconds_per_pixel"]
+    size = next(row for row in result["rows"] if row["figure"] == "values different")["bytes_per_pixel"]
+    years = SLIDES * cost / (365.25 * 86400)
+    days, tiles = 365.25 * years / CORES, -(-(10**9) // result["tile"] ** 2)
+    estimate = [
+        "| | one slide of 10^9 pixels | a million of them (estimate) |",
+        "| --- | --- | --- |",
+        f"| processor time | {cost:.0f} s | {years:.1f} years of one core; {days:.1f} days of {CORES} cores |",
+        f"| value and scale maps, compressed | {size:.1f} GB | {SLIDES * size / 1e6:.1f} PB |",
+        f"| tiles | {tiles} | {SLIDES * tiles / 1e6:.0f} million |",
+    ]
+    head = f"{result['side']:,} x {result['side']:,} pixels in tiles of {result['tile']}, {result['cores']} cores:"
+    text = "\n".join([head, "", *lines, "", *estimate])
+    page = PAGE.read_text()
+    before, after = page[: page.index(BEGIN) + len(BEGIN)], page[page.index(END) :]
+    PAGE.write_text(f"{before}\n{text}\n{after}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--side", type=int, default=20000, help="of the picture that also fits in memory")
@@ -199,7 +228,7 @@ def main():
         folder, tile = Path(name), arguments.tile
         (folder / "side.json").write_text(json.dumps(arguments.side))
         call(folder, "draw", arguments.side)
-        rows = costs(folder, tile, arguments.runs)
+        rows = costs(folder, tile, arguments.runs, arguments.side**2)
         forget(folder, "none", "zarr")
         rows += exactness(folder, tile, arguments.jobs)
         forget(folder, "processes")
@@ -212,6 +241,8 @@ def main():
     result = {**head, "cores": os.cpu_count(), **settings, "rows": rows}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+    if arguments.out == RESULTS:
+        write_tables(result)
     for row in rows:
         told = "" if row["must"] is None else f", at most {row['must']:.4g}: {'yes' if row['holds'] else 'NO'}"
         print(f"{row['figure']:50} {row['value']:.4g}{told}")

@@ -108,7 +108,13 @@ def different(folder, out):
             band = np.ascontiguousarray(stored[top : top + 1024])
             count += int(np.count_nonzero(band.view(np.int32) != whole[top : top + 1024].view(np.int32)))
             digest.update(band.data)
-    return {"different": count, "values": 2 * int(np.prod(whole.shape)), "sha256": digest.hexdigest()}
+    stored = sum(path.stat().st_size for path in (folder / out / "maps.zarr").rglob("*") if path.is_file())
+    return {
+        "different": count,
+        "values": 2 * int(np.prod(whole.shape)),
+        "sha256": digest.hexdigest(),
+        "bytes": stored,
+    }
 
 
 def windows(folder, out, side, steps, count=8):
