@@ -12,27 +12,13 @@ from distributed import Client, LocalCluster
 
 from scale_work import until
 
-TESTS = Path(__file__).parents[1]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}  # in which scale_work is found
 
 
 @pytest.fixture(scope="module")
-def found_by_workers():
-    """Let processes that are started import scale_work."""
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(TESTS)
-    sys.path.insert(0, str(TESTS))
-    yield
-    sys.path.remove(str(TESTS))
-    if before is None:
-        del os.environ["PYTHONPATH"]
-    else:
-        os.environ["PYTHONPATH"] = before
-
-
-@pytest.fixture(scope="module")
-def client(found_by_workers):  # noqa: ARG001
+def client():
     """A client of two workers with nannies, which start them anew."""
-    settings = {"distributed.scheduler.allowed-failures": 0, "distributed.admin.log-format": "%(message)s"}
+    settings = {"distributed.scheduler.allowed-failures": 0}
     with (
         dask.config.set(settings),
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
@@ -53,7 +39,7 @@ class Bare:
     def _start(self, kind, *arguments):
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *arguments]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen(command, cwd=self.file.parent, **quiet)
+        return subprocess.Popen(command, cwd=self.file.parent, env=ENVIRONMENT, **quiet)
 
     @contextmanager
     def client(self):
@@ -69,7 +55,7 @@ class Bare:
 
 
 @pytest.fixture
-def bare(tmp_path, found_by_workers):  # noqa: ARG001
+def bare(tmp_path):
     cluster = Bare(tmp_path)
     yield cluster
     cluster.end()

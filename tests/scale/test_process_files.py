@@ -19,8 +19,6 @@ from imtorque.files import read_image, write_picture
 from imtorque.scale import process_files
 from imtorque.scale._tables import merge_parts, write_part
 
-pytestmark = pytest.mark.usefixtures("found_by_workers")
-
 
 @pytest.fixture
 def pictures(tmp_path):

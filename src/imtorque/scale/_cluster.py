@@ -109,7 +109,7 @@ class _Run:
         """Return what came of a task; None where it has to wait for another try."""
         lost = False
         try:
-            report: Report = future.result(timeout=self.watch.tick)
+            report: Report = future.result(timeout=self.watch.answer_in)
             if not report.suspect:
                 return report
             tried = replace(tried, careful=True)
@@ -131,7 +131,7 @@ class _Watch:
 
     def __init__(self, client: Client, patience: float) -> None:
         self.client, self.patience = client, patience
-        self.tick = min(LONGEST_TICK, patience / 10)
+        self.tick, self.answer_in = min(LONGEST_TICK, patience / 10), patience / 4
         self.window = FEWEST
         self.good = self.looked = time.monotonic()
         self.heard: dict[str, float] = {}
@@ -147,17 +147,21 @@ class _Watch:
             raise RuntimeError(f"the scheduler must be there, got a connection that is closed; {GOES_ON}")
         if now - self.looked < self.tick:
             return
+        if now - self.looked > 2 * self.tick + self.answer_in:
+            self.good = now  # we were away, as when a caller takes its time with a result
         trouble = self._trouble(keys)
         self.looked = time.monotonic()
         if trouble is None:
             self.good = self.looked
-        elif self.looked - self.good + 2 * self.tick > self.patience:
+        elif (
+            self.looked - self.good + self.tick + self.answer_in > self.patience
+        ):  # else the next look might be too late
             raise RuntimeError(f"{trouble} for {self.patience:g} seconds; {GOES_ON}")
 
     def _trouble(self, keys: Any) -> str | None:
         """Say what keeps the work from being done; None where nothing does."""
         try:
-            workers, processing = self.client.sync(_state, self.client, callback_timeout=self.tick)
+            workers, processing = self.client.sync(_state, self.client, callback_timeout=self.answer_in)
         except UNREACHABLE:
             return "the scheduler must answer, got no answer"
         self.window = FEWEST + 2 * sum(worker["nthreads"] for worker in workers.values())

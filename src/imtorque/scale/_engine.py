@@ -6,6 +6,7 @@ whose process ended while it was at work is tried once more, apart from the othe
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,7 +103,9 @@ def task_outcomes(
     careful: Callable[[Any], Any] | None = None,
 ) -> Iterator[Done | Failure]:
     """Do what `run_tasks` does, and yield what came of each task as soon as it is known, in any order."""
-    _check(items, jobs, patience)
+    _check(task, items, jobs, patience)
+    if client is None and jobs != 1:
+        _check_picklable(task)
     store = Records(Path(records).absolute())
     store.folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(store.folder)
@@ -149,10 +152,22 @@ def _outcome(pair: Pair, report: Report) -> Done | Failure:
     return Done(*pair, report.value)
 
 
-def _check(items: Sequence[Pair], jobs: int | None, patience: float) -> None:
+def _check(task: Callable[[Any], Any], items: Sequence[Pair], jobs: int | None, patience: float) -> None:
+    if not callable(task):
+        raise TypeError(f"task must be a function of one item, got {task!r:.80}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     if not patience > 0:
         raise ValueError(f"patience must be a number of seconds above 0, got {patience}")
     if len({key for key, _ in items}) < len(items):
         raise ValueError("every task must have a key of its own, got one twice")
+
+
+def _check_picklable(task: Callable[[Any], Any]) -> None:
+    """Refuse a function that processes of this machine cannot be handed."""
+    try:
+        pickle.dumps(task)
+    except Exception as error:
+        raise TypeError(
+            f"task must be a function of a module, or a partial of one, got {task!r:.80}: {error}"
+        ) from None

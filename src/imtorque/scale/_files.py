@@ -78,6 +78,8 @@ def process_files(
     >>> process_files(blobs_of, Path("pictures").glob("*.png"), "all.parquet", client=client)  # doctest: +SKIP
     []
     """
+    if not callable(task):
+        raise TypeError(f"task must be a function of a path, got {task!r:.80}")
     names = dict.fromkeys(os.fspath(path) for path in paths)
     outcomes = file_outcomes(
         functools.partial(_called, task),
