@@ -3,8 +3,8 @@
     python benchmarks/scale.py                      # 20,000 x 20,000 and 50,000 x 50,000: hours, 60 GB of disk
     python benchmarks/scale.py --side 4000 --large-side 0 --out /tmp/scale.json
 
-Writes benchmarks/results/scale.json and the tables in docs/large_pictures.md: a row for each figure with what it must be. Processor times are of one thread, so
-that they can be compared on a busy machine.
+Writes benchmarks/results/scale.json, a row for each figure with what it must be, and the tables in
+docs/large_pictures.md. Processor times are of one thread, so that they can be compared on a busy machine.
 """
 
 import argparse

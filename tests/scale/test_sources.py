@@ -1,6 +1,7 @@
 """Pictures of all kinds are read in windows, with the pixels and the places that their files say."""
 
 import pickle
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -14,6 +15,10 @@ from imtorque.scale import open_picture, process_picture
 from imtorque.scale._grid import Box
 from imtorque.scale._source import ArraySource, ReducedSource
 
+WITHOUT = {
+    name: pytest.mark.skipif(find_spec(name) is not None, reason=f"{name} is installed")
+    for name in ("openslide", "rasterio", "imagecodecs")
+}
 BOXES = [Box(0, 0, 1, 1), Box(5, 7, 40, 61), Box(33, 0, 70, 90), Box(69, 89, 70, 90)]
 
 
@@ -170,8 +175,8 @@ def test_a_file_that_is_cut_short_is_named(tmp_path):
         ("text.tif", "text.tif: must be a TIFF, got another file"),
         ("text.npy", "text.npy: must be a whole NumPy file"),
         ("folder", "folder: must be a zarr array or group"),
-        ("slide.mrxs", "slide.mrxs: whole slides of this kind need openslide"),
-        ("map.jp2", "map.jp2: rasters of this kind need rasterio"),
+        pytest.param("slide.mrxs", "slide.mrxs: whole slides of this kind need openslide", marks=WITHOUT["openslide"]),
+        pytest.param("map.jp2", "map.jp2: rasters of this kind need rasterio", marks=WITHOUT["rasterio"]),
     ],
 )
 def test_what_is_no_picture_is_refused_by_name(tmp_path, name, message):
@@ -181,3 +186,31 @@ def test_what_is_no_picture_is_refused_by_name(tmp_path, name, message):
         (tmp_path / name).write_text("no picture")
     with pytest.raises(ValueError, match=message):
         open_picture(tmp_path / name)
+
+
+@WITHOUT["imagecodecs"]
+@WITHOUT["rasterio"]
+def test_a_compression_that_needs_more_says_so(tmp_path):
+    from PIL import Image
+
+    Image.fromarray(picture(3)).save(tmp_path / "a.tif", compression="jpeg")
+    with pytest.raises(ValueError, match=r"a.tif: must have a compression that is known, got .*JPEG; pip install"):
+        open_picture(tmp_path / "a.tif")
+
+
+def test_rasters_by_rasterio(tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    kind = {"height": 70, "width": 90, "count": 3, "dtype": "uint8", "crs": "EPSG:32633"}
+    place = rasterio.transform.from_origin(500000, 4200000, 2, 3)
+    for name, driver in (("a.img", "HFA"), ("a.tif", "GTiff")):
+        with rasterio.open(tmp_path / name, "w", driver=driver, transform=place, **kind) as raster:
+            raster.write(picture(3).transpose(2, 0, 1))
+    assert_reads(open_picture(tmp_path / "a.img"), picture(3))
+    assert_reads(open_picture(tmp_path / "a.img", channel=2), picture(3)[:, :, 2])
+    assert open_picture(tmp_path / "a.img").world == open_picture(tmp_path / "a.tif", channel=0).world
+
+
+def test_whole_slides_by_openslide(tmp_path):
+    pytest.importorskip("openslide")
+    tifffile.imwrite(tmp_path / "a.svs", picture(3), tile=(32, 32), photometric="rgb")
+    assert_reads(open_picture(tmp_path / "a.svs"), picture(3))

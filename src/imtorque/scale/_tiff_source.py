@@ -20,6 +20,11 @@ from imtorque.scale._source import Source, World, native, scaled
 UPRIGHT = 1
 LARGEST_STRIP = 2**28  # values that a strip or tile may have, of which a window may need a corner only
 PIXEL_IS_POINT = 2
+REMEDY = "pip install imagecodecs, or rasterio, reads it"
+
+
+class CompressionError(ValueError):
+    """A TIFF that is whole, and compressed in a way that needs another library."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ def open_tiff(path: str, level: int | None, channel: int | None, page: int | Non
             if plane.orientation != UPRIGHT:
                 raise ValueError(f"must be upright to be read in windows, got orientation {plane.orientation}")
             if not plane.is_read_here:
-                raise ValueError(f"must have a compression that is read in windows, got {plane.compression}")
+                raise CompressionError(f"must have a compression that is known, got {plane.compression}; {REMEDY}")
             if not plane.key.is_contiguous and math.prod(plane.key.chunks) > LARGEST_STRIP:
                 raise ValueError("must have strips or tiles that fit in memory; write it in tiles")
             first = plane.window((0, 0, 1, 1), read_window)
@@ -59,7 +64,8 @@ def open_tiff(path: str, level: int | None, channel: int | None, page: int | Non
             shape = plane.shape
         return TiffSource(path, shape, samples, first.dtype.str, world, level or 0, channel, page)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        kind = CompressionError if isinstance(error, CompressionError) else ValueError
+        raise kind(f"{path}: {error}") from None
 
 
 def _plane(file: BinaryIO, tiff: Any, level: int, channel: int | None, page: int | None) -> Plane:

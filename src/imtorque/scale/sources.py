@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from imtorque.scale._slides import RASTERS, SLIDES, open_raster, open_slide
 from imtorque.scale._source import ArraySource, NpySource, ReducedSource, Source, World
-from imtorque.scale._tiff_source import open_tiff
+from imtorque.scale._tiff_source import CompressionError, open_tiff
 from imtorque.scale._zarr_source import open_zarr
 
 __all__ = ["ArraySource", "ReducedSource", "Source", "World", "as_source", "open_picture"]
@@ -60,7 +61,12 @@ def open_picture(
         return open_slide(name, level or 0, channel, page)
     if suffix in RASTERS:
         return open_raster(name, level or 0, channel, page)
-    return open_tiff(name, level, channel, page)
+    try:
+        return open_tiff(name, level, channel, page)
+    except CompressionError:
+        if find_spec("rasterio") is None:
+            raise
+        return open_raster(name, level or 0, channel, page)
 
 
 def as_source(picture: Any) -> Source:
