@@ -1,6 +1,8 @@
 """imtorque large: from a file to a folder of results, in one command, also on a cluster."""
 
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -60,4 +62,17 @@ def test_errors_are_one_line(path, tmp_path, arguments, message):
 
 def test_a_cluster_gives_the_same_bits(path, tmp_path, client):
     process_picture(path, tmp_path / "out", SIZES, tile=40, client=client)
+    compare(tmp_path / "out", tifffile.imread(path), SIZES)
+
+
+def test_a_worker_that_is_killed_loses_nothing(path, tmp_path, client):
+    left = [True]
+
+    def kill(name, done, _):
+        if left[0] and name.startswith("tiles") and done == 2:
+            left[0] = False
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+    process_picture(path, tmp_path / "out", SIZES, tile=40, client=client, progress=kill)
+    assert not left[0]
     compare(tmp_path / "out", tifffile.imread(path), SIZES)

@@ -214,3 +214,11 @@ def test_whole_slides_by_openslide(tmp_path):
     pytest.importorskip("openslide")
     tifffile.imwrite(tmp_path / "a.svs", picture(3), tile=(32, 32), photometric="rgb")
     assert_reads(open_picture(tmp_path / "a.svs"), picture(3))
+
+
+def test_zarr_at_an_address():
+    pytest.importorskip("fsspec")
+    array = zarr.create_array("memory://a.zarr", shape=(70, 90), chunks=(16, 32), dtype="u1", overwrite=True)
+    array[:] = picture()
+    source = open_picture("memory://a.zarr")
+    assert_array_equal(source.read(BOXES[1]), picture()[BOXES[1].slices])

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
+import imtorque
 import naive
 from imtorque import datasets
 from imtorque.scale import Source, _maps, large, process_picture
 from imtorque.scale._source import ArraySource, scaled
-from large_pictures import compare, read_table
+from large_pictures import assert_same_rows, compare, read_table
 
 SIZES = [5, 11]
 
@@ -75,6 +76,25 @@ def test_tables_can_be_parquet(tmp_path):
     for name, column in columns.items():
         assert_array_equal(texts[name].astype(column.dtype), column)
     assert not (tmp_path / "out" / "maps.zarr" / "value").exists()
+
+
+def test_the_strongest_extrema_are_the_first_of_all(tmp_path):
+    asked = {"outputs": ["extrema", "blobs"], "tile": 64, "jobs": 1}
+    process_picture(picture(), tmp_path / "out", SIZES, count=20, **asked)
+    edges = imtorque.detect_edges(picture())
+    assert_same_rows(tmp_path / "out" / "extrema.csv", imtorque.find_extrema(edges, SIZES, count=20))
+
+
+def test_blobs_are_those_of_the_papers_recipe(tmp_path):
+    sizes = list(range(5, 32, 4))
+    process_picture(picture(), tmp_path / "out", sizes, ["blobs"], tile=64, jobs=1)
+    rows = read_table(tmp_path / "out" / "blobs.csv")
+    blobs = imtorque.find_blobs(picture(), sizes=sizes, recipe="paper")
+    assert len(blobs) > 3
+    assert_array_equal(rows["size"], blobs.size)
+    assert_array_equal(rows["torque"].astype(np.float32), blobs.value.astype(np.float32))
+    assert_allclose(rows["y"], blobs.y, atol=1e-6)
+    assert_allclose(rows["x"], blobs.x, atol=1e-6)
 
 
 def test_only_what_is_asked_for_is_written(tmp_path):
@@ -159,6 +179,7 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path):
         ({"sizes": [(3, 5)]}, "sizes must be sides of squares or disks"),
         ({"force": "strength"}, "strength_scale must be given"),
         ({"table": "xlsx"}, 'table must be "csv" or "parquet"'),
+        ({"count": -1}, "count must not be negative, got -1"),
         ({"low": 0.3, "high": 0.1}, "low must not exceed high"),
     ],
 )

@@ -52,6 +52,9 @@ def large(
     tile: Annotated[
         int, typer.Option(min=1, max=16384, metavar="N", help="Side of the tiles in pixels; changes no result.")
     ] = 2048,
+    count: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Keep the N strongest extrema; all by default.")
+    ] = None,
     level: Annotated[
         int | None,
         typer.Option(min=0, metavar="N", help="Of strengthened edges and saliency: reduce the picture by 2^N first."),
@@ -103,6 +106,7 @@ def large(
                 force=force.value,
                 strength_scale=strength_scale,
                 patch=patch.value,
+                count=count,
                 level=level,
                 table=table.value,
                 progress=progress,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import operator
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from imtorque import __version__
-from imtorque._atomic import write_text
 from imtorque._types import Extrema, Patch, Sizes
 from imtorque.edges import SQRT2, EdgeRecipe, find_recipe
 from imtorque.edges.canny import Force
@@ -23,6 +22,7 @@ from imtorque.scale._extrema import FORMATS, blobs_of, merged_extrema, write_tab
 from imtorque.scale._grid import Grid
 from imtorque.scale._job import Job, save_array, work_folder
 from imtorque.scale._levels import chosen_level, reduced_source, write_saliency, write_strengthened
+from imtorque.scale._notes import begin, end
 from imtorque.scale._process import (
     Progress,
     Runner,
@@ -112,6 +112,7 @@ def process_picture(
     polarity: Polarity = "signed",
     threshold: float = 0.4,
     overlap: float = 0.4,
+    count: int | None = None,
     level: int | None = None,
     recipe: str = "canny",
     table: Literal["csv", "parquet"] = "csv",
@@ -146,6 +147,8 @@ def process_picture(
         As for `torque_volume`.
     threshold, overlap
         Of blobs: least |torque|, and the largest part of the smaller patch that two of one sign may share.
+    count
+        How many extrema the table has at most, the strongest; all by default.
     level
         Of strengthened edges and saliency: blocks of 2^level x 2^level pixels are averaged first, as `shrink_image`
         does. By default the first level of at most 2^24 pixels, which is the most that saliency takes.
@@ -174,17 +177,18 @@ def process_picture(
         tile=checked_tile(tile),
         threshold=threshold,
         overlap=overlap,
+        count=_checked_count(count),
         level=level,
         recipe=find_recipe(recipe),
         table=table,
     )
     chosen_level(picture, level, asked.outputs)
-    before = _begin(folder, {"version": __version__, "source": picture.fingerprint(), **asdict(asked)})
+    before = begin(folder, {"version": __version__, "source": picture.fingerprint(), **asdict(asked)})
     if before is not None:
-        return before
+        return Summary(**{**before, "shape": picture.shape})
     runner = Runner(folder, client, jobs, progress)
     summary = _done(_shared(picture, folder, alone=client is None and jobs == 1), asked, runner)
-    write_text(folder / "results.json", json.dumps(asdict(summary), indent=1) + "\n")
+    end(folder, asdict(summary))
     forget_work(folder)
     return summary
 
@@ -200,9 +204,16 @@ class Asked:
     tile: int
     threshold: float
     overlap: float
+    count: int | None
     level: int | None
     recipe: EdgeRecipe
     table: str
+
+
+def _checked_count(count: int | None) -> int | None:
+    if count is not None and operator.index(count) < 0:
+        raise ValueError(f"count must not be negative, got {count}")
+    return count
 
 
 def _done(source: Source, asked: Asked, runner: Runner) -> Summary:
@@ -239,7 +250,7 @@ def _with_torque(summary: Summary, job: Job, asked: Asked, runner: Runner) -> Su
     tables: dict[str, Extrema] = {}
     if "extrema" in job.outputs or "blobs" in job.outputs:
         extrema = merged_extrema(job)
-        tables = {"extrema": extrema, "blobs": blobs_of(extrema, asked.threshold, asked.overlap)}
+        tables = {"extrema": extrema[: asked.count], "blobs": blobs_of(extrema, asked.threshold, asked.overlap)}
         tables = {name: rows for name, rows in tables.items() if name in job.outputs}
     for name, rows in tables.items():
         write_table(job.out / f"{name}.{asked.table}", rows, job.source.world)
@@ -253,36 +264,6 @@ def _with_torque(summary: Summary, job: Job, asked: Asked, runner: Runner) -> Su
         extrema=len(tables["extrema"]) if "extrema" in tables else None,
         blobs=len(tables["blobs"]) if "blobs" in tables else None,
     )
-
-
-def _begin(out: Path, settings: dict[str, Any]) -> Summary | None:
-    """Note what is asked; refuse where it was something else before; return what was found where all is done."""
-    given = json.loads(json.dumps(settings))
-    noted = out / "settings.json"
-    if noted.exists():
-        kept = json.loads(noted.read_text(encoding="utf-8"))
-        for name, now, then in _differences(given, kept):
-            raise ValueError(f"{out}: {name} was {then} when this was begun, got {now}; give another folder")
-    elif out.exists() and any(out.iterdir()):
-        raise ValueError(f"{out}: must be an empty folder, or one that this began, got other files in it")
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(noted, json.dumps(given, indent=1) + "\n")
-    results = out / "results.json"
-    if not results.exists():
-        return None
-    found = json.loads(results.read_text(encoding="utf-8"))
-    return Summary(**{**found, "shape": tuple(found["shape"])})
-
-
-def _differences(now: dict[str, Any], then: dict[str, Any], prefix: str = "") -> list[tuple[str, Any, Any]]:
-    found = []
-    for name in [*now, *(set(then) - set(now))]:
-        a, b = now.get(name), then.get(name)
-        if isinstance(a, dict) and isinstance(b, dict):
-            found += _differences(a, b, f"{prefix}{name}.")
-        elif a != b:
-            found.append((f"{prefix}{name}", a, b))
-    return found
 
 
 def _shared(picture: Source, out: Path, *, alone: bool) -> Source:

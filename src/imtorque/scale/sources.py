@@ -25,9 +25,9 @@ def open_picture(
     Parameters
     ----------
     path
-        A zarr array or OME-Zarr group (a folder); a TIFF of any kind, BigTIFF, OME-TIFF, GeoTIFF and COG; a NumPy
-        array (.npy); a whole slide, by openslide where it is installed; other rasters (.jp2, .vrt), by rasterio where
-        it is installed.
+        A zarr array or OME-Zarr group (a folder, or an address such as s3://... where fsspec is installed); a TIFF of
+        any kind, BigTIFF, OME-TIFF, GeoTIFF and COG; a NumPy array (.npy); a whole slide, by openslide where it is
+        installed; other rasters (.jp2, .vrt), by rasterio where it is installed.
     level
         Of a file's own pyramid, 0 for the full size.
     channel, page
@@ -46,11 +46,14 @@ def open_picture(
     >>> open_picture(f"{folder}/picture.npy").shape
     (50, 70)
     """
-    name = os.fspath(path)
+    given = os.fspath(path)
+    name = given if "://" in given else os.path.abspath(given)  # workers may stand in other folders
     for option, number in (("level", level), ("channel", channel), ("page", page)):
         if number is not None and number < 0:
             raise ValueError(f"{option} must not be negative, got {number}")
     suffix = Path(name).suffix.lower()
+    if "://" in name:
+        return open_zarr(name, level, channel, page)
     if not os.path.exists(name):
         raise ValueError(f"{name}: there is no such file")
     if os.path.isdir(name):
