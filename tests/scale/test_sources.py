@@ -222,3 +222,12 @@ def test_zarr_at_an_address():
     array[:] = picture()
     source = open_picture("memory://a.zarr")
     assert_array_equal(source.read(BOXES[1]), picture()[BOXES[1].slices])
+
+
+def test_a_chunk_that_changes_is_noticed(tmp_path):
+    array = zarr.create_array(tmp_path / "a.zarr", shape=(70, 90), chunks=(16, 32), dtype="u1")
+    array[:] = picture()
+    before = open_picture(tmp_path / "a.zarr").fingerprint()
+    assert open_picture(tmp_path / "a.zarr").fingerprint() == before
+    array[0, 0] = 7
+    assert open_picture(tmp_path / "a.zarr").fingerprint() != before

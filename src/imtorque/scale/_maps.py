@@ -134,9 +134,9 @@ def strongest(values: NDArray[Any]) -> NDArray[Any]:
     return kept if values.ndim == 3 else kept[0]
 
 
-def shrink_block(out: Path, name: str, level: int, pair: tuple[str, Box]) -> None:
-    """Make a block of a level from the level below it."""
-    _, box = pair
+def shrink_block(out: Path, level: int, pair: tuple[str, tuple[str, Box]]) -> None:
+    """Make a block of a map's level from the level below it."""
+    _, (name, box) = pair
     below = opened(out, name, level - 1, "r")
     rows, columns = slice(2 * box.top, 2 * box.bottom), slice(2 * box.left, 2 * box.right)
     opened(out, name, level, "r+")[(..., *box.slices)] = strongest(np.asarray(below[..., rows, columns]))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ROUNDS = 12  # of corner removal at first; nine were the most seen on photographs
+FEW_BLOCKS = 16  # of a pyramid
 PROBE = 256  # pixels a side of the windows that may settle what is white
 
 Progress = Callable[[str, int, int], None]
@@ -149,11 +150,12 @@ def _join(job: Job, runner: Runner, plan: Plan) -> None:
 
 
 def finish_pyramid(job: Job, runner: Runner, names: tuple[str, ...]) -> None:
-    """Make the levels that no tile wrote."""
+    """Make the levels that no tile wrote; a few blocks are sooner made here than handed out."""
     for level in range(_maps.tile_levels(job.grid), _maps.levels_of(job.grid.shape)):
-        blocks = Grid(_maps.level_shape(job.grid.shape, level), _maps.CHUNK).tiles()
-        for name in names:
-            runner.run(f"pyramid-{level}-{name}", partial(_maps.shrink_block, job.out, name, level), blocks)
+        places = Grid(_maps.level_shape(job.grid.shape, level), _maps.CHUNK).tiles()
+        blocks = [(f"{name} {key}", (name, box)) for name in names for key, box in places]
+        own = replace(runner, client=None, jobs=1) if len(blocks) <= FEW_BLOCKS else runner
+        own.run(f"pyramid-{level}", partial(_maps.shrink_block, job.out, level), blocks)
 
 
 def forget_work(out: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,6 @@ from numpy.typing import NDArray
 from imtorque._stacks import choose
 from imtorque.scale._grid import Box
 from imtorque.scale._source import Source, World, native
-
-METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup")
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,15 @@ class ZarrSource(Source):
         return native(np.ascontiguousarray(pixels.transpose(order)))
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return a digest of the array's metadata, and when its folder last changed."""
+        """Return a digest of the array's metadata and of the sizes and times of its chunks, where they are files."""
         folder = Path(self.name) / self.path
-        texts = [(folder / name).read_bytes() for name in METADATA if (folder / name).is_file()]
-        digest = hashlib.sha256(b"\n".join(texts)).hexdigest()
+        states = hashlib.sha256()
+        for place, folders, names in os.walk(folder):
+            folders.sort()
+            for name in sorted(names):
+                status = os.stat(os.path.join(place, name))
+                states.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+        digest = states.hexdigest()
         return {
             "name": self.name,
             "path": self.path,
