@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque._types import Float32Array
 from imtorque.scale._grid import Box
-from imtorque.scale._job import Job, load_array, save_array
+from imtorque.scale._job import Job, save_array, save_numbers
 
+ROW = 12  # bytes of a candidate in a list: where, gx, gy
 BLOCK = 128  # pixels a side of what is read of a list together
 Planes = tuple[Float32Array, Float32Array]
 
@@ -33,8 +34,7 @@ def list_candidates(job: Job, pair: tuple[str, Box]) -> dict[str, Any]:
     gx, gy, largest, first, counts, below = _native.find_candidates(grey, job.edges.sigma, low, automatic, inside)
     del grey
     rows, begins = _native.list_candidates(gx, gy, inside, BLOCK)
-    save_array(job.scratch("candidates", name), rows)
-    save_array(job.scratch("blocks", name), begins)
+    save_numbers(job.scratch("candidates", name, ".raw"), begins, rows)
     if automatic:
         save_array(job.scratch("magnitudes", name), counts)
     return {"largest": largest, "first": first, "below": below, "candidates": len(rows)}
@@ -52,12 +52,19 @@ def listed_candidates(job: Job, box: Box) -> Planes:
     """Return the gradient at the candidates inside a window, from the lists of the tiles it touches."""
     gx, gy = (np.zeros(box.shape, np.float32) for _ in range(2))
     for name, core in job.grid.near(box):
-        rows, begins = load_array(job.scratch("candidates", name), mapped=True), load_array(job.scratch("blocks", name))
         y, x = core.top - box.top, core.left - box.left
-        for start, stop in _runs(core, box, begins):
-            part = np.ascontiguousarray(rows[start:stop])
-            _native.place_candidates(part, core.shape[1], y, x, gx, gy)
+        with open(job.scratch("candidates", name, ".raw"), "rb") as file:
+            begins = np.fromfile(file, np.int64, _blocks(core) + 1)
+            for start, stop in _runs(core, box, begins):
+                file.seek(begins.nbytes + ROW * start)
+                part = np.fromfile(file, np.uint32, 3 * (stop - start)).reshape(-1, 3)
+                _native.place_candidates(part, core.shape[1], y, x, gx, gy)
     return gx, gy
+
+
+def _blocks(core: Box) -> int:
+    """Return how many blocks a tile has."""
+    return -(-core.shape[0] // BLOCK) * -(-core.shape[1] // BLOCK)
 
 
 def _runs(core: Box, box: Box, begins: NDArray[Any]) -> list[tuple[int, int]]:

@@ -36,9 +36,9 @@ class Job:
         """Return the grey of a window."""
         return self.tone.grey(self.source.read(box))
 
-    def scratch(self, kind: str, name: str) -> Path:
-        """Return where what a pass leaves for the next one lies."""
-        return work_folder(self.out) / kind / f"{name}.npy"
+    def scratch(self, kind: str, name: str, suffix: str = ".npy") -> Path:
+        """Return where what a pass leaves for the next one lies; bare numbers under ".raw"."""
+        return work_folder(self.out) / kind / f"{name}{suffix}"
 
     @property
     def wants_torque(self) -> bool:
@@ -65,7 +65,15 @@ def save_array(path: Path, array: NDArray[Any]) -> None:
         np.save(file, array)
 
 
-def load_array(path: Path, *, mapped: bool = False) -> NDArray[Any]:
-    """Read an array of an earlier pass, or only the parts of it that are looked at."""
-    array: NDArray[Any] = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+def load_array(path: Path) -> NDArray[Any]:
+    """Read an array of an earlier pass."""
+    array: NDArray[Any] = np.load(path, allow_pickle=False)
     return array
+
+
+def save_numbers(path: Path, *arrays: NDArray[Any]) -> None:
+    """Write the bare numbers of arrays one after the other: small files that are read very often."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as partial, open(partial, "wb") as file:
+        for array in arrays:
+            file.write(np.ascontiguousarray(array).data)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.scale._candidates import listed_candidates
 from imtorque.scale._grid import Box, Grid
-from imtorque.scale._job import Job, load_array, save_array
+from imtorque.scale._job import Job, load_array, save_array, save_numbers
 
 FORWARD = ((0, 1), (1, -1), (1, 0), (1, 1))  # half of the eight neighbours
 
@@ -59,7 +59,7 @@ def join_lines(job: Job, halo: int) -> None:
     alive = _joined(table, job.grid, offset)
     splits = np.cumsum([part.shape[1] for part in tables])[:-1]
     for name, at, kept in zip(names, np.split(table[4], splits), np.split(alive, splits), strict=True):
-        save_array(job.scratch(f"seeds-{halo}", name), at[kept])
+        save_numbers(job.scratch(f"seeds-{halo}", name, ".raw"), at[kept])
 
 
 def _joined(table: NDArray[np.int64], grid: Grid, labels: int) -> NDArray[np.bool_]:
@@ -103,7 +103,7 @@ def seeds_in(job: Job, halo: int, box: Box) -> NDArray[Any]:
     """Return the places, counted in a window, that are known to be edges."""
     found = []
     for name, core in job.grid.near(box):
-        y, x = np.divmod(load_array(job.scratch(f"seeds-{halo}", name)), core.shape[1])
+        y, x = np.divmod(np.fromfile(job.scratch(f"seeds-{halo}", name, ".raw"), np.int64), core.shape[1])
         y, x = y + core.top - box.top, x + core.left - box.left
         inside = (y >= 0) & (y < box.shape[0]) & (x >= 0) & (x < box.shape[1])
         found.append(y[inside] * box.shape[1] + x[inside])
