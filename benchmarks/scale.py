@@ -104,6 +104,7 @@ def cluster(folder, tile):
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as here,
         Client(here) as client,
     ):
+        warm(client, folder)
         before = sum(client.run(time.process_time).values())
         run_on(client, folder, "cluster-calm", tile, kill=False)
         taken = sum(client.run(time.process_time).values()) - before
@@ -114,6 +115,15 @@ def cluster(folder, tile):
         figure("worker killed: windows read again", runs - tiles, 2, tiles=tiles),
         figure("worker killed: values different", wrong, 0),
     ]
+
+
+def warm(client, folder):
+    """Let the workers load what they need: that is done once, however many pictures there are."""
+    import numpy as np
+
+    from imtorque.scale import process_picture
+
+    process_picture(np.eye(80), folder / "cluster-warm", [3], tile=20, client=client)
 
 
 def run_on(client, folder, out, tile, kill):

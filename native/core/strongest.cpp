@@ -9,13 +9,34 @@
 #include "core/parallel.hpp"
 
 namespace imtorque {
+namespace {
+
+template <class T>
+T stronger(T a, T b) {
+    return std::abs(b) > std::abs(a) ? b : a;
+}
+
+// A row of one plane, where all four pixels exist: without branches.
+template <class T>
+void strongest_in_row(const T* above, const T* below, int columns, T* out) {
+    for (int u = 0; u < columns; ++u)
+        out[u] = stronger(stronger(above[2 * u], above[2 * u + 1]), stronger(below[2 * u], below[2 * u + 1]));
+}
+
+}  // namespace
 
 template <class T>
 void strongest_of_four(const T* values, int planes, int height, int width, T* out) {
     const int rows = (height + 1) / 2, columns = (width + 1) / 2;
     const size_t plane = static_cast<size_t>(height) * width, small = static_cast<size_t>(rows) * columns;
     parallel_for(rows, 4.0 * planes * columns, [&](int v) {
-        for (int u = 0; u < columns; ++u) {
+        int first = 0;  // column that is not done yet
+        if (planes == 1 && 2 * v + 1 < height) {
+            const T* row = values + static_cast<size_t>(2 * v) * width;
+            first = width / 2;
+            strongest_in_row(row, row + width, first, out + static_cast<size_t>(v) * columns);
+        }
+        for (int u = first; u < columns; ++u) {
             size_t best = 0;
             T most = T(-1);
             for (int y = 2 * v; y < 2 * v + 2 && y < height; ++y)
