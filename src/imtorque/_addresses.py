@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,7 +37,8 @@ def find_addresses(address: str) -> list[str]:
     """Return the addresses that one with * ? [ ] matches; another one as it is, to be reported when it is fetched."""
     if address.startswith(("http://", "https://")) or not re.search(r"[*?\[]", address):
         return [address]
-    with _one_line(address):
+    found = []
+    with suppress(FileNotFoundError), _one_line(address):
         filesystem, pattern = _file_system(address)
         found = [filesystem.unstrip_protocol(path) for path in sorted(filesystem.glob(pattern))]
     if not found:

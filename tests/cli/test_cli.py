@@ -266,7 +266,7 @@ def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("blobs", "Missing argument"),
+        ("edges", "Missing argument"),
         ("nonsense", "No such command"),
         ("blobs shapes.png --sizes 4,8", "must be odd"),
         ("blobs shapes.png --sizes 9-5", "sizes must be"),

@@ -209,8 +209,8 @@ def _find(images: list[str], out: Path, many: Many = NONE) -> tuple[list[Source]
                 addresses += find_addresses(image)
             else:
                 named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_pictures([image])
-        except (OSError, ValueError) as error:
-            text = describe_error(error)
+        except ValueError as error:
+            text = str(error)
             bad.append(Outcome(image, "failed", error=text if image in text else f"{image}: {text}"))
     return list(dict.fromkeys([*files.find_pictures(named), *addresses, *many.listed()])), bad
 

@@ -104,6 +104,8 @@ def task_outcomes(
 ) -> Iterator[Done | Failure]:
     """Do what `run_tasks` does, and yield what came of each task as soon as it is known, in any order."""
     _check(task, items, jobs, patience)
+    if client is not None and not hasattr(client, "submit"):
+        raise TypeError(f"client must be a distributed.Client, got {client!r:.80}")
     if client is None and jobs != 1:
         _check_picklable(task)
     store = Records(Path(records).absolute())

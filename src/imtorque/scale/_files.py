@@ -132,7 +132,7 @@ def file_outcomes(
     ):
         if isinstance(outcome, Failure):
             lost[outcome.key] = outcome.message
-            yield from (FileOutcome(name, error=f"{name}: {outcome.message}") for name, _ in chunks[outcome.key])
+            yield from (FileOutcome(name, error=_about(name, outcome.message)) for name, _ in chunks[outcome.key])
         else:
             for (name, _), (rows, error) in zip(chunks[outcome.key], outcome.value, strict=True):
                 yield FileOutcome(name, rows, error, outcome.before)
@@ -203,5 +203,12 @@ def _list_files(records: Records, chunks: dict[str, list[File]], lost: dict[str,
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["image", "rows", "error"])
         for key, files in chunks.items():
-            (found,) = [[(0, lost[key])] * len(files)] if key in lost else records.read(key) or [[]]
-            writer.writerows((name, rows, error) for (name, _), (rows, error) in zip(files, found, strict=True))
+            if key in lost:
+                writer.writerows((name, 0, _about(name, lost[key])) for name, _ in files)
+            else:
+                (found,) = records.read(key) or [[]]
+                writer.writerows((name, rows, error) for (name, _), (rows, error) in zip(files, found, strict=True))
+
+
+def _about(name: str, message: str) -> str:
+    return f"{name}: {message}"
