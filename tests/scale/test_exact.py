@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 import imtorque
 from imtorque import datasets
-from imtorque.scale import _process
+from imtorque.scale import _process, _thresholds
 from imtorque.scale._thresholds import automatic_thresholds
 from large_pictures import assert_same_in_tiles
 
@@ -102,6 +102,11 @@ def test_a_dense_field_is_rounded_as_the_whole_is():
 
 def test_corners_that_need_more_rounds_get_them(monkeypatch):
     monkeypatch.setattr(_process, "ROUNDS", 1)
+    assert_same_in_tiles(hopper(100, 90), 40, [5, 11])
+
+
+def test_thresholds_that_ranges_leave_open_are_counted_anew(monkeypatch):
+    monkeypatch.setattr(_thresholds, "_bin_between", lambda *_: None)
     assert_same_in_tiles(hopper(100, 90), 40, [5, 11])
 
 
