@@ -413,12 +413,20 @@ void search_squares(const Search& s, const Field& field, const std::vector<Patch
 
 }  // namespace
 
-std::vector<Extremum> strongest(std::vector<Found>& found, const Request& request) {
+void put_in_order(std::vector<Found>& found) {
     std::sort(found.begin(), found.end(), stronger);
     merge_plateaus(found);
+}
+
+namespace {
+
+std::vector<Extremum> strongest(std::vector<Found>& found, const Request& request) {
+    put_in_order(found);
     if (request.count >= 0 && static_cast<long long>(found.size()) > request.count) found.resize(request.count);
     return std::vector<Extremum>(found.begin(), found.end());
 }
+
+}  // namespace
 
 std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                     const Request& request) {

@@ -34,7 +34,7 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
 // the parts found together made one result.
 std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                     const Request& request);
-std::vector<Extremum> strongest(std::vector<Found>& found, const Request& request);
+void put_in_order(std::vector<Found>& found);
 
 // Which boxes (centre y, x; sides height, width) to keep, in the given order: a box goes when it shares more than
 // `overlap` of the smaller one's area with a kept box of the same sign.

@@ -326,29 +326,12 @@ def unmerged_extrema(
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     disk: bool,
     free: bool,
-    sign: int,
-    end_scales: bool,
     least: float,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.bool_], dict(shape=(None,))],
-]: ...
-def merge_extrema(
-    k: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    tied: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    count: int,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-]: ...
+    core: tuple[int, int, int, int],
+    y: int,
+    x: int,
+) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
+def merge_extrema(rows: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu")]) -> int: ...
 def suppress_overlaps(
     y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -15,12 +15,10 @@ from imtorque.boundaries import strengthened
 from imtorque.patterns import pattern_edges
 from imtorque.scale._candidates import found_candidates, listed_candidates
 from imtorque.scale._grid import Box
-from imtorque.scale._job import Job, save_array
+from imtorque.scale._job import Job, save_numbers
 from imtorque.scale._lines import Thresholds, seeds_in
 from imtorque.scale._maps import write_tile
 from imtorque.torque import value_and_scale_maps
-
-EXTREMA = np.dtype([("k", "<i4"), ("y", "<i4"), ("x", "<i4"), ("value", "<f4"), ("tied", "?")])
 
 
 @dataclass(frozen=True)
@@ -73,9 +71,9 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     elif job.wants_torque:
         edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
         del fx, fy
-        maps |= _torque_maps(job, edges, inner)
         if "extrema" in job.outputs or "blobs" in job.outputs:
             report["extrema"] = _write_extrema(job, edges, name, core, region)
+        maps |= _torque_maps(job, edges, inner)
     write_tile(job, core, maps)
     return report
 
@@ -92,14 +90,9 @@ def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) ->
     torque = job.torque
     field = pattern_edges(edges, torque.pattern)
     patches = patch_arrays(field, np.asarray(torque.sizes), torque.patch, torque.alpha, torque.polarity)
-    k, y, x, value, tied = _native.unmerged_extrema(field._field, *patches, 0, True, job.least)
-    y, x = y + region.top, x + region.left
-    own = (y >= core.top) & (y < core.bottom) & (x >= core.left) & (x < core.right)
-    rows = np.zeros(np.count_nonzero(own), EXTREMA)
-    columns: dict[str, Any] = {"k": k, "y": y, "x": x, "value": value, "tied": tied}
-    for column, values in columns.items():
-        rows[column] = values[own]
-    save_array(job.scratch("extrema", name), rows)
+    inside = core.inside(region).bounds
+    rows = _native.unmerged_extrema(field._field, *patches, job.least, inside, region.top, region.left)
+    save_numbers(job.scratch("extrema", name, ".raw"), rows)
     return len(rows)
 
 

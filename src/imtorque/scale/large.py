@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from imtorque import __version__
-from imtorque._types import Extrema, Patch, Sizes
+from imtorque._types import Patch, Sizes
 from imtorque.edges import SQRT2, EdgeRecipe, find_recipe
 from imtorque.edges.canny import Force
 from imtorque.images import ValueRange
 from imtorque.patterns import Pattern, Polarity
 from imtorque.scale import _maps
-from imtorque.scale._extrema import FORMATS, blobs_of, merged_extrema, write_table
+from imtorque.scale._extrema import FORMATS, blobs_of, in_parts, merged_rows, write_table
 from imtorque.scale._grid import Grid
 from imtorque.scale._job import Job, save_array, work_folder
 from imtorque.scale._levels import chosen_level, reduced_source, write_saliency, write_strengthened
@@ -247,13 +247,7 @@ def _with_torque(summary: Summary, job: Job, asked: Asked, runner: Runner) -> Su
     thresholds, listed = find_thresholds(job, runner)
     plan, survey = finish_tiles(job, runner, thresholds, listed)
     finish_pyramid(job, runner, names)
-    tables: dict[str, Extrema] = {}
-    if "extrema" in job.outputs or "blobs" in job.outputs:
-        extrema = merged_extrema(job)
-        tables = {"extrema": extrema[: asked.count], "blobs": blobs_of(extrema, asked.threshold, asked.overlap)}
-        tables = {name: rows for name, rows in tables.items() if name in job.outputs}
-    for name, rows in tables.items():
-        write_table(job.out / f"{name}.{asked.table}", rows, job.source.world)
+    counts = _write_tables(job, asked) if "extrema" in job.outputs or "blobs" in job.outputs else {}
     return replace(
         summary,
         low=thresholds.low * job.tone.unit,
@@ -261,9 +255,24 @@ def _with_torque(summary: Summary, job: Job, asked: Asked, runner: Runner) -> Su
         steps=plan.steps,
         rounds=plan.rounds,
         edge_pixels=sum(count for _, count in survey.octaves),
-        extrema=len(tables["extrema"]) if "extrema" in tables else None,
-        blobs=len(tables["blobs"]) if "blobs" in tables else None,
+        extrema=counts.get("extrema"),
+        blobs=counts.get("blobs"),
     )
+
+
+def _write_tables(job: Job, asked: Asked) -> dict[str, int]:
+    """Write the tables; return how many rows each has."""
+    rows, sizes, world = merged_rows(job), job.torque.sizes, job.source.world
+    counts = {}
+    if "extrema" in job.outputs:
+        kept = rows[: asked.count]
+        write_table(job.out / f"extrema.{asked.table}", in_parts(kept, sizes), world)
+        counts["extrema"] = len(kept)
+    if "blobs" in job.outputs:
+        blobs = blobs_of(rows, sizes, asked.threshold, asked.overlap)
+        write_table(job.out / f"blobs.{asked.table}", [blobs], world)
+        counts["blobs"] = len(blobs)
+    return counts
 
 
 def _shared(picture: Source, out: Path, *, alone: bool) -> Source:
