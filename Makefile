@@ -85,7 +85,7 @@ sanitize: .venv-sanitize/ready build/sanitize/parallel_program
 	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/test_patterns.py \
 	    tests/test_closure.py tests/segmentation/test_graph_cut.py \
 	    tests/segmentation/test_expansion.py tests/finding/test_kernels.py tests/finding/test_learned_kernels.py \
-	    tests/volumes tests/shapes
+	    tests/volumes tests/shapes tests/scale/test_exact.py
 
 build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard native/core/parallel.*)
 	@mkdir -p build/sanitize

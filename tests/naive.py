@@ -1171,3 +1171,15 @@ def outline_contrast(gx, gy, y, x, radii):
     weakest = min(side * np.mean(part) for part in quarters.values())
     lower = sorted(side * value for value in values)[len(values) // 4]
     return [np.mean(values), np.std(values), weakest, lower, len(values) / count]
+
+
+def strongest_of_four(values):
+    """Of each 2 x 2 pixels of (C, H, W) the first of the strongest, by the sum of magnitudes over the planes."""
+    planes, height, width = values.shape
+    out = np.zeros((planes, (height + 1) // 2, (width + 1) // 2), values.dtype)
+    for v in range(out.shape[1]):
+        for u in range(out.shape[2]):
+            block = values[:, 2 * v : 2 * v + 2, 2 * u : 2 * u + 2]
+            flat = block.reshape(planes, -1)
+            out[:, v, u] = flat[:, np.argmax(np.abs(flat).sum(axis=0))]
+    return out

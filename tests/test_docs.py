@@ -94,6 +94,14 @@ def test_the_script_on_clusters_runs(tmp_path):
     assert (tmp_path / "all.parquet").exists()
 
 
+def test_the_code_on_lazy_arrays_runs():
+    dask = pytest.importorskip("dask")
+    names = {}
+    with dask.config.set(scheduler="synchronous"):
+        exec(compile(blocks("large_pictures.md", "python")[1], "large_pictures.md", "exec"), names)
+    assert names["volume"].shape == (3, 200, 300)
+
+
 @pytest.mark.parametrize(
     "page",
     [
@@ -103,6 +111,7 @@ def test_the_script_on_clusters_runs(tmp_path):
         "beyond.md",
         "boundary.md",
         "clusters.md",
+        "large_pictures.md",
         "recognition.md",
         "conventions.md",
         "how_it_works.md",

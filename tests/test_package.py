@@ -115,6 +115,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "_atomic.py": "the helpers themselves",
     "files.py": "the helpers themselves",
     "_types.py": "TorqueVolume.save, by replacing()",
+    "scale/_job.py": "arrays between passes, by replacing()",
     "finding/finder.py": "saves into memory",
     "films/overlay.py": "the overlay, by replacing()",
     "films/tables.py": "the table of a film, by replacing()",

@@ -1,4 +1,6 @@
 // Fields, torque, extrema and contributions.
+#include <cstring>
+
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "core/coherence.hpp"
@@ -258,6 +260,62 @@ void bind_extrema(nb::module_& m) {
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
         "least"_a);
+    // Rows of (bits of the value, k, y, x, tied): those inside `core`, moved by where the field begins in the picture.
+    m.def(
+        "unmerged_extrema",
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+           bool free, float least, const std::tuple<int, int, int, int>& core, int y, int x) {
+            const Field field = edges.field(free);
+            const auto [top, left, bottom, right] = core;
+            std::vector<Found> found;
+            {
+                nb::gil_scoped_release release;
+                const Patches p = patches_of(field, heights, widths, areas, disk);
+                found = unmerged_extrema(field, p.patches, p.shape, {0, -1, true, least});
+                const auto outside = [&, top = top, left = left, bottom = bottom, right = right](const Found& f) {
+                    return f.y < top || f.y >= bottom || f.x < left || f.x >= right;
+                };
+                found.erase(std::remove_if(found.begin(), found.end(), outside), found.end());
+            }
+            auto rows = make<int32_t, 2>({found.size(), 5});
+            for (size_t i = 0; i < found.size(); ++i) {
+                int32_t* row = rows.data() + 5 * i;
+                std::memcpy(row, &found[i].value, sizeof(float));
+                row[1] = found[i].k;
+                row[2] = found[i].y + y;
+                row[3] = found[i].x + x;
+                row[4] = found[i].tied;
+            }
+            return rows;
+        },
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a);
+    // Puts such rows, of all parts of a picture, in order and merges ties, in place; returns how many are left.
+    m.def(
+        "merge_extrema",
+        [](InOut<int32_t, 2> rows) {
+            if (rows.shape(1) != 5) throw std::invalid_argument("these are no rows of extrema");
+            nb::gil_scoped_release release;
+            std::vector<Found> found(rows.shape(0));
+            for (size_t i = 0; i < found.size(); ++i) {
+                const int32_t* row = rows.data() + 5 * i;
+                std::memcpy(&found[i].value, row, sizeof(float));
+                found[i].k = row[1];
+                found[i].y = row[2];
+                found[i].x = row[3];
+                found[i].tied = row[4] != 0;
+            }
+            put_in_order(found);
+            for (size_t i = 0; i < found.size(); ++i) {
+                int32_t* row = rows.data() + 5 * i;
+                std::memcpy(row, &found[i].value, sizeof(float));
+                row[1] = found[i].k;
+                row[2] = found[i].y;
+                row[3] = found[i].x;
+                row[4] = found[i].tied;
+            }
+            return found.size();
+        },
+        "rows"_a);
     m.def(
         "suppress_overlaps",
         [](In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width, In<float, 1> value,

@@ -54,4 +54,5 @@ NB_MODULE(_native, m) {
     bind_recognition(m);
     bind_volumes(m);
     bind_shapes(m);
+    bind_tiles(m);
 }

@@ -33,10 +33,6 @@ struct Cell {
     int top, bottom, left, right;
 };
 
-struct Found : Extremum {
-    bool tied;  // has a neighbour of equal value
-};
-
 struct Search {
     int count, height, width;
     Request request;
@@ -348,13 +344,6 @@ void merge_plateaus(std::vector<Found>& found) {
     found.resize(kept);
 }
 
-std::vector<Extremum> strongest(std::vector<Found>& found, const Request& request) {
-    std::sort(found.begin(), found.end(), stronger);
-    merge_plateaus(found);
-    if (request.count >= 0 && static_cast<long long>(found.size()) > request.count) found.resize(request.count);
-    return std::vector<Extremum>(found.begin(), found.end());
-}
-
 // Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
 IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
                                      int32_t* __restrict flags) {
@@ -409,7 +398,46 @@ float weakest_wanted(const float* value, int height, int width, const Request& r
     return peaks[request.count - 1];
 }
 
+void search_squares(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& found) {
+    if (field.free) {
+        with_width_of_closure(field, patches,
+                              [&](auto number) { search_boxes<decltype(number)>(s, field, patches, 0, found); });
+        return;
+    }
+    const Widths widths = choose_widths(field, patches);
+    if (widths.long_sums)
+        search_boxes<WideLong>(s, field, patches, widths.narrow, found);
+    else
+        search_boxes<Wide>(s, field, patches, widths.narrow, found);
+}
+
 }  // namespace
+
+void put_in_order(std::vector<Found>& found) {
+    std::sort(found.begin(), found.end(), stronger);
+    merge_plateaus(found);
+}
+
+namespace {
+
+std::vector<Extremum> strongest(std::vector<Found>& found, const Request& request) {
+    put_in_order(found);
+    if (request.count >= 0 && static_cast<long long>(found.size()) > request.count) found.resize(request.count);
+    return std::vector<Extremum>(found.begin(), found.end());
+}
+
+}  // namespace
+
+std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
+                                    const Request& request) {
+    const Search s{static_cast<int>(patches.size()), field.height, field.width, request, request.least, nullptr};
+    std::vector<Found> found;
+    if (shape == Shape::disk)
+        search_disks(s, field, patches, found);
+    else
+        search_squares(s, field, patches, found);
+    return found;
+}
 
 std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request) {
     const Search s{count, height, width, request, request.least, nullptr};
@@ -445,16 +473,7 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
         s.threshold = std::max(s.threshold, weakest_wanted(value.get(), field.height, field.width, request));
         s.value_map = value.get();
     }
-    if (field.free) {
-        with_width_of_closure(field, patches,
-                              [&](auto number) { search_boxes<decltype(number)>(s, field, patches, 0, found); });
-        return strongest(found, request);
-    }
-    const Widths widths = choose_widths(field, patches);
-    if (widths.long_sums)
-        search_boxes<WideLong>(s, field, patches, widths.narrow, found);
-    else
-        search_boxes<Wide>(s, field, patches, widths.narrow, found);
+    search_squares(s, field, patches, found);
     return strongest(found, request);
 }
 

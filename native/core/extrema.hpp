@@ -13,6 +13,10 @@ struct Extremum {
     int32_t k, y, x;
 };
 
+struct Found : Extremum {
+    bool tied;  // has a neighbour of equal value
+};
+
 // Sign of the extrema asked for: +1 maxima, -1 minima, 0 both. `count` < 0 asks for all.
 struct Request {
     int sign;
@@ -25,6 +29,12 @@ struct Request {
 std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request);
 std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                        const Request& request);
+
+// The same in parts of a picture: all of a part's field, adjacent equal ones not yet merged, in any order; and what
+// the parts found together made one result.
+std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
+                                    const Request& request);
+void put_in_order(std::vector<Found>& found);
 
 // Which boxes (centre y, x; sides height, width) to keep, in the given order: a box goes when it shares more than
 // `overlap` of the smaller one's area with a kept box of the same sign.

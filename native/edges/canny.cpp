@@ -60,7 +60,9 @@ IMTORQUE_INLINE void convolve_impl(const float* const* taps, const float* kernel
 IMTORQUE_DISPATCH(static, convolve, (const float* const* taps, const float* kernel, int radius, int width, float* out),
                   (taps, kernel, radius, width, out))
 
-// Gaussian smoothing; beyond the border the image repeats its border pixels.
+}  // namespace
+
+// Beyond the border the image repeats its border pixels.
 void smooth(const float* image, int height, int width, double sigma, float* out) {
     const std::vector<float> kernel = gaussian(sigma);
     const int radius = static_cast<int>(kernel.size()) - 1;
@@ -88,6 +90,8 @@ void smooth(const float* image, int height, int width, double sigma, float* out)
         }
     });
 }
+
+namespace {
 
 // One row of central differences; beyond the border the image repeats.
 IMTORQUE_INLINE void gradient_row_impl(const float* above, const float* row, const float* below, int width,
@@ -168,8 +172,6 @@ IMTORQUE_DISPATCH(static, differences,
                   (const float* above, const float* row, const float* below, int width, float* gx, float* gy),
                   (above, row, below, width, gx, gy))
 
-constexpr int kBins = 64;
-
 IMTORQUE_INLINE void find_bins_impl(const float* values, int count, float scale, int32_t* __restrict bins) {
     for (int i = 0; i < count; ++i) {
         const auto bin = static_cast<int32_t>(values[i] * scale);
@@ -179,9 +181,9 @@ IMTORQUE_INLINE void find_bins_impl(const float* values, int count, float scale,
 IMTORQUE_DISPATCH(static, find_bins, (const float* values, int count, float scale, int32_t* bins),
                   (values, count, scale, bins))
 
-// MATLAB's rule: the 64-bin histogram's first bin edge below which 70 % of the pixels lie; low is 0.4 of it.
-Thresholds automatic_thresholds(const float* gx, const float* gy, long long count, float largest) {
-    constexpr double kBelow = 0.7, kRatio = 0.4;
+}  // namespace
+
+std::vector<long long> count_magnitudes(const float* gx, const float* gy, long long count, float largest) {
     constexpr long long kPiece = 1 << 16;
     constexpr int kStep = 256;
     const int pieces = static_cast<int>((count + kPiece - 1) / kPiece);
@@ -200,14 +202,26 @@ Thresholds automatic_thresholds(const float* gx, const float* gy, long long coun
         for (int b = 0; b < kBins; ++b)
             counts[static_cast<size_t>(c) * kBins + b] = local[0][b] + local[1][b] + local[2][b] + local[3][b];
     });
+    std::vector<long long> total(kBins, 0);
+    for (int c = 0; c < pieces; ++c)
+        for (int b = 0; b < kBins; ++b) total[b] += counts[static_cast<size_t>(c) * kBins + b];
+    return total;
+}
+
+namespace {
+
+// MATLAB's rule: the 64-bin histogram's first bin edge below which 70 % of the pixels lie; low is 0.4 of it.
+Thresholds automatic_thresholds(const float* gx, const float* gy, long long count, float largest) {
+    constexpr double kBelow = 0.7;
+    const std::vector<long long> counts = count_magnitudes(gx, gy, count, largest);
     long long below = 0;
     int bin = 0;
     for (; bin < kBins - 1; ++bin) {
-        for (int c = 0; c < pieces; ++c) below += counts[static_cast<size_t>(c) * kBins + bin];
+        below += counts[bin];
         if (static_cast<double>(below) > kBelow * static_cast<double>(count)) break;
     }
     const double high = static_cast<double>(largest) * (bin + 1) / kBins;
-    return {kRatio * high, high, false, false};
+    return {kLowOfHigh * high, high, false, false};
 }
 
 double quantile(std::vector<float>& values, double q) {  // linear between order statistics; reorders values
@@ -235,7 +249,12 @@ Thresholds resolve(const Thresholds& t, const float* gx, const float* gy, long l
     return {low, quantile(values, t.high), false, false};
 }
 
-// The gradient of the smoothed image, and its largest magnitude.
+}  // namespace
+
+void gradient_magnitudes(const float* gx, const float* gy, int count, float* magnitude, float* largest) {
+    magnitudes(gx, gy, count, magnitude, largest);
+}
+
 float gradient(const float* smoothed, int height, int width, float* gx, float* gy) {
     std::vector<float> largest(height, 0.0f);
     parallel_for(bands(height), 3.0 * kBandRows * width, [&](int band) {
@@ -250,7 +269,6 @@ float gradient(const float* smoothed, int height, int width, float* gx, float* g
     return *std::max_element(largest.begin(), largest.end());
 }
 
-// suppress_non_maxima of the gradient's own magnitude.
 void thin(const float* gx, const float* gy, int height, int width, float threshold, float* thinned) {
     parallel_for(bands(height), 4.0 * kBandRows * width, [&](int band) {
         const int top = band * kBandRows, bottom = std::min(top + kBandRows, height);
@@ -272,8 +290,6 @@ void thin(const float* gx, const float* gy, int height, int width, float thresho
         }
     });
 }
-
-}  // namespace
 
 void smoothed_gradient(const float* image, int height, int width, double sigma, float* gx, float* gy) {
     std::unique_ptr<float[]> smoothed(new float[static_cast<size_t>(height) * width]);

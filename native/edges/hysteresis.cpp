@@ -33,7 +33,8 @@ void flood(float* thinned, int width, size_t from, size_t to, size_t next, std::
 }  // namespace
 
 // Bands of rows flood on their own; where an edge leaves its band, one flood over the whole image goes on.
-std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int width, float high) {
+std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int width, float high,
+                                                const std::vector<size_t>& given) {
     constexpr int kRows = 128;
     const int count = (height + kRows - 1) / kRows;
     const size_t pixels = static_cast<size_t>(height) * width;
@@ -49,6 +50,7 @@ std::vector<std::vector<size_t>> keep_connected(float* thinned, int height, int 
         }
     });
     std::vector<size_t> none;
+    beyond.push_back(given);
     for (const std::vector<size_t>& seeds : beyond)
         for (const size_t j : seeds) {
             if (!(thinned[j] > 0)) continue;
@@ -76,7 +78,8 @@ bool is_spare_corner(const float* edges, size_t i, int width) {
 
 }  // namespace
 
-void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& listed, int height, int width) {
+std::vector<size_t> remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& listed, int height,
+                                         int width, int rounds) {
     std::vector<uint8_t> spare(static_cast<size_t>(height) * width, 0);  // of every pixel, kept up to date
     std::vector<std::vector<size_t>> found(listed.size());
     const double band_time = 1.0 * height * width / static_cast<double>(listed.size());
@@ -92,7 +95,7 @@ void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& 
     const ptrdiff_t w = width;
     const ptrdiff_t beside[4] = {1, -1, w, -w};
     const ptrdiff_t around[8] = {1, -1, w, -w, w + 1, w - 1, 1 - w, -1 - w};
-    while (!corners.empty()) {
+    for (int round = 0; !corners.empty() && round != rounds; ++round) {
         check_interrupt();
         going.clear();
         for (const size_t i : corners) {
@@ -120,6 +123,7 @@ void remove_spare_corners(float* edges, const std::vector<std::vector<size_t>>& 
         corners.erase(std::remove_if(corners.begin(), corners.end(), [&](size_t i) { return !spare[i]; }),
                       corners.end());
     }
+    return corners;
 }
 
 }  // namespace imtorque

@@ -326,6 +326,19 @@ def extrema_of_field(
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.float32], dict(shape=(None,))],
 ]: ...
+def unmerged_extrema(
+    edges: EdgeField,
+    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    disk: bool,
+    free: bool,
+    least: float,
+    core: tuple[int, int, int, int],
+    y: int,
+    x: int,
+) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
+def merge_extrema(rows: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu")]) -> int: ...
 def suppress_overlaps(
     y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -542,3 +555,69 @@ def shape_response(
     weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     floor: float,
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+def find_candidates(
+    window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sigma: float,
+    low: float,
+    automatic: bool,
+    core: tuple[int, int, int, int],
+) -> tuple[
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    float,
+    int,
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    int,
+]: ...
+def count_bins(
+    window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sigma: float,
+    core: tuple[int, int, int, int],
+    largest: float,
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+def list_candidates(
+    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    core: tuple[int, int, int, int],
+    block: int,
+) -> tuple[
+    Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
+]: ...
+def place_candidates(
+    candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    part_width: int,
+    y: int,
+    x: int,
+    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+) -> None: ...
+def strongest_floats(
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+def strongest_doubles(
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]: ...
+def strongest_integers(
+    values: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None, None))]: ...
+def label_lines(
+    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    low: float,
+    high: float,
+    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> tuple[
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    Annotated[NDArray[numpy.bool_], dict(shape=(None,))],
+]: ...
+def connect_edges(
+    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    low: float,
+    high: float,
+    seeds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    rounds: int,
+    core: tuple[int, int, int, int],
+) -> bool: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -38,6 +38,7 @@ class Plane:
         inner = self.key.axes.replace("S", "C") if stack.samples_are_channels else self.key.axes
         axes, shape = stack.axes + inner, (*stack.shape, *self.key.shape)
         chosen = choose(axes, shape, page, channel, kind="TIFF", colour=_in_colour(self.key))
+        self.order = stack.order(chosen)
         self.page, self.offset, self.number = stack.page(chosen)
         if stack.plain and self.page is not self.key:  # pages of a plain file need not be alike
             self.key = self.page
@@ -68,15 +69,31 @@ class Plane:
             return False
         return self.key.compression in (PLAIN, *STREAMS) or self.key.compression in tifffile.TIFF.DECOMPRESSORS
 
+    def use(self, page: Any, offset: int = 0) -> None:
+        """Take another page of the same kind: the same picture at another size."""
+        self.key, self.page, self.offset = page.keyframe, page, offset
+
     def pixels(self) -> NDArray[Any]:
         """Return the pixels, upright: (H, W), or (H, W, 3 or 4) in colour."""
         check_kind(self.key)
-        values = read_values(self.file, self.page, self.offset).reshape(self.key.shape)
+        meant = self._picture(read_values(self.file, self.page, self.offset).reshape(self.key.shape))
+        return _upright(meant, self.orientation)
+
+    def window(self, bounds: tuple[int, int, int, int], read: Callable[..., NDArray[Any]]) -> NDArray[Any]:
+        """Return the pixels in (top, left, bottom, right), as they are kept, from values that `read` gives."""
+        check_kind(self.key)
+        values = read(self.file, self.page, self.offset, bounds)
+        sides = {"Y": bounds[2] - bounds[0], "X": bounds[3] - bounds[1]}
+        shape = zip(self.key.axes, self.key.shape, strict=True)
+        return self._picture(values.reshape([sides.get(axis, side) for axis, side in shape]))
+
+    def _picture(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the picture that values of a page, or of a window of it, make: one channel, or the colours last."""
         index = tuple(slice(None) if number is None else number for number in self.numbers)
         axes = "".join(a for a, number in zip(self.key.axes, self.numbers, strict=True) if number is None)
         pixels = np.moveaxis(values[index], axes.index("S"), -1) if "S" in axes else values[index][:, :, None]
         meant = self._meant(pixels)
-        return _upright(meant[:, :, 0] if meant.shape[2] == 1 else meant, self.orientation)
+        return np.asarray(meant[:, :, 0] if meant.shape[2] == 1 else meant)
 
     @property
     def orientation(self) -> int:
@@ -114,10 +131,14 @@ class _Stack:
     samples_are_channels: bool = False
     step: int | None = None  # bytes from one page to the next where only the first is named
 
+    def order(self, chosen: Chosen) -> int:
+        """Return the place of a page among the pages of the stack."""
+        outer = [number or 0 for number in chosen.numbers[: len(self.shape)]]
+        return int(np.ravel_multi_index(outer, self.shape)) if self.shape else 0
+
     def page(self, chosen: Chosen) -> tuple[Any, int, int]:
         """Return a page, how many bytes after its own its values lie, and its number in the file."""
-        outer = [number or 0 for number in chosen.numbers[: len(self.shape)]]
-        number = int(np.ravel_multi_index(outer, self.shape)) if self.shape else 0
+        number = self.order(chosen)
         if self.step is not None:
             return self.pages[0], number * self.step, self.pages[0].index + number
         page = self.pages[number]

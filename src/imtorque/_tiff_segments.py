@@ -6,6 +6,7 @@ import io
 import math
 import struct
 import zlib
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -50,6 +51,24 @@ def _contiguous(file: BinaryIO, page: Any, offset: int) -> NDArray[Any]:
 
 def _segments(file: BinaryIO, page: Any) -> NDArray[Any]:
     key = page.keyframe
+    values = np.zeros(key.shaped, key.dtype)
+    if key.nodata:
+        values[:] = key.nodata
+    for plane, z, y, x, part in read_segments(file, page):
+        room = values[plane, z : z + part.shape[0], y : y + part.shape[1], x : x + part.shape[2]]
+        room[:] = part[: room.shape[0], : room.shape[1], : room.shape[2]]
+    return values
+
+
+def read_segments(
+    file: BinaryIO, page: Any, bounds: tuple[int, int, int, int] | None = None
+) -> Iterator[tuple[int, int, int, int, NDArray[Any]]]:
+    """Yield the strips or tiles of a page that touch (top, left, bottom, right): plane, z, y, x and values.
+
+    Those that the file leaves out, because all is empty, are left out. Changes what tifffile holds about the page: read
+    a page once.
+    """
+    key = page.keyframe
     count = math.prod(page.chunked)
     if min(len(page.dataoffsets), len(page.databytecounts)) < count:
         raise ValueError(f"a TIFF of {len(page.dataoffsets)} strips or tiles where there must be {count}")
@@ -57,19 +76,26 @@ def _segments(file: BinaryIO, page: Any) -> NDArray[Any]:
         raise ValueError(f"a TIFF with tiles of {' x '.join(map(str, key.tile))} pixels, larger than the picture")
     plain = _Plain(key) if key.compression in (PLAIN, *STREAMS) else None
     tables = {"jpegtables": page.jpegtables, "jpegheader": key.jpegheader} if key.compression in JPEG else {}
-    values = np.zeros(key.shaped, key.dtype)
-    if key.nodata:
-        values[:] = key.nodata
-    for k in range(count):
-        if page.databytecounts[k] == 0:  # left out where all is empty
+    for k in range(count) if bounds is None else _touching(key, count, bounds):
+        if page.databytecounts[k] == 0:
             continue
         data: Any = _read(file, page.dataoffsets[k], page.databytecounts[k])
         if plain is not None:
             data = plain.bytes_of(data, key.decode(None, k)[2])
         part, (plane, z, y, x, _), _ = key.decode(data, k, **tables)
-        room = values[plane, z : z + part.shape[0], y : y + part.shape[1], x : x + part.shape[2]]
-        room[:] = part[: room.shape[0], : room.shape[1], : room.shape[2]]
-    return values
+        yield plane, z, y, x, part
+
+
+def _touching(key: Any, count: int, bounds: tuple[int, int, int, int]) -> Iterator[int]:
+    """Yield the numbers of the strips or tiles that touch a window; rows of them come one after the other."""
+    top, left, bottom, right = bounds
+    height, width = (key.tilelength, key.tilewidth) if key.is_tiled else (key.rowsperstrip, key.imagewidth)
+    height = min(height, key.imagelength)
+    down, across = -(-key.imagelength // height), -(-key.imagewidth // width)
+    for layer in range(0, count, down * across):
+        for row in range(top // height, -(-bottom // height)):
+            for column in range(left // width, -(-right // width)):
+                yield layer + row * across + column
 
 
 class _Plain:

@@ -70,7 +70,7 @@ class Picture:
         self.pixels = pixels if pixels.ndim == 3 else pixels[:, :, None]
         own = _range_of(self.pixels[:, :, :3])
         self.low, self.high = own if value_range is None else checked_range(value_range)
-        self._opaque = _white_of(self.pixels[:, :, 3]) if self.pixels.shape[2] == 4 else 1.0
+        self.opaque = _white_of(self.pixels[:, :, 3]) if self.pixels.shape[2] == 4 else 1.0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,15 +91,15 @@ class Picture:
             grey[start : start + len(part)] = self._grey_part(part)
         return grey
 
-    def levelled(self) -> tuple[Float32Array, float]:
+    def levelled(self, bounds: ValueRange | None = None) -> tuple[Float32Array, float]:
         """Return the luminance for gradients, and how much of the value range makes 1 in it.
 
-        Floats are taken from their lowest to their highest value, so that a faint picture on a high pedestal keeps its
-        contrast in the 24 bits of a float32.
+        Floats are taken from their lowest to their highest value, or those of the picture that this is a part of, so
+        that a faint picture on a high pedestal keeps its contrast in the 24 bits of a float32.
         """
         if self.pixels.dtype.kind != "f" or self.pixels.shape[2] == 4:
             return self.grey(), 1.0
-        low, high = _bounds(self.pixels)
+        low, high = bounds or _bounds(self.pixels)
         unit = high - low or 1.0
         grey = np.empty(self.shape, np.float32)
         for start, part in self._strips():
@@ -154,18 +154,18 @@ class Picture:
     def _grey_part(self, part: Image) -> Float32Array:
         if part.dtype == bool:
             part = part.view(np.uint8)
-        if part.shape[2] == 4 and (self._opaque, self.low) != (self.high, 0.0):  # black and white of their own
+        if part.shape[2] == 4 and (self.opaque, self.low) != (self.high, 0.0):  # black and white of their own
             part = np.moveaxis(self._rgb_part(part), 0, 2)
             return _native.to_grey(np.ascontiguousarray(part), 1.0, 0.0, 1.0)
         if part.dtype not in KERNEL_TYPES:
             part = part.astype(np.float32 if part.dtype.itemsize < 4 else np.float64)
-        return _native.to_grey(np.ascontiguousarray(part), self._opaque, self.low, 1 / (self.high - self.low))
+        return _native.to_grey(np.ascontiguousarray(part), self.opaque, self.low, 1 / (self.high - self.low))
 
     def _rgb_part(self, part: Image) -> Planes:
         planes = np.moveaxis(part, 2, 0)
         colours: Planes = (planes[:3].astype(np.float64) - self.low) / (self.high - self.low)
         if len(planes) == 4:
-            opacity = (planes[3] / self._opaque).clip(0, 1)
+            opacity = (planes[3] / self.opaque).clip(0, 1)
             colours = opacity * colours + (1 - opacity)
         return colours if len(colours) == 3 else colours.repeat(3, axis=0)
 
@@ -255,7 +255,7 @@ def _range_of(pixels: NDArray[Any]) -> ValueRange:
 
 def range_of_bounds(low: float, high: float, dtype: np.dtype[Any]) -> ValueRange:
     """Return black and white of an image of this type whose lowest and highest values are these."""
-    white = _white_for(high, dtype)
+    white = white_of_bound(high, dtype)
     if low < (-OVERSHOOT * high if dtype.kind == "f" else 0):
         return (low, high) if high > low else (low, low + 1)
     if white > DARKEST * high > 0:
@@ -265,10 +265,11 @@ def range_of_bounds(low: float, high: float, dtype: np.dtype[Any]) -> ValueRange
 
 def _white_of(pixels: NDArray[Any]) -> float:
     """Return the smallest full scale that holds an array's values."""
-    return _white_for(_bounds(pixels)[1], pixels.dtype)
+    return white_of_bound(_bounds(pixels)[1], pixels.dtype)
 
 
-def _white_for(high: float, dtype: np.dtype[Any]) -> float:
+def white_of_bound(high: float, dtype: np.dtype[Any]) -> float:
+    """Return the smallest full scale of a type that holds this value."""
     if dtype.kind == "b":
         return 1.0
     reach = high / (1 + OVERSHOOT) if dtype.kind == "f" else high

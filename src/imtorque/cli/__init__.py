@@ -13,6 +13,7 @@ from imtorque.cli import (
     evaluate,
     explore,
     figures,
+    large,
     owners,
     recognition,
     regions,
@@ -38,6 +39,7 @@ app.command()(torque.saliency)
 app.command()(figures.fixate)
 app.command()(regions.segment)
 app.command()(video.video)
+app.command()(large.large)
 app.command()(explore.explore)
 app.command()(recognition.train)
 app.command()(recognition.predict)

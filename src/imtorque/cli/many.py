@@ -100,7 +100,7 @@ def into_table(
     assert many.table is not None
     files = [(str(source), beside) for source, beside in zip(sources, _beside(task, sources, out), strict=True)]
     with ExitStack() as stack:
-        client = None if many.scheduler is None else stack.enter_context(_client(many.scheduler))
+        client = None if many.scheduler is None else stack.enter_context(client_of(many.scheduler))
         try:
             for done in file_outcomes(_Call(task), files, many.table, client=client, jobs=jobs, retry=many.retry):
                 status = "failed" if done.error else "complete" if done.before else "done"
@@ -135,7 +135,8 @@ def _beside(task: TableTask, sources: Sequence[Source], out: Path | None) -> Ite
         yield str(source), stem, others
 
 
-def _client(address: str) -> Any:
+def client_of(address: str) -> Any:
+    """Return a client of the scheduler at an address, which ends with its `with`."""
     try:
         from distributed import Client
     except ModuleNotFoundError:

@@ -1,0 +1,150 @@
+// Edges and extrema in parts of a picture, for imtorque.scale.
+#include "edges/tiles.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "core/strongest.hpp"
+
+namespace imtorque {
+namespace {
+
+using Bounds = std::tuple<int, int, int, int>;  // top, left, bottom, right
+
+Part part_of(const Bounds& bounds, size_t height, size_t width) {
+    const auto [top, left, bottom, right] = bounds;
+    if (top < 0 || left < 0 || top > bottom || left > right || bottom > static_cast<int>(height) ||
+        right > static_cast<int>(width))
+        throw std::invalid_argument("the part lies outside its window");
+    return {top, left, bottom, right};
+}
+
+template <class T>
+Out<T, 1> array_of(const std::vector<T>& values) {
+    auto array = make<T, 1>({values.size()});
+    std::copy(values.begin(), values.end(), array.data());
+    return array;
+}
+
+void require_one_shape(const InOut<float, 2>& a, const InOut<float, 2>& b) {
+    if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
+}
+
+auto bind_find_candidates(Plane window, double sigma, double low, bool automatic, const Bounds& core) {
+    const size_t height = window.shape(0), width = window.shape(1);
+    auto gx = make<float, 2>({height, width}), gy = make<float, 2>({height, width});
+    const Part part = part_of(core, height, width);
+    FineCounts fine;
+    {
+        nb::gil_scoped_release release;
+        find_candidates(window.data(), static_cast<int>(height), static_cast<int>(width), sigma, low, part, gx.data(),
+                        gy.data(), automatic ? &fine : nullptr);
+    }
+    return std::make_tuple(gx, gy, fine.largest, fine.first, array_of(fine.counts), fine.below);
+}
+
+auto bind_list_candidates(Plane gx, Plane gy, const Bounds& core, int block) {
+    require_same_shape(gx, gy);
+    const Part part = part_of(core, gx.shape(0), gx.shape(1));
+    if (block < 1) throw std::invalid_argument("blocks must have a side");
+    std::pair<std::vector<Candidate>, std::vector<int64_t>> found;
+    {
+        nb::gil_scoped_release release;
+        found = list_candidates(gx.data(), gy.data(), static_cast<int>(gx.shape(1)), part, block);
+    }
+    auto rows = make<uint32_t, 2>({found.first.size(), 3});
+    static_assert(sizeof(Candidate) == 3 * sizeof(uint32_t), "a row of the list");
+    std::memcpy(rows.data(), found.first.data(), found.first.size() * sizeof(Candidate));
+    return std::make_tuple(rows, array_of(found.second));
+}
+
+auto bind_label_lines(Plane gx, Plane gy, float low, float high, In<int64_t, 1> rows, In<int64_t, 1> columns) {
+    require_same_shape(gx, gy);
+    const auto checked = [](const In<int64_t, 1>& given, size_t length) {
+        std::vector<int> kept;
+        for (size_t i = 0; i < given.shape(0); ++i) {
+            if (given.data()[i] < 0 || given.data()[i] >= static_cast<int64_t>(length))
+                throw std::invalid_argument("a line lies outside its part");
+            kept.push_back(static_cast<int>(given.data()[i]));
+        }
+        return kept;
+    };
+    const std::vector<int> across = checked(rows, gx.shape(0)), down = checked(columns, gx.shape(1));
+    Lines lines;
+    {
+        nb::gil_scoped_release release;
+        lines = label_lines(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)), low,
+                            high, across, down);
+    }
+    auto at = make<int64_t, 1>({lines.pixels.size()}), label = make<int64_t, 1>({lines.pixels.size()});
+    auto strong = make<bool, 1>({lines.strong.size()});
+    for (size_t i = 0; i < lines.pixels.size(); ++i) {
+        at.data()[i] = lines.pixels[i].at;
+        label.data()[i] = lines.pixels[i].label;
+    }
+    std::copy(lines.strong.begin(), lines.strong.end(), strong.data());
+    return std::make_tuple(at, label, strong);
+}
+
+bool bind_connect_edges(InOut<float, 2> gx, InOut<float, 2> gy, float low, float high, In<int64_t, 1> seeds, int rounds,
+                        const Bounds& core) {
+    require_one_shape(gx, gy);
+    const Part part = part_of(core, gx.shape(0), gx.shape(1));
+    std::vector<size_t> known;
+    for (size_t i = 0; i < seeds.shape(0); ++i) {
+        if (seeds.data()[i] < 0 || static_cast<size_t>(seeds.data()[i]) >= gx.size())
+            throw std::invalid_argument("a seed lies outside its window");
+        known.push_back(static_cast<size_t>(seeds.data()[i]));
+    }
+    nb::gil_scoped_release release;
+    return connect_edges(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)), low, high,
+                         known, rounds, part);
+}
+
+template <class T>
+Out<T, 3> bind_strongest(In<T, 3> values) {
+    const size_t planes = values.shape(0), height = values.shape(1), width = values.shape(2);
+    auto out = make<T, 3>({planes, (height + 1) / 2, (width + 1) / 2});
+    nb::gil_scoped_release release;
+    strongest_of_four(values.data(), static_cast<int>(planes), static_cast<int>(height), static_cast<int>(width),
+                      out.data());
+    return out;
+}
+
+}  // namespace
+
+void bind_tiles(nb::module_& m) {
+    m.def("find_candidates", &bind_find_candidates, "window"_a, "sigma"_a, "low"_a, "automatic"_a, "core"_a);
+    m.def(
+        "count_bins",
+        [](Plane window, double sigma, const Bounds& core, float largest) {
+            const Part part = part_of(core, window.shape(0), window.shape(1));
+            std::vector<long long> counts;
+            {
+                nb::gil_scoped_release release;
+                counts = count_bins(window.data(), static_cast<int>(window.shape(0)), static_cast<int>(window.shape(1)),
+                                    sigma, part, largest);
+            }
+            return array_of(std::vector<int64_t>(counts.begin(), counts.end()));
+        },
+        "window"_a, "sigma"_a, "core"_a, "largest"_a);
+    m.def("list_candidates", &bind_list_candidates, "gx"_a, "gy"_a, "core"_a, "block"_a);
+    m.def(
+        "place_candidates",
+        [](In<uint32_t, 2> candidates, int part_width, int y, int x, InOut<float, 2> gx, InOut<float, 2> gy) {
+            require_one_shape(gx, gy);
+            if (candidates.shape(1) != 3 || part_width < 1)
+                throw std::invalid_argument("this is no list of candidates");
+            nb::gil_scoped_release release;
+            std::vector<Candidate> rows(candidates.shape(0));
+            std::memcpy(rows.data(), candidates.data(), rows.size() * sizeof(Candidate));
+            place_candidates(rows.data(), static_cast<long long>(rows.size()), part_width, y, x, gx.data(), gy.data(),
+                             static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)));
+        },
+        "candidates"_a, "part_width"_a, "y"_a, "x"_a, "gx"_a, "gy"_a);
+    m.def("strongest_floats", &bind_strongest<float>, "values"_a);
+    m.def("strongest_doubles", &bind_strongest<double>, "values"_a);
+    m.def("strongest_integers", &bind_strongest<int32_t>, "values"_a);
+    m.def("label_lines", &bind_label_lines, "gx"_a, "gy"_a, "low"_a, "high"_a, "rows"_a, "columns"_a);
+    m.def("connect_edges", &bind_connect_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "seeds"_a, "rounds"_a, "core"_a);
+}
+
+}  // namespace imtorque

@@ -1,0 +1,105 @@
+"""What is done to one tile: its edges, exactly as in the whole picture, then maps and extrema of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from imtorque import _native
+from imtorque._patches import patch_arrays
+from imtorque._survey import Survey
+from imtorque._types import Edges, Float32Array
+from imtorque.boundaries import strengthened
+from imtorque.patterns import pattern_edges
+from imtorque.scale._candidates import found_candidates, listed_candidates
+from imtorque.scale._grid import Box
+from imtorque.scale._job import Job, save_numbers
+from imtorque.scale._lines import Thresholds, seeds_in
+from imtorque.scale._maps import write_tile
+from imtorque.torque import value_and_scale_maps
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What earlier passes found out: thresholds, rounds of corner removal, and the steps of force.
+
+    `steps` None asks for the edges and their survey alone.
+    """
+
+    thresholds: Thresholds
+    rounds: int
+    steps: float | None
+    listed: bool
+
+    def halo(self, job: Job) -> int:
+        """How far beyond a tile connections are looked for."""
+        return job.reach + 2 * self.rounds + (1 if job.reach == 0 else 0)
+
+
+def tile_edges(job: Job, plan: Plan, core: Box) -> tuple[Float32Array, Float32Array, Box, bool]:
+    """Return the forces of a tile and of what its torque sees, where these lie, and whether a spare corner is left."""
+    region = core.grown(job.reach, job.source.shape)
+    window = core.grown(plan.halo(job) + 1, job.source.shape)  # its outermost pixels are no edges
+    low, high = np.float32(plan.thresholds.low), np.float32(plan.thresholds.high)
+    gx, gy = listed_candidates(job, window) if plan.listed else found_candidates(job, window, low)
+    seeds = seeds_in(job, plan.halo(job), window) if plan.listed else np.zeros(0, np.int64)
+    left = _native.connect_edges(gx, gy, float(low), float(high), seeds, plan.rounds, core.inside(window).bounds)
+    cut = region.inside(window).slices
+    fx, fy = np.ascontiguousarray(gx[cut]), np.ascontiguousarray(gy[cut])
+    scale = (job.edges.strength_scale or 0.0) / job.tone.unit if job.edges.force == "strength" else 0.0
+    _native.shape_forces(fx, fy, scale, job.edges.directions or 0, job.edges.length_correction)
+    return fx, fy, region, left
+
+
+def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
+    """Write the maps and the extrema of a tile; return what its edges say about the rounding of forces."""
+    name, core = pair
+    fx, fy, region, left = tile_edges(job, plan, core)
+    inner = core.inside(region).slices
+    fx_core, fy_core = np.ascontiguousarray(fx[inner]), np.ascontiguousarray(fy[inner])
+    survey = Edges._adopt(fx_core, fy_core).survey.at(core.top, core.left)
+    report: dict[str, Any] = {"spare": left, "survey": asdict(survey)}
+    if left or plan.steps is None:
+        return report
+    maps: dict[str, Any] = {"edges": np.stack([fx_core, fy_core])} if "edges" in job.outputs else {}
+    del fx_core, fy_core
+    if job.recipe is not None:
+        edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
+        maps["strengthened"] = strengthened(edges, job.recipe)[inner]
+    elif job.wants_torque:
+        edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
+        del fx, fy
+        if "extrema" in job.outputs or "blobs" in job.outputs:
+            report["extrema"] = _write_extrema(job, edges, name, core, region)
+        maps |= _torque_maps(job, edges, inner)
+    write_tile(job, core, maps)
+    return report
+
+
+def _torque_maps(job: Job, edges: Edges, inner: tuple[slice, slice]) -> dict[str, Any]:
+    if "value" not in job.outputs and "scale" not in job.outputs:
+        return {}
+    value, scale = value_and_scale_maps(edges, job.torque.sizes, **job.torque.options)
+    return {name: plane[inner] for name, plane in (("value", value), ("scale", scale)) if name in job.outputs}
+
+
+def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) -> int:
+    """Write the extrema of a tile, equal neighbours not yet merged; return how many there are."""
+    torque = job.torque
+    field = pattern_edges(edges, torque.pattern)
+    patches = patch_arrays(field, np.asarray(torque.sizes), torque.patch, torque.alpha, torque.polarity)
+    inside = core.inside(region).bounds
+    rows = _native.unmerged_extrema(field._field, *patches, job.least, inside, region.top, region.left)
+    save_numbers(job.scratch("extrema", name, ".raw"), rows)
+    return len(rows)
+
+
+def read_survey(report: dict[str, Any]) -> Survey:
+    """Return the survey in a tile's report, which has been a JSON text."""
+    fields = dict(report["survey"])
+    for name in ("area", "extent", "not_pell"):
+        fields[name] = None if fields[name] is None else tuple(fields[name])
+    fields["octaves"] = tuple((int(octave), int(count)) for octave, count in fields["octaves"])
+    return Survey(**fields)
