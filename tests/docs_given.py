@@ -1,17 +1,33 @@
 """What readers of the pages have at hand: the names that the code of a page takes as given, small."""
 
+import sys
+from unittest.mock import MagicMock
+
 import numpy as np
+import tifffile
 from PIL import Image
 
 import imtorque
 from berkeley_files import LABELS, write_truth
+from film_files import write_film
+from imtorque import films
 from imtorque.synthetic import scene
 
 
-def given(page, folder):
+def given(page, folder, monkeypatch):
     """Return the names a page takes as given, and put the files that it reads into the folder."""
+    if page == "clusters.md":  # the makers of clusters that are not here
+        for name in ("dask_jobqueue", "dask_kubernetes", "dask_kubernetes.operator"):
+            monkeypatch.setitem(sys.modules, name, MagicMock())
+    if page == "films.md":  # a camera
+        monkeypatch.setattr(films, "open_film", lambda _: Camera())
     made = GIVEN.get(page)
     return made(folder) if made else {}
+
+
+class Camera:
+    def frames(self):
+        return iter([scene("disc", (40, 60))] * 2)
 
 
 def _discs(seed, count=6, shape=(120, 160)):
@@ -88,10 +104,23 @@ def _evaluation(folder):
     }
 
 
+def _films(folder):
+    pictures = [np.roll(scene("disc", (48, 64)), k, 1) for k in range(3)]
+    write_film(folder / "film.mp4", [(255 * picture).astype(np.uint8) for picture in pictures])
+    return {"pictures": pictures, "tables": [imtorque.find_blobs(picture) for picture in pictures]}
+
+
+def _large_pictures(folder):
+    tifffile.imwrite(folder / "slide.ome.tif", np.stack([(255 * scene("shapes", (120, 160))).astype(np.uint8)] * 2))
+    return {}
+
+
 GIVEN = {
     "beyond.md": _beyond,
     "conventions.md": _conventions,
     "counting.md": _counting,
     "evaluation.md": _evaluation,
+    "films.md": _films,
+    "large_pictures.md": _large_pictures,
     "saliency.md": lambda _: {"image": scene("shapes", (60, 80))},
 }

@@ -53,7 +53,7 @@ def run(page, names):
 @pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if blocks(page, "python"))])
 def test_the_code_of_every_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run(page, given(page, tmp_path))
+    run(page, given(page, tmp_path, monkeypatch))
 
 
 def test_what_pages_say_comes_out_does(capsys):
