@@ -63,18 +63,19 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     report: dict[str, Any] = {"spare": left, "survey": asdict(survey)}
     if left or plan.steps is None:
         return report
-    maps: dict[str, Any] = {"edges": np.stack([fx_core, fy_core])} if "edges" in job.outputs else {}
+    if "edges" in job.outputs:
+        write_tile(job, core, {"edges": np.stack([fx_core, fy_core])})
     del fx_core, fy_core
+    if job.recipe is None and not job.wants_torque:
+        return report
+    edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
+    del fx, fy
     if job.recipe is not None:
-        edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
-        maps["strengthened"] = strengthened(edges, job.recipe)[inner]
-    elif job.wants_torque:
-        edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
-        del fx, fy
-        if "extrema" in job.outputs or "blobs" in job.outputs:
-            report["extrema"] = _write_extrema(job, edges, name, core, region)
-        maps |= _torque_maps(job, edges, inner)
-    write_tile(job, core, maps)
+        write_tile(job, core, {"strengthened": strengthened(edges, job.recipe)[inner]})
+        return report
+    if "extrema" in job.outputs or "blobs" in job.outputs:
+        report["extrema"] = _write_extrema(job, edges, name, core, region)
+    write_tile(job, core, _torque_maps(job, edges, inner))
     return report
 
 
