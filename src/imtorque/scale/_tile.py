@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,9 @@ from imtorque.scale._job import Job, save_numbers
 from imtorque.scale._lines import Thresholds, seeds_in
 from imtorque.scale._maps import write_tile
 from imtorque.torque import value_and_scale_maps
+
+MMAP_THRESHOLD = -3  # as malloc.h has it
+LARGE_ARRAY = 1 << 22  # bytes
 
 
 @dataclass(frozen=True)
@@ -53,9 +59,23 @@ def tile_edges(job: Job, plan: Plan, core: Box) -> tuple[Float32Array, Float32Ar
     return fx, fy, region, left
 
 
+@lru_cache(maxsize=1)
+def give_memory_back() -> None:
+    """Let this process return large arrays to the system as soon as they are done with.
+
+    The C library of Linux learns from arrays that were freed to keep the room for others like them; the outputs of a
+    tile, one after the other, would add up.
+    """
+    if sys.platform == "linux":
+        adjust = getattr(ctypes.CDLL(None), "mallopt", None)
+        if adjust is not None:
+            adjust(MMAP_THRESHOLD, LARGE_ARRAY)
+
+
 def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     """Write the maps and the extrema of a tile; return what its edges say about the rounding of forces."""
     name, core = pair
+    give_memory_back()
     fx, fy, region, left = tile_edges(job, plan, core)
     inner = core.inside(region).slices
     fx_core, fy_core = np.ascontiguousarray(fx[inner]), np.ascontiguousarray(fy[inner])
@@ -63,18 +83,19 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     report: dict[str, Any] = {"spare": left, "survey": asdict(survey)}
     if left or plan.steps is None:
         return report
-    maps: dict[str, Any] = {"edges": np.stack([fx_core, fy_core])} if "edges" in job.outputs else {}
+    if "edges" in job.outputs:
+        write_tile(job, core, {"edges": np.stack([fx_core, fy_core])})
     del fx_core, fy_core
+    if job.recipe is None and not job.wants_torque:
+        return report
+    edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
+    del fx, fy
     if job.recipe is not None:
-        edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
-        maps["strengthened"] = strengthened(edges, job.recipe)[inner]
-    elif job.wants_torque:
-        edges = Edges._of_field(_native.EdgeField(fx, fy), plan.steps)
-        del fx, fy
-        if "extrema" in job.outputs or "blobs" in job.outputs:
-            report["extrema"] = _write_extrema(job, edges, name, core, region)
-        maps |= _torque_maps(job, edges, inner)
-    write_tile(job, core, maps)
+        write_tile(job, core, {"strengthened": strengthened(edges, job.recipe)[inner]})
+        return report
+    if "extrema" in job.outputs or "blobs" in job.outputs:
+        report["extrema"] = _write_extrema(job, edges, name, core, region)
+    write_tile(job, core, _torque_maps(job, edges, inner))
     return report
 
 
