@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -86,8 +86,17 @@ build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard na
 	@mkdir -p build/sanitize
 	$(CXX) -std=c++17 -O1 -g -DNO_FORK -fsanitize=thread -pthread -Inative $(filter %.cpp,$^) -o $@
 
+# Wheels for the Pythons that are here, each tried alone, in build/wheels.
+wheels: .venv-wheels/ready
+	.venv-wheels/bin/python wheels/build.py
+
+# Those for another processor and another system, by Debian's cross compilers, tried under emulation (CONTRIBUTING.md says
+# what to install). Their Python files are those of the wheel made here.
+wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
+	.venv-wheels/bin/python wheels/cross.py $*
+
 clean:
-	rm -rf $(VENV) .venv-sanitize .venv-torch build out
+	rm -rf $(VENV) .venv-sanitize .venv-torch .venv-wheels build out
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -101,6 +110,12 @@ $(VENV)/ready: $(BIN)/python $(NATIVE)
 
 $(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/ready
 	$(PIP) install --group $*
+	@touch $@
+
+.venv-wheels/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/python -m pip --quiet install --upgrade "pip>=25.1"
+	.venv-wheels/bin/python -m pip --quiet install --group wheels
 	@touch $@
 
 .venv-torch/ready: $(NATIVE)
