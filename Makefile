@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: sdist test-installed wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -38,6 +38,7 @@ check: $(VENV)/check build/_native.pyi
 	diff -u $(STUB) build/_native.pyi || { echo "the stub is not that of the kernels: make stubs"; exit 1; }
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(MAKE) --no-print-directory coverage
 	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/*/* | grep -cve '^\s*\(//.*\)\?$$')"
 
@@ -86,6 +87,20 @@ build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard na
 	@mkdir -p build/sanitize
 	$(CXX) -std=c++17 -O1 -g -DNO_FORK -fsanitize=thread -pthread -Inative $(filter %.cpp,$^) -o $@
 
+# The tests against a wheel in an environment of its own, with the newest or the oldest dependencies we allow.
+DEPENDENCIES ?= newest
+INSTALLED := .venv-installed/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+test-installed:
+	$(PYTHON) -m venv --clear .venv-installed
+	$(INSTALLED)/python -m pip --quiet install uv
+	$(INSTALLED)/python -m uv pip install --quiet --python $(INSTALLED)/python --group test . \
+	    --resolution $(if $(filter oldest,$(DEPENDENCIES)),lowest-direct,highest)
+	$(INSTALLED)/python wheels/smoke.py
+	$(INSTALLED)/python -m pytest -q -n auto tests
+
+sdist: .venv-wheels/ready
+	.venv-wheels/bin/python -m build --sdist
+
 # Wheels for the Pythons that are here, each tried alone, in build/wheels.
 wheels: .venv-wheels/ready
 	.venv-wheels/bin/python wheels/build.py
@@ -96,7 +111,7 @@ wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
 	.venv-wheels/bin/python wheels/cross.py $*
 
 clean:
-	rm -rf $(VENV) .venv-sanitize .venv-torch .venv-wheels build out
+	rm -rf $(VENV) .venv-sanitize .venv-torch .venv-wheels .venv-installed build out
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -2,7 +2,7 @@
 
 One wheel for Python 3.11, one for 3.12 and all later ones (stable ABI), one for each free-threaded Python found. Each
 is installed alone into an empty environment, with every Python it is for, where there is no compiler on the path;
-there `imtorque demo` and wheels/smoke.py must run. Pythons are looked for on the path, in ~/.pyenv/versions and in /opt.
+there `imtorque demo` and wheels/smoke.py must run. Pythons are looked for on the path, in ~/.pyenv/versions and /opt.
 """
 
 from __future__ import annotations
