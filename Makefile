@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: sdist test-installed wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: test-napari napari-screenshot sdist test-installed wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -87,6 +87,15 @@ build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard na
 	@mkdir -p build/sanitize
 	$(CXX) -std=c++17 -O1 -g -DNO_FORK -fsanitize=thread -pthread -Inative $(filter %.cpp,$^) -o $@
 
+# The plugin for napari, in an environment of its own, on a screen that is not there (Xvfb) where there is none.
+SCREEN := $(if $(DISPLAY),,$(shell command -v xvfb-run > /dev/null && echo "xvfb-run -a -s '-screen 0 1400x900x24'"))
+PLUGIN := plugins/napari-imtorque
+test-napari: .venv-napari/ready
+	cd $(PLUGIN) && $(SCREEN) ../../.venv-napari/bin/python -m pytest -q -p no:cacheprovider
+
+napari-screenshot: .venv-napari/ready
+	$(SCREEN) .venv-napari/bin/python $(PLUGIN)/render_napari.py docs/napari.png
+
 # The tests against a wheel in an environment of its own, with the newest or the oldest dependencies we allow.
 DEPENDENCIES ?= newest
 INSTALLED := .venv-installed/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
@@ -111,7 +120,7 @@ wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
 	.venv-wheels/bin/python wheels/cross.py $*
 
 clean:
-	rm -rf $(VENV) .venv-sanitize .venv-torch .venv-wheels .venv-installed build out
+	rm -rf $(VENV) .venv-sanitize .venv-torch .venv-wheels .venv-installed .venv-napari build out
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -131,6 +140,14 @@ $(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/ready
 	$(PYTHON) -m venv .venv-wheels
 	.venv-wheels/bin/python -m pip --quiet install --upgrade "pip>=25.1"
 	.venv-wheels/bin/python -m pip --quiet install --group wheels
+	@touch $@
+
+.venv-napari/ready: $(NATIVE) $(PLUGIN)/pyproject.toml
+	$(PYTHON) -m venv .venv-napari
+	.venv-napari/bin/python -m pip --quiet install --upgrade "pip>=25.1"
+	.venv-napari/bin/python -m pip --quiet install "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja hatchling editables
+	.venv-napari/bin/python -m pip --quiet install --no-build-isolation --editable ".[rois]" --editable $(PLUGIN)
+	cd $(PLUGIN) && ../../.venv-napari/bin/python -m pip --quiet install --group test
 	@touch $@
 
 .venv-torch/ready: $(NATIVE)

@@ -65,7 +65,8 @@ def assemble(module: Path, platform: str) -> Path:
     (tree,) = folder.iterdir()
     (old,) = (path for path in (tree / "imtorque").glob("_native.*") if path.suffix != ".pyi")
     old.unlink()
-    shutil.copy(module, tree / "imtorque")
+    # Windows knows modules of the stable ABI by no ending of their own.
+    shutil.copy(module, tree / "imtorque" / module.name.replace(".abi3.pyd", ".pyd"))
     about = next(tree.glob("*.dist-info")) / "WHEEL"
     about.write_text(about.read_text().replace("linux_x86_64", platform))
     run(sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, tree)

@@ -11,6 +11,7 @@ import typer
 from imtorque.cli.batch import Outcome
 from imtorque.cli.counting_tasks import CountObjects, read_objects
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
+from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
 from imtorque.cli.tasks import table
 from imtorque.cli.torque import SIGNS, Sign
@@ -82,6 +83,7 @@ def count(
     pixel_size: Annotated[
         str | None, typer.Option(metavar="0.32um", help="Of a pixel's side; by default what the file says.")
     ] = None,
+    rois: Rois = None,
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
@@ -105,6 +107,7 @@ def count(
         pixel=None if pixel_size is None else _length("--pixel-size", pixel_size),
         sure=sure,
         opening=Opening(page, channel, reduce),
+        rois=rois,
     )
     tables = _Tables(out)
     try:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from imtorque._types import Image
 from imtorque.cli.opening import AS_IT_IS, Opening
+from imtorque.cli.rois import Form, write_rois
 from imtorque.cli.tasks import Written, blob_rows, label_bytes, table
 from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
@@ -35,6 +36,7 @@ class CountObjects:
     pixel: float | None
     sure: float | None = None
     opening: Opening = AS_IT_IS
+    rois: Form | None = None
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture and the finder."""
@@ -54,6 +56,7 @@ class CountObjects:
                 numbered_overlay(image, found.labels, *(v.astype(np.float64) for v in (found.y, found.x))),
             ),
             write_picture(f"{stem}.labels.tiff", label_bytes(found)),
+            *write_rois(stem, found, self.rois, self.opening.reduce),
         ]
         diameters = [row["diameter"] for row in rows]
         mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}

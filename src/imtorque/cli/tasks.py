@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from imtorque._types import Edges, Image, IntArray, Patch
 from imtorque.boundaries import strengthened
 from imtorque.cli.opening import AS_IT_IS, Opening
+from imtorque.cli.rois import Form, write_rois
 from imtorque.edges import canny_recipe, detect_edges, edges_from_depth
 from imtorque.edges.canny import Force
 from imtorque.extrema import find_extrema
@@ -156,6 +157,7 @@ class FindBlobs:
     labels: bool
     opening: Opening = AS_IT_IS
     depth: bool = False
+    rois: Form | None = None
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture and its mask."""
@@ -176,7 +178,8 @@ class FindBlobs:
             count=self.count,
             mask=inside,
         )
-        outputs = [write_text(f"{stem}.csv", blob_table(blobs))]
+        rois = write_rois(stem, blobs, self.rois, self.opening.reduce)
+        outputs = [write_text(f"{stem}.csv", blob_table(blobs)), *rois]
         if self.overlay:
             outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
         if self.labels:

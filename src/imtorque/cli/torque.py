@@ -12,6 +12,7 @@ import typer
 from imtorque._types import LARGEST_SIZE, check_sizes
 from imtorque.cli import tasks
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
+from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.edges import SQRT2
 from imtorque.patterns import Pattern, pattern_matrix
@@ -158,6 +159,7 @@ def blobs(
     ] = None,
     overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
+    rois: Rois = None,
     depth: Depth = False,
     page: Page = None,
     channel: Channel = None,
@@ -181,6 +183,7 @@ def blobs(
         labels=labels,
         opening=Opening(page, channel, reduce),
         depth=depth,
+        rois=rois,
     )
     run_task(task, images, out, jobs, as_json, _describe_blobs)
 
