@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: test-napari napari-screenshot sdist test-installed wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: fuzz test-napari napari-screenshot sdist test-installed wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -109,6 +109,11 @@ test-installed:
 
 sdist: .venv-wheels/ready
 	.venv-wheels/bin/python -m build --sdist
+
+# Damaged files for every reader, and requests to the explorer, for so many seconds; what is found lies in build/fuzz/found.
+SECONDS ?= 60
+fuzz: $(VENV)/test
+	$(BIN)/python fuzz/run.py --seconds $(SECONDS)
 
 # Wheels for the Pythons that are here, each tried alone, in build/wheels.
 wheels: .venv-wheels/ready

@@ -1,0 +1,152 @@
+"""Damage files and requests at random until the time is up: `make fuzz SECONDS=60`.
+
+Each reader is tried in a process of its own, which says before every case what it is about to read; so what ends the
+process or never returns is known too. What is found lies in build/fuzz/found, named after its reader: copied to
+fuzz/corpus, it is read by the tests from then on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import multiprocessing
+import random
+import shutil
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mutate import damaged
+from targets import Target, check_refusal, targets
+
+ROOT = Path(__file__).parents[1]
+FOUND, CORPUS = ROOT / "build" / "fuzz" / "found", ROOT / "fuzz" / "corpus"
+LONGEST = 60  # seconds for one case; a busy machine may stand still for some
+SLICE = 15  # seconds for a reader at a time
+MEMORY = 6 * 2**30  # bytes of address space for a process
+
+
+def try_case(target: Target, path: Path) -> str | None:
+    """Read one file, and return what is wrong with how that went; None where nothing is."""
+    try:
+        target.read(path)
+    except MemoryError as error:
+        # A picture may have 2^30 pixels, whatever its file is like; nothing else may ask for more than it holds.
+        return None if target.large else f"MemoryError | {where(error)}"
+    except (ValueError, OSError) as error:
+        try:
+            check_refusal(error, path)
+        except AssertionError as wrong:
+            return f"{wrong} | {where(error)}"
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:150]} | {where(error)}"
+    return None
+
+
+def where(error: BaseException) -> str:
+    """Return the last line of ours that an error came through, by which cases are told apart."""
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "imtorque" in frame.filename]
+    return f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "outside"
+
+
+def work(name: str, seed: int, folder: Path, link: Connection) -> None:
+    """Try a reader on case after case, and say of each what came of it."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    warnings.simplefilter("ignore")
+    target = targets()[name]
+    rng = random.Random(seed)
+    corpus = [path.read_bytes() for path in sorted(CORPUS.glob(f"{name}~*"))]
+    for path in [folder / f"good{k}{target.ending}" for k in range(len(target.seeds))]:
+        path.write_bytes(target.seeds[int(path.stem[4:])])
+        target.read(path)  # must be read: else nothing is tried
+    path = folder / f"case{target.ending}"
+    while True:
+        path.write_bytes(damaged(rng.choice(target.seeds + corpus), rng))
+        link.send(None)
+        link.send(("done", try_case(target, path)))
+
+
+def try_reader(name: str, seconds: float, seed: int) -> tuple[int, dict[str, Path]]:
+    """Try a reader for some time; return how many cases that were, and the files that went wrong by what did."""
+    cases, wrong = 0, {}
+    end = float("inf")  # until the process has started
+    with TemporaryDirectory() as place:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=work, args=(name, seed, Path(place), theirs), daemon=True)
+        process.start()
+        theirs.close()
+        begun = started = False
+        while time.monotonic() < end:
+            what: str | None = None
+            try:
+                if not ours.poll(LONGEST * (1 if started else 5)):
+                    what = f"takes more than {LONGEST} s" if begun else "does not start"
+                else:
+                    said = ours.recv()
+                    begun = said is None
+                    if not started:
+                        started, end = True, time.monotonic() + seconds
+                    if said is not None:
+                        cases, what = cases + 1, said[1]
+            except EOFError:
+                process.join()
+                what = f"ends the process, with {process.exitcode}" if begun else "cannot read its own seeds"
+            if what is not None:
+                key = f"{name}: {what}"
+                if key not in wrong:
+                    wrong[key] = keep(name, Path(place))
+                if "process" in what or "takes" in what or "start" in what or "seeds" in what:
+                    break
+        process.kill()
+        process.join()
+    return cases, wrong
+
+
+def keep(name: str, place: Path) -> Path:
+    """Copy the case at hand to what was found."""
+    FOUND.mkdir(parents=True, exist_ok=True)
+    case = next(place.glob("case*"), None) or next(place.iterdir())
+    digest = hashlib.sha256(case.read_bytes()).hexdigest()[:12]
+    return Path(shutil.copy(case, FOUND / f"{name}~{digest}{case.suffix}"))
+
+
+def main() -> None:
+    """Go round the readers until the time is up."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=None, help="random by default")
+    parser.add_argument("--only", metavar="TEXT", default="", help="readers with this in their names")
+    options = parser.parse_args()
+    names = [name for name in targets() if options.only in name]
+    seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+    share = min(SLICE, max(1.0, options.seconds / len(names)))
+    end, cases, wrong = time.monotonic() + options.seconds, Counter(), {}
+    round_ = 0
+    while round_ == 0 or time.monotonic() < end:
+        for name in names:
+            if round_ and time.monotonic() >= end:
+                break
+            count, found = try_reader(name, share, seed + round_)
+            cases[name] += count
+            for what, path in found.items():
+                if what not in wrong:
+                    print(f"FOUND {what}: {path.relative_to(ROOT)}", flush=True)
+                wrong.setdefault(what, path)
+        round_ += 1
+        print(
+            f"{time.strftime('%H:%M:%S')} round {round_}: {sum(cases.values())} cases, {len(wrong)} found", flush=True
+        )
+    print("cases:", ", ".join(f"{name} {count}" for name, count in cases.items()))
+    sys.exit(f"{len(wrong)} found with seed {seed}, in {FOUND.relative_to(ROOT)}" if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
