@@ -7,7 +7,8 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: fuzz test-napari napari-screenshot sdist test-installed wheels wheel-aarch64 wheel-windows demo explore test test-torch coverage check bench docs gallery screenshots sanitize format stubs clean
+.PHONY: demo explore test test-torch test-napari test-installed coverage check names bench docs gallery \
+    screenshots napari-screenshot sanitize fuzz wheels wheel-aarch64 wheel-windows sdist format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -23,6 +24,10 @@ test-torch: .venv-torch/ready
 	.venv-torch/bin/python -m pytest -n 2 --doctest-modules src/imtorque/torch tests/tensors \
 	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_17_adjoint]" \
 	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_18_torque_layer]"
+
+# The public names and their signatures, in docs/public_names.txt.
+names: $(VENV)/test
+	$(BIN)/python docs/write_names.py docs/public_names.txt
 
 # What the tests reach, by a run of their own where there was none since the source changed.
 coverage: .coverage
@@ -40,6 +45,8 @@ check: $(VENV)/check build/_native.pyi
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(MAKE) --no-print-directory coverage
+	$(BIN)/python docs/write_names.py build/public_names.txt
+	diff -u docs/public_names.txt build/public_names.txt || { echo "public names have changed: say so in CHANGELOG.md, then make names"; exit 1; }
 	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/*/* | grep -cve '^\s*\(//.*\)\?$$')"
 
 format: $(VENV)/check
@@ -119,8 +126,8 @@ fuzz: $(VENV)/test
 wheels: .venv-wheels/ready
 	.venv-wheels/bin/python wheels/build.py
 
-# Those for another processor and another system, by Debian's cross compilers, tried under emulation (CONTRIBUTING.md says
-# what to install). Their Python files are those of the wheel made here.
+# Those for another processor and another system, by Debian's cross compilers, tried under emulation (CONTRIBUTING.md
+# says what to install). Their Python files are those of the wheel made here.
 wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
 	.venv-wheels/bin/python wheels/cross.py $*
 

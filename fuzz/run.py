@@ -11,7 +11,6 @@ import argparse
 import hashlib
 import multiprocessing
 import random
-import shutil
 import sys
 import time
 import traceback
@@ -32,19 +31,19 @@ MEMORY = 6 * 2**30  # bytes of address space for a process
 
 
 def try_case(target: Target, path: Path) -> str | None:
-    """Read one file, and return what is wrong with how that went; None where nothing is."""
+    """Read one file, and return what is wrong with how that went and where, by which cases are told apart."""
     try:
         target.read(path)
     except MemoryError as error:
         # A picture may have 2^30 pixels, whatever its file is like; nothing else may ask for more than it holds.
-        return None if target.large else f"MemoryError | {where(error)}"
+        return None if target.large else f"MemoryError at {where(error)}"
     except (ValueError, OSError) as error:
         try:
             check_refusal(error, path)
-        except AssertionError as wrong:
-            return f"{wrong} | {where(error)}"
+        except AssertionError:
+            return f"{type(error).__name__} without the file's name or in several lines at {where(error)}"
     except Exception as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:150]} | {where(error)}"
+        return f"{type(error).__name__} at {where(error)}"
     return None
 
 
@@ -68,54 +67,63 @@ def work(name: str, seed: int, folder: Path, link: Connection) -> None:
         target.read(path)  # must be read: else nothing is tried
     path = folder / f"case{target.ending}"
     while True:
-        path.write_bytes(damaged(rng.choice(target.seeds + corpus), rng))
+        data = damaged(rng.choice(target.seeds + corpus), rng)
+        path.write_bytes(data)
         link.send(None)
-        link.send(("done", try_case(target, path)))
+        what = try_case(target, path)
+        link.send((what, data if what else b""))
 
 
 def try_reader(name: str, seconds: float, seed: int) -> tuple[int, dict[str, Path]]:
     """Try a reader for some time; return how many cases that were, and the files that went wrong by what did."""
-    cases, wrong = 0, {}
-    end = float("inf")  # until the process has started
+    cases: int = 0
+    wrong: dict[str, Path] = {}
     with TemporaryDirectory() as place:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=work, args=(name, seed, Path(place), theirs), daemon=True)
         process.start()
         theirs.close()
-        begun = started = False
+        end, begun = float("inf"), False  # the time counts from when the process has started
         while time.monotonic() < end:
-            what: str | None = None
-            try:
-                if not ours.poll(LONGEST * (1 if started else 5)):
-                    what = f"takes more than {LONGEST} s" if begun else "does not start"
-                else:
-                    said = ours.recv()
-                    begun = said is None
-                    if not started:
-                        started, end = True, time.monotonic() + seconds
-                    if said is not None:
-                        cases, what = cases + 1, said[1]
-            except EOFError:
-                process.join()
-                what = f"ends the process, with {process.exitcode}" if begun else "cannot read its own seeds"
-            if what is not None:
-                key = f"{name}: {what}"
-                if key not in wrong:
-                    wrong[key] = keep(name, Path(place))
-                if "process" in what or "takes" in what or "start" in what or "seeds" in what:
-                    break
+            said = receive(ours, begun)
+            if isinstance(said, str):
+                process.join(timeout=5)
+                wrong[f"{name}: {said}, status {process.exitcode}"] = keep(name, last_case(Path(place)))
+                break
+            end = min(end, time.monotonic() + seconds)
+            begun = said is None
+            if said is not None:
+                cases += 1
+                if said[0] is not None:
+                    wrong.setdefault(f"{name}: {said[0]}", keep(name, said[1]))
         process.kill()
         process.join()
     return cases, wrong
 
 
-def keep(name: str, place: Path) -> Path:
-    """Copy the case at hand to what was found."""
+def receive(link: Connection, begun: bool) -> tuple[str | None, bytes] | str | None:
+    """Return what a process says: None before a case, and a pair after it; or in words that it says nothing more."""
+    try:
+        if link.poll(LONGEST if begun else 5 * LONGEST):
+            return link.recv()
+        return f"takes more than {LONGEST} s" if begun else "does not start"
+    except EOFError:
+        return "ends the process" if begun else "does not read its own seeds"
+
+
+def last_case(place: Path) -> bytes:
+    """Return the file that was being read."""
+    case = next(place.glob("case*"), None) or next(place.glob("good*"), None)
+    return b"" if case is None else case.read_bytes()
+
+
+def keep(name: str, data: bytes) -> Path:
+    """Write a case to what was found."""
     FOUND.mkdir(parents=True, exist_ok=True)
-    case = next(place.glob("case*"), None) or next(place.iterdir())
-    digest = hashlib.sha256(case.read_bytes()).hexdigest()[:12]
-    return Path(shutil.copy(case, FOUND / f"{name}~{digest}{case.suffix}"))
+    path = FOUND / f"{name}~{hashlib.sha256(data).hexdigest()[:12]}"
+    path.write_bytes(data)
+    return path
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import tifffile
@@ -262,4 +263,4 @@ def ask(path: Path) -> None:
     """Ask the explorer what a file of bytes asks."""
     text = path.read_bytes().decode("latin-1")
     name, _, query = text.partition("?")
-    page().answer("GET", f"/api/pictures/{page().key}/{name[:200]}".replace("\n", "%0a"), params=query[:2000])
+    page().answer("GET", f"/api/pictures/{page().key}/{quote(name[:200])}?{quote(query[:2000], safe='=&,?/')}")

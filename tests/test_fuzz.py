@@ -63,7 +63,8 @@ def test_the_files_that_are_damaged_can_be_read_whole(known, tmp_path):
             target.read(case)
 
 
-def test_a_process_that_dies_is_noticed_with_its_file(tmp_path, monkeypatch):
+def test_what_is_found_is_kept_under_the_readers_name(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "FOUND", tmp_path)
-    (tmp_path / "case.seg").write_bytes(b"abc")
-    assert run.keep("seg", tmp_path).read_bytes() == b"abc"
+    kept = run.keep("seg", b"abc")
+    assert kept.read_bytes() == b"abc"
+    assert kept.name.startswith("seg~")

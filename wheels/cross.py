@@ -159,8 +159,16 @@ def windows() -> None:
     zipped = next(python.glob("python3*.zip"))
     path = ";".join(f"Z:{folder}".replace("/", "\\") for folder in (packages, zipped, python))
     here = {"PYTHONPATH": path, "WINEDEBUG": "-all", "WINEPREFIX": f"{CROSS / 'windows' / 'prefix'}"}
-    run(wine, python / "python.exe", HERE / "smoke.py", MPLBACKEND="agg", **here)
-    run(wine, python / "python.exe", "-m", "imtorque", "demo", "--out", OUT / "demo" / "windows", **here)
+    for arguments in ([HERE / "smoke.py"], ["-m", "imtorque", "demo", "--out", OUT / "demo" / "windows"]):
+        command = [wine, python / "python.exe", *arguments]
+        print("+", *command, flush=True)
+        # Wine's programs cannot write to every kind of file, but to a pipe.
+        said = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, env={**os.environ, "MPLBACKEND": "agg", **here}
+        )
+        print(said.stdout.decode(errors="replace"), said.stderr.decode(errors="replace"), flush=True)
+        if said.returncode:
+            sys.exit(f"{command[-1]} must end well under wine, got status {said.returncode}")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ def main() -> None:
     for _ in range(20):
         viewer.window._qt_window.repaint()
         napari.qt.get_qapp().processEvents()
+        viewer.reset_view()
     viewer.window.screenshot(sys.argv[1], canvas_only=False, flash=False)
     viewer.close()
 

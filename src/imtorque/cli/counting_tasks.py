@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -96,6 +98,15 @@ def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:
     return {**row, **lengths, "area_um2": float(f"{row['area'] * pixel**2:.6g}")}
 
 
+@contextmanager
+def _reading_table(place: Path) -> Iterator[None]:
+    """Name the file that is no table."""
+    try:
+        yield
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{place}: must be a CSV table in UTF-8, got: {error}") from None
+
+
 def read_objects(place: Path) -> dict[str, NDArray[Any]]:
     """Return what is marked, by picture: boxes or points of a CSV table, or the label images of a folder.
 
@@ -106,7 +117,7 @@ def read_objects(place: Path) -> dict[str, NDArray[Any]]:
         if not found:
             raise ValueError(f"{place}: must hold label images, got none")
         return found
-    with open(place, newline="", encoding="utf-8-sig") as file:
+    with _reading_table(place), open(place, newline="", encoding="utf-8-sig") as file:
         rows = csv.DictReader(file)
         columns = set(rows.fieldnames or ())
         names = next((names for names in (BOXES, POINTS) if {"image", *names} <= columns), None)
