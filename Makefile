@@ -81,8 +81,9 @@ screenshots: $(VENV)/test
 # The kernels under address and undefined-behaviour sanitizers, in an environment of their own; their threads under the
 # thread sanitizer, which Python cannot run under.
 sanitize: export ASAN_OPTIONS = detect_leaks=0
-sanitize: .venv-sanitize/ready build/sanitize/parallel_program
+sanitize: .venv-sanitize/ready build/sanitize/parallel_program build/sanitize/kernel_program
 	build/sanitize/parallel_program
+	build/sanitize/kernel_program | diff tests/native/kernel_sums.txt -
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
 	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider tests/native tests/test_torque.py \
 	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/test_patterns.py \
@@ -130,6 +131,11 @@ wheels: .venv-wheels/ready
 # says what to install). Their Python files are those of the wheel made here.
 wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
 	.venv-wheels/bin/python wheels/cross.py $*
+
+# Kernels called by several threads at once, without Python.
+build/sanitize/kernel_program: tests/native/kernel_program.cpp $(filter-out native/bindings/%,$(wildcard native/*/*.cpp))
+	@mkdir -p build/sanitize
+	$(CXX) -std=c++17 -O1 -g -ffp-contract=off -Wno-psabi -fsanitize=thread -pthread -Inative $^ -o $@
 
 clean:
 	rm -rf $(VENV) .venv-sanitize .venv-torch .venv-wheels .venv-installed .venv-napari build out
