@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +27,7 @@ from imtorque.datasets import berkeley, caltech, eyetracking, predictions
 from imtorque.datasets.matlab import read_mat
 
 ROOT = Path(__file__).parents[1]
-MADE, MODELS = ROOT / "build" / "fuzz", ROOT / "tests" / "recognition" / "models"
+TAUGHT, MODELS = ROOT / "fuzz" / "taught.finder", ROOT / "tests" / "recognition" / "models"
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,9 @@ class Target:
     large: bool = False  # whether what it reads may take as much memory as there is
 
 
-def targets(but: Sequence[str] = ()) -> dict[str, Target]:
-    """Return all readers by name, but some."""
-    made = {
-        "finder": lambda: Target(imtorque.ObjectFinder.load, ".finder", [finder_file()]),
-        "recogniser": lambda: Target(load_recogniser, ".model", [(MODELS / "format-1.model").read_bytes()]),
-    }
+@cache
+def targets() -> dict[str, Target]:
+    """Return all readers by name."""
     return {
         **{f"picture.{form}": Target(read_picture, f".{form}", seeds, True) for form, seeds in pictures().items()},
         **array_targets(),
@@ -53,7 +51,8 @@ def targets(but: Sequence[str] = ()) -> dict[str, Target]:
         "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
         "explorer.upload": Target(upload, ".png", [seed for seeds in pictures().values() for seed in seeds[:1]]),
         "explorer.query": Target(ask, ".txt", QUERIES),
-        **{name: make() for name, make in made.items() if name not in but},
+        "finder": Target(imtorque.ObjectFinder.load, ".finder", [finder_file()]),
+        "recogniser": Target(load_recogniser, ".model", [(MODELS / "format-1.model").read_bytes()]),
     }
 
 
@@ -179,18 +178,14 @@ def volume_file() -> bytes:
 
 
 def finder_file() -> bytes:
-    """Return a finder that was taught on small pictures, once."""
-    path = MADE / "taught.finder"
-    if not path.exists():
-        MADE.mkdir(parents=True, exist_ok=True)
+    """Return a finder that was taught on two small pictures; where the file is gone, it is made anew."""
+    if not TAUGHT.exists():
         y, x = np.indices((60, 80))
         discs = [(y - 20) ** 2 + (x - c) ** 2 <= 64 for c in (20, 50)]
         picture = (100 + 80 * np.logical_or(*discs)).astype(np.uint8)
-        boxes = [[12, 12, 29, 29], [12, 42, 29, 59]]
-        imtorque.ObjectFinder().fit(
-            [picture, picture[:, ::-1].copy()], [boxes, [[12, 21, 29, 38], [12, 51, 29, 68]]]
-        ).save(path)
-    return path.read_bytes()
+        boxes = [[12, 12, 29, 29], [12, 42, 29, 59]], [[12, 21, 29, 38], [12, 51, 29, 68]]
+        imtorque.ObjectFinder().fit([picture, picture[:, ::-1].copy()], boxes).save(TAUGHT)
+    return TAUGHT.read_bytes()
 
 
 def load_recogniser(path: Path) -> Any:

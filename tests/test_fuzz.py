@@ -21,18 +21,16 @@ def module(name):
 
 mutate, readers, run = (module(name) for name in ("mutate", "targets", "run"))
 CORPUS = sorted((FUZZ / "corpus").glob("*~*"))
-SLOW = ("finder", "recogniser")  # to make or to read; `make fuzz` has them
 
 
 @pytest.fixture(scope="module")
 def known():
-    return readers.targets(but=SLOW)
+    return readers.targets()
 
 
 @pytest.mark.parametrize("found", CORPUS, ids=lambda path: path.name)
-def test_what_was_found_is_refused_or_read(found, tmp_path):
-    name = found.name.split("~")[0]
-    target = readers.targets(but=[other for other in SLOW if other != name])[name]
+def test_what_was_found_is_refused_or_read(found, known, tmp_path):
+    target = known[found.name.split("~")[0]]
     case = tmp_path / f"case{target.ending}"
     case.write_bytes(found.read_bytes())
     with warnings.catch_warnings():
