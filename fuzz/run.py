@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import multiprocessing
+import os
 import random
 import sys
 import time
@@ -25,7 +26,10 @@ from targets import Target, check_refusal, targets
 
 ROOT = Path(__file__).parents[1]
 FOUND, CORPUS = ROOT / "build" / "fuzz" / "found", ROOT / "fuzz" / "corpus"
-LONGEST = 60  # seconds for one case; a busy machine may stand still for some
+LONGEST, STILL = (
+    60,
+    1200,
+)  # seconds for one case: of the processor's time, which a busy machine may give late; and of any
 SLICE = 15  # seconds for a reader at a time
 MEMORY = 6 * 2**30  # bytes of address space for a process
 
@@ -86,7 +90,7 @@ def try_reader(name: str, seconds: float, seed: int) -> tuple[int, dict[str, Pat
         theirs.close()
         end, begun = float("inf"), False  # the time counts from when the process has started
         while time.monotonic() < end:
-            said = receive(ours, begun)
+            said = receive(ours, process.pid, begun)
             if isinstance(said, str):
                 process.join(timeout=5)
                 wrong[f"{name}: {said}, status {process.exitcode}"] = keep(name, last_case(Path(place)))
@@ -102,14 +106,26 @@ def try_reader(name: str, seconds: float, seed: int) -> tuple[int, dict[str, Pat
     return cases, wrong
 
 
-def receive(link: Connection, begun: bool) -> tuple[str | None, bytes] | str | None:
+def receive(link: Connection, process: int, begun: bool) -> tuple[str | None, bytes] | str | None:
     """Return what a process says: None before a case, and a pair after it; or in words that it says nothing more."""
     try:
-        if link.poll(LONGEST if begun else 5 * LONGEST):
-            return link.recv()
-        return f"takes more than {LONGEST} s" if begun else "does not start"
+        used, since = processor_seconds(process), time.monotonic()
+        while not link.poll(1):
+            late = processor_seconds(process) - used > LONGEST or time.monotonic() - since > STILL
+            if late:
+                return f"takes more than {LONGEST} s" if begun else "does not start"
+        return link.recv()
     except EOFError:
         return "ends the process" if begun else "does not read its own seeds"
+
+
+def processor_seconds(process: int) -> float:
+    """Return how much of the processor's time a process has had; where that is not said, all the time there was."""
+    try:
+        numbers = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return time.monotonic()
 
 
 def last_case(place: Path) -> bytes:
