@@ -26,10 +26,8 @@ from targets import Target, check_refusal, targets
 
 ROOT = Path(__file__).parents[1]
 FOUND, CORPUS = ROOT / "build" / "fuzz" / "found", ROOT / "fuzz" / "corpus"
-LONGEST, STILL = (
-    60,
-    1200,
-)  # seconds for one case: of the processor's time, which a busy machine may give late; and of any
+LONGEST = 60  # seconds of the processor's time for one case; a busy machine may be late in giving them
+STILL = 1200  # seconds of any kind
 SLICE = 15  # seconds for a reader at a time
 MEMORY = 6 * 2**30  # bytes of address space for a process
 

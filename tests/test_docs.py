@@ -33,6 +33,12 @@ def test_the_boundary_pages_code_runs():
     assert 0.5 < names["boundary"].max() <= 1
 
 
+def test_the_code_on_installing_runs():
+    names = {}
+    exec(compile("\n".join(blocks("installing.md", "python")), "installing.md", "exec"), names)
+    assert names["text"].startswith('{"type": "FeatureCollection"')
+
+
 def test_the_code_and_the_commands_on_patterns_run(tmp_path, monkeypatch):
     names = {}
     exec(compile("\n".join(blocks("patterns.md", "python")), "patterns.md", "exec"), names)
