@@ -3,12 +3,12 @@
 import sys
 
 import napari
+
+from imtorque import find_blobs
 from napari_imtorque import samples, widgets
 from napari_imtorque.click import CutOut
 from napari_imtorque.planes import Stack
 from napari_imtorque.results import blob_layers, edge_layer
-
-from imtorque import find_blobs
 
 
 def main() -> None:
