@@ -7,7 +7,8 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test test-torch coverage check bench docs site gallery screenshots sanitize format stubs clean
+.PHONY: demo explore test test-torch test-napari test-installed coverage check names bench docs site gallery \
+    screenshots napari-screenshot sanitize fuzz wheels wheel-aarch64 wheel-windows sdist format stubs clean
 
 demo: $(VENV)/ready
 	$(BIN)/imtorque demo --out out/demo
@@ -24,6 +25,10 @@ test-torch: .venv-torch/ready
 	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_17_adjoint]" \
 	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_18_torque_layer]"
 
+# The public names and their signatures, in docs/public_names.txt.
+names: $(VENV)/test
+	$(BIN)/python docs/write_names.py docs/public_names.txt
+
 # What the tests reach, by a run of their own where there was none since the source changed.
 coverage: .coverage
 	$(BIN)/coverage report --skip-covered --omit='*/experiments/*' --fail-under=95 | tail -30
@@ -38,7 +43,10 @@ check: $(VENV)/check build/_native.pyi
 	diff -u $(STUB) build/_native.pyi || { echo "the stub is not that of the kernels: make stubs"; exit 1; }
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(MAKE) --no-print-directory coverage
+	$(BIN)/python docs/write_names.py build/public_names.txt
+	diff -u docs/public_names.txt build/public_names.txt || { echo "public names have changed: say so in CHANGELOG.md, then make names"; exit 1; }
 	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/*/* | grep -cve '^\s*\(//.*\)\?$$')"
 
 format: $(VENV)/check
@@ -78,8 +86,9 @@ screenshots: $(VENV)/test
 # The kernels under address and undefined-behaviour sanitizers, in an environment of their own; their threads under the
 # thread sanitizer, which Python cannot run under.
 sanitize: export ASAN_OPTIONS = detect_leaks=0
-sanitize: .venv-sanitize/ready build/sanitize/parallel_program
+sanitize: .venv-sanitize/ready build/sanitize/parallel_program build/sanitize/kernel_program
 	build/sanitize/parallel_program
+	build/sanitize/kernel_program | diff tests/native/kernel_sums.txt -
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
 	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider tests/native tests/test_torque.py \
 	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/test_patterns.py \
@@ -91,8 +100,50 @@ build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard na
 	@mkdir -p build/sanitize
 	$(CXX) -std=c++17 -O1 -g -DNO_FORK -fsanitize=thread -pthread -Inative $(filter %.cpp,$^) -o $@
 
+# The plugin for napari, in an environment of its own, on a screen that is not there (Xvfb) where there is none.
+SCREEN := $(if $(DISPLAY),,$(shell command -v xvfb-run > /dev/null && echo "xvfb-run -a -s '-screen 0 1400x900x24'"))
+PLUGIN := plugins/napari-imtorque
+test-napari: .venv-napari/ready
+	cd $(PLUGIN) && $(SCREEN) ../../.venv-napari/bin/python -m pytest -q -p no:cacheprovider
+
+napari-screenshot: .venv-napari/ready
+	$(SCREEN) .venv-napari/bin/python $(PLUGIN)/render_napari.py docs/napari.png
+
+# The tests against a wheel in an environment of its own, with the newest or the oldest dependencies we allow.
+DEPENDENCIES ?= newest
+INSTALLED := .venv-installed/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+test-installed:
+	$(PYTHON) -m venv --clear .venv-installed
+	$(INSTALLED)/python -m pip --quiet install uv
+	$(INSTALLED)/python -m uv pip install --quiet --python $(INSTALLED)/python --group test . \
+	    --resolution $(if $(filter oldest,$(DEPENDENCIES)),lowest-direct,highest)
+	$(INSTALLED)/python wheels/smoke.py
+	$(INSTALLED)/python -m pytest -q -n auto tests
+
+sdist: .venv-wheels/ready
+	.venv-wheels/bin/python -m build --sdist
+
+# Damaged files for every reader, and requests to the explorer, for so many seconds; what is found lies in build/fuzz/found.
+SECONDS ?= 60
+fuzz: $(VENV)/test
+	$(BIN)/python fuzz/run.py --seconds $(SECONDS)
+
+# Wheels for the Pythons that are here, each tried alone, in build/wheels.
+wheels: .venv-wheels/ready
+	.venv-wheels/bin/python wheels/build.py
+
+# Those for another processor and another system, by Debian's cross compilers, tried under emulation (CONTRIBUTING.md
+# says what to install). Their Python files are those of the wheel made here.
+wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
+	.venv-wheels/bin/python wheels/cross.py $*
+
+# Kernels called by several threads at once, without Python.
+build/sanitize/kernel_program: tests/native/kernel_program.cpp $(filter-out native/bindings/%,$(wildcard native/*/*.cpp))
+	@mkdir -p build/sanitize
+	$(CXX) -std=c++17 -O1 -g -ffp-contract=off -Wno-psabi -fsanitize=thread -pthread -Inative $^ -o $@
+
 clean:
-	rm -rf $(VENV) .venv-sanitize .venv-torch build out
+	rm -rf $(VENV) .venv-sanitize .venv-torch .venv-wheels .venv-installed .venv-napari build out
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -106,6 +157,20 @@ $(VENV)/ready: $(BIN)/python $(NATIVE)
 
 $(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/ready
 	$(PIP) install --group $*
+	@touch $@
+
+.venv-wheels/ready: pyproject.toml
+	$(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/python -m pip --quiet install --upgrade "pip>=25.1"
+	.venv-wheels/bin/python -m pip --quiet install --group wheels
+	@touch $@
+
+.venv-napari/ready: $(NATIVE) $(PLUGIN)/pyproject.toml
+	$(PYTHON) -m venv .venv-napari
+	.venv-napari/bin/python -m pip --quiet install --upgrade "pip>=25.1"
+	.venv-napari/bin/python -m pip --quiet install "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja hatchling editables
+	.venv-napari/bin/python -m pip --quiet install --no-build-isolation --editable ".[rois]" --editable $(PLUGIN)
+	cd $(PLUGIN) && ../../.venv-napari/bin/python -m pip --quiet install --group test
 	@touch $@
 
 .venv-torch/ready: $(NATIVE)

@@ -20,6 +20,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000)
+# By an emulated processor, each example takes twenty times as long.
+settings.register_profile("emulated", parent=settings.get_profile("default"), max_examples=8)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

@@ -60,6 +60,7 @@ def test_what_pages_say_comes_out_does(capsys):
     run("tutorial.md", {})
     assert capsys.readouterr().out.startswith("y,x,size,torque,")
     assert 0.5 < run("boundary.md", {})["boundary"].max() <= 1
+    assert run("installing.md", {})["text"].startswith('{"type": "FeatureCollection"')
 
 
 @pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if commands(page))])

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import imtorque
+from imtorque import _renamed
 
 HERE = Path(__file__).parent
 
@@ -194,3 +196,20 @@ def test_pixels_become_grey_at_one_door():
 
 def test_the_version_is_a_version():
     assert imtorque.__version__.split(".")[0].isdigit()
+
+
+def test_everything_that_says_a_version_says_the_same():
+    root = HERE.parent
+    said = {
+        "pyproject.toml": r'^version = "(.+)"',
+        "CITATION.cff": r"^version: (.+)$",
+        "plugins/napari-imtorque/pyproject.toml": r'^version = "(.+)"',
+        "plugins/napari-imtorque/src/napari_imtorque/__init__.py": r'^__version__ = "(.+)"',
+    }
+    found = {re.search(form, (root / path).read_text(), re.MULTILINE)[1] for path, form in said.items()}
+    assert len(found) == 1
+
+
+def test_the_changelog_lists_every_old_module_that_still_works():
+    changes = (HERE.parent / "CHANGELOG.md").read_text()
+    assert [name for name in _renamed.MODULES if f"`{name}`" not in changes] == []

@@ -3,7 +3,7 @@
 #ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
-#else
+#elif defined(__APPLE__)
 #include <pthread.h>
 #endif
 
@@ -16,13 +16,19 @@ using namespace imtorque;
 
 namespace {
 
+#if !defined(__linux__) && !defined(__APPLE__)
+unsigned long main_thread = 0;  // as Python numbers threads; read when the module is made
+#endif
+
 // Python runs signal handlers on its main thread alone, which is the process's first. Others need not ask, and must
 // not: a thread that wants the GIL while Python ends never gets it.
 bool on_main_thread() {
 #ifdef __linux__
     return syscall(SYS_gettid) == getpid();
-#else
+#elif defined(__APPLE__)
     return pthread_main_np() != 0;
+#else
+    return PyThread_get_thread_ident() == main_thread;
 #endif
 }
 
@@ -45,6 +51,9 @@ NB_MODULE(_native, m) {
     // A daemon thread that is inside a kernel when Python ends keeps what it was given; nanobind would call that a
     // leak.
     nb::set_leak_warnings(false);
+#if !defined(__linux__) && !defined(__APPLE__)
+    main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+#endif
     set_interrupt_check(&handle_signals);
     bind_edges(m);
     bind_finding(m);

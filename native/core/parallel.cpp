@@ -6,7 +6,9 @@
 // the pool, and makes its own when it needs one.
 #include "core/parallel.hpp"
 
+#ifndef _WIN32
 #include <pthread.h>
+#endif
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -132,7 +134,9 @@ class Pool {
 // No lock guards this pointer, so that a child can take it whatever the parent's threads were doing.
 std::atomic<Pool*> shared_pool{nullptr};
 
+#ifndef _WIN32  // which has no fork
 [[maybe_unused]] const int forgets_on_fork = pthread_atfork(nullptr, nullptr, [] { shared_pool.store(nullptr); });
+#endif
 
 Pool& pool() {
     Pool* there = shared_pool.load();

@@ -5,7 +5,7 @@
 namespace imtorque {
 namespace {
 bool processor_has_avx2() {
-#if defined(__x86_64__) || defined(__i386__)
+#ifdef IMTORQUE_HAS_AVX2
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2");
 #else

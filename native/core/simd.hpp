@@ -14,7 +14,9 @@
 #define IMTORQUE_IVDEP _Pragma("GCC ivdep")
 #endif
 
-#if defined(__x86_64__) || defined(__i386__)
+// Not by gcc on Windows, which does not align its stack for vectors of 32 bytes (gcc bug 54412).
+#if (defined(__x86_64__) || defined(__i386__)) && (!defined(_WIN32) || defined(__clang__))
+#define IMTORQUE_HAS_AVX2
 #define IMTORQUE_AVX2 __attribute__((target("avx2")))
 #else
 #define IMTORQUE_AVX2

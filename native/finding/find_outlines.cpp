@@ -2,6 +2,7 @@
 // them. Naive twins: naive.best_outline, naive.outline_profile, naive.outline_lines, naive.outline_contrast.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "core/parallel.hpp"
 #include "finding/outlines.hpp"
@@ -222,7 +223,7 @@ void outline_contrasts(const float* gx, const float* gy, int height, int width, 
         for (int q = 0; q < 4; ++q)
             if (in_quarter[q]) weakest = std::min(weakest, side * quarter[q] / in_quarter[q]);
         for (float& value : seen) value = static_cast<float>(side * value);
-        std::nth_element(seen.begin(), seen.begin() + static_cast<long>(seen.size() / 4), seen.end());
+        std::nth_element(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 4), seen.end());
         out[0] = static_cast<float>(mean);
         out[1] = static_cast<float>(std::sqrt(std::max(0.0, squares / n - mean * mean)));
         out[2] = static_cast<float>(weakest);

@@ -32,12 +32,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         given = len(os.fsencode(target.name))
         raise ValueError(f"{target}: a file's name must have at most {LONGEST_NAME} bytes, got {given}")
     partial, lock = _begin(target)
+    if sys.platform == "win32":  # where no open file can be renamed
+        os.close(lock)
     try:
         yield partial
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
-        os.close(lock)
+        if sys.platform != "win32":
+            os.close(lock)
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
@@ -52,7 +55,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write text as UTF-8, complete or not at all, and return its path."""
     target = Path(path)
     with replacing(target) as partial:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8", newline="\n")
     return target
 
 

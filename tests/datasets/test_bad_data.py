@@ -153,7 +153,7 @@ def test_colours_are_no_grey_but_three_equal_channels_are(tmp_path):
 
 def test_an_array_that_is_none_is_named(tmp_path):
     (tmp_path / "a.npy").write_bytes(b"no")
-    with pytest.raises(ValueError, match=r"a\.npy must be a readable \.npy array"):
+    with pytest.raises(ValueError, match=r"a\.npy: must be a readable \.npy array"):
         read_array(tmp_path / "a.npy")
     np.save(tmp_path / "b.npy", np.array(["text"]))
     with pytest.raises(ValueError, match=r"b\.npy must hold one array of numbers"):

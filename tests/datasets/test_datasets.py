@@ -199,7 +199,7 @@ def test_an_array_that_promises_more_than_memory_is_refused(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((2, 2)))
     data = (tmp_path / "a.npy").read_bytes()
     (tmp_path / "a.npy").write_bytes(data.replace(b"(2, 2), }" + b" " * 24, b"(999999999999, 999999), }" + b" " * 8))
-    with pytest.raises(ValueError, match=r"a\.npy must be a readable \.npy array"):
+    with pytest.raises(ValueError, match=r"a\.npy: must be a readable \.npy array"):
         datasets.read_prediction(tmp_path / "a.npy")
 
 

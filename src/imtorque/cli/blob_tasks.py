@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from imtorque._types import Image
 from imtorque.cli.opening import AS_IT_IS, Opening
+from imtorque.cli.rois import Form, write_rois
 from imtorque.cli.tasks import Written, table
 from imtorque.edges import edges_from_depth
 from imtorque.files import SUFFIXES, read_mask, write_picture, write_text
@@ -38,6 +39,7 @@ class FindBlobs:
     labels: bool
     opening: Opening = AS_IT_IS
     depth: bool = False
+    rois: Form | None = None
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture and its mask."""
@@ -46,7 +48,8 @@ class FindBlobs:
     def run(self, source: Path, stem: str) -> Written:
         """Write the blobs of one picture."""
         image, inside, blobs = self._found(source)
-        outputs = [write_text(f"{stem}.csv", blob_table(blobs))]
+        rois = write_rois(stem, blobs, self.rois, self.opening.reduce)
+        outputs = [write_text(f"{stem}.csv", blob_table(blobs)), *rois]
         if self.overlay:
             outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
         if self.labels:

@@ -13,6 +13,7 @@ from imtorque.cli.batch import Outcome
 from imtorque.cli.counting_tasks import CountObjects, object_columns, read_objects
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
+from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, OutIfAny, one_line_errors, run_table_task
 from imtorque.cli.torque import SIGNS, Sign
 from imtorque.files import find_pictures, write_text
@@ -83,6 +84,7 @@ def count(
     pixel_size: Annotated[
         str | None, typer.Option(metavar="0.32um", help="Of a pixel's side; by default what the file says.")
     ] = None,
+    rois: Rois = None,
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
@@ -113,6 +115,7 @@ def count(
         pixel=None if pixel_size is None else _length("--pixel-size", pixel_size),
         sure=sure,
         opening=Opening(page, channel, reduce),
+        rois=rois,
     )
     if table is not None:
         run_table_task(task, images, out, jobs, as_json, _describe, many=many)

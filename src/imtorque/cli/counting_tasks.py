@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from imtorque._types import Image
 from imtorque.cli.blob_tasks import BLOB_NAMES, blob_rows, label_bytes
 from imtorque.cli.opening import AS_IT_IS, Opening
+from imtorque.cli.rois import Form, write_rois
 from imtorque.cli.tasks import Written, table
 from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
@@ -36,6 +39,7 @@ class CountObjects:
     pixel: float | None
     sure: float | None = None
     opening: Opening = AS_IT_IS
+    rois: Form | None = None
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture and the finder."""
@@ -52,6 +56,7 @@ class CountObjects:
                 numbered_overlay(image, found.labels, *(v.astype(np.float64) for v in (found.y, found.x))),
             ),
             write_picture(f"{stem}.labels.tiff", label_bytes(found)),
+            *write_rois(stem, found, self.rois, self.opening.reduce),
         ]
         return outputs, result
 
@@ -113,6 +118,15 @@ def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:
     return {**row, **lengths, "area_um2": float(f"{row['area'] * pixel**2:.6g}")}
 
 
+@contextmanager
+def _reading_table(place: Path) -> Iterator[None]:
+    """Name the file that is no table."""
+    try:
+        yield
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{place}: must be a CSV table in UTF-8, got: {error}") from None
+
+
 def read_objects(place: Path) -> dict[str, NDArray[Any]]:
     """Return what is marked, by picture: boxes or points of a CSV table, or the label images of a folder.
 
@@ -123,7 +137,7 @@ def read_objects(place: Path) -> dict[str, NDArray[Any]]:
         if not found:
             raise ValueError(f"{place}: must hold label images, got none")
         return found
-    with open(place, newline="", encoding="utf-8-sig") as file:
+    with _reading_table(place), open(place, newline="", encoding="utf-8-sig") as file:
         rows = csv.DictReader(file)
         columns = set(rows.fieldnames or ())
         names = next((names for names in (BOXES, POINTS) if {"image", *names} <= columns), None)

@@ -13,6 +13,7 @@ from imtorque.cli.blob_tasks import FindBlobs
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.parsing import parse_pattern, parse_sizes
+from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, Out, OutIfAny, run_table_task, run_task
 from imtorque.edges import SQRT2
 
@@ -164,6 +165,7 @@ def blobs(
     ] = None,
     overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
+    rois: Rois = None,
     depth: Depth = False,
     page: Page = None,
     channel: Channel = None,
@@ -194,6 +196,7 @@ def blobs(
         labels=labels,
         opening=Opening(page, channel, reduce),
         depth=depth,
+        rois=rois,
     )
     run_table_task(task, images, out, jobs, as_json, _describe_blobs, many=many)
 

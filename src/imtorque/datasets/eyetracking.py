@@ -122,7 +122,11 @@ def _rows(path: Path, needed: Sequence[str]) -> list[dict[str, str]]:
             missing = [name for name in needed if name not in columns]
             if missing:
                 raise ValueError(f"columns {', '.join(needed)} are needed, {', '.join(missing)} missing")
-            return list(reader)
+            rows = list(reader)
+            short = next((k for k, row in enumerate(rows, start=2) if None in [row[name] for name in needed]), None)
+            if short is not None:
+                raise ValueError(f"line {short} must have {len(columns)} columns")
+            return rows
     except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
         raise ValueError(f"{path} must be a readable table: {error}") from error
 

@@ -80,7 +80,7 @@ def read_mat(path: Path) -> dict[str, Any]:
         with open_regular(path) as file:
             data = file.read()
         return _variables(data)
-    except (OSError, ValueError, struct.error, zlib.error, OverflowError, MemoryError) as error:
+    except (OSError, ValueError, IndexError, struct.error, zlib.error, OverflowError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{path} must be a readable .mat file: {reason}") from error
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque._arrays import reading_arrays
 from imtorque._atomic import open_regular
 from imtorque.files import image_shape, read_image
 
@@ -37,11 +37,8 @@ def read_grey(path: Path) -> NDArray[Any]:
 
 def read_array(path: Path) -> NDArray[Any]:
     """Read a .npy file of numbers."""
-    try:
-        with open_regular(path) as file:
-            array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, SyntaxError, OverflowError, MemoryError, BadZipFile) as error:
-        raise ValueError(f"{path} must be a readable .npy array: {_one_line(error)}") from error
+    with reading_arrays(path, "a readable .npy array"), open_regular(path) as file:
+        array = np.load(file, allow_pickle=False)
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "buif":
         raise ValueError(f"{path} must hold one array of numbers")
     return array
@@ -60,7 +57,3 @@ def files_by_stem(folder: Path, suffixes: Iterable[str]) -> dict[str, Path]:
             raise ValueError(f"{folder} must hold one file per image, got {found[path.stem].name} and {path.name}")
         found[path.stem] = path
     return found
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -7,12 +7,12 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imtorque import _native
+from imtorque._arrays import read_arrays, reading_arrays
 from imtorque._atomic import write_bytes
 from imtorque._types import Float32Array, Image, IntArray
 from imtorque.finding.contours import Contours
@@ -173,19 +173,16 @@ class ObjectFinder:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ObjectFinder:
         """Read a finder that `save` wrote; scikit-learn is not needed."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
+        with reading_arrays(path, "a file that ObjectFinder.save wrote"):
+            arrays = read_arrays(path)
             about = json.loads(str(arrays["about"]))
-        except (ValueError, KeyError, EOFError) as error:
-            raise ValueError(f"{path} must be a file that ObjectFinder.save wrote: {error}") from error
-        if about.get("format") != FORMAT:
-            raise ValueError(f"{path} must be of format {FORMAT}, got {about.get('format')}")
-        finder = cls([tuple(part) for part in about["kinds"]])
-        finder.setting_ = Setting(**{**about["setting"], "kinds": tuple(about["setting"]["kinds"])})
-        finder._sizes, finder._signs = Sizes(**about["sizes"]), tuple(about["signs"])
-        finder._form = arrays["form"]
-        finder._forest = Forest(*(arrays[field.name] for field in fields(Forest)))
+            if about["format"] != FORMAT:
+                raise ValueError(f"format {about['format']}, not {FORMAT}")
+            finder = cls([tuple(part) for part in about["kinds"]])
+            finder.setting_ = Setting(**{**about["setting"], "kinds": tuple(about["setting"]["kinds"])})
+            finder._sizes, finder._signs = Sizes(**about["sizes"]), tuple(about["signs"])
+            finder._form = arrays["form"]
+            finder._forest = Forest(*(arrays[field.name] for field in fields(Forest))).checked()
         return finder
 
     def _require_fit(self) -> None:

@@ -28,8 +28,26 @@ class Forest:
     value: Float32Array
     root: NDArray[np.int32]
 
+    def checked(self) -> Forest:
+        """Return the forest where every way through it ends at a leaf, else raise: files can hold anything."""
+        dtypes = {"feature": "i4", "threshold": "f4", "left": "i4", "right": "i4", "value": "f4", "root": "i4"}
+        for name, dtype in dtypes.items():
+            array = getattr(self, name)
+            if array.ndim != 1 or array.dtype != dtype:
+                raise ValueError(f"{name} of {array.dtype} and shape {array.shape}")
+        count = len(self.feature)
+        if {len(array) for array in (self.threshold, self.left, self.right, self.value)} != {count}:
+            raise ValueError("trees whose arrays differ in length")
+        node = np.flatnonzero(self.feature >= 0)
+        ends = [np.all((branch[node] > node) & (branch[node] < count)) for branch in (self.left, self.right)]
+        if not len(self.root) or not np.all((self.root >= 0) & (self.root < count)) or not all(ends):
+            raise ValueError("trees with branches to nowhere")
+        return self
+
     def __call__(self, features: Float32Array) -> Float32Array:
         """Return the mean value of the leaves that each row of features falls into."""
+        if self.feature.max(initial=-1) >= features.shape[1]:
+            raise ValueError(f"a forest must ask for {features.shape[1]} features, got {self.feature.max() + 1}")
         arrays = (self.feature, self.threshold, self.left, self.right, self.value, self.root)
         return _native.forest_values(*arrays, np.ascontiguousarray(features, np.float32))
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._atomic import write_text
+from imtorque._atomic import write_bytes, write_text
 from imtorque._shown import with_first_rows
 from imtorque._types import Extrema, FloatArray, IntArray
+from imtorque.finding.rois import geojson, imagej_rois
 
 EXTREMA = ("y", "x", "size", "value")
 SHOWN = ("y", "x", "diameter", "area", "contrast", "score")
@@ -135,6 +136,31 @@ class Blobs(Extrema):
     def to_shapes(self) -> tuple[list[NDArray[np.float64]], dict[str, Any]]:
         """Return outlines and the arguments of napari's `viewer.add_shapes(outlines, **arguments)`."""
         return list(self.outline), {"shape_type": "polygon", "features": self.to_dict(), "name": "outlines"}
+
+    def to_geojson(self, path: str | os.PathLike[str] | None = None, *, scale: float = 1.0) -> str:
+        """Return outlines and measurements as GeoJSON text, which QuPath imports, and write it where a path is given.
+
+        Parameters
+        ----------
+        path
+            Where to write it, such as cells.geojson.
+        scale
+            How many pixels of the program's picture are one of the picture that was searched, by side.
+        """
+        text = geojson(self, scale)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_imagej_rois(self, path: str | os.PathLike[str] | None = None, *, scale: float = 1.0) -> bytes:
+        """Return outlines as a .zip of regions for ImageJ's ROI Manager, and write it where a path is given.
+
+        Needs roifile (`pip install 'imtorque[rois]'`). Parameters are those of `to_geojson`.
+        """
+        content = imagej_rois(self, scale)
+        if path is not None:
+            write_bytes(path, content)
+        return content
 
     def __repr__(self) -> str:
         """Say how many there are, and show the first."""

@@ -11,10 +11,12 @@ import hashlib
 import io
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Self
 from zipfile import BadZipFile
 
@@ -211,6 +213,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         AttributeError,
         EOFError,
         NotImplementedError,
+        MemoryError,
+        TokenError,
+        zlib.error,
     ) as error:
         raise ValueError(f"{path}: must be a model that `imtorque train` wrote, whole, got something else") from error
     return header, arrays

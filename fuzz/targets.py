@@ -1,0 +1,261 @@
+"""What is fuzzed: for each reader of files a few good files to damage, and the requests of the explorer.
+
+A reader may refuse a file only by a ValueError or an OSError of one line that says which file it is.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import tifffile
+from PIL import Image
+from scipy.io import savemat
+
+import imtorque
+from imtorque import files
+from imtorque.cli.counting_tasks import read_objects
+from imtorque.datasets import berkeley, caltech, eyetracking, predictions
+from imtorque.datasets.matlab import read_mat
+
+ROOT = Path(__file__).parents[1]
+TAUGHT, MODELS = ROOT / "fuzz" / "taught.finder", ROOT / "tests" / "recognition" / "models"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader, the ending of its files, and some that it reads."""
+
+    read: Callable[[Path], Any]
+    ending: str
+    seeds: list[bytes]
+    large: bool = False  # whether what it reads may take as much memory as there is
+
+
+@cache
+def targets() -> dict[str, Target]:
+    """Return all readers by name."""
+    return {
+        **{f"picture.{form}": Target(read_picture, f".{form}", seeds, True) for form, seeds in pictures().items()},
+        **array_targets(),
+        "seg": Target(berkeley.read_annotations, ".seg", [SEG]),
+        "objects.csv": Target(read_objects, ".csv", [b"image,y0,x0,y1,x1\na.png,1,2,3,4\n", b"image,y,x\na,1.5,2\n"]),
+        "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
+        "explorer.upload": Target(upload, ".png", [seed for seeds in pictures().values() for seed in seeds[:1]]),
+        "explorer.query": Target(ask, ".txt", QUERIES),
+        "finder": Target(imtorque.ObjectFinder.load, ".finder", [finder_file()]),
+        "recogniser": Target(load_recogniser, ".model", [(MODELS / "format-1.model").read_bytes()]),
+    }
+
+
+def array_targets() -> dict[str, Target]:
+    """Return the readers of arrays: MATLAB's and numpy's."""
+    mats = mat_files()
+    arrays = [saved(np.save, np.arange(12.0).reshape(3, 4)), saved(np.save, np.zeros((2, 3, 4), np.uint8))]
+    return {
+        "mat": Target(read_mat, ".mat", list(mats.values())),
+        "mat.truth": Target(berkeley.read_annotations, ".mat", [mats["truth"]]),
+        "mat.outline": Target(caltech.read_outline, ".mat", [mats["outline"]]),
+        "mat.prediction": Target(predictions.read_prediction, ".mat", [mats["ucm"], mats["segs"]]),
+        "npy": Target(predictions.read_prediction, ".npy", arrays),
+        "volume": Target(imtorque.TorqueVolume.load, ".npz", [volume_file()]),
+    }
+
+
+def read_picture(path: Path) -> None:
+    """Read a picture, its shape and the size of its pixels."""
+    for read in (files.image_shape, files.pixel_size, files.read_image, lambda p: files.read_image(p, 0, 0)):
+        try:
+            read(path)
+        except (ValueError, OSError) as error:
+            refused = error
+            check_refusal(error, path)
+        else:
+            refused = None
+    if refused is not None:
+        raise refused
+
+
+def check_refusal(error: BaseException, path: Path) -> None:
+    """Raise unless an error is one line that names the file."""
+    text = str(error)
+    if "\n" in text or path.name not in text:
+        raise AssertionError(f"a refusal must be one line with the file's name, got {text!r}") from error
+
+
+def saved(write: Callable[..., Any], *content: Any, **options: Any) -> bytes:
+    """Return what a function writes to a file."""
+    file = io.BytesIO()
+    write(file, *content, **options)
+    return file.getvalue()
+
+
+def pictures() -> dict[str, list[bytes]]:
+    """Return small pictures of every format."""
+    y, x = np.indices((12, 17))
+    grey = ((y * 20 + x * 9) % 256).astype(np.uint8)
+    colour = np.stack([grey, 255 - grey, grey // 2], axis=2)
+
+    def by_pillow(pixels: np.ndarray, form: str, **options: Any) -> bytes:
+        return saved(lambda file: Image.fromarray(pixels).save(file, form, **options))
+
+    frames = [Image.fromarray(grey), Image.fromarray(255 - grey)]
+    film = saved(lambda file: frames[0].save(file, "GIF", save_all=True, append_images=frames[1:]))
+    return {
+        "png": [by_pillow(grey, "PNG"), by_pillow(colour, "PNG"), by_pillow(grey.astype(np.uint16) * 200, "PNG")],
+        "jpg": [by_pillow(grey, "JPEG"), by_pillow(colour, "JPEG", progressive=True)],
+        "bmp": [by_pillow(grey, "BMP"), by_pillow(colour, "BMP")],
+        "webp": [by_pillow(colour, "WEBP"), by_pillow(colour, "WEBP", lossless=True)],
+        "gif": [by_pillow(grey, "GIF"), film],
+        "ppm": [by_pillow(grey, "PPM"), by_pillow(colour, "PPM")],
+        "tiff": tiffs(grey, colour),
+    }
+
+
+def tiffs(grey: np.ndarray, colour: np.ndarray) -> list[bytes]:
+    """Return TIFF files of many kinds."""
+
+    def written(pixels: np.ndarray, **options: Any) -> bytes:
+        return saved(lambda file: tifffile.imwrite(file, pixels, **options))
+
+    squares = [Image.fromarray(colour).convert("P"), Image.fromarray(grey)]
+    packed = [
+        saved(lambda file, c=c: Image.fromarray(grey).save(file, "TIFF", compression=c))
+        for c in ("tiff_lzw", "packbits", "jpeg", "tiff_adobe_deflate")
+    ]
+    fax = saved(lambda file: Image.fromarray(grey > 99).save(file, "TIFF", compression="group4"))
+    return [
+        written(grey),
+        written(colour, photometric="rgb", planarconfig="separate"),
+        written(np.stack([grey, grey]).astype(np.float32), imagej=True, metadata={"axes": "ZYX"}),
+        written(np.stack([grey, grey]), ome=True, metadata={"axes": "CYX", "PhysicalSizeX": 0.5}),
+        written(np.zeros((40, 50), np.uint16), tile=(16, 16), compression="zlib", predictor=True),
+        written(grey, bigtiff=True, byteorder=">"),
+        saved(lambda file: squares[0].save(file, "TIFF")),
+        fax,
+        *packed,
+    ]
+
+
+SEG = b"format ascii cr\nwidth 5\nheight 2\nsegments 2\ndata\n0 0 0 2\n1 0 3 4\n0 1 0 4\n"
+
+
+def mat_files() -> dict[str, bytes]:
+    """Return MATLAB files of what the data sets hold."""
+    labels = np.repeat([[1, 1, 2, 2]], 3, axis=0).astype(np.uint16)
+    people, cells = np.empty((1, 2), object), np.empty((1, 2), object)
+    for k in range(2):
+        people[0, k] = {"Segmentation": labels, "Boundaries": (labels > 1).astype(np.uint8)}
+        cells[0, k] = labels
+    box = np.array([[3.0, 20.0, 4.0, 30.0]])
+    return {
+        "truth": saved(savemat, {"groundTruth": people}),
+        "packed": saved(savemat, {"groundTruth": people, "text": "words"}, do_compression=True),
+        "outline": saved(savemat, {"obj_contour": np.array([[1.0, 5, 9], [2, 8, 3]]), "box_coord": box}),
+        "ucm": saved(savemat, {"ucm2": np.linspace(0, 1, 63).reshape(7, 9)}),
+        "segs": saved(savemat, {"segs": cells}),
+    }
+
+
+def _through(save: Callable[[Path], Any]) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "file.npz"
+        save(path)
+        return path.read_bytes()
+
+
+def volume_file() -> bytes:
+    """Return a torque volume."""
+    return _through(imtorque.TorqueVolume(np.zeros((2, 3, 4), np.float32), np.array([3, 5])).save)
+
+
+def finder_file() -> bytes:
+    """Return a finder that was taught on two small pictures; where the file is gone, it is made anew."""
+    if not TAUGHT.exists():
+        y, x = np.indices((60, 80))
+        discs = [(y - 20) ** 2 + (x - c) ** 2 <= 64 for c in (20, 50)]
+        picture = (100 + 80 * np.logical_or(*discs)).astype(np.uint8)
+        boxes = [[12, 12, 29, 29], [12, 42, 29, 59]], [[12, 21, 29, 38], [12, 51, 29, 68]]
+        imtorque.ObjectFinder().fit([picture, picture[:, ::-1].copy()], boxes).save(TAUGHT)
+    return TAUGHT.read_bytes()
+
+
+def load_recogniser(path: Path) -> Any:
+    """Load a recogniser."""
+    from imtorque.recognition import Recogniser
+
+    return Recogniser.load(path)
+
+
+def read_eye_tracking(path: Path) -> Any:
+    """Read a table of fixations, as part of a data set of one picture."""
+    rows = eyetracking._rows(path, ("image", "observer", "y", "x"))
+    try:
+        return eyetracking._fixations(rows, (12, 17))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+QUERIES = [
+    f"{name}?{query}".encode()
+    for name in ("view", "contribution", "figure", "extrema.csv", "code", "value.png", "scale.npy", "picture.png")
+    for query in (
+        "sigma=1.5&low=0.1&high=0.2&force=unit&layers=value,edges&count=5",
+        "y=20&x=30&size=15&patch=disk&alpha=1.5&smallest=5&largest=31&polarity=free",
+        "clicks=first,20,30&whole=any&pattern=45&apart=false&number=1",
+    )
+] + [b"", b"../../x", b"nothing?"]
+
+
+class _Page:
+    """The explorer, asked without a network."""
+
+    def __init__(self) -> None:
+        from starlette.testclient import TestClient
+
+        from imtorque.explorer.server import make_app
+
+        self.client = TestClient(make_app(), base_url="http://localhost", raise_server_exceptions=True)
+        self.key: str | None = None
+
+    def answer(self, method: str, address: str, **options: Any) -> Any:
+        answer = self.client.request(method, address, **options)
+        if answer.status_code >= 500:
+            raise AssertionError(
+                f"an answer must not be a fault of the server, got {answer.status_code}: {answer.text}"
+            )
+        return answer
+
+
+_page: list[_Page] = []
+
+
+def page() -> _Page:
+    """Return the explorer with one picture in it."""
+    if not _page:
+        _page.append(_Page())
+    if _page[0].key is None:
+        _page[0].key = _page[0].answer("POST", "/api/pictures?sample=shapes").json()["key"]
+    return _page[0]
+
+
+def upload(path: Path) -> None:
+    """Send a file to the explorer, and forget the picture again."""
+    answer = page().answer("POST", "/api/pictures", params={"name": path.name}, content=path.read_bytes())
+    if answer.status_code == 201:
+        page().answer("DELETE", f"/api/pictures/{json.loads(answer.content)['key']}")
+
+
+def ask(path: Path) -> None:
+    """Ask the explorer what a file of bytes asks."""
+    text = path.read_bytes().decode("latin-1")
+    name, _, query = text.partition("?")
+    page().answer("GET", f"/api/pictures/{page().key}/{quote(name[:200])}?{quote(query[:2000], safe='=&,?/')}")
