@@ -44,6 +44,7 @@ class Settings:
     count: int = 12
     apart: bool = True
     layers: tuple[str, ...] = ()
+    range: float = 99.0
     number: int | None = None
     y: int | None = None
     x: int | None = None
@@ -190,6 +191,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "count": _whole(0, MOST_EXTREMA),
     "apart": lambda name, text: _choice("0", "1")(name, text) == "1",
     "layers": _layers,
+    "range": _number(50, 100),
     "number": _whole(1, MOST_EXTREMA),
     "y": _whole(0, LARGEST_SIZE),
     "x": _whole(0, LARGEST_SIZE),

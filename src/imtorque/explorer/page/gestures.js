@@ -16,13 +16,30 @@ export const largestPatch = ({ height, width }) => Math.max(3, odd(Math.min(heig
 
 export const grown = (size, steps) => size + steps * Math.max(2, 2 * Math.round(size / 50));
 
-// actions: patch() → {y, x, size}, setPatch(patch), tool() → name, choose(number), cut(place, event), stroke(kind, place),
+// Wheels turn by whole notches, trackpads by pixels: a step for each notch, or for as many pixels.
+const NOTCH = 40;
+function notches() {
+  let turned = 0;
+  let last = 0;
+  return ({ deltaY, deltaMode, timeStamp }) => {
+    const pixels = deltaMode === 0 ? deltaY : NOTCH * Math.sign(deltaY);
+    if (timeStamp - last > 400 || Math.sign(pixels) !== Math.sign(turned)) turned = 0;
+    last = timeStamp;
+    turned += clamp(pixels, -NOTCH, NOTCH);
+    const steps = Math.trunc(turned / NOTCH);
+    turned -= steps * NOTCH;
+    return steps;
+  };
+}
+
+// actions: patch() → {y, x, size}, setPatch(patch), tool() → name, choose(number), chooseNext(by), cut(place, event), stroke(kind, place),
 // picture() → {height, width} or null, extrema() → list, home()
 export function listen(stage, actions) {
   const { canvas } = stage;
   const pointers = new Map();
   let drag = null;
   let pinch = null;
+  const turnedBy = notches();
 
   const grabs = (place) => {
     const { y, x, size } = actions.patch();
@@ -88,14 +105,21 @@ export function listen(stage, actions) {
   canvas.addEventListener("wheel", (event) => {
     if (!actions.picture() || event.ctrlKey || !["patch", "draw"].includes(actions.tool())) return;
     event.preventDefault();
-    if (event.deltaY) move({ size: grown(actions.patch().size, -Math.sign(event.deltaY)) });
+    const steps = turnedBy(event);
+    if (steps) move({ size: grown(actions.patch().size, -steps) });
   }, { passive: false });
 
   const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   canvas.addEventListener("keydown", (event) => {
     if (!actions.picture() || event.ctrlKey || event.metaKey) return;
     const { y, x, size } = actions.patch();
-    if (event.key in ARROWS) {
+    if (actions.tool() === "extrema") { // there is no patch to move: keys go from mark to mark
+      const [dy, dx] = ARROWS[event.key] ?? [0, 0];
+      if (dy || dx) actions.chooseNext(dy + dx);
+      else if (event.key === "Home") actions.choose(1);
+      else if (event.key === "Escape") actions.choose(null);
+      else return;
+    } else if (event.key in ARROWS) {
       const step = event.shiftKey ? 10 : 1;
       const [dy, dx] = ARROWS[event.key];
       move({ y: y + step * dy, x: x + step * dx });
@@ -103,7 +127,6 @@ export function listen(stage, actions) {
     else if (event.key === "-" || event.key === "_") move({ size: grown(size, -1) });
     else if (event.key === "Home") actions.home();
     else if (event.key === "Enter" && actions.tool() === "cut") cutAt({ y, x }, event);
-    else if (event.key === "Escape" && actions.tool() === "extrema") actions.choose(null);
     else return;
     event.preventDefault();
   });

@@ -13,14 +13,25 @@ export const page = {
   moments: null, // of the chosen extremum's edges
   figure: null, // what was cut out
   sketching: false, // whether the picture is the sketch pad
+  drawn: false, // whether the sketch has changed since it was sent
+  quiet: true, // whether changes are the page's own and no step to go back by
+  curveLimit: 1, // the torque at the top of the curve's axis
   stage: null,
   panel: null,
 };
+
+// What a screen reader is told: one thing at a time, the last.
+let saying;
+export function say(text, wait = 400) {
+  clearTimeout(saying);
+  saying = setTimeout(() => { $("live").textContent = text; }, wait);
+}
 
 let toasting;
 export function toast(message) {
   $("toast").textContent = message;
   $("toast").classList.add("shown");
+  say(message, 0);
   clearTimeout(toasting);
   toasting = setTimeout(() => $("toast").classList.remove("shown"), 6000);
 }

@@ -71,8 +71,10 @@ export const sizeAt = (canvas, clientX, smallest, largest) => {
   return 2 * Math.round((size - 1) / 2) + 1;
 };
 
-// torque[r] belongs to size 2 r + 1; what lies before `smallest` is not shown.
-export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
+// torque[r] belongs to size 2 r + 1. The strongest of `sizes` has a mark.
+export function paintCurve(canvas, torque, { size, sizes, limit }) {
+  const smallest = sizes[0];
+  const largest = sizes.at(-1);
   const { c, width, height, colour } = prepared(canvas);
   const { left, right, top, bottom } = MARGIN;
   const px = (s) => left + ((s - smallest) / Math.max(1, largest - smallest)) * (width - left - right);
@@ -99,7 +101,6 @@ export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
   }
 
   const zero = py(0);
-  let best = null;
   for (const [sign, name] of [[1, "--plus"], [-1, "--minus"]]) {
     c.beginPath();
     c.moveTo(px(smallest), zero);
@@ -115,11 +116,10 @@ export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
   c.strokeStyle = colour("--text");
   c.beginPath();
   for (let s = smallest; s <= largest; s += 2) {
-    const value = torque[(s - 1) / 2];
-    c.lineTo(px(s), py(value));
-    if (value !== 0 && (best === null || Math.abs(value) > Math.abs(torque[(best - 1) / 2]))) best = s;
+    c.lineTo(px(s), py(torque[(s - 1) / 2]));
   }
   c.stroke();
+  const best = strongest(torque, sizes);
 
   if (best !== null) { // a hollow mark on the strongest size
     c.beginPath();
@@ -128,22 +128,32 @@ export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
     c.strokeStyle = colour("--soft");
     c.stroke();
   }
+  // Where the patch is; one beyond the sizes of the maps stands at the end, hollow.
   const shown = Math.max(smallest, Math.min(largest, size));
-  const value = torque[(shown - 1) / 2];
-  c.strokeStyle = colour("--accent");
+  const value = torque[(size - 1) / 2];
+  c.strokeStyle = c.fillStyle = colour("--accent");
   c.lineWidth = 2;
   c.beginPath();
   c.moveTo(px(shown), top);
   c.lineTo(px(shown), height - bottom);
   c.stroke();
-  c.fillStyle = colour("--accent");
   c.beginPath();
   c.arc(px(shown), py(value), 5, 0, 2 * Math.PI);
-  c.fill();
-  c.textAlign = shown > (smallest + largest) / 2 ? "right" : "left";
-  const room = px(shown) - left < 30 || width - right - px(shown) < 30;
-  if (!room) {
-    c.textAlign = "center";
-    c.fillText(String(shown), px(shown), height - 4);
+  if (shown === size) c.fill();
+  else c.stroke();
+  const room = px(shown) - left > 30 && width - right - px(shown) > 30;
+  if (!room && shown === size) return;
+  c.textAlign = shown === size ? "center" : size > largest ? "right" : "left";
+  const text = shown === size ? String(size) : size > largest ? `${size} ›` : `‹ ${size}`;
+  c.fillText(text, px(shown), shown === size ? height - 4 : top + 8);
+}
+
+// The size of the strongest torque, as the maps choose it: the smallest of equals; null where all are zero.
+export function strongest(torque, sizes) {
+  let best = null;
+  for (const size of sizes) {
+    const value = Math.abs(torque[(size - 1) / 2]);
+    if (value > (best === null ? 0 : Math.abs(torque[(best - 1) / 2]))) best = size;
   }
+  return best;
 }

@@ -6,6 +6,7 @@ export const DEFAULTS = {
   picture: null, y: null, x: null, size: null,
   sigma: SQRT2, low: null, high: null, force: "unit", alpha: 2, patch: "square", smallest: 5, largest: null,
   pattern: "circle", polarity: "signed",
+  range: 99, // per cent of the value map that are no stronger than its strongest colour
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, apart: true, number: null,
   tab: "layers", tool: "patch", clicks: [], whole: "any",
@@ -34,7 +35,7 @@ const READERS = {
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
   alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
-  layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
+  range: number(50, 100), layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
   tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"),
 };
 
@@ -96,7 +97,7 @@ export function writeAddress(values) {
 // What the server is asked with: its own names, and only what differs from its defaults.
 export function settingsQuery(state, extra = {}) {
   const query = new URLSearchParams();
-  for (const key of ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest"]) {
+  for (const key of ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "range"]) {
     if (state[key] !== null && state[key] !== DEFAULTS[key]) query.set(key, state[key]);
   }
   for (const [key, value] of Object.entries({ count: state.count, apart: state.apart ? 1 : 0, ...extra })) {
