@@ -417,7 +417,7 @@ def test_every_control_is_reached_by_the_tab_key_and_has_a_name(tab):
     tab.open("#tab=settings&low=0.02&high=0.05")
     reached = []
     tab.page.locator("#picture").focus()
-    for _ in range(40):
+    for _ in range(60):
         facts = tab.page.evaluate(
             """() => {
                 const at = document.activeElement;

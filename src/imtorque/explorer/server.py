@@ -21,6 +21,7 @@ from imtorque.datasets import SAMPLES
 from imtorque.explorer.answers import ANSWERS, Answer, described
 from imtorque.explorer.guard import MOST_UPLOAD_BYTES, Guard
 from imtorque.explorer.held import HeldPicture, PictureStore, picture_of_file, picture_of_sample
+from imtorque.explorer.qr import qr_picture
 from imtorque.explorer.settings import read_settings
 from imtorque.explorer.working import Uploads, Workers
 
@@ -96,6 +97,7 @@ class Explorer:
             Route("/", self._page("index.html")),
             *(Route(f"/page/{name}", self._page(name)) for name in self._files),
             Route("/api/start", self.about),
+            Route("/api/qr.svg", self.qr_code),
             Route("/api/pictures", self.take, methods=["POST"]),
             Route("/api/pictures/{key}", self.forget, methods=["DELETE"]),
             Route("/api/pictures/{key}/close", self.close, methods=["POST"]),
@@ -107,6 +109,11 @@ class Explorer:
         start = None if self._start is None else self._start.name
         facts = {"version": imtorque.__version__, "samples": list(SAMPLES), "start": start}
         return JSONResponse({**facts, "most_bytes": MOST_UPLOAD_BYTES, "network": self._network})
+
+    async def qr_code(self, request: Request) -> Response:
+        """Answer a text, such as the page's address, as a QR code."""
+        text = request.query_params.get("text", "")
+        return Response(qr_picture(text), media_type="image/svg+xml")
 
     async def take(self, request: Request) -> Response:
         """Take a picture: a file in the body, or the name of a sample, or the one the server was started with."""

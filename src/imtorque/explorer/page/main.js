@@ -11,6 +11,10 @@ import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
 import { firstPicture, openFile, openNamed, setKnown, sketch } from "./pictures.js";
 import { noteChange } from "./past.js";
 import "./sharing.js";
+import "./zoom.js";
+import "./pointer.js";
+import "./present.js";
+import "./steps.js";
 
 const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart", "range"];
 const MOST_CLICKS = 50;

@@ -15,6 +15,7 @@ export const page = {
   sketching: false, // whether the picture is the sketch pad
   drawn: false, // whether the sketch has changed since it was sent
   quiet: true, // whether changes are the page's own and no step to go back by
+  lever: null, // the number of the edge that is pointed at
   curveLimit: 1, // the torque at the top of the curve's axis
   stage: null,
   panel: null,

@@ -9,7 +9,7 @@ import { AROUND_RING, Sketch } from "./sketch.js";
 const SKETCH = "sketch.png";
 export const sketch = new Sketch(sendSketch);
 
-let known = { samples: [], start: null, most_bytes: Infinity };
+let known = { samples: [], start: null, most_bytes: Infinity, network: null };
 let turn = 0;
 let sending = false;
 let sendAgain = false;
@@ -118,12 +118,13 @@ async function sendSketch() {
 // Of which picture this is a smaller one, where it is.
 function showFacts({ factor, whole, height, width }) {
   const small = factor > 1;
-  $("facts").textContent = small ? `${width} × ${height}: 1/${factor} of ${whole[1]} × ${whole[0]}` : `${width} × ${height}`;
+  $("facts").textContent = small ? `${width} × ${height}:\n1/${factor} of ${whole[1]} × ${whole[0]}` : `${width} × ${height}`;
   $("facts").title = small ? "Shrunk so that answers come quickly: sizes count in the smaller picture's pixels" : "";
   $("facts").classList.toggle("shrunk", small);
 }
 
 export function setKnown(facts) { known = facts; }
+export const networkAddress = () => known.network;
 
 export const firstPicture = () => (known.start ? "start" : "sample:shapes");
 

@@ -20,13 +20,14 @@ const tidy = (value) => Number(value.toPrecision(2)).toString().replace("-", "âˆ
 export function paintDial(canvas, torque, limit) {
   const { c, width, height, colour } = prepared(canvas);
   const cx = width / 2;
-  const cy = height - 30;
+  const big = Math.max(1, height / 118); // as on a projector
+  const cy = height - 30 * big;
   const radius = Math.min(cx - 14, cy - 16);
   const reach = 0.6 * Math.PI; // of the needle to either side
   const angleOf = (value) => Math.max(-1.04, Math.min(1.04, value / limit)) * reach - Math.PI / 2;
 
   c.lineCap = "round";
-  c.lineWidth = 7;
+  c.lineWidth = 7 * big;
   for (const [from, to, name, alpha] of [[-1, 0, "--minus", 0.22], [0, 1, "--plus", 0.22]]) {
     c.globalAlpha = alpha;
     c.strokeStyle = colour(name);
@@ -42,23 +43,23 @@ export function paintDial(canvas, torque, limit) {
     c.stroke();
   }
   c.fillStyle = colour("--soft");
-  c.font = "11px system-ui, sans-serif";
+  c.font = `${11 * big}px system-ui, sans-serif`;
   c.textAlign = "center";
   c.textBaseline = "middle";
   for (const part of [-1, -0.5, 0, 0.5, 1]) {
     const angle = angleOf(part * limit);
-    if (Math.abs(part) === 0.5) c.fillRect(cx + (radius - 12) * Math.cos(angle) - 1, cy + (radius - 12) * Math.sin(angle) - 1, 2, 2);
-    else c.fillText(tidy(part * limit), cx + (radius - 15) * Math.cos(angle), cy + (radius - 15) * Math.sin(angle));
+    if (Math.abs(part) === 0.5) c.fillRect(cx + (radius - 12 * big) * Math.cos(angle) - 1, cy + (radius - 12 * big) * Math.sin(angle) - 1, 2, 2);
+    else c.fillText(tidy(part * limit), cx + (radius - 15 * big) * Math.cos(angle), cy + (radius - 15 * big) * Math.sin(angle));
   }
   const angle = angleOf(torque);
   c.strokeStyle = c.fillStyle = colour("--text");
-  c.lineWidth = 2.5;
+  c.lineWidth = 2.5 * big;
   c.beginPath();
-  c.moveTo(cx - 10 * Math.cos(angle), cy - 10 * Math.sin(angle));
+  c.moveTo(cx - 10 * big * Math.cos(angle), cy - 10 * big * Math.sin(angle));
   c.lineTo(cx + (radius + 2) * Math.cos(angle), cy + (radius + 2) * Math.sin(angle));
   c.stroke();
   c.beginPath();
-  c.arc(cx, cy, 4.5, 0, 2 * Math.PI);
+  c.arc(cx, cy, 4.5 * big, 0, 2 * Math.PI);
   c.fill();
 }
 

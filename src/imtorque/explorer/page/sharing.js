@@ -1,6 +1,6 @@
 // What is taken away from the page: text to the clipboard.
 
-import { $, page, state, toast } from "./page.js";
+import { $, state, toast } from "./page.js";
 import { writeAddress } from "./state.js";
 
 // Browsers give the clipboard only to pages over https or from this machine. Elsewhere a selection is copied, the old way.

@@ -5,6 +5,7 @@ import { cutQuery, settingsQuery } from "./state.js";
 import { placed } from "./gestures.js";
 import { paintCurve, paintDial } from "./readout.js";
 import { patchTorque, spectrum } from "./torque.js";
+import { showFormula } from "./formula.js";
 
 const LAYERS = { value: "Value map", scale: "Scale map", edges: "Edges", strengthened: "Strengthened edges", saliency: "Saliency" };
 const SKETCH_LIMIT = 0.3; // of the needle: fixed, so that a gap that opens is seen; thin lines have two sides that oppose
@@ -40,6 +41,7 @@ export function refresh() {
     extrema: extrema ? head.extrema : [],
     moments: extrema ? page.moments : null,
     figure: cut ? page.figure : null,
+    lever: page.lever,
     cursor: cut && document.activeElement === $("canvas") ? patch : null,
   });
   const text = `${torque < 0 ? "−" : torque > 0 ? "+" : ""}${Math.abs(torque).toFixed(4)}`;
@@ -48,6 +50,7 @@ export function refresh() {
   $("torque-name").textContent = field.free ? "closure of the patch" : "torque of the patch";
   $("size-out").textContent = `size ${state.size}`;
   $("place-out").textContent = `y ${state.y}, x ${state.x}`;
+  showFormula(field, state, torque);
   paintDial($("dial"), torque, limit);
   const { sizes } = head; // those of the maps, so that the curve's peak is what they show here
   const torques = spectrum(field, state, Math.max(state.size, sizes.at(-1)));

@@ -10,6 +10,7 @@ export const DEFAULTS = {
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, apart: true, number: null,
   tab: "layers", tool: "patch", clicks: [], whole: "any",
+  present: false, // whether the picture and the dial have the screen to themselves
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
 const TABS = ["layers", "settings", "extrema", "cut", "save"];
@@ -37,6 +38,7 @@ const READERS = {
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
   range: number(50, 100), layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
   tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"),
+  present: readFlag,
 };
 
 function readFlag(text) {
