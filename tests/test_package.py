@@ -121,6 +121,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "cli/evaluate.py": "draws into memory",
     "explorer/server.py": "saves into memory",
     "experiments/attention_plots.py": "draws into memory",
+    "experiments/counting_plots.py": "draws into memory",
     "experiments/edge_sheets.py": "draws into memory",
     "experiments/figure_sheets.py": "draws into memory",
     "experiments/pattern_sheet.py": "draws into memory",

@@ -32,7 +32,7 @@ void bind_contours(nb::module_& m) {
            double slope) {
             require_same_shape(gx, gy);
             require_same_shape(gx, grey);
-            if (seeds.shape(0) != 6) throw std::invalid_argument("seeds must have six rows");
+            if (seeds.shape(0) != 7) throw std::invalid_argument("seeds must have seven rows");
             if (angles < 3 || radii < 2 || !(nearest > 0 && farthest > nearest))
                 throw std::invalid_argument("rays are not usable");
             const size_t n = seeds.shape(1), t = static_cast<size_t>(angles);
@@ -41,7 +41,8 @@ void bind_contours(nb::module_& m) {
             auto seen = make<bool, 2>({n, t});
             auto inside = make<float, 1>({n}), outside = make<float, 1>({n});
             const double* row = seeds.data();
-            const Seeds list{row, row + n, row + 2 * n, row + 3 * n, row + 4 * n, row + 5 * n, static_cast<int>(n)};
+            const Seeds list{row,         row + n,     row + 2 * n, row + 3 * n,
+                             row + 4 * n, row + 5 * n, row + 6 * n, static_cast<int>(n)};
             const GradientField field{gx.data(), gy.data(), grey.data(), static_cast<int>(gx.shape(0)),
                                       static_cast<int>(gx.shape(1))};
             {

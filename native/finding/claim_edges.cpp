@@ -17,10 +17,11 @@ struct Direction {
 
 struct Grid {
     const Claims& claims;
-    std::vector<Direction> taken;   // the gradient's direction where an edge is claimed, else zero
+    std::vector<Direction> taken;   // the gradient's direction where an edge is claimed, else zero; empty if none asks
     std::vector<int> cells;         // the cells inside the contour looked at
     std::vector<long long> area;    // of each thing that stands, by label
-    std::vector<long long> shared;  // with the contour looked at, by label
+    std::vector<long long> shared;  // with the contour looked at, by label; zero between contours
+    std::vector<int32_t> met;       // the labels for which it is not
 };
 
 int clamp(double v, int top) { return static_cast<int>(std::lround(std::min(std::max(v, 0.0), top - 1.0))); }
@@ -74,16 +75,20 @@ void fill(Grid& grid, int k) {
 
 // Whether the cells belong to a thing of like size that stands already.
 bool clashes(Grid& grid, const ClaimRules& rules, const int32_t* labels) {
-    std::fill(grid.shared.begin(), grid.shared.end(), 0);
-    for (const int cell : grid.cells) ++grid.shared[labels[cell]];
-    const double own = static_cast<double>(grid.cells.size());
-    for (size_t label = 1; label < grid.area.size(); ++label) {
-        if (!grid.shared[label]) continue;
-        const double other = static_cast<double>(grid.area[label]);
-        const double small = std::min(own, other), large = std::max(own, other);
-        if (grid.shared[label] > rules.overlap * small && large < rules.nested * small) return true;
+    grid.met.clear();
+    for (const int cell : grid.cells) {
+        const int32_t label = labels[cell];
+        if (label > 0 && grid.shared[label]++ == 0) grid.met.push_back(label);
     }
-    return false;
+    const double own = static_cast<double>(grid.cells.size());
+    bool found = false;
+    for (const int32_t label : grid.met) {
+        const double other = static_cast<double>(grid.area[label]), common = static_cast<double>(grid.shared[label]);
+        const double small = std::min(own, other), large = std::max(own, other);
+        found = found || (common > rules.overlap * small && large < rules.nested * small);
+        grid.shared[label] = 0;
+    }
+    return found;
 }
 
 void stand(Grid& grid, const ClaimRules& rules, int k, int32_t label, int32_t* labels) {
@@ -93,6 +98,7 @@ void stand(Grid& grid, const ClaimRules& rules, int k, int32_t label, int32_t* l
     grid.shared.push_back(0);
     for (const int cell : grid.cells)
         if (labels[cell] == 0 || grid.area[labels[cell]] > rules.nested * own) labels[cell] = label;
+    if (grid.taken.empty()) return;
     const int reach = std::max(1, static_cast<int>(std::lround(rules.reach * c.diameter[k])));
     for (int i = 0; i < c.angles; ++i) {
         const size_t at = static_cast<size_t>(k) * c.angles + i;
@@ -109,11 +115,12 @@ void stand(Grid& grid, const ClaimRules& rules, int k, int32_t label, int32_t* l
 int claim_edges(const Claims& claims, const ClaimRules& rules, int32_t* labels, int32_t* label_of) {
     const size_t cells = static_cast<size_t>(claims.height) * claims.width;
     std::fill(labels, labels + cells, 0);
-    Grid grid{claims, std::vector<Direction>(cells, {0, 0}), {}, {0}, {0}};
+    const bool asks = rules.fresh > 0;  // every share is enough otherwise
+    Grid grid{claims, std::vector<Direction>(asks ? cells : 0, {0, 0}), {}, {0}, {0}, {}};
     int32_t found = 0;
     for (int k = 0; k < claims.count; ++k) {
         label_of[k] = 0;
-        if (fresh_share(grid, k) < rules.fresh) continue;
+        if (asks && fresh_share(grid, k) < rules.fresh) continue;
         fill(grid, k);
         if (grid.cells.empty() || clashes(grid, rules, labels)) continue;
         label_of[k] = ++found;

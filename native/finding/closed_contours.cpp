@@ -9,36 +9,26 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/simd.hpp"
 #include "finding/contours.hpp"
+#include "finding/rays.hpp"
 
 namespace imtorque {
 namespace {
 
-constexpr double kTwoPi = 6.283185307179586;
 constexpr int kSteepest = 2;      // steps of radius from one ray to the next
 constexpr float kOutside = 0.3f;  // what a contour gains where it leaves the picture: more than a faint edge inside
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr double kBeyond = 0.45;  // logarithm of how far beyond the radii searched grey values are read
 constexpr double kInnerBand[] = {-0.7, -0.12}, kOuterBand[] = {0.12, 0.4};  // in logarithms of the radius
-
-struct Ray {
-    double dy, dx;  // one unit of radius along the ray
-    double ny, nx;  // outward normal of the stretched circle where the ray meets it
-};
-
-// Rays of a circle stretched by `aspect` along the direction `turn`, its area kept.
-void stretch(double turn, double aspect, std::vector<Ray>& rays) {
-    const double c = std::cos(turn), s = std::sin(turn), a = std::sqrt(aspect), b = 1 / a;
-    for (size_t i = 0; i < rays.size(); ++i) {
-        const double angle = kTwoPi * static_cast<double>(i) / static_cast<double>(rays.size());
-        const double u = std::cos(angle), v = std::sin(angle);
-        const double nu = b * u, nv = a * v, length = std::hypot(nu, nv);
-        rays[i] = {s * a * u + c * b * v, c * a * u - s * b * v, (s * nu + c * nv) / length,
-                   (c * nu - s * nv) / length};
-    }
-}
 
 // Radii as shares of the seed's, `before` of them nearer than those searched and as many farther, for the grey values
 // on either side of a contour; `step` is the logarithm of the ratio of neighbours.
@@ -55,43 +45,6 @@ struct Radii {
     std::vector<double> share;
 };
 
-// The gradient with both parts of a pixel side by side, so that a look-up touches one place.
-struct Field {
-    explicit Field(const GradientField& f) : plain(f), both(2 * static_cast<size_t>(f.height) * f.width) {
-        for (size_t i = 0; 2 * i < both.size(); ++i) both[2 * i] = f.gy[i], both[2 * i + 1] = f.gx[i];
-    }
-    const GradientField& plain;
-    std::vector<float> both;
-};
-
-// Four pixels around a place, and their shares; `seen` says whether the place lies in the picture. Where all places of
-// a seed are known to lie well inside, nothing needs to be asked.
-struct Corners {
-    Corners(const GradientField& field, double y, double x, bool inside)
-        : seen(inside || (y >= -0.5 && x >= -0.5 && y <= field.height - 0.5 && x <= field.width - 0.5)) {
-        if (!seen) return;
-        if (!inside) {
-            y = std::min(std::max(y, 0.0), field.height - 1.0);
-            x = std::min(std::max(x, 0.0), field.width - 1.0);
-        }
-        const int y0 = static_cast<int>(y), x0 = static_cast<int>(x);
-        down = inside || y0 + 1 < field.height ? field.width : 0, right = inside || x0 + 1 < field.width ? 1 : 0;
-        at = static_cast<size_t>(y0) * field.width + x0;
-        v = static_cast<float>(y - y0), u = static_cast<float>(x - x0);
-    }
-    // Of values `stride` apart from pixel to pixel.
-    float mix(const float* p, int stride) const {
-        const float* upper = p + stride * at;
-        const float* lower = upper + static_cast<ptrdiff_t>(stride) * down;
-        const int next = stride * right;
-        return (1 - v) * ((1 - u) * upper[0] + u * upper[next]) + v * ((1 - u) * lower[0] + u * lower[next]);
-    }
-    bool seen;
-    int down = 0, right = 0;
-    size_t at = 0;
-    float v = 0, u = 0;
-};
-
 // The workspace of one seed. Ray i has evidence for the radii searched and one more at either end: row(i)[0] at the
 // nearest radius searched, row(i)[-1] just before it.
 struct Search {
@@ -100,6 +53,7 @@ struct Search {
           before(all.before),
           depth(static_cast<int>(all.share.size())),
           directions(r.angles),
+          places(all.share.size()),
           evidence(static_cast<size_t>(r.angles) * (r.radii + 2)),
           seen(evidence.size()),
           best(static_cast<size_t>(2 * r.angles) * (r.radii + 2 * kSteepest), -1e30f),
@@ -111,11 +65,24 @@ struct Search {
     Rays rays;
     int before, depth;  // radii before those searched at which grey values are read, and all of them
     std::vector<Ray> directions;
+    Places places;
     std::vector<float> evidence;
     std::vector<uint8_t> seen;
     std::vector<float> best;
     std::vector<int> path;
 };
+
+// The best sums of each radius of a ray, from those of the ray before.
+IMTORQUE_INLINE void extend_impl(const float* from, const float* evidence, float once, int radii, float* to) {
+    const float twice = 2 * once;
+    IMTORQUE_IVDEP
+    for (int r = 0; r < radii; ++r) {
+        const float near = std::max(from[r - 1], from[r + 1]) - once, far = std::max(from[r - 2], from[r + 2]) - twice;
+        to[r] = std::max(from[r], std::max(near, far)) + evidence[r];
+    }
+}
+IMTORQUE_DISPATCH(static, extend, (const float* from, const float* evidence, float once, int radii, float* to),
+                  (from, evidence, once, radii, to))
 
 // Fill search.path with the index of the radius on each ray. Only sums are kept; where the best path to a radius came
 // from is asked again on the way back.
@@ -124,16 +91,7 @@ void find_path(Search& s) {
     const auto row = [&](int i) { return s.row((i - start + angles) % angles); };
     const float once = static_cast<float>(s.rays.slope), twice = 2 * once;
     std::copy(row(0), row(0) + radii, s.sums(0));
-    for (int i = 1; i < steps; ++i) {
-        const float* evidence = row(i);
-        const float* from = s.sums(i - 1);
-        float* to = s.sums(i);
-        for (int r = 0; r < radii; ++r) {
-            const float near = std::max(from[r - 1], from[r + 1]) - once,
-                        far = std::max(from[r - 2], from[r + 2]) - twice;
-            to[r] = std::max(from[r], std::max(near, far)) + evidence[r];
-        }
-    }
+    for (int i = 1; i < steps; ++i) extend(s.sums(i - 1), row(i), once, radii, s.sums(i));
     const float* last = s.sums(steps - 1);
     int r = static_cast<int>(std::max_element(last, last + radii) - last);
     for (int i = steps - 1; i > 0; --i) {
@@ -148,36 +106,25 @@ void find_path(Search& s) {
     if (start == 0) s.path[0] = r;
 }
 
-// Whether everything within the farthest radius searched lies inside the picture, with a pixel beyond.
-bool well_inside(const GradientField& field, const Seeds& seeds, int k, const Radii& radii, const Search& s) {
-    const double reach = seeds.radius[k] * std::sqrt(std::max(seeds.aspect[k], 1 / seeds.aspect[k])) *
-                         radii.share[s.rays.radii + s.before];
-    return seeds.y[k] - reach >= 0 && seeds.x[k] - reach >= 0 && seeds.y[k] + reach < field.height - 1 &&
-           seeds.x[k] + reach < field.width - 1;
-}
-
-// Where ray i of seed k has radius r.
-Corners place(const GradientField& field, const Seeds& seeds, int k, const Radii& radii, const Search& s, int i, int r,
-              bool inside = false) {
-    const double length = seeds.radius[k] * radii.share[r + s.before];
-    const Ray& ray = s.directions[i];
-    return {field, seeds.y[k] + length * ray.dy, seeds.x[k] + length * ray.dx, inside};
-}
-
 // Mean grey of the band of radii between `from` and `to` (logarithms) about the contour, by the area of each sample.
-float band_mean(const GradientField& field, const Seeds& seeds, int k, const Search& s, const Radii& radii,
-                const double* band) {
+float band_mean(const Field& field, const Seeds& seeds, int k, const Radii& radii, const double* band, Search& s) {
     double sum = 0, mass = 0;
     const int first = static_cast<int>(std::ceil(band[0] / radii.step)),
               last = static_cast<int>(std::floor(band[1] / radii.step));
+    const Places& at = s.places;
     for (int i = 0; i < s.rays.angles; ++i) {
-        const int from = std::max(s.path[i] + first, -s.before);
-        const int to = std::min(s.path[i] + last, s.depth - s.before - 1);
-        for (int r = from; r <= to; ++r) {
-            const Corners at = place(field, seeds, k, radii, s, i, r);
-            if (!at.seen) continue;
-            const double weight = radii.share[r + s.before] * radii.share[r + s.before];
-            sum += weight * at.mix(field.grey, 1);
+        const int from = std::max(s.path[i] + first + s.before, 0);
+        const int n = std::min(s.path[i] + last + s.before, s.depth - 1) - from + 1;
+        const double* share = &radii.share[from];
+        follow({seeds.y[k], seeds.x[k], seeds.radius[k], s.directions[i]}, share, n, field.height, field.width,
+               s.places);
+        for (int r = 0; r < n; ++r) {
+            if (at.seen[r] == 0) continue;
+            const float v = at.down[r], u = at.right[r];
+            const float* upper = &field.grey[at.y[r] * field.pitch + at.x[r]];
+            const float* lower = upper + field.pitch;
+            const double weight = share[r] * share[r];
+            sum += weight * ((1 - v) * ((1 - u) * upper[0] + u * upper[1]) + v * ((1 - u) * lower[0] + u * lower[1]));
             mass += weight;
         }
     }
@@ -204,52 +151,90 @@ bool cut_off(const Search& s, int i) {
     return r >= last - 1 && row[last + 1] > row[r - 1] && row[last + 1] >= row[r];
 }
 
-template <bool kInside>
-void gather(const Field& field, const Seeds& seeds, int k, const Radii& radii, Search& s) {
-    const float sign = static_cast<float>(-seeds.sign[k]);
-    for (int i = 0; i < s.rays.angles; ++i) {
-        const float ny = sign * static_cast<float>(s.directions[i].ny),
-                    nx = sign * static_cast<float>(s.directions[i].nx);
-        const size_t start = static_cast<size_t>(i) * (s.rays.radii + 2);
-        for (int r = -1; r <= s.rays.radii; ++r) {
-            const Corners at = place(field.plain, seeds, k, radii, s, i, r, kInside);
-            s.seen[start + 1 + r] = at.seen;
-            s.evidence[start + 1 + r] =
-                at.seen ? ny * at.mix(field.both.data(), 2) + nx * at.mix(field.both.data() + 1, 2) : kOutside;
-        }
+typedef float Four __attribute__((vector_size(16)));
+
+// The gradient along (ny, nx) at each place of a ray: both parts of two neighbouring pixels at a time.
+void read_evidence(const Field& field, const Places& places, float ny, float nx, int n, float* evidence) {
+    for (int r = 0; r < n; ++r) {
+        const float v = places.down[r], u = places.right[r];
+        const float* at = &field.both[2 * (places.y[r] * field.pitch + places.x[r])];
+        Four upper, lower;
+        std::memcpy(&upper, at, sizeof upper);
+        std::memcpy(&lower, at + 2 * field.pitch, sizeof lower);
+        const Four shares = {1 - u, 1 - u, u, u};
+        upper *= shares, lower *= shares;
+        const float gy = (1 - v) * (upper[0] + upper[2]) + v * (lower[0] + lower[2]);
+        const float gx = (1 - v) * (upper[1] + upper[3]) + v * (lower[1] + lower[3]);
+        evidence[r] = places.seen[r] != 0 ? ny * gy + nx * gx : kOutside;
     }
 }
 
-void search_around(const Field& field, const Seeds& seeds, int k, const Radii& radii, Search& s) {
-    stretch(seeds.turn[k], seeds.aspect[k], s.directions);
-    if (well_inside(field.plain, seeds, k, radii, s))
-        gather<true>(field, seeds, k, radii, s);
-    else
-        gather<false>(field, seeds, k, radii, s);
+void gather(const Field& field, const Seeds& seeds, int k, const Radii& radii, Search& s) {
+    const float sign = static_cast<float>(-seeds.sign[k]);
+    const int n = s.rays.radii + 2;
+    for (int i = 0; i < s.rays.angles; ++i) {
+        const Ray& ray = s.directions[i];
+        follow({seeds.y[k], seeds.x[k], seeds.radius[k], ray}, &radii.share[s.before - 1], n, field.height, field.width,
+               s.places);
+        const size_t start = static_cast<size_t>(i) * n;
+        read_evidence(field, s.places, sign * static_cast<float>(ray.ny), sign * static_cast<float>(ray.nx), n,
+                      &s.evidence[start]);
+        for (int r = 0; r < n; ++r) s.seen[start + r] = s.places.seen[r] != 0;
+    }
+}
+
+void search_around(const Field& field, const Seeds& seeds, int k, const Radii& radii, const Turns& turns, Search& s) {
+    stretch(seeds.turn[k], seeds.aspect[k], turns, s.directions);
+    gather(field, seeds, k, radii, s);
     find_path(s);
+}
+
+// Write the contour of seed k; return whether the mean of its evidence may reach what is asked for.
+bool write_contour(const Seeds& seeds, int k, const Rays& rays, const Radii& radii, const Search& search,
+                   const ContourOut& out) {
+    double evidence = 0, points = 0;
+    for (int i = 0; i < rays.angles; ++i) {
+        const size_t at = static_cast<size_t>(k) * rays.angles + i;
+        const double length = seeds.radius[k] * rays.nearest * std::exp(radii.step * refined(search, i));
+        const bool seen = search.in_picture(i, search.path[i]);
+        out.y[at] = seeds.y[k] + length * search.directions[i].dy;
+        out.x[at] = seeds.x[k] + length * search.directions[i].dx;
+        out.evidence[at] = seen && !cut_off(search, i) ? search.row(i)[search.path[i]] : 0.0f;
+        out.seen[at] = seen;
+        evidence += out.evidence[at], points += seen;
+    }
+    return evidence >= seeds.worth[k] * points - 1e-6;
+}
+
+// The seeds by strips of the picture and from left to right in each: neighbours read the same pixels, which are still
+// at hand then.
+std::vector<int> by_place(const Seeds& seeds) {
+    constexpr double kStrip = 16;
+    std::vector<int> order(seeds.count);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+        const double above = std::floor(seeds.y[a] / kStrip), below = std::floor(seeds.y[b] / kStrip);
+        return std::tie(above, seeds.x[a], a) < std::tie(below, seeds.x[b], b);
+    });
+    return order;
 }
 
 }  // namespace
 
 void closed_contours(const GradientField& plain, const Seeds& seeds, const Rays& rays, const ContourOut& out) {
     const Radii radii(rays);
+    const Turns turns(rays.angles);
     const Field field(plain);
+    const std::vector<int> order = by_place(seeds);
     constexpr int kBatch = 32;
-    parallel_for((seeds.count + kBatch - 1) / kBatch, 2e4 * kBatch, [&](int batch) {
+    parallel_for((seeds.count + kBatch - 1) / kBatch, 1e4 * kBatch, [&](int batch) {
         Search search(rays, radii);
-        for (int k = batch * kBatch; k < std::min(seeds.count, (batch + 1) * kBatch); ++k) {
-            search_around(field, seeds, k, radii, search);
-            for (int i = 0; i < rays.angles; ++i) {
-                const size_t at = static_cast<size_t>(k) * rays.angles + i;
-                const double length = seeds.radius[k] * rays.nearest * std::exp(radii.step * refined(search, i));
-                const bool seen = search.in_picture(i, search.path[i]);
-                out.y[at] = seeds.y[k] + length * search.directions[i].dy;
-                out.x[at] = seeds.x[k] + length * search.directions[i].dx;
-                out.evidence[at] = seen && !cut_off(search, i) ? search.row(i)[search.path[i]] : 0.0f;
-                out.seen[at] = seen;
-            }
-            out.inside[k] = band_mean(plain, seeds, k, search, radii, kInnerBand);
-            out.outside[k] = band_mean(plain, seeds, k, search, radii, kOuterBand);
+        for (int n = batch * kBatch; n < std::min(seeds.count, (batch + 1) * kBatch); ++n) {
+            const int k = order[n];
+            search_around(field, seeds, k, radii, turns, search);
+            const bool worthy = write_contour(seeds, k, rays, radii, search, out);
+            out.inside[k] = worthy ? band_mean(field, seeds, k, radii, kInnerBand, search) : kUnknown;
+            out.outside[k] = worthy ? band_mean(field, seeds, k, radii, kOuterBand, search) : kUnknown;
         }
     });
 }

@@ -14,9 +14,10 @@ struct GradientField {
 };
 
 // Where to look for contours, `count` of them. `turn` (radians) and `aspect` (long over short axis) say how the circle
-// of `radius` around (y, x) is stretched before the search; sign +1 for bright things, -1 for dark ones.
+// of `radius` around (y, x) is stretched before the search; sign +1 for bright things, -1 for dark ones. Of contours
+// whose mean evidence is below `worth` no grey is read.
 struct Seeds {
-    const double *y, *x, *radius, *turn, *aspect, *sign;
+    const double *y, *x, *radius, *turn, *aspect, *sign, *worth;
     int count;
 };
 
@@ -31,7 +32,7 @@ struct ContourOut {
     double *y, *x;            // (count, angles): the contour
     float* evidence;          // (count, angles): gradient across it, towards the thing's own sign, in [-1, 1]
     bool* seen;               // (count, angles): whether the point lies in the picture; evidence is 0 where not
-    float *inside, *outside;  // (count,): mean grey in a band inside and outside the contour
+    float *inside, *outside;  // (count,): mean grey in a band inside and outside the contour, or NaN
 };
 
 void closed_contours(const GradientField& field, const Seeds& seeds, const Rays& rays, const ContourOut& out);

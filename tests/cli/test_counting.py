@@ -88,6 +88,20 @@ def test_sizes_alone_count_too_in_pixels_and_in_micrometres():
     assert "needs a --pixel-size" in run("count", "cells/0.png", "--sizes", "7-15um", status=1).output
 
 
+@pytest.mark.parametrize("pixel", [(), ("--pixel-size", "0.5um")])
+def test_a_table_without_objects_has_the_columns_of_one_with_some(tmp_path, monkeypatch, pixel):
+    monkeypatch.chdir(tmp_path)
+    write_picture("full.png", draw(0)[0])
+    write_picture("empty.png", np.full((60, 60), 90, np.uint8))
+    headers = []
+    for name in ("full", "empty"):
+        run("count", f"{name}.png", "--sizes", "14-30", *pixel, "--out", name)
+        tables = [tmp_path / name / file for file in ("objects.csv", f"{name}.png.count.csv")]
+        headers.append([table.read_text().splitlines()[0] for table in tables])
+    assert len(rows_of("empty/objects.csv")) == 0 < len(rows_of("full/objects.csv"))
+    assert headers[0] == headers[1]
+
+
 def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp_path):
     (tmp_path / "boxes.csv").write_text("image,y0,x0,y1,x1,kind\nfolder/a.png,1,2,3,4,x\n")
     (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")

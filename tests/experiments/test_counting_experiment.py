@@ -1,5 +1,6 @@
 """The counting experiment: controls find discs, scores are paired, changed pictures stay pictures."""
 
+import io
 import json
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
-from imtorque.datasets.counting import CountingImage
+from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.experiments.counting_controls import CONTROLS, detect
-from imtorque.experiments.counting_curves import CHANGES, changed
+from imtorque.experiments.counting_curves import CHANGES, CLICKS, PICTURES, ROBUST, changed, curve_rows, robustness_rows
+from imtorque.experiments.counting_plots import curve_pictures
 from imtorque.experiments.counting_scores import (
     Detections,
     discs,
@@ -59,6 +61,13 @@ def test_the_truth_as_found_scores_one(tmp_path):
     assert goal([score_picture(found, truth(tmp_path))]) == 1
 
 
+def test_errors_of_the_count_are_told_as_shares_of_it_too(tmp_path):
+    more = np.concatenate([CENTRES, [[140.0, 10.0], [5.0, 5.0], [140.0, 60.0]]])
+    found = [discs(*centres.T, np.full(len(centres), 2 * RADIUS + 1)) for centres in (CENTRES[:5], more)]
+    row = summary([score_picture(part, truth(tmp_path)) for part in found])
+    assert_allclose([row["mae_share"], row["bias_share"]], [2 / 6, 1 / 6])
+
+
 def test_discs_are_painted_in_their_boxes():
     labels = paint_discs(discs(*CENTRES.T, np.full(len(CENTRES), 2 * RADIUS + 1)), SHAPE)
     for number, (y0, x0, y1, x1) in enumerate(BOXES.astype(int), start=1):
@@ -81,6 +90,38 @@ def test_changed_pictures_are_pictures_of_the_same_shape(change):
         assert after.shape == picture.shape
         assert after.dtype == np.uint8
         assert (after != picture).any()
+
+
+def test_changed_pictures_are_scored_beside_the_same_pictures_as_they_are(tmp_path):
+    Image.fromarray(drawn()).save(tmp_path / "a.png")
+    picture = truth(tmp_path)
+    method = ("torque-sizes", (18.0, 34.0), ())
+    missing = score_picture(Detections(CENTRES[:3], BOXES[:3]), picture)
+    rows = robustness_rows(
+        CountingSet("discs", [picture], [picture]),
+        dict.fromkeys(ROBUST, method),
+        [picture],
+        {name: [missing] for name in ROBUST},
+        1,
+    )
+    scores = {row["method"]: row["f1"] for row in rows}
+    assert len(scores) == len(ROBUST) * (1 + len(CHANGES))
+    assert scores["torque-sizes:plain@discs"] == missing.centre.f1
+    assert min(scores[f"torque-sizes:{change}@discs"] for change in ("ramp", "contrast", "blur")) == 1
+
+
+def test_nothing_is_learned_for_curves_that_no_picture_is_left_for(tmp_path):
+    picture = truth(tmp_path)
+    assert curve_rows(CountingSet("discs", [picture], []), ("torque-sizes", (18.0, 34.0), ()), [], 1) == []
+
+
+def test_curves_are_drawn_for_every_set_also_where_sixteen_pictures_are_missing():
+    names = [f"{method}:{change}" for method in ROBUST for change in ("plain", *CHANGES)]
+    names += [f"learned:{n}-pictures" for n in PICTURES[:-1]] + [f"learned:{n}-clicks" for n in CLICKS]
+    rows = [{"method": f"{name}@{part}", "f1": 0.5} for part in ("a", "b") for name in names]
+    drawn = curve_pictures(rows)
+    assert sorted(drawn) == ["learning.png", "robustness.png"]
+    assert all(Image.open(io.BytesIO(png)).size[0] > 300 for png in drawn.values())
 
 
 def test_the_experiment_writes_rows_of_all_methods(tmp_path):

@@ -19,7 +19,7 @@ def test_the_contour_found_has_the_evidence_of_the_best_one(seed, y, x, radius, 
     rng = np.random.default_rng(seed)
     gx, gy, grey = rng.uniform(-0.7, 0.7, (3, 40, 44)).astype(np.float32)
     one = (y, x, radius, turn, aspect, 1.0)
-    py, px, *_ = _native.closed_contours(gx, gy, grey, np.array(one)[:, None], *RAYS)
+    py, px, *_ = _native.closed_contours(gx, gy, grey, np.array([*one, -1])[:, None], *RAYS)
     path, _ = naive.closed_contour(gx, gy, one, *RAYS)
     # The frame undone, a point's distance says which radius it has, to half a step.
     v, u = py[0] - y, px[0] - x
@@ -76,3 +76,21 @@ def test_a_drawing_has_no_noise():
     picture = np.zeros((80, 80), np.float32)
     picture[20:50, 30:60] = 1
     assert noise_level(picture) == 0
+
+
+def test_grey_is_read_beside_contours_that_are_worth_it_and_nowhere_else():
+    rng = np.random.default_rng(3)
+    gx, gy, grey = rng.uniform(-0.7, 0.7, (3, 60, 64)).astype(np.float32)
+    n = 40
+    frames = [rng.uniform(-2, 62, n), rng.uniform(-2, 66, n), rng.uniform(2, 9, n), rng.uniform(-2, 2, n)]
+    seeds = np.stack([*frames, rng.uniform(1, 3, n), rng.choice([-1.0, 1.0], n), np.full(n, -1.0)])
+    every = _native.closed_contours(gx, gy, grey, seeds, *RAYS)
+    mean = every[2].sum(axis=1) / np.maximum(every[3].sum(axis=1), 1)
+    seeds[6] = np.median(mean) + 1e-3
+    some = _native.closed_contours(gx, gy, grey, seeds, *RAYS)
+    unread = mean < seeds[6]
+    assert 0 < unread.sum() < n
+    for grey_all, grey_some in zip(every[4:], some[4:], strict=True):
+        assert_array_equal(grey_some, np.where(unread, np.nan, grey_all))
+    for before, after in zip(every[:4], some[:4], strict=True):
+        assert_array_equal(after, before)

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from finding.scenes import discs, ellipse, lattice
-from imtorque.experiments.thing_weights import Case, described, drawn_scene, learn_look, make_case
+from imtorque.experiments.thing_weights import Case, described, drawn_scene, in_turn, learn_look, make_case
 from imtorque.finding.blobs import Search, find_contours
 from imtorque.finding.things import BESIDE, MEASURES, Look, first_measures, looks, thing_scores, weighted_quantile
 
@@ -49,7 +49,7 @@ def test_grey_values_in_other_units_change_no_score(found, sizes):
 
 def test_what_is_not_known_counts_as_average(found):
     contours, _, _ = found
-    first = looks(guided=True)[0]
+    first = looks("given")[0]
     measures = first_measures(contours, SHAPE, SIZES, None, signed=False)
     unknown = np.isnan(measures).all(axis=0)
     assert [name for name, u in zip(MEASURES, unknown, strict=True) if u] == list(MEASURES[-5:])
@@ -77,7 +77,7 @@ def test_the_stored_weights_name_every_measure():
 
 def test_a_rule_is_learned_that_tells_things_from_others_and_is_stored_whole():
     scene = drawn_scene(0)
-    case = make_case(scene, guided=True)
+    case = make_case(scene, "given")
     rule = learn_look([case], [case.measures])
     odds, known = rule(case.measures), np.isfinite(case.thing)
     assert np.mean((odds > 0)[known] == case.thing[known]) > 0.9
@@ -91,6 +91,22 @@ def test_sets_and_kinds_count_alike_in_learning():
     few = Case("b", None, SHAPE, np.array([[-1.0], [1.0]] * 5), np.array([0.0, 1.0] * 5))
     rule = learn_look([many, few], [many.measures, few.measures])
     assert rule.weight[0] > 0.5  # the few, of another set, are not drowned by the many
+
+
+def test_sizes_are_found_by_the_things_that_stand_and_tell_where_in_their_range_others_lie():
+    scene = drawn_scene(0)  # things of one kind, looked for in a range about their size
+    case = make_case(scene, "found", looks("unknown"))
+    side = np.sqrt((scene.boxes[:, 2:] - scene.boxes[:, :2]).prod(axis=1)).mean()
+    place = case.measures[case.thing == 1][:, MEASURES.index("size")]
+    assert np.abs(np.median(place)) < 0.5
+    assert case.contours.diameter.max() < 4 * side
+    assert np.isnan(make_case(scene, "unknown").measures[:, MEASURES.index("size")]).all()
+
+
+def test_cases_of_one_picture_stand_side_by_side():
+    given, found = ([Case(f"{kind}{i}", None, SHAPE, None, None) for i in range(3)] for kind in "ab")
+    assert [case.group for case in in_turn(given, found)] == ["a0", "b0", "a1", "b1", "a2", "b2"]
+    assert in_turn(given) == given
 
 
 def test_drawn_scenes_are_the_same_for_a_seed_and_hold_what_they_say():
@@ -112,3 +128,14 @@ def test_a_small_thing_beside_a_large_one_scores_as_a_thing_too():
     score = thing_scores(contours, (120, 120), (12.0, 100.0), grey, signed=False)
     near = [np.abs(contours.diameter - d) < 3 for d in (18, 80)]
     assert min(score[small].max() for small in near) > 0.5
+
+
+def test_chosen_contours_keep_the_moments_of_all(found):
+    contours, _, right = found
+    whole = contours.moments
+    part = contours[right]
+    assert "moments" in vars(part)
+    for kept, column in zip(part.moments, whole, strict=True):
+        assert_array_equal(kept, column[right])
+    for kept, again in zip(part.moments, replace(part).moments, strict=True):
+        assert_array_equal(kept, again)

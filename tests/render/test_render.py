@@ -6,13 +6,7 @@ from numpy.testing import assert_array_equal
 
 from imtorque import Edges, Extrema
 from imtorque.images import Picture
-from imtorque.render.torque import (
-    blob_picture,
-    edge_picture,
-    label_picture,
-    scale_picture,
-    value_picture,
-)
+from imtorque.render.torque import blob_picture, edge_picture, scale_picture, value_picture
 
 
 def one(y=5, x=6, size=5, value=1.0):
@@ -39,31 +33,11 @@ def test_a_map_of_nothing_is_drawn():
     assert_array_equal(edge_picture(Edges(np.zeros((2, 3)), np.zeros((2, 3)))), 0)
 
 
-def test_labels_number_discs_and_the_stronger_one_shows():
-    blobs = Extrema([5, 5], [6, 8], [5, 7], [0.5, -0.9])
-    labels = label_picture((12, 14), blobs)
-    assert labels.dtype == np.uint16
-    assert labels[5, 8] == 1
-    assert labels[5, 6] == 1
-    assert labels[5, 4] == 2
-    assert set(np.unique(labels)) == {0, 1, 2}
-    assert np.count_nonzero(label_picture((12, 14), one(size=5))) == 21  # pixels within 2.5 of the centre
-
-
 @pytest.mark.parametrize("blob", [one(0, 0, 9), one(11, 13, 1), one(5, 6, 99, -1.0)])
 def test_blobs_at_and_beyond_the_border_are_drawn(blob):
-    assert label_picture((12, 14), blob).max() == 1
     drawn = blob_picture(np.zeros((12, 14), np.uint8), blob)
     assert drawn.shape == (12 * 16, 14 * 16, 3)
     assert drawn.max() > 100
-
-
-def test_more_blobs_than_16_bits_count_get_a_wider_label():
-    n = 70_000
-    blobs = Extrema(np.arange(n) // 300, np.arange(n) % 300, np.ones(n, int), np.linspace(1, 0.5, n))
-    labels = label_picture((240, 300), blobs)
-    assert labels.dtype == np.int32
-    assert labels.max() == n
 
 
 def test_bright_and_dark_blobs_differ_in_line_as_well_as_colour():

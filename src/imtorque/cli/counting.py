@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from imtorque.cli.batch import Outcome
-from imtorque.cli.counting_tasks import CountObjects, read_objects
+from imtorque.cli.counting_tasks import CountObjects, object_columns, read_objects
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, one_line_errors, run_task
 from imtorque.cli.tasks import table
@@ -132,8 +132,8 @@ class _Tables:
         if not self.counts:
             return
         write_text(self.out / "counts.csv", table(SUMMARY, self.counts))
-        columns = list(dict.fromkeys(name for row in self.objects for name in row)) or ["image", "number"]
-        write_text(self.out / "objects.csv", table(columns, self.objects))
+        known = any(row["pixel_size_um"] is not None for row in self.counts)
+        write_text(self.out / "objects.csv", table(["image", *object_columns(known)], self.objects))
 
 
 def _reduced(marked: Any, factor: int) -> Any:

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from imtorque._types import Image
 from imtorque.cli.opening import AS_IT_IS, Opening
-from imtorque.cli.tasks import Written, blob_rows, label_bytes, table
+from imtorque.cli.tasks import BLOB_NAMES, Written, blob_rows, label_bytes, table
 from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.render.objects import numbered_overlay
 
 BOXES, POINTS = ("y0", "x0", "y1", "x1"), ("y", "x")
-EMPTY = ["number", "y", "x", "diameter", "area", "score"]  # columns of a table without rows
+LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as does the area
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,8 @@ class CountObjects:
         pixel = self._pixel(source)
         found = self._found(image, source, pixel)
         rows = [_with_lengths(row, pixel) for row in blob_rows(found)]
-        columns = list(rows[0]) if rows else EMPTY
         outputs = [
-            write_text(f"{stem}.csv", table(columns, rows)),
+            write_text(f"{stem}.csv", table(object_columns(pixel is not None), rows)),
             write_picture(
                 f"{stem}.png",
                 numbered_overlay(image, found.labels, *(v.astype(np.float64) for v in (found.y, found.x))),
@@ -85,11 +84,17 @@ def _finder(path: str) -> ObjectFinder:
     return ObjectFinder.load(path)
 
 
+def object_columns(in_micrometres: bool) -> list[str]:
+    """Return the columns of a table of objects, with or without rows."""
+    lengths = [f"{name}_um" for name in LENGTHS] + ["area_um2"]
+    return [*BLOB_NAMES.values(), *(lengths if in_micrometres else [])]
+
+
 def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:
     """Return a row with its place and measures in micrometres as well, where a pixel's size is known."""
     if pixel is None:
         return row
-    lengths = {f"{name}_um": float(f"{row[name] * pixel:.6g}") for name in ("y", "x", "diameter")}
+    lengths = {f"{name}_um": float(f"{row[name] * pixel:.6g}") for name in LENGTHS}
     return {**row, **lengths, "area_um2": float(f"{row['area'] * pixel**2:.6g}")}
 
 

@@ -19,11 +19,15 @@ from imtorque.edges.canny import Force
 from imtorque.extrema import find_extrema
 from imtorque.files import SUFFIXES, read_mask, write_array, write_picture, write_text
 from imtorque.finding import Blobs, find_blobs
+from imtorque.finding.table import COLUMNS
 from imtorque.patterns import Pattern, Polarity, pattern_edges
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import blob_picture, edge_picture, scale_picture, value_picture
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
+
+# What the columns are called in tables, the number first.
+BLOB_NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in COLUMNS}
 
 Written = tuple[list[Path], dict[str, Any]]
 
@@ -266,21 +270,14 @@ def _within(labels: NDArray[Any], inside: NDArray[np.bool_] | None) -> NDArray[A
 
 def blob_rows(blobs: Blobs) -> list[dict[str, Any]]:
     """Return the blobs as rows, with the numbers that stand in the overlay and the label picture."""
-    columns = {name: blobs.to_dict()[key].tolist() for key, name in _blob_names(blobs).items()}
+    columns = {name: blobs.to_dict()[key].tolist() for key, name in BLOB_NAMES.items()}
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]
 
 
 def blob_table(blobs: Blobs) -> str:
     """Return those rows as CSV."""
-    return table(list(_blob_names(blobs).values()), blob_rows(blobs))
-
-
-def _blob_names(blobs: Blobs) -> dict[str, str]:
-    """Return what the columns are called in tables, the number first."""
-    return {"label": "number"} | {
-        name: "torque" if name == "value" else name for name in blobs.to_dict() if name != "label"
-    }
+    return table(list(BLOB_NAMES.values()), blob_rows(blobs))
 
 
 def label_bytes(blobs: Blobs) -> NDArray[np.uint16] | NDArray[np.int32]:

@@ -15,6 +15,7 @@ from imtorque.datasets.counting import CountingImage, counting_sets
 from imtorque.experiments.counting_controls import CONTROLS
 from imtorque.experiments.counting_curves import curve_rows, robustness_rows
 from imtorque.experiments.counting_methods import LEARNED, Method, found_by, tuned_methods
+from imtorque.experiments.counting_plots import curve_pictures
 from imtorque.experiments.counting_scores import PictureScores, f1_difference, score_picture, summary
 from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.finding import ObjectFinder
@@ -23,7 +24,9 @@ NOTES = (
     "f1: found centres in the object's box (within 12 pixels of its point, where there are points alone), one to one; "
     "f1_iou: boxes with an intersection over union of at least 0.5; both over the objects of all pictures together. "
     "mask_ap: mean over overlaps of 0.5 to 0.95 of matched / (matched + missed + wrong), mean over pictures. "
-    "mae and bias: mean of the absolute and of the signed error of the count; count: mean of the true one.",
+    "mae and bias: mean of the absolute and of the signed error of the count; count: mean of the true one; mae_share "
+    "and bias_share: both over it. mae cannot be small where F1 is not: with n objects and an F1 of f, if each is "
+    "missed or made up on its own, it is about 0.8 sqrt(2 n (1 - f)).",
     "torque-default knows nothing; torque-sizes and the controls know the range of sizes marked in the training "
     "pictures. Every control has sixteen settings, every forest sixteen pairs of threshold and cost, chosen on the "
     "training pictures; learned also chooses the kinds of candidates, by cross-validation over the training pictures.",
@@ -53,8 +56,8 @@ def run(request: Request) -> Report:
         differences += _differences(part.name, scores)
         chosen[part.name] = {name: _described(method) for name, method in methods.items()}
         if curves:
-            rows += robustness_rows(part, methods, test, request.jobs)
-            rows += curve_rows(part, test, request.jobs)
+            rows += robustness_rows(part, methods, test, scores, request.jobs)
+            rows += curve_rows(part, methods["learned"], test, request.jobs)
     paths = [path for part in sets for p in (*part.training, *part.test) for path in _files(p)]
     return Report(
         data="counting",
@@ -65,6 +68,7 @@ def run(request: Request) -> Report:
         rows=rows,
         differences=differences,
         notes=NOTES,
+        pictures=curve_pictures(rows) if curves else {},
     )
 
 

@@ -16,7 +16,7 @@ from imtorque.experiments.counting_methods import Method, found_by, learn
 from imtorque.experiments.counting_scores import PictureScores, score_picture, summary
 from imtorque.finding import ObjectFinder
 
-MOST_PICTURES = 24  # of a set's test pictures, the first by name
+MOST_PICTURES = 12  # of a set's test pictures, the first by name
 PICTURES = (1, 2, 4, 8, 16)
 CLICKS = (3, 10, 30)
 ROBUST = ("learned", "learned-torque", "torque-sizes", "control:learned-threshold", "control:threshold-watershed",
@@ -72,16 +72,38 @@ def changed(picture: NDArray[np.uint8], change: str) -> NDArray[np.uint8]:
 
 
 def robustness_rows(
-    part: CountingSet, methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int
+    part: CountingSet,
+    methods: Mapping[str, Method],
+    test: Sequence[CountingImage],
+    plain: Mapping[str, Sequence[PictureScores]],
+    jobs: int,
 ) -> list[dict[str, Any]]:
-    """Return rows METHOD:CHANGE@SET, over the first test pictures; METHOD:plain are the same pictures as they are."""
+    """Return rows METHOD:CHANGE@SET, over the first test pictures; METHOD:plain are the same pictures as they are.
+
+    Parameters
+    ----------
+    part
+        The set.
+    methods
+        Tuned on its training pictures, by name.
+    test, plain
+        Its test pictures, and what each method scored on them as they are.
+    jobs
+        Pictures worked on at a time.
+    """
     rows = []
     for name in ROBUST:
-        for change in ("plain", *CHANGES):
+        rows.append({"method": f"{name}:plain@{part.name}", **_summary(plain[name][:MOST_PICTURES])})
+        for change in CHANGES:
             task = partial(_score_changed, method=methods[name], change=change)
             scores = list(each(task, test[:MOST_PICTURES], jobs, f"{name}:{change}@{part.name}"))
-            rows.append({"method": f"{name}:{change}@{part.name}", **summary(scores)})
+            rows.append({"method": f"{name}:{change}@{part.name}", **_summary(scores)})
     return rows
+
+
+def _summary(scores: Sequence[PictureScores]) -> dict[str, float]:
+    """Return the numbers of a row but those by mask."""
+    return {name: value for name, value in summary(scores).items() if name != "mask_ap"}
 
 
 def _score_changed(truth: CountingImage, method: Method, change: str) -> PictureScores:
@@ -90,8 +112,8 @@ def _score_changed(truth: CountingImage, method: Method, change: str) -> Picture
     return score_picture(found_by(method, picture), truth, masks=False)
 
 
-def curve_rows(part: CountingSet, test: Sequence[CountingImage], jobs: int) -> list[dict[str, Any]]:
-    """Return rows learned:N-pictures@SET and learned:N-clicks@SET.
+def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage], jobs: int) -> list[dict[str, Any]]:
+    """Return rows learned:N-pictures@SET and learned:N-clicks@SET, where `learned` knows all training pictures.
 
     Further training pictures are the next by the SHA-256 of their names; no row of the curves is scored on them.
     """
@@ -99,7 +121,12 @@ def curve_rows(part: CountingSet, test: Sequence[CountingImage], jobs: int) -> l
     more = by_hash[: max(PICTURES) - len(part.training)] if len(by_hash) > max(PICTURES) else []
     pictures = [*part.training, *more]
     left = [p for p in test if p not in more][:MOST_PICTURES]
-    finders = {f"{n}-pictures": learn(pictures[:n]) for n in PICTURES if n <= len(pictures)}
+    if not left:
+        return []
+    known = len(part.training)
+    finders: dict[str, Method] = {
+        f"{n}-pictures": learned if n == known else learn(pictures[:n]) for n in PICTURES if n <= len(pictures)
+    }
     finders |= {f"{n}-clicks": taught_by_clicks(part.training, n) for n in CLICKS}
     rows = []
     for name, finder in finders.items():

@@ -74,7 +74,7 @@ def score_picture(found: Detections, truth: CountingImage, *, masks: bool = True
 
 
 def summary(scores: Sequence[PictureScores]) -> dict[str, float]:
-    """Return the numbers of a row: f1, f1_iou, mask_ap, mae, and the mean of the counts' signed errors."""
+    """Return the numbers of a row: f1, f1_iou, mask_ap, errors of the count and their shares of it."""
     centre = [score.centre for score in scores]
     row = {"f1": pooled_f1(centre)}
     boxes = [score.box for score in scores if score.box is not None]
@@ -86,6 +86,7 @@ def summary(scores: Sequence[PictureScores]) -> dict[str, float]:
     row["mae"] = mean_count_error(centre)
     row["bias"] = float(np.mean([score.found - score.marked for score in centre]))
     row["count"] = float(np.mean([score.marked for score in centre]))
+    row |= {f"{name}_share": row[name] / max(row["count"], 1e-9) for name in ("mae", "bias")}
     return row
 
 

@@ -4,15 +4,17 @@
 
 From the training pictures of labelled sets (eight each) and from drawn scenes. A contour whose box overlaps that of a
 marked object by 0.6 is one, by less than 0.4 is none. Every set counts alike, and in it things and others. The first
-look's odds, which the second takes up, come from rules that did not see the picture. Sets whose licence is not stated
-are not used: pass --sets to change that.
+look's odds, which the second takes up, come from rules that did not see the picture. There are rules for sizes that are
+given, for unknown ones, and for those that the latter found in the picture; these learn from given sizes as well,
+without which they do worse on sets they have not seen. Sets whose licence is not stated are not used: pass --sets to
+change that.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,12 +29,13 @@ from imtorque._types import FloatArray
 from imtorque.datasets.counting import counting_sets
 from imtorque.evaluation.counting import box_iou
 from imtorque.experiments.counting_controls import marked_sizes
-from imtorque.finding.blobs import SPARED, Search, find_contours, size_range
+from imtorque.finding.blobs import SPARED, Search, find_contours, size_range, standing, usual_sizes
 from imtorque.finding.contours import Contours
-from imtorque.finding.things import BESIDE, FARTHEST, MEASURES, Look, first_measures, second_measures
+from imtorque.finding.things import BESIDE, FARTHEST, MEASURES, Look, SizesKnown, first_measures, second_measures
 
 SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
 RIGHT, WRONG, IGNORED = 0.6, 0.4, 0.3  # overlaps of boxes from which a contour is a thing, is none, is set aside
+KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the rules for unknown ones
 FOLDS = 4
 PENALTY = 1.0  # of the weights' squares, for one case in all
 DRAWN = 48  # scenes
@@ -146,16 +149,22 @@ def _ellipse_box(centre: FloatArray, long: float, short: float, turn: float) -> 
     return box
 
 
-def make_case(scene: Scene, guided: bool) -> Case:
-    """Find and measure the candidates of a scene."""
+def make_case(scene: Scene, known: SizesKnown, rules: tuple[Look, Look] | None = None) -> Case:
+    """Find and measure the candidates of a scene.
+
+    Sizes to be found are those of the things that stand by the rules for unknown sizes.
+    """
     shape: tuple[int, int] = scene.picture.shape[:2]
-    search = Search(scene.sizes if guided else size_range(shape, None), guided=guided)
+    search = Search(scene.sizes if known == "given" else size_range(shape, None), known="unknown")
     contours, _, grey = find_contours(scene.picture, search)
+    if known == "found":
+        found = standing(contours, search=search, shape=shape, grey=grey, rules=rules)
+        search = replace(search, range=usual_sizes(found)) if len(found) else search
     diameter = contours.diameter
     contours = contours[(diameter >= SPARED * search.range[0]) & (diameter <= search.range[1] / SPARED)]
-    sizes = scene.sizes if guided else None
+    sizes = None if known == "unknown" else search.range
     measures = first_measures(contours, shape, sizes, grey, False) if len(contours) else np.zeros((0, len(MEASURES)))
-    return Case(scene.group, contours, shape, measures, _things(contours, scene, sizes))
+    return Case(scene.group, contours, shape, measures, _things(contours, scene, sizes if known == "given" else None))
 
 
 def _things(contours: Contours, scene: Scene, sizes: tuple[float, float] | None) -> FloatArray:
@@ -200,9 +209,12 @@ def _case_weights(groups: Sequence[str], case: NDArray[np.int64], things: FloatA
     return weight
 
 
-def learn_looks(cases: Sequence[Case]) -> tuple[Look, Look]:
-    """Return both rules; the second learns from first looks at pictures that the first rule did not see."""
-    folds = np.arange(len(cases)) % FOLDS
+def learn_looks(cases: Sequence[Case], of_one_picture: int = 1) -> tuple[Look, Look]:
+    """Return both rules; the second learns from first looks at pictures that the first rule did not see.
+
+    Cases of one picture, so many of them, follow each other.
+    """
+    folds = np.arange(len(cases)) // of_one_picture % FOLDS
     beside = []
     rules = [_first_rule([c for c, f in zip(cases, folds, strict=True) if f != fold]) for fold in range(FOLDS)]
     for case, fold in zip(cases, folds, strict=True):
@@ -211,6 +223,11 @@ def learn_looks(cases: Sequence[Case]) -> tuple[Look, Look]:
             second_measures(case.contours, odds, case.shape, False) if len(odds) else np.zeros((0, len(BESIDE)))
         )
     return _first_rule(cases), learn_look(cases, beside)
+
+
+def in_turn(*lists: Sequence[Case]) -> list[Case]:
+    """Return the cases of lists over the same pictures, those of one picture side by side."""
+    return [case for of_picture in zip(*lists, strict=True) for case in of_picture]
 
 
 def _first_rule(cases: Sequence[Case]) -> Look:
@@ -232,11 +249,17 @@ def main(
 ) -> None:
     """Learn the weights from training pictures and drawn scenes, and write them."""
     scenes = list(scenes_of(data, sets.split(",")))
-    learned = {}
-    for name, guided in (("guided", True), ("unguided", False)):
-        cases = list(each(partial(make_case, guided=guided), scenes, jobs, name))
-        first, second = learn_looks(cases)
-        learned[name] = {"first": described(first, MEASURES), "second": described(second, BESIDE)}
+    rules: dict[SizesKnown, tuple[Look, Look]] = {}
+    cases: dict[SizesKnown, list[Case]] = {}
+    for known in KNOWN:
+        task = partial(make_case, known=known, rules=rules.get("unknown"))
+        cases[known] = list(each(task, scenes, jobs, known))
+        learned_from = [cases["given"], cases["found"]] if known == "found" else [cases[known]]
+        rules[known] = learn_looks(in_turn(*learned_from), len(learned_from))
+    learned = {
+        known: {"first": described(first, MEASURES), "second": described(second, BESIDE)}
+        for known, (first, second) in rules.items()
+    }
     write_text(out, json.dumps(learned, indent=1) + "\n")
 
 

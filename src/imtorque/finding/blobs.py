@@ -19,16 +19,13 @@ from imtorque.finding.measure import measured
 from imtorque.finding.paper import paper_contours
 from imtorque.finding.suppress import claim_edges
 from imtorque.finding.table import Blobs
-from imtorque.finding.things import thing_scores, weighted_quantile
+from imtorque.finding.things import Look, SizesKnown, looks, thing_scores, weighted_quantile
 from imtorque.images import Picture, grey_image
 
 FAINTEST = 0.45  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
-SURE, SURE_UNGUIDED = 0.55, 0.6  # score from which an outline is a thing, for sizes given or not
+SURE, SURE_UNGUIDED = 0.5, 0.6  # score from which an outline is a thing, for sizes given or not
 SUREST = 0.9  # score of things that say which sizes things have, where none are given
-SHARE_OF_EDGES, ROOM = (
-    0.2,
-    1.3,
-)  # the smallest and the largest things with this share of all edges, and room beside them
+SHARE_OF_EDGES, ROOM = 0.2, 1.3  # of things below the usual sizes, or above; and the room given beside those sizes
 LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
@@ -41,7 +38,7 @@ REFINED_SIZE = 18.0  # pixels across a thing at the level that refines its outli
 class Search:
     """How candidates are looked for: diameters, patch sizes where they are listed, and as `find_blobs` was asked.
 
-    `guided` says whether the diameters were asked for, or are the usual ones.
+    `known` says whether the diameters were asked for, were found in the picture, or are those of anything.
     """
 
     range: tuple[float, float]
@@ -49,7 +46,7 @@ class Search:
     sign: Sign | None = None
     ring: float = 0.6
     patch: Patch = "disk"
-    guided: bool = True
+    known: SizesKnown = "given"
 
 
 def find_blobs(
@@ -107,7 +104,7 @@ def find_blobs(
         Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
         may hold smaller ones.
     sure
-        Least score of an outline, how much it looks like a thing, 0 to 1: 0.55, or 0.6 where no sizes are given, or 0
+        Least score of an outline, how much it looks like a thing, 0 to 1: 0.5, or 0.6 where no sizes are given, or 0
         where a threshold is.
     count
         How many to return at most; all by default.
@@ -135,13 +132,14 @@ def find_blobs(
     if recipe == "paper":
         found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
-        search = Search(size_range(shape, sizes), _listed(sizes, shape), sign or None, ring, patch, sizes is not None)
+        known: SizesKnown = "unknown" if sizes is None else "given"
+        search = Search(size_range(shape, sizes), _listed(sizes, shape), sign or None, ring, patch, known)
         candidates, levels, grey = find_contours(image, search, sigma, FAINTEST if threshold is None else threshold)
         candidates = candidates[_contrasting(candidates, contrast)]
-        judge = partial(_standing, shape=shape, grey=grey, signed=sign is not None, overlap=overlap)
+        judge = partial(standing, shape=shape, grey=grey, signed=sign is not None, overlap=overlap)
         found = judge(candidates, search=search)
         if sizes is None and len(found):
-            found = judge(candidates, search=replace(search, range=_usual_sizes(found), guided=True))
+            found = judge(candidates, search=replace(search, range=usual_sizes(found), known="found"))
         usual = SURE_UNGUIDED if sizes is None else SURE
         least = sure if sure is not None else usual if threshold is None else 0.0
         found = _refined(found[found.score >= least], levels)
@@ -167,32 +165,34 @@ def find_contours(
     else:
         grey = grey_image(image)
         levels = list(picture_levels(grey, smallest, largest, sigma=sigma))
-    found = _contours(levels, search)
+    found = _contours(levels, search, least)
     found = found[found.closure >= least]
     return found[_significant(found, shape)], levels, grey
 
 
-def _standing(
+def standing(
     candidates: Contours,
     *,
     search: Search,
     shape: tuple[int, int],
     grey: Float32Array | None,
-    signed: bool,
-    overlap: float,
+    signed: bool = False,
+    overlap: float = 0.4,
+    rules: tuple[Look, Look] | None = None,
 ) -> Contours:
     """Return the contours that have edges of their own when those with higher scores claim theirs first."""
     smallest, largest = search.range
     diameter = candidates.diameter
     candidates = candidates[(diameter >= SPARED * smallest) & (diameter <= largest / SPARED)]
-    score = thing_scores(candidates, shape, search.range if search.guided else None, grey, signed)
+    sizes = None if search.known == "unknown" else search.range
+    score = thing_scores(candidates, shape, sizes, grey, signed, rules or looks(search.known))
     stands = claim_edges(candidates, score, shape, overlap=overlap)
     found = replace(candidates[stands], score=score[stands])
     diameter = found.diameter
     return found[(diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)]
 
 
-def _usual_sizes(found: Contours) -> tuple[float, float]:
+def usual_sizes(found: Contours) -> tuple[float, float]:
     """Return the range of diameters of the things that explain most of the picture's edges."""
     surest = found[found.score >= min(SUREST, float(found.score.max()))]
     contrast, diameter = np.abs(surest.contrast), surest.diameter
@@ -266,13 +266,13 @@ def _listed(sizes: Sizes | tuple[float, float] | None, shape: tuple[int, ...]) -
     return np.minimum(check_sizes(np.asarray(sizes)), _reach(shape)).astype(np.float64)
 
 
-def _contours(levels: list[Level], search: Search) -> Contours:
-    """Return the contours around all candidates at all levels."""
+def _contours(levels: list[Level], search: Search, least: float) -> Contours:
+    """Return the contours around all candidates at all levels; below this torque they have no grey values."""
     parts = []
     for level in levels:
         sizes = None if search.sizes is None else search.sizes / level.factor
         seeds = torque_candidates(level, sign=search.sign, ring=search.ring, patch=search.patch, sizes=sizes)
-        parts.append(fit_contours(level, seeds))
+        parts.append(fit_contours(level, seeds, least=least))
     return Contours.join([Contours.none(), *parts])
 
 

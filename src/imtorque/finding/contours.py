@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from imtorque import _native
 from imtorque._types import BoolArray, Extrema, Float32Array, FloatArray, IntArray
 from imtorque.finding.levels import Level
-from imtorque.finding.shapes import polygon_moments
+from imtorque.finding.shapes import Moments, polygon_moments
 
 ANGLES = 32
 RADII = 24
@@ -70,8 +71,11 @@ class Contours:
         return len(self.sign)
 
     def __getitem__(self, chosen: IntArray | BoolArray | slice) -> Contours:
-        """Return the contours chosen."""
-        return Contours(*(getattr(self, field.name)[chosen] for field in fields(self)))
+        """Return the contours chosen, with their moments where these are known."""
+        part = Contours(*(getattr(self, field.name)[chosen] for field in fields(self)))
+        if "moments" in vars(self):
+            vars(part)["moments"] = Moments(*(column[chosen] for column in self.moments))
+        return part
 
     @classmethod
     def join(cls, parts: list[Self]) -> Self:
@@ -84,6 +88,11 @@ class Contours:
         points, rows = np.zeros((0, ANGLES)), np.zeros(0)
         return cls(points, points, points.astype(np.float32), *([rows] * 8))
 
+    @cached_property
+    def moments(self) -> Moments:
+        """Area, middle and axes of what each contour encloses."""
+        return polygon_moments(self.y, self.x)
+
     @property
     def contrast(self) -> FloatArray:
         """Grey values inside over those outside; negative for dark things."""
@@ -92,7 +101,7 @@ class Contours:
     @property
     def area(self) -> FloatArray:
         """Pixels inside each contour."""
-        return polygon_moments(self.y, self.x).area
+        return self.moments.area
 
     @property
     def diameter(self) -> FloatArray:
@@ -112,7 +121,7 @@ class Contours:
         Round things have none, and ends at the rim do not count. The sides of a stripe make a contour that nothing
         closes at its ends.
         """
-        moments = polygon_moments(self.y, self.x)
+        moments = self.moments
         along = (self.x - moments.x[:, None]) * np.cos(moments.turn)[:, None]
         along += (self.y - moments.y[:, None]) * np.sin(moments.turn)[:, None]
         near = np.roll(self.evidence, 1, axis=1) + self.evidence + np.roll(self.evidence, -1, axis=1)
@@ -123,7 +132,7 @@ class Contours:
         return np.where(moments.long > ENDED * moments.short, weaker, 1.0)
 
 
-def fit_contours(level: Level, candidates: Extrema) -> Contours:
+def fit_contours(level: Level, candidates: Extrema, *, least: float = -1.0) -> Contours:
     """Find the closed contour around each candidate of a level.
 
     On 32 rays the radius is chosen so that the gradient across the contour is strongest and the radius changes little
@@ -137,6 +146,8 @@ def fit_contours(level: Level, candidates: Extrema) -> Contours:
         As `picture_levels` yields them.
     candidates
         As `torque_candidates` returns them, in pixels of the level.
+    least
+        Closure below which a contour is of no use: its grey values need not be read, and may be NaN.
 
     Returns
     -------
@@ -145,14 +156,13 @@ def fit_contours(level: Level, candidates: Extrema) -> Contours:
     """
     n = len(candidates)
     sign = np.sign(candidates.value).astype(np.float64)
-    seeds = np.stack([candidates.y, candidates.x, candidates.size / 2, np.zeros(n), np.ones(n), sign]).astype(
-        np.float64
-    )
-    found = _search(level, seeds)
-    _improve(level, found, _about_the_middle(found, sign))
+    seeds = [candidates.y, candidates.x, candidates.size / 2, np.zeros(n), np.ones(n), sign]
+    found = _search(level, np.stack(seeds).astype(np.float64), np.full(n, least))
+    moved = _improve(level, found, _about_the_middle(found, sign, np.ones(n, bool)), least)
     for aspect in ASPECTS:
-        _improve(level, found, _along_the_sides(found, sign, aspect))
-    _improve(level, found, _about_the_middle(found, sign))
+        moved |= _improve(level, found, _along_the_sides(found, sign, aspect), least)
+    # What has not moved since would only be found again.
+    _improve(level, found, _about_the_middle(found, sign, moved), least)
     return _in_picture(level, candidates, sign, found)
 
 
@@ -172,10 +182,9 @@ def refine_contours(level: Level, contours: Contours) -> Contours:
         np.sqrt(np.maximum(moments.area, 1) / math.pi),
         np.where(ratio > 1.1, np.minimum(ratio, LONGEST), 1),
     )
-    seeds = np.stack([moments.y, moments.x, radius, moments.turn, aspect, contours.sign])
-    y, x, _, _, inside, outside = _native.closed_contours(
-        level.gx * plain, level.gy * plain, level.grey, np.ascontiguousarray(seeds), *FINE
-    )
+    worth = np.full(len(contours), -1.0)
+    seeds = np.stack([moments.y, moments.x, radius, moments.turn, aspect, contours.sign, worth])
+    y, x, _, _, inside, outside = _native.closed_contours(level.gx * plain, level.gy * plain, level.grey, seeds, *FINE)
     height, width = level.grey.shape
     y, x = np.clip(y, -0.5, height - 0.5), np.clip(x, -0.5, width - 0.5)
     y, x = y * level.factor + level.offset, x * level.factor + level.offset
@@ -186,20 +195,23 @@ _Found = tuple[FloatArray, FloatArray, Float32Array, BoolArray, Float32Array, Fl
 _Again = tuple[IntArray, FloatArray]  # which contours to look for again, and the seeds
 
 
-def _improve(level: Level, found: _Found, again: _Again) -> None:
-    """Look for some contours again, and keep those with more evidence than before."""
+def _improve(level: Level, found: _Found, again: _Again, least: float) -> BoolArray:
+    """Look for some contours again, keep those with more evidence than before, and return which these are."""
     which, seeds = again
-    if not which.size:
-        return
-    tried = _search(level, seeds)
-    better = _closure(tried) > _closure(found)[which]
-    for kept, new in zip(found, tried, strict=True):
-        kept[which[better]] = new[better]
+    moved = np.zeros(len(found[0]), bool)
+    if which.size:
+        before = _closure(found)[which]
+        tried = _search(level, seeds, np.where(before > 0, np.maximum(before, least), least))
+        better = _closure(tried) > before
+        moved[which[better]] = True
+        for kept, new in zip(found, tried, strict=True):
+            kept[which[better]] = new[better]
+    return moved
 
 
-def _about_the_middle(found: _Found, sign: FloatArray) -> _Again:
-    """Return seeds in the middle of each contour worth it, stretched as it is."""
-    which = np.flatnonzero(_closure(found) >= WORTHY)
+def _about_the_middle(found: _Found, sign: FloatArray, moved: BoolArray) -> _Again:
+    """Return seeds in the middle of each contour that moved and is worth it, stretched as it is."""
+    which = np.flatnonzero(moved & (_closure(found) >= WORTHY))
     moments = polygon_moments(found[0][which], found[1][which])
     ratio = moments.long / np.maximum(moments.short, 1e-6)
     aspect = np.where(ratio > LONG, np.minimum(ratio, LONGEST), 1.0)
@@ -223,9 +235,10 @@ def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
     return which, np.stack([middle_y[which], middle_x[which], width * math.sqrt(aspect), turn, stretch, sign[which]])
 
 
-def _search(level: Level, seeds: FloatArray) -> _Found:
+def _search(level: Level, seeds: FloatArray, worth: FloatArray) -> _Found:
+    """Return the contour around each seed; its grey values where its closure reaches what it is worth looking at."""
     rays = (ANGLES, RADII, NEAREST, FARTHEST, SLOPE)
-    return _native.closed_contours(level.gx, level.gy, level.grey, np.ascontiguousarray(seeds, np.float64), *rays)
+    return _native.closed_contours(level.gx, level.gy, level.grey, np.concatenate([seeds, worth[None]]), *rays)
 
 
 def _closure(found: _Found) -> FloatArray:

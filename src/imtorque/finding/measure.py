@@ -8,7 +8,6 @@ import numpy as np
 
 from imtorque._types import Edges, FloatArray, Image, IntArray
 from imtorque.finding.contours import Contours
-from imtorque.finding.shapes import polygon_moments
 from imtorque.finding.suppress import label_image
 from imtorque.finding.table import Blobs
 from imtorque.images import Picture
@@ -27,7 +26,7 @@ def measured(contours: Contours, image: Image | Edges, shape: tuple[int, int]) -
         Of the picture.
     """
     contours = contours[np.argsort(-contours.closure, kind="stable")]
-    shapes = polygon_moments(contours.y, contours.x)
+    shapes = contours.moments
     labels = label_image(contours, shape)
     scale, intensity = _grey_values(image, labels, len(contours))
     ratio = np.minimum(shapes.short / np.maximum(shapes.long, 1e-9), 1)
@@ -72,7 +71,9 @@ def _grey_values(image: Image | Edges, labels: IntArray, count: int) -> tuple[fl
         return np.nan, np.full(count, np.nan)
     picture = Picture(image)
     grey, scale = picture.grey(), picture.high - picture.low
-    pixels = np.bincount(labels.ravel(), minlength=count + 1)[1:]
-    sums = np.bincount(labels.ravel(), grey.ravel(), minlength=count + 1)[1:]
+    held = np.flatnonzero(labels)  # most pixels are of no thing
+    label = labels.ravel()[held]
+    pixels = np.bincount(label, minlength=count + 1)[1:]
+    sums = np.bincount(label, grey.ravel()[held], minlength=count + 1)[1:]
     mean = np.where(pixels > 0, sums / np.maximum(pixels, 1), np.nan)
     return scale, mean * scale + picture.low

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from imtorque._types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.finding.contours import Contours
-from imtorque.finding.shapes import Moments, polygon_moments
+from imtorque.finding.shapes import Moments
 from imtorque.finding.suppress import claim_edges
 
 CLEAREST = 0.8  # quantile of torque from which contours say what is typical before anything stands
@@ -36,6 +36,7 @@ MEASURES = (
     "weak_step", "stepped", "hollow",
 )  # fmt: skip
 ALIKE = ("diameter", "contrast", "inside", "outside", "aspect", "torque")
+SizesKnown = Literal["given", "found", "unknown"]
 BESIDE = ("first_look", "sign", *(f"{name}{form}" for name in ALIKE for form in ("", "_apart")))
 
 
@@ -62,10 +63,10 @@ class Look:
 
 
 @cache
-def looks(guided: bool) -> tuple[Look, Look]:
-    """Return the two rules, for a known range of sizes or an unknown one."""
+def looks(sizes: SizesKnown) -> tuple[Look, Look]:
+    """Return the two rules: for sizes that are given, found in the picture itself, or unknown."""
     text = resources.files("imtorque.finding").joinpath("thing_weights.json").read_text("utf-8")
-    stored = json.loads(text)["guided" if guided else "unguided"]
+    stored = json.loads(text)[sizes]
     return Look.from_dict(stored["first"], MEASURES), Look.from_dict(stored["second"], BESIDE)
 
 
@@ -75,6 +76,7 @@ def thing_scores(
     sizes: tuple[float, float] | None,
     grey: Float32Array | None,
     signed: bool,
+    rules: tuple[Look, Look] | None = None,
 ) -> FloatArray:
     """Return for each contour how likely it outlines a thing, 0 to 1.
 
@@ -90,10 +92,12 @@ def thing_scores(
         The picture, None where there are edges alone.
     signed
         Whether the sign was asked for: then bright and dark are not compared.
+    rules
+        Both looks; by default those for sizes that are given, or unknown where there are none.
     """
     if len(contours) == 0:
         return np.zeros(0)
-    first, second = looks(sizes is not None)
+    first, second = rules or looks("unknown" if sizes is None else "given")
     odds = first(first_measures(contours, shape, sizes, grey, signed))
     return _chance(_for_this_picture(second(second_measures(contours, odds, shape, signed))))
 
@@ -106,7 +110,10 @@ def _for_this_picture(odds: FloatArray) -> FloatArray:
     """
     share = 0.5
     for _ in range(ROUNDS):
+        before = share
         share = float(np.clip(_chance(odds + np.log(share / (1 - share))).mean(), RAREST, 0.5))
+        if share == before:
+            break
     adjusted: FloatArray = odds + 0.5 * np.log(share / (1 - share))
     return adjusted
 
@@ -124,7 +131,7 @@ def first_measures(
     signed: bool,
 ) -> FloatArray:
     """Return what is measured of each contour by itself, shape (n, `MEASURES`)."""
-    moments = polygon_moments(contours.y, contours.x)
+    moments = contours.moments
     diameter = _diameter(moments)
     contrast = _contrast(contours)
     mass = contrast * diameter
@@ -159,7 +166,7 @@ def second_measures(contours: Contours, odds: FloatArray, shape: tuple[int, int]
     standing = likely if len(likely) >= FEWEST else standing[:FEWEST]
     weight = np.zeros(len(contours))
     weight[standing] = chance[standing]
-    moments = polygon_moments(contours.y, contours.x)
+    moments = contours.moments
     contrast = _contrast(contours)
     grey_step = 0.1 * weighted_quantile(contrast[standing], weight[standing])
     columns = [odds, _sign_share(contours.sign, weight, signed)]

@@ -24,9 +24,9 @@ COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 BIAS_COST = 0.25  # in F1, of counts that are wrong by their whole
 OVERLAP = 0.3  # of the smaller candidate that two may share
 SURE = 0.5  # part of the value of marked objects from which on unmarked ones are taken
-KIND_SETS = (
-    ("torque",),
+KIND_SETS = (  # the plainest first: among kinds that are level the earlier ones are taken
     ("threshold",),
+    ("torque",),
     ("torque", "threshold"),
     ("torque", "threshold", "log", "radial"),
 )
@@ -83,25 +83,56 @@ class Setting:
     mean_count: float
     smooth_score: float = 0.0
 
-    @property
-    def score(self) -> float:
-        """What is made largest: the mean of both F1, less what too many or too few objects cost."""
-        return (self.f1 + self.f1_iou) / 2 - BIAS_COST * abs(self.count_bias) / max(self.mean_count, 1)
+
+@dataclass(frozen=True)
+class Trial:
+    """What some kinds of candidates reach at their best threshold and cost.
+
+    `counts` has a row for each picture, as `Judged.counts` gives it.
+    """
+
+    setting: Setting
+    counts: FloatArray
+    examples: list[Example]
 
 
 def choose_setting(
     lessons: Sequence[Lesson], sizes: Sizes, kind_sets: Sequence[tuple[str, ...]]
 ) -> tuple[Setting, list[Example]]:
-    """Return the kinds, threshold and overlap with the best F1 on pictures not learned from; and those examples."""
-    best: tuple[Setting, list[Example]] | None = None
+    """Return the kinds, threshold and cost that serve best on pictures not learned from; and those examples."""
+    trials = []
     for kinds in kind_sets:
         examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
-        setting = _best_setting(examples, out_of_fold(examples), kinds)
-        if best is None or setting.smooth_score > best[0].smooth_score:
-            best = (setting, examples)
-    if best is None:
+        setting, counts = _best_setting(examples, out_of_fold(examples), kinds)
+        trials.append(Trial(setting, counts, examples))
+    if not trials:
         raise ValueError("kinds must name at least one kind of candidates, got none")
-    return best
+    chosen = plainest(trials)
+    return chosen.setting, chosen.examples
+
+
+def plainest(trials: Sequence[Trial]) -> Trial:
+    """Return the first trial that is not worse than the best one by more than a standard error of their difference.
+
+    A few pictures do not say which of two kinds is better by a hundredth; then the plainer ones, which come first, are
+    less likely to be better by chance (the rule of one standard error, Breiman et al. 1984).
+    """
+    best = max(trials, key=lambda trial: trial.setting.smooth_score)
+    return next(trial for trial in trials if trial is best or not _clearly_better(best.counts, trial.counts))
+
+
+def _clearly_better(best: FloatArray, other: FloatArray) -> bool:
+    """Return whether the first of two trials on the same pictures is better by more than one standard error.
+
+    The error is the jackknife's: each picture is left out in turn. One picture says nothing about it, and the score
+    alone decides.
+    """
+    n = len(best)
+    if n == 1:
+        return True
+    left = np.array([_score(np.delete(best, i, axis=0)) - _score(np.delete(other, i, axis=0)) for i in range(n)])
+    error = np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())
+    return bool(_score(best) - _score(other) > error)
 
 
 def setting_from_clicks(
@@ -166,32 +197,49 @@ def _groups(examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
     return np.searchsorted(np.quantile(x, [0.25, 0.5, 0.75]), x), parts
 
 
-def _best_setting(examples: Sequence[Example], values: Sequence[FloatArray], kinds: tuple[str, ...]) -> Setting:
+def _best_setting(
+    examples: Sequence[Example], values: Sequence[FloatArray], kinds: tuple[str, ...]
+) -> tuple[Setting, FloatArray]:
     """Return the setting with the best score, where a threshold's score is taken together with its neighbours'.
 
-    A few pictures make scores jump from one threshold to the next; what is good nearby as well is good elsewhere.
+    A few pictures make scores jump from one threshold to the next; what is good nearby as well is good elsewhere. Its
+    counts on each picture are returned too.
     """
-    table = [
-        [_scored(examples, values, kinds, threshold, part * threshold) for threshold in THRESHOLDS] for part in COSTS
-    ]
-    scores = np.array([[setting.score for setting in row] for row in table])
+    table = [[_counts(examples, values, t, part * t) for t in THRESHOLDS] for part in COSTS]
+    scores = np.array([[_score(counts) for counts in row] for row in table])
     padded = np.pad(scores, ((0, 0), (1, 1)), mode="edge")
     smooth = (padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]) / 4
     row, column = np.unravel_index(smooth.argmax(), smooth.shape)
-    return replace(table[row][column], smooth_score=float(smooth.max()))
+    threshold, counts = THRESHOLDS[column], table[row][column]
+    f1, f1_iou = _f1s(counts)
+    error, bias, marked = _count_errors(counts)
+    best = float(smooth.max())
+    return Setting(kinds, threshold, COSTS[row] * threshold, f1, f1_iou, error, bias, marked, best), counts
 
 
-def _scored(
-    examples: Sequence[Example], values: Sequence[FloatArray], kinds: tuple[str, ...], threshold: float, cost: float
-) -> Setting:
+def _counts(examples: Sequence[Example], values: Sequence[FloatArray], threshold: float, cost: float) -> FloatArray:
+    """Return for each picture how many objects were met by place and by overlap, and how many found and marked."""
     chosen = [chosen_of(e.measured, v, threshold, cost) for e, v in zip(examples, values, strict=True)]
-    counts = np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=float)
+    return np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=np.float64)
+
+
+def _f1s(counts: FloatArray) -> tuple[float, float]:
+    """Return F1 by place and by overlap, over the objects of all pictures together."""
     placed, overlapping, found, marked = counts.sum(axis=0)
-    errors = counts[:, 2] - counts[:, 3]
     total = max(found + marked, 1)
-    f1, f1_iou = float(2 * placed / total), float(2 * overlapping / total)
-    means = (float(np.abs(errors).mean()), float(errors.mean()), float(counts[:, 3].mean()))
-    return Setting(kinds, threshold, cost, f1, f1_iou, *means)
+    return float(2 * placed / total), float(2 * overlapping / total)
+
+
+def _count_errors(counts: FloatArray) -> tuple[float, float, float]:
+    """Return the means of |found - marked|, of found - marked, and of marked."""
+    errors = counts[:, 2] - counts[:, 3]
+    return float(np.abs(errors).mean()), float(errors.mean()), float(counts[:, 3].mean())
+
+
+def _score(counts: FloatArray) -> float:
+    """Return what is made largest: the mean of both F1, less what too many or too few objects cost."""
+    _, bias, mean = _count_errors(counts)
+    return sum(_f1s(counts)) / 2 - BIAS_COST * abs(bias) / max(mean, 1)
 
 
 def chosen_of(measured: Measured, value: FloatArray, threshold: float, cost: float) -> NDArray[np.bool_]:

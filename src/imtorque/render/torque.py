@@ -75,21 +75,6 @@ def blob_picture(image: Image, blobs: Extrema) -> Bytes:
     return np.asarray(canvas)
 
 
-def label_picture(shape: tuple[int, int], blobs: Extrema) -> NDArray[np.uint16] | NDArray[np.int32]:
-    """Draw each blob as a disc of its size whose pixels hold its number, from 1; 0 where there is none.
-
-    Where two overlap the stronger one shows. uint16, or int32 for more than 65,535 blobs.
-    """
-    labels: NDArray[Any] = np.zeros(shape, np.uint16 if len(blobs) <= 65535 else np.int32)
-    for k in range(len(blobs) - 1, -1, -1):
-        y, x, reach = int(blobs.y[k]), int(blobs.x[k]), int(blobs.size[k]) // 2
-        top, left = max(0, y - reach), max(0, x - reach)
-        window = labels[top : y + reach + 1, left : x + reach + 1]
-        rows, columns = np.ogrid[top : top + window.shape[0], left : left + window.shape[1]]
-        window[(rows - y) ** 2 + (columns - x) ** 2 <= (blobs.size[k] / 2) ** 2] = k + 1
-    return labels
-
-
 def _mark(draw: ImageDraw.ImageDraw, blobs: Extrema, number: int, zoom: int, line: int) -> None:
     """Draw one patch: dark below, so that it shows on any ground."""
     y, x = float(blobs.y[number - 1]) + 0.5, float(blobs.x[number - 1]) + 0.5
