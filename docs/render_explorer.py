@@ -20,17 +20,24 @@ from imtorque.explorer.server import make_app
 
 FOLDER = Path(__file__).resolve().parent / "explorer"
 LARGEST = 300_000  # bytes
-DESK, PHONE = (1280, 720), (390, 844)
+DESK, PHONE, SIDE, PROJECTOR = (1280, 720), (390, 844), (844, 390), (1024, 768)
 STATES = {
-    "patch": ("#picture=sample:hole&y=80&x=120&size=117", DESK, "light"),
+    "patch": ("#picture=sample:hole&y=80&x=120&size=117&largest=131", DESK, "light"),
     "maps": ("#picture=sample:hopper&y=40&x=40&size=3&layers=value.90&tab=layers", DESK, "dark"),
     "strengthened": ("#picture=sample:hopper&y=5&x=5&size=3&layers=strengthened.100&tab=layers", DESK, "light"),
     "extrema": ("#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4", DESK, "light"),
     "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "dark"),
     "sketch": ("#picture=sketch", DESK, "light"),
     "settings": ("#picture=sample:shapes&tab=settings&layers=scale.80", DESK, "light"),
-    "closure": ("#picture=sample:gap&tab=settings&polarity=free&layers=value.75&y=80&x=120&size=99", DESK, "light"),
+    "closure": (
+        "#picture=sample:gap&tab=settings&polarity=free&layers=value.75&y=80&x=120&size=99&largest=131",
+        DESK,
+        "light",
+    ),
     "save": ("#picture=sample:overlap&tab=save&patch=disk&y=99&x=101&size=81&layers=value.60", DESK, "dark"),
+    "present": ("#picture=sample:overlap&present=1&y=99&x=101&size=81", PROJECTOR, "light"),
+    "steps": ("#picture=sample:disc", DESK, "light"),
+    "landscape": ("#picture=sample:shapes&y=118&x=197&size=57", SIDE, "light"),
     "phone": ("#picture=sample:shapes&y=118&x=197&size=57", PHONE, "light"),
     "phone-dark": ("#picture=sample:hopper&layers=value.85&tab=extrema&tool=extrema", PHONE, "dark"),
 }
@@ -81,6 +88,10 @@ def main() -> None:
             page = context.new_page()
             page.goto(address + state)
             page.wait_for_selector("#stage[aria-busy=false]")
+            if name == "steps":
+                page.click("#play")
+                page.get_by_text("size 95", exact=True).wait_for()
+                page.click("#step-hold")
             page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             page.locator("#status").evaluate("(status) => { status.textContent = ''; }")  # of this machine, this moment
             picture = compress(page.screenshot())

@@ -12,6 +12,7 @@ import numpy as np
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from imtorque.explorer.counting import finder_file, finder_of, found_of, marks_table
 from imtorque.explorer.frame import pack
 from imtorque.explorer.held import HeldPicture
 from imtorque.explorer.python_code import python_code
@@ -129,6 +130,36 @@ def _code(picture: HeldPicture, settings: Settings) -> Response:
     return Response(python_code(picture, settings), media_type="text/plain")
 
 
+def _count(picture: HeldPicture, settings: Settings) -> Response:
+    """Answer the objects found: outlines, diameters, scores, and how many of the clicked ones were found again."""
+    found = found_of(picture, settings)
+    head = {"count": len(found), "again": finder_of(picture, settings).setting_.f1}
+    arrays = {
+        "outline": found.outline.astype(np.float32),
+        "diameter": found.diameter.astype(np.float32),
+        "score": found.score.astype(np.float32),
+        "place": np.stack([found.y, found.x], axis=1).astype(np.float32),
+    }
+    return Response(pack(head, arrays), media_type=BINARY)
+
+
+def _objects_csv(picture: HeldPicture, settings: Settings) -> Response:
+    return _file(picture, "objects.csv", found_of(picture, settings).to_csv().encode(), "text/csv")
+
+
+def _marks_csv(picture: HeldPicture, settings: Settings) -> Response:
+    return _file(picture, "marks.csv", marks_table(picture, settings).encode(), "text/csv")
+
+
+def _masks_png(picture: HeldPicture, settings: Settings) -> Response:
+    """Answer the objects as a label image of 16 bits, as `teach` reads it."""
+    return _file(picture, "objects.png", encode_png(found_of(picture, settings).labels.astype(np.uint16)))
+
+
+def _finder(picture: HeldPicture, settings: Settings) -> Response:
+    return _file(picture, "finder", finder_file(picture, settings), BINARY)
+
+
 def _layer_png(layer: str, picture: HeldPicture, settings: Settings) -> Response:
     return _file(picture, f"{layer}.png", encode_png(layer_picture(picture, settings, layer)))
 
@@ -156,6 +187,11 @@ ANSWERS: dict[str, Answer] = {
     "/figure.png": _figure_png,
     "/extrema.csv": _extrema_csv,
     "/code": _code,
+    "/count": _count,
+    "/objects.csv": _objects_csv,
+    "/objects.png": _masks_png,
+    "/marks.csv": _marks_csv,
+    "/finder": _finder,
     **{f"/{layer}.png": partial(_layer_png, layer) for layer in LAYERS},
     **{f"/{layer}.npy": partial(_layer_npy, layer) for layer in LAYERS},
 }

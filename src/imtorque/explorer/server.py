@@ -69,6 +69,7 @@ def make_app(
         exception_handlers={
             HTTPException: _refuse,
             ValueError: _refuse,
+            ImportError: _refuse,  # an extra that is not installed; the message names it
             ClientDisconnect: _gone,
             _native.Cancelled: _gone,
             Exception: _fail,

@@ -15,6 +15,7 @@ from imtorque.patterns import PATTERNS, Pattern, Polarity
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 MOST_EXTREMA = 200
 MOST_CLICKS = 50
+MOST_MARKS = 100
 LARGEST_SIZE = 4095  # a patch that covers any picture the explorer works on, wherever its centre lies
 
 
@@ -25,6 +26,16 @@ class Click:
     operation: str
     y: int
     x: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An object that was clicked to be counted, with its diameter, 0 where it is not known; or a wrong one."""
+
+    y: int
+    x: int
+    diameter: int = 0
+    wrong: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,7 @@ class Settings:
     size: int | None = None
     clicks: tuple[Click, ...] = ()
     whole: str = "any"
+    marks: tuple[Mark, ...] = ()
 
     def __post_init__(self) -> None:
         """Check what concerns two values at once."""
@@ -172,6 +184,22 @@ def _clicks(name: str, text: str) -> tuple[Click, ...]:
     return tuple(clicks)
 
 
+def _marks(name: str, text: str) -> tuple[Mark, ...]:
+    """Read marks such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a wrong one."""
+    parts = text.split()
+    if len(parts) > MOST_MARKS:
+        raise ValueError(f"{name} must be at most {MOST_MARKS}, got {len(parts)}")
+    coordinate = _whole(0, LARGEST_SIZE)
+    marks = []
+    for part in parts:
+        numbers = [coordinate(name, number) for number in part.removeprefix("-").split(",")]
+        wrong = part.startswith("-")
+        if len(numbers) != 2 and (wrong or len(numbers) != 3):
+            raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {part[:40]!r}')
+        marks.append(Mark(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0, wrong))
+    return tuple(marks)
+
+
 def _chosen(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(settings, name)) != getattr(_DEFAULTS, name)}
 
@@ -198,4 +226,5 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "size": _whole(1, LARGEST_SIZE, odd=True),
     "clicks": _clicks,
     "whole": _choice("any", "torque"),
+    "marks": _marks,
 }

@@ -2,13 +2,14 @@
 
 import { $, page, state, store, toast } from "./page.js";
 import { Newest } from "./newest.js";
-import { cutQuery, cutSettings, settingsQuery, shownLayers } from "./state.js";
+import { cutQuery, cutSettings, marksQuery, marksSettings, settingsQuery, shownLayers } from "./state.js";
 import { EdgeField } from "./torque.js";
 import { figureOf } from "./marks.js";
 import { placed } from "./gestures.js";
+import { paintSizes, showCount } from "./counting.js";
 import { choose, home, refresh, showDownloads } from "./showing.js";
 
-const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(), code: new Newest() };
+const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(), count: new Newest(), code: new Newest() };
 const working = new Set(); // what else is under way: "opening", "sketching"
 let answeredLayers = []; // the layers the last answer brought
 let wantedCode = null; // what the code is to be of, and what it is of
@@ -30,7 +31,7 @@ export const viewIsIdle = () => asked.view.idle;
 
 export function forgetQuestions() {
   Object.values(asked).forEach((newest) => newest.clear());
-  page.view = page.moments = page.figure = null;
+  page.view = page.moments = page.figure = page.found = null;
 }
 
 function tell(error, wait) {
@@ -112,11 +113,36 @@ export function askFigure() {
   }, () => { $("figure-facts").textContent = "Not cut: the server gave no figure."; });
 }
 
+export function askCount() {
+  const clicked = state.marks.filter(({ wrong }) => !wrong).length;
+  if (!clicked) {
+    page.found = null;
+    asked.count.clear();
+    $("count-facts").textContent = "Nothing clicked yet.";
+    paintSizes($("sizes"), []);
+    showCount();
+    return;
+  }
+  const query = marksQuery(state);
+  $("count-facts").textContent = "Looking for others like these…";
+  put(asked.count, (picture, options) => picture.arrays("count", query, options), ({ head, arrays }, took) => {
+    page.found = { ...arrays, count: head.count, settings: String(query) };
+    const mean = arrays.score.reduce((sum, score) => sum + score, 0) / Math.max(1, head.count);
+    const again = `${Math.round(head.again * clicked)} of ${clicked} clicked found again`;
+    $("count-facts").textContent = `${head.count} objects; ${again}, ${Math.round(100 * mean)} % sure in the mean.`;
+    $("status").textContent = `${Math.round(took)} ms`;
+    paintSizes($("sizes"), [...arrays.diameter]);
+    showCount();
+    refresh();
+  }, () => { $("count-facts").textContent = "Not counted: the server gave no answer."; });
+}
+
 export function askCode() {
   if (state.tab !== "save" || state.y === null) return;
   const withExtrema = state.tool === "extrema";
   const query = settingsQuery(state, {
     layers: shownLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
+    ...(state.tool === "count" ? marksSettings(state) : {}),
     count: withExtrema ? state.count : 0, number: withExtrema ? state.number : null,
   });
   const now = `${page.picture?.key} ${query}`;

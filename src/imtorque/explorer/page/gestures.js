@@ -32,7 +32,7 @@ function notches() {
   };
 }
 
-// actions: patch() → {y, x, size}, setPatch(patch), tool() → name, choose(number), chooseNext(by), cut(place, event), stroke(kind, place),
+// actions: patch() → {y, x, size}, setPatch(patch), tool() → name, choose(number), chooseNext(by), cut(place, event), mark(object), size(object or null), stroke(kind, place),
 // picture() → {height, width} or null, extrema() → list, home()
 export function listen(stage, actions) {
   const { canvas } = stage;
@@ -65,7 +65,8 @@ export function listen(stage, actions) {
     if (actions.tool() === "draw") {
       actions.stroke("begin", place);
       drag = {};
-    } else if (actions.tool() === "patch") {
+    } else if (actions.tool() === "count") drag = { from: place, x: event.clientX, y: event.clientY };
+    else if (actions.tool() === "patch") {
       const { y, x } = actions.patch();
       drag = grabs(place) ? { dx: x - place.x, dy: y - place.y } : { dx: 0, dy: 0 };
       if (!grabs(place)) move(place);
@@ -81,6 +82,7 @@ export function listen(stage, actions) {
     pointers.set(event.pointerId, event);
     if (pinch && pointers.size === 2) move({ size: (pinch.size * spread()) / Math.max(1, pinch.spread) });
     else if (drag && actions.tool() === "draw") actions.stroke("to", place);
+    else if (drag && actions.tool() === "count") actions.size(sized(drag, event, place));
     else if (drag && actions.tool() === "patch") move({ y: place.y + drag.dy, x: place.x + drag.dx });
   });
 
@@ -88,19 +90,34 @@ export function listen(stage, actions) {
     if (!pointers.delete(event.pointerId)) return;
     if (event.type === "pointerup" && !pinch) {
       if (actions.tool() === "extrema") actions.choose(stage.markAt(event, actions.extrema()));
+      if (actions.tool() === "count" && drag) within(drag.from, (at) => actions.mark({ ...at, ...sized(drag, event, stage.pixelAt(event)), ...at }));
       if (actions.tool() === "cut") cutAt(stage.pixelAt(event), event);
     }
     drag = null;
+    actions.size(null);
     if (!pointers.size) pinch = null;
   };
   canvas.addEventListener("pointerup", lift);
   canvas.addEventListener("pointercancel", lift);
 
-  const cutAt = ({ y, x }, event) => {
+  // A click on the picture, in whole pixels; one beside it does nothing.
+  const within = ({ y, x }, act) => {
     const { height, width } = actions.picture();
     if (y < -0.5 || x < -0.5 || y > height - 0.5 || x > width - 0.5) return;
-    actions.cut({ y: clamp(Math.round(y), 0, height - 1), x: clamp(Math.round(x), 0, width - 1) }, event);
+    act({ y: clamp(Math.round(y), 0, height - 1), x: clamp(Math.round(x), 0, width - 1) });
   };
+  const cutAt = (place, event) => within(place, (at) => actions.cut(at, event));
+
+  // An object to be counted: dragged from its middle to its border, or clicked without a size.
+  const sized = ({ from, x, y }, event, place) => {
+    const dragged = Math.hypot(event.clientX - x, event.clientY - y) > 5;
+    return { ...from, diameter: dragged ? Math.max(3, Math.round(2 * Math.hypot(place.x - from.x, place.y - from.y))) : 0, wrong: false };
+  };
+  canvas.addEventListener("contextmenu", (event) => {
+    if (actions.tool() !== "count" || !actions.picture()) return;
+    event.preventDefault();
+    within(stage.pixelAt(event), (at) => actions.mark({ ...at, diameter: 0, wrong: true }));
+  });
 
   canvas.addEventListener("wheel", (event) => {
     if (!actions.picture() || event.ctrlKey || !["patch", "draw"].includes(actions.tool())) return;
@@ -127,6 +144,7 @@ export function listen(stage, actions) {
     else if (event.key === "-" || event.key === "_") move({ size: grown(size, -1) });
     else if (event.key === "Home") actions.home();
     else if (event.key === "Enter" && actions.tool() === "cut") cutAt({ y, x }, event);
+    else if (event.key === "Enter" && actions.tool() === "count") actions.mark({ y, x, diameter: 0, wrong: event.altKey });
     else return;
     event.preventDefault();
   });

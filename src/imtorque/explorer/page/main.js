@@ -6,9 +6,10 @@ import { Stage } from "./stage.js";
 import { Panel } from "./panel.js";
 import { grown, listen, placed } from "./gestures.js";
 import { sizeAt } from "./readout.js";
-import { askCode, askContribution, askFigure, askMissingLayers, askView } from "./asking.js";
+import { askCode, askContribution, askCount, askFigure, askMissingLayers, askView } from "./asking.js";
 import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
 import { firstPicture, openFile, openNamed, setKnown, sketch } from "./pictures.js";
+import { mark, showCount } from "./counting.js";
 import { noteChange } from "./past.js";
 import "./sharing.js";
 import "./zoom.js";
@@ -33,8 +34,10 @@ store.on((changed) => {
     }
   }
   if (has("clicks", "whole")) askFigure();
+  if (has("marks")) askCount();
   if ([...changed].some((key) => !["y", "x", "size"].includes(key))) page.panel.show();
   showCut();
+  showCount();
   showDownloads();
   askCode();
   refresh();
@@ -69,6 +72,8 @@ function cut({ y, x }, event) {
 listen(page.stage, {
   patch: () => ({ y: state.y ?? 0, x: state.x ?? 0, size: state.size ?? 3 }),
   setPatch, choose, chooseNext, home, cut,
+  mark: (object) => mark(object.wrong || !$("mark-wrong").checked ? object : { ...object, diameter: 0, wrong: true }),
+  size: (object) => { if (page.sizing !== object) { page.sizing = object; refresh(); } },
   tool: () => state.tool,
   picture: () => page.picture,
   extrema: () => page.view?.head.extrema ?? [],
@@ -133,6 +138,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 
 page.panel.show();
 showCut();
+showCount();
 try {
   setKnown(await start());
   await openNamed(state.picture ?? firstPicture(), { wanted: { ...state } });

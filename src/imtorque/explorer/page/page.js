@@ -12,6 +12,8 @@ export const page = {
   view: null, // the last answer: {head, field}
   moments: null, // of the chosen extremum's edges
   figure: null, // what was cut out
+  found: null, // what was counted
+  sizing: null, // the object whose size is being dragged
   sketching: false, // whether the picture is the sketch pad
   drawn: false, // whether the sketch has changed since it was sent
   quiet: true, // whether changes are the page's own and no step to go back by

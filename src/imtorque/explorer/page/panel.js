@@ -22,6 +22,7 @@ const SLIDERS = {
   largest: { min: 3, max: 99, step: 2, show: String },
   range: { min: 50, max: 100, step: 0.5, show: (v) => `${v} %` },
 };
+const ON_TABS = ["extrema", "cut", "count"]; // tools that have a tab of their own
 const CHOICES = ["force", "patch", "pattern", "polarity"];
 const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", ...CHOICES];
 
@@ -74,7 +75,7 @@ export class Panel {
     const tabs = [...document.querySelectorAll("[role=tab]")];
     const open = (tab) => {
       const changes = { tab };
-      if (tab === "extrema" || tab === "cut") changes.tool = tab;
+      if (ON_TABS.includes(tab)) changes.tool = tab;
       this.store.set(changes);
     };
     for (const [k, tab] of tabs.entries()) {
@@ -91,8 +92,8 @@ export class Panel {
       radio.addEventListener("change", () => {
         const tool = radio.value;
         const { tab } = this.store.values;
-        if (tool === "extrema" || tool === "cut") this.store.set({ tool, tab: tool });
-        else this.store.set({ tool, tab: tab === "extrema" || tab === "cut" ? "layers" : tab, number: null });
+        if (ON_TABS.includes(tool)) this.store.set({ tool, tab: tool });
+        else this.store.set({ tool, tab: ON_TABS.includes(tab) ? "layers" : tab, number: null });
       });
     }
   }
@@ -140,7 +141,8 @@ export class Panel {
     }
     for (const pane of document.querySelectorAll(".pane")) pane.hidden = pane.dataset.pane !== values.tab;
     for (const radio of document.querySelectorAll("[name=tool]")) radio.checked = radio.value === values.tool;
-    $("size-tool").hidden = values.tool === "cut" || values.tool === "draw";
+    $("size-tool").hidden = ["cut", "count", "draw"].includes(values.tool);
+    $("count-tool").hidden = values.tool !== "count";
     $("hint").textContent = values.tool === "extrema" ? "click a mark · arrow keys go from one to the next" : "drag to move · scroll to resize";
     for (const id of ["smaller", "larger"]) $(id).disabled = values.tool === "extrema"; // no patch is seen
     $("cut-tool").hidden = values.tool !== "cut";

@@ -2,7 +2,7 @@
 
 import { $, page, state, store, toast } from "./page.js";
 import { Picture } from "./server.js";
-import { askFigure, askView, forgetQuestions, setWorking, viewIsIdle } from "./asking.js";
+import { askCount, askFigure, askView, forgetQuestions, setWorking, viewIsIdle } from "./asking.js";
 import { refresh } from "./showing.js";
 import { AROUND_RING, Sketch } from "./sketch.js";
 
@@ -44,13 +44,14 @@ async function open(source, { wanted = null, name = null, place = { y: null, x: 
     if (page.sketching && !source.sketched) sketch.load(bitmap);
     page.stage.setGround(bitmap);
     page.panel.setPicture(opened);
-    const fresh = wanted ?? { ...place, number: null, clicks: [], tool: state.tool };
+    const fresh = wanted ?? { ...place, number: null, clicks: [], marks: [], tool: state.tool };
     const tool = fresh.tool === "draw" && !page.sketching ? "patch" : fresh.tool;
     store.set({ ...fresh, tool, picture: name?.startsWith("held:") ? `held:${opened.key}` : name ?? `held:${opened.key}` });
     listPictures();
     showFacts(opened);
     askView();
     askFigure();
+    askCount();
   } catch (error) {
     if (mine !== turn) return;
     toast(error.message);

@@ -1,7 +1,7 @@
 // From the state and the last answer to what is seen: the picture, the needle, the curve, the links.
 
 import { $, page, say, state, store } from "./page.js";
-import { cutQuery, settingsQuery } from "./state.js";
+import { cutQuery, marksQuery, settingsQuery } from "./state.js";
 import { placed } from "./gestures.js";
 import { paintCurve, paintDial } from "./readout.js";
 import { patchTorque, spectrum } from "./torque.js";
@@ -21,7 +21,8 @@ const nice = (value) => {
 function isOlder() {
   const { picture, view, figure } = page;
   const cut = state.tool === "cut" && figure !== null && figure.settings !== String(cutQuery(state));
-  return cut || page.drawn || view.picture !== picture || view.settings !== String(settingsQuery(state));
+  const counted = state.tool === "count" && page.found !== null && page.found.settings !== String(marksQuery(state));
+  return cut || counted || page.drawn || view.picture !== picture || view.settings !== String(settingsQuery(state));
 }
 
 export function refresh() {
@@ -34,15 +35,17 @@ export function refresh() {
   const patch = { y: state.y, x: state.x, size: state.size, patch: state.patch };
   const extrema = state.tool === "extrema";
   const cut = state.tool === "cut";
+  const count = state.tool === "count";
   stage.draw({
     layers: state.layers, field, torque, limit, kind: state.patch, number: state.number,
     dim: page.sketching ? 0.07 : null,
-    patch: extrema || cut ? null : patch,
+    patch: extrema || cut || count ? null : patch,
     extrema: extrema ? head.extrema : [],
     moments: extrema ? page.moments : null,
     figure: cut ? page.figure : null,
     lever: page.lever,
-    cursor: cut && document.activeElement === $("canvas") ? patch : null,
+    counted: count ? { found: page.found, marks: state.marks, sizing: page.sizing } : null,
+    cursor: (cut || count) && document.activeElement === $("canvas") ? patch : null,
   });
   const text = `${torque < 0 ? "−" : torque > 0 ? "+" : ""}${Math.abs(torque).toFixed(4)}`;
   $("torque").textContent = text;

@@ -1,5 +1,6 @@
 // The picture and its layers on the screen; what is drawn over them is in forces.js and marks.js.
 
+import { paintCount } from "./counting.js";
 import { paintLever, paintPatch } from "./forces.js";
 import { paintContribution, paintCursor, paintExtremum, paintFigure } from "./marks.js";
 
@@ -131,6 +132,7 @@ export class Stage {
     c.rect(this.left, this.top, width, height);
     c.clip();
     if (scene.figure) paintFigure(this, scene.figure);
+    if (scene.counted) paintCount(this, scene.counted);
     if (scene.moments) paintContribution(this, scene.field, scene.moments);
     if (scene.patch && scene.field) paintPatch(this, scene, scene.dim ?? (coloured ? 0.14 : 0.28));
     if (scene.patch && scene.lever !== null) paintLever(this, scene);

@@ -9,12 +9,12 @@ export const DEFAULTS = {
   range: 99, // per cent of the value map that are no stronger than its strongest colour
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, apart: true, number: null,
-  tab: "layers", tool: "patch", clicks: [], whole: "any",
+  tab: "layers", tool: "patch", clicks: [], whole: "any", marks: [],
   present: false, // whether the picture and the dial have the screen to themselves
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
-const TABS = ["layers", "settings", "extrema", "cut", "save"];
-const TOOLS = ["patch", "extrema", "cut", "draw"];
+const TABS = ["layers", "settings", "extrema", "cut", "count", "save"];
+const TOOLS = ["patch", "extrema", "cut", "count", "draw"];
 
 const number = (low, high) => (text) => {
   const value = Number(text);
@@ -37,7 +37,7 @@ const READERS = {
   alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
   range: number(50, 100), layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
-  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"),
+  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"), marks: readMarks,
   present: readFlag,
 };
 
@@ -65,7 +65,20 @@ function readClicks(text) {
   return good ? clicks.slice(0, 50) : [];
 }
 
+// Objects as y,x or y,x,diameter; wrong ones as wy,x.
+function readMarks(text) {
+  const marks = [];
+  for (const part of text.split(";")) {
+    const match = /^(w?)(\d{1,4}),(\d{1,4})(?:,(\d{1,4}))?$/.exec(part);
+    if (match) marks.push({ y: Number(match[2]), x: Number(match[3]), diameter: Number(match[4] ?? 0), wrong: match[1] === "w" });
+  }
+  return marks.slice(0, 100);
+}
+
+const markText = ({ y, x, diameter, wrong }, minus) => `${wrong ? minus : ""}${y},${x}${diameter && !wrong ? `,${diameter}` : ""}`;
+
 function write(key, value) {
+  if (key === "marks") return value.map((mark) => markText(mark, "w")).join(";");
   if (key === "layers") {
     return Object.entries(value).filter(([, opacity]) => opacity > 0).map((pair) => pair.join(".")).join(",");
   }
@@ -117,6 +130,10 @@ const clicksText = (clicks) =>
 export const cutSettings = ({ clicks, whole }) => ({ clicks: clicksText(clicks), whole: whole === DEFAULTS.whole ? null : whole });
 
 export const cutQuery = (state) => new URLSearchParams(Object.entries(cutSettings(state)).filter(([, value]) => value));
+
+export const marksSettings = ({ marks }) => ({ marks: marks.map((mark) => markText(mark, "-")).join(" ") });
+
+export const marksQuery = (state) => new URLSearchParams(Object.entries(marksSettings(state)).filter(([, value]) => value));
 
 export class Store {
   constructor(values) {
