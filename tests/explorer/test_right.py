@@ -110,7 +110,7 @@ def test_after_a_failure_the_numbers_are_marked_as_older_until_a_retry_brings_th
     tab.slide("sigma", 5)
     assert "does not answer" in tab.page.inner_text("#toast")
     assert "Trying again" in tab.page.inner_text("#toast")
-    assert tab.page.inner_text("#status") == "no answer: trying again"
+    assert tab.page.inner_text("#older") == "older: no answer, trying again"
     tab.page.wait_for_selector(OLDER)
     tab.page.wait_for_timeout(600)
     faded = [tab.page.evaluate(f"getComputedStyle({name}).opacity") for name in ("torque", "dial", "curve", "older")]

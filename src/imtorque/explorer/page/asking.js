@@ -35,7 +35,8 @@ export function forgetQuestions() {
 }
 
 function tell(error, wait) {
-  $("status").textContent = wait === null ? "refused" : "no answer: trying again";
+  $("status").textContent = wait === null ? "refused" : "no answer";
+  $("older").textContent = wait === null ? "older: these settings were refused" : "older: no answer, trying again";
   toast(wait === null ? error.message : `${error.message} Trying again in ${Math.ceil(wait / 1000)} s.`);
 }
 
@@ -59,6 +60,7 @@ export function askView() {
   put(asked.view, (picture, options) => picture.arrays("view", query, options), ({ head, arrays }, took) => {
     const { picture, panel, stage } = page;
     page.view = { ...belongs, head, field: new EdgeField(head, arrays, free) };
+    $("older").textContent = "older: of other settings";
     answeredLayers = layers.split(",").filter(Boolean);
     stage.layers = {};
     for (const name of answeredLayers) stage.setLayer(name, arrays[name], head.width, head.height);

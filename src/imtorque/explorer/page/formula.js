@@ -11,7 +11,7 @@ function put(id, text) {
   const term = $(id);
   if (term.textContent === text) return;
   term.textContent = text;
-  if (!still.matches) term.animate([{ backgroundColor: "#ffd92f" }, { backgroundColor: "transparent" }], 600);
+  if (!still.matches) term.animate([{ backgroundColor: "#ffd92f", color: "#0b0f14" }, { backgroundColor: "transparent" }], 600);
 }
 
 export function showFormula(field, state, torque) {
