@@ -33,7 +33,7 @@ def gone(tab):
 def test_after_a_reload_a_picture_is_sent_again_as_the_bytes_that_were_opened(tab, store, kind, monkeypatch):
     image = photograph(100, 140)
     if kind == "16 bits":
-        image = (image.astype(np.uint16) * 3 + 11).astype(np.uint16)  # dark: in 8 bits little is left
+        image = np.uint16(30_000) + image  # in 8 bits little is left
     else:
         monkeypatch.setattr(held, "WORKING_PIXELS", 5000)
     tab.open().drop(file_bytes(image, "TIFF"), "mine.tif")
@@ -168,6 +168,13 @@ def test_the_sketchs_curve_is_not_clipped(tab):
         }"""
     )
     assert 0.5 < highest <= limit
+
+
+def test_the_needle_stays_on_its_scale_beyond_the_sizes_of_the_maps(tab):
+    tab.open("#picture=sample:disc&y=80&x=120&size=107")
+    limit = tab.page.evaluate("import('/page/page.js').then(({ page }) => page.curveLimit)")
+    assert abs(tab.torque) > tab.page.evaluate("import('/page/page.js').then(({ page }) => page.view.head.limit)")
+    assert abs(tab.torque) <= limit
 
 
 # ---- controls ------------------------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ export function refresh() {
   const { head, field } = view;
   document.body.classList.toggle("older", isOlder());
   const torque = patchTorque(field, state);
-  const limit = page.sketching ? Math.max(SKETCH_LIMIT, nice(Math.abs(torque) || 1e-3)) : nice(head.limit || 1);
+  const usual = page.sketching ? SKETCH_LIMIT : nice(head.limit || 1);
+  const limit = Math.max(usual, nice(Math.abs(torque) || 1e-3)); // a patch beyond the sizes of the maps may have more
   const patch = { y: state.y, x: state.x, size: state.size, patch: state.patch };
   const extrema = state.tool === "extrema";
   const cut = state.tool === "cut";
