@@ -154,6 +154,33 @@ def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_pat
     assert imtorque.ObjectFinder.load(tmp_path / "taught").predict(image).to_csv() == found.to_csv()
 
 
+def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_path, monkeypatch, capsys):
+    first, second = discs(), discs(missing=(1, 6, 11))
+    for name, image in (("first.png", first), ("second.png", second)):
+        (tmp_path / name).write_bytes(file_bytes(image))
+    tab.open("#tool=count&tab=count").drop(file_bytes(first), "first.png")
+    for y, x in ((24, 24), (60, 60), (96, 96)):
+        tab.drag((y, x), (y, x + 10))
+    assert tab.page.inner_text("#count-facts").startswith("12 objects;")
+    tab.page.set_input_files("#next-file", tmp_path / "second.png")
+    tab.shows("#picture option:checked", "second.png").wait()
+    assert tab.page.inner_text("#count-facts").startswith("9 objects;")
+    assert tab.page.inner_text("#count-facts").endswith("In 2 pictures: 21.")
+    for key in list(store._pictures):  # the server lets both go
+        store.remove(key)
+    tab.drag((24, 24), (24, 34))
+    assert tab.page.inner_text("#count-facts").startswith("9 objects; 4 of 4")
+    tab.page.click("#tab-save")
+    code = tab.wait().page.inner_text("#code")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(compile(code, "copied.py", "exec"), names)
+    assert "9 objects" in capsys.readouterr().out
+    assert_array_equal(names["picture_1"], first)
+    assert all("410" in text for text in tab.complaints)
+    tab.complaints.clear()
+
+
 @pytest.mark.parametrize(
     ("marks", "message"),
     [

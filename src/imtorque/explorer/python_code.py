@@ -35,8 +35,8 @@ def python_code(picture: HeldPicture, settings: Settings) -> str:
         fixation, others = figure_arguments(settings)
         cut = f"mask = imtorque.segment_figure(image, {fixation}{_given(others)})"
         lines += ["", "# The figure that was cut out.", cut]
-    if any(not mark.wrong for mark in settings.marks):
-        lines += count_code(settings)
+    if settings.lessons or any(not mark.wrong for mark in settings.marks):
+        lines += count_code(picture, settings)
     return "\n".join(lines) + "\n"
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from importlib import resources
 
 from starlette.applications import Starlette
@@ -148,9 +149,10 @@ class Explorer:
             settings = read_settings(dict(request.query_params))
             try:
                 picture = self._store.get(request.path_params["key"])
+                teachers = tuple(self._store.get(key) for key, _ in settings.lessons)
             except KeyError:
                 raise HTTPException(410, "this picture is no longer held: open it again") from None
-            return await self._answering.compute(request, lambda: answer(picture, settings))
+            return await self._answering.compute(request, lambda: answer(picture, replace(settings, teachers=teachers)))
 
         return respond
 

@@ -10,12 +10,14 @@ from typing import Any
 from imtorque._types import Patch
 from imtorque.edges import SQRT2
 from imtorque.edges.canny import Force
+from imtorque.explorer.held import HeldPicture
 from imtorque.patterns import PATTERNS, Pattern, Polarity
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 MOST_EXTREMA = 200
 MOST_CLICKS = 50
 MOST_MARKS = 100
+MOST_LESSONS = 8
 LARGEST_SIZE = 4095  # a patch that covers any picture the explorer works on, wherever its centre lies
 
 
@@ -63,6 +65,8 @@ class Settings:
     clicks: tuple[Click, ...] = ()
     whole: str = "any"
     marks: tuple[Mark, ...] = ()
+    lessons: tuple[tuple[str, tuple[Mark, ...]], ...] = ()  # other pictures' keys, and the marks there
+    teachers: tuple[HeldPicture, ...] = ()  # those pictures, which the server looks up
 
     def __post_init__(self) -> None:
         """Check what concerns two values at once."""
@@ -200,6 +204,14 @@ def _marks(name: str, text: str) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
+def _lessons(name: str, text: str) -> tuple[tuple[str, tuple[Mark, ...]], ...]:
+    """Read what was marked in other pictures, such as "KEY 80,120,34 40,60;KEY 9,9"."""
+    lessons = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
+    if len(lessons) > MOST_LESSONS:
+        raise ValueError(f"{name} must be of at most {MOST_LESSONS} pictures, got {len(lessons)}")
+    return tuple((key, _marks(name, marks)) for key, _, marks in lessons)
+
+
 def _chosen(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(settings, name)) != getattr(_DEFAULTS, name)}
 
@@ -227,4 +239,5 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "clicks": _clicks,
     "whole": _choice("any", "torque"),
     "marks": _marks,
+    "lessons": _lessons,
 }

@@ -6,7 +6,7 @@ import { cutQuery, cutSettings, marksQuery, marksSettings, settingsQuery, shownL
 import { EdgeField } from "./torque.js";
 import { figureOf } from "./marks.js";
 import { placed } from "./gestures.js";
-import { paintSizes, showCount } from "./counting.js";
+import { showCounted } from "./counting.js";
 import { choose, home, refresh, showDownloads } from "./showing.js";
 
 const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(), count: new Newest(), code: new Newest() };
@@ -115,26 +115,35 @@ export function askFigure() {
   }, () => { $("figure-facts").textContent = "Not cut: the server gave no figure."; });
 }
 
+// Pictures of lessons that the server has let go are sent again.
+async function countIn(picture, marked, options) {
+  try {
+    return await picture.arrays("count", marksQuery(marked, page.lessons), options);
+  } catch (error) {
+    if (error.status !== 410) throw error;
+    for (const lesson of page.lessons) await lesson.picture.sendAgain();
+    return picture.arrays("count", marksQuery(marked, page.lessons), options);
+  }
+}
+
 export function askCount() {
-  const clicked = state.marks.filter(({ wrong }) => !wrong).length;
+  const own = state.marks.filter(({ wrong }) => !wrong).length;
+  const clicked = page.lessons.reduce((sum, { marks }) => sum + marks.filter(({ wrong }) => !wrong).length, own);
   if (!clicked) {
     page.found = null;
     asked.count.clear();
-    $("count-facts").textContent = "Nothing clicked yet.";
-    paintSizes($("sizes"), []);
-    showCount();
+    showCounted("Nothing clicked yet.", []);
     return;
   }
-  const query = marksQuery(state);
   $("count-facts").textContent = "Looking for others like these…";
-  put(asked.count, (picture, options) => picture.arrays("count", query, options), ({ head, arrays }, took) => {
-    page.found = { ...arrays, count: head.count, settings: String(query) };
+  const marked = { marks: state.marks };
+  put(asked.count, (picture, options) => countIn(picture, marked, options), ({ head, arrays }, took) => {
+    page.found = { ...arrays, count: head.count, marks: marked.marks };
     const mean = arrays.score.reduce((sum, score) => sum + score, 0) / Math.max(1, head.count);
     const again = `${Math.round(head.again * clicked)} of ${clicked} clicked found again`;
-    $("count-facts").textContent = `${head.count} objects; ${again}, ${Math.round(100 * mean)} % sure in the mean.`;
+    const text = `${head.count} objects; ${again}, ${Math.round(100 * mean)} % sure in the mean.`;
     $("status").textContent = `${Math.round(took)} ms`;
-    paintSizes($("sizes"), [...arrays.diameter]);
-    showCount();
+    showCounted(text, [...arrays.diameter]);
     refresh();
   }, () => { $("count-facts").textContent = "Not counted: the server gave no answer."; });
 }
@@ -144,7 +153,7 @@ export function askCode() {
   const withExtrema = state.tool === "extrema";
   const query = settingsQuery(state, {
     layers: shownLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
-    ...(state.tool === "count" ? marksSettings(state) : {}),
+    ...(state.tool === "count" ? marksSettings(state, page.lessons) : {}),
     count: withExtrema ? state.count : 0, number: withExtrema ? state.number : null,
   });
   const now = `${page.picture?.key} ${query}`;

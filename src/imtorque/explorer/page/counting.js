@@ -97,15 +97,24 @@ export function paintSizes(canvas, diameters) {
   c.fillText(`${Math.round(most)} px`, width, height - 4);
 }
 
+// What was found here, and in the pictures before.
+export function showCounted(text, diameters) {
+  const before = page.lessons.map(({ count }) => count);
+  const all = before.reduce((sum, count) => sum + count, page.found?.count ?? 0);
+  $("count-facts").textContent = before.length ? `${text} In ${before.length + 1} pictures: ${all}.` : text;
+  paintSizes($("sizes"), diameters);
+  showCount();
+}
+
 export function showCount() {
-  const some = state.marks.some(({ wrong }) => !wrong) && page.picture !== null;
+  const some = (page.lessons.length > 0 || state.marks.some(({ wrong }) => !wrong)) && page.picture !== null;
   $("undo-mark").disabled = $("clear-marks").disabled = !state.marks.length;
   for (const link of document.querySelectorAll("[data-count]")) {
     link.setAttribute("aria-disabled", !some);
-    if (some) Object.assign(link, { href: page.picture.url(link.dataset.count, marksQuery(state)), download: "" });
+    if (some) Object.assign(link, { href: page.picture.url(link.dataset.count, marksQuery(state, page.lessons)), download: "" });
     else link.removeAttribute("href");
   }
-  $("save-overlay").disabled = !page.found;
+  $("save-overlay").disabled = $("next-picture").disabled = !page.found;
 }
 
 $("undo-mark").addEventListener("click", () => store.set({ marks: state.marks.slice(0, -1) }));

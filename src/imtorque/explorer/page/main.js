@@ -8,7 +8,7 @@ import { grown, listen, placed } from "./gestures.js";
 import { sizeAt } from "./readout.js";
 import { askCode, askContribution, askCount, askFigure, askMissingLayers, askView } from "./asking.js";
 import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
-import { firstPicture, openFile, openNamed, setKnown, sketch } from "./pictures.js";
+import { firstPicture, openFile, openNamed, openNext, setKnown, sketch } from "./pictures.js";
 import { mark, showCount } from "./counting.js";
 import { noteChange } from "./past.js";
 import "./sharing.js";
@@ -108,6 +108,11 @@ $("open").addEventListener("click", () => $("file").click());
 $("file").addEventListener("change", () => {
   openFile($("file").files[0]);
   $("file").value = "";
+});
+$("next-picture").addEventListener("click", () => $("next-file").click());
+$("next-file").addEventListener("change", () => {
+  openNext($("next-file").files[0]);
+  $("next-file").value = "";
 });
 $("undo").addEventListener("click", () => store.set({ clicks: state.clicks.slice(0, -1) }));
 $("clear-cut").addEventListener("click", () => store.set({ clicks: [] }));

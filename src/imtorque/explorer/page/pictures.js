@@ -15,6 +15,7 @@ let sending = false;
 let sendAgain = false;
 
 // The files behind pictures that were held, so that going back finds them when the server has let them go.
+const MOST_LESSONS = 8;
 const MOST_FILES = 100;
 const MOST_FILE_BYTES = 2 ** 28;
 const files = new Map();
@@ -28,7 +29,7 @@ function keepFile({ key, source: { file, name } }) {
 }
 
 // wanted: the whole state that is to be on the page with this picture; without it, only what belongs to a picture changes.
-async function open(source, { wanted = null, name = null, place = { y: null, x: null, size: null } } = {}) {
+async function open(source, { wanted = null, name = null, lessons = [], place = { y: null, x: null, size: null } } = {}) {
   const mine = ++turn;
   setWorking("opening", true);
   try {
@@ -36,7 +37,10 @@ async function open(source, { wanted = null, name = null, place = { y: null, x: 
     const bitmap = await opened.bitmap();
     if (mine !== turn) return opened.forget();
     forgetQuestions();
-    page.picture?.forget();
+    for (const one of [page.picture, ...page.lessons.map(({ picture }) => picture)]) {
+      if (one && !lessons.some(({ picture }) => picture === one)) one.forget();
+    }
+    page.lessons = lessons;
     page.picture = opened;
     page.drawn = false;
     keepFile(opened);
@@ -76,6 +80,13 @@ export function openFile(file) {
   if (file.size > known.most_bytes) {
     toast(`${file.name}: a picture must have at most ${mebibytes(known.most_bytes)}, got ${mebibytes(file.size)}.`);
   } else open({ file, name: file.name || "pasted.png" });
+}
+
+// The next picture to count in: what was marked so far goes on teaching.
+export function openNext(file) {
+  if (!file) return;
+  const lesson = { picture: page.picture, marks: state.marks, count: page.found.count };
+  open({ file, name: file.name }, { lessons: [...page.lessons, lesson].slice(-MOST_LESSONS) });
 }
 
 async function openSketch({ wanted = null }) {

@@ -68,10 +68,12 @@ export class Picture {
       return await ask(this.url(what, query), options);
     } catch (error) {
       if (error.status !== 410) throw error;
-      Object.assign(this, await Picture.send(this.source));
+      await this.sendAgain();
       return ask(this.url(what, query), options);
     }
   }
+
+  async sendAgain() { Object.assign(this, await Picture.send(this.source)); }
 
   async arrays(what, query, options) {
     return unpack(await (await this.ask(what, query, options)).arrayBuffer());

@@ -1,7 +1,7 @@
 // From the state and the last answer to what is seen: the picture, the needle, the curve, the links.
 
 import { $, page, say, state, store } from "./page.js";
-import { cutQuery, marksQuery, settingsQuery } from "./state.js";
+import { cutQuery, settingsQuery } from "./state.js";
 import { placed } from "./gestures.js";
 import { paintCurve, paintDial } from "./readout.js";
 import { patchTorque, spectrum } from "./torque.js";
@@ -21,7 +21,7 @@ const nice = (value) => {
 function isOlder() {
   const { picture, view, figure } = page;
   const cut = state.tool === "cut" && figure !== null && figure.settings !== String(cutQuery(state));
-  const counted = state.tool === "count" && page.found !== null && page.found.settings !== String(marksQuery(state));
+  const counted = state.tool === "count" && page.found !== null && page.found.marks !== state.marks;
   return cut || counted || page.drawn || view.picture !== picture || view.settings !== String(settingsQuery(state));
 }
 

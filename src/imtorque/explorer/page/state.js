@@ -131,9 +131,14 @@ export const cutSettings = ({ clicks, whole }) => ({ clicks: clicksText(clicks),
 
 export const cutQuery = (state) => new URLSearchParams(Object.entries(cutSettings(state)).filter(([, value]) => value));
 
-export const marksSettings = ({ marks }) => ({ marks: marks.map((mark) => markText(mark, "-")).join(" ") });
+// What a count depends on: the marks here, and those of lessons [{picture, marks}] in other pictures.
+export function marksSettings({ marks }, lessons) {
+  const text = (some) => some.map((mark) => markText(mark, "-")).join(" ");
+  return { marks: text(marks), lessons: lessons.map((lesson) => `${lesson.picture.key} ${text(lesson.marks)}`).join(";") };
+}
 
-export const marksQuery = (state) => new URLSearchParams(Object.entries(marksSettings(state)).filter(([, value]) => value));
+export const marksQuery = (state, lessons) =>
+  new URLSearchParams(Object.entries(marksSettings(state, lessons)).filter(([, value]) => value));
 
 export class Store {
   constructor(values) {
