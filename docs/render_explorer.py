@@ -13,27 +13,37 @@ from pathlib import Path
 
 import uvicorn
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
+from skimage.data import coins
 
 from imtorque.explorer.launch import listen
 from imtorque.explorer.server import make_app
 
 FOLDER = Path(__file__).resolve().parent / "explorer"
 LARGEST = 300_000  # bytes
-DESK, PHONE = (1280, 720), (390, 844)
+DESK, PHONE, SIDE, PROJECTOR = (1280, 720), (390, 844), (844, 390), (1024, 768)
 STATES = {
-    "patch": ("#picture=sample:hole&y=80&x=120&size=117", DESK, "light"),
+    "patch": ("#picture=sample:hole&y=80&x=120&size=117&largest=131", DESK, "light"),
     "maps": ("#picture=sample:hopper&y=40&x=40&size=3&layers=value.90&tab=layers", DESK, "dark"),
     "strengthened": ("#picture=sample:hopper&y=5&x=5&size=3&layers=strengthened.100&tab=layers", DESK, "light"),
     "extrema": ("#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4", DESK, "light"),
     "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "dark"),
     "sketch": ("#picture=sketch", DESK, "light"),
     "settings": ("#picture=sample:shapes&tab=settings&layers=scale.80", DESK, "light"),
-    "closure": ("#picture=sample:gap&tab=settings&polarity=free&layers=value.75&y=80&x=120&size=99", DESK, "light"),
+    "closure": (
+        "#picture=sample:gap&tab=settings&polarity=free&layers=value.75&y=80&x=120&size=99&largest=131",
+        DESK,
+        "light",
+    ),
     "save": ("#picture=sample:overlap&tab=save&patch=disk&y=99&x=101&size=81&layers=value.60", DESK, "dark"),
+    "present": ("#picture=sample:overlap&present=1&y=99&x=101&size=81", PROJECTOR, "light"),
+    "steps": ("#picture=sample:disc", DESK, "light"),
+    "count": ("#tool=count&tab=count", DESK, "light"),
+    "landscape": ("#picture=sample:shapes&y=118&x=197&size=57", SIDE, "light"),
     "phone": ("#picture=sample:shapes&y=118&x=197&size=57", PHONE, "light"),
     "phone-dark": ("#picture=sample:hopper&layers=value.85&tab=extrema&tool=extrema", PHONE, "dark"),
 }
+COINS = [(260, 46, 56), (44, 335, 57), (51, 155, 45), (198, 154, 38), (263, 244, 47), (125, 102, 37), (119, 271, 49)]
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
@@ -47,6 +57,22 @@ def served() -> Iterator[str]:
     yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
     server.should_exit = True
     thread.join()
+
+
+def count_coins(page: Page) -> None:
+    """Open scikit-image's coins and mark some of them."""
+    file = io.BytesIO()
+    Image.fromarray(coins()).save(file, "PNG")
+    page.set_input_files("#file", {"name": "coins.png", "mimeType": "image/png", "buffer": file.getvalue()})
+    page.locator("#picture option:checked", has_text="coins.png").wait_for(state="attached")
+    page.evaluate(
+        """async (marks) => {
+            const { store } = await import("/page/page.js");
+            store.set({ marks: marks.map(([y, x, diameter]) => ({ y, x, diameter, wrong: false })) });
+        }""",
+        COINS,
+    )
+    page.locator("#count-facts", has_text="again").wait_for(timeout=120_000)
 
 
 def compress(screenshot: bytes) -> bytes:
@@ -77,10 +103,19 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         for name in sys.argv[1:] or STATES:
             state, (width, height), scheme = STATES[name]
-            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            context = browser.new_context(
+                viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+            )
             page = context.new_page()
             page.goto(address + state)
             page.wait_for_selector("#stage[aria-busy=false]")
+            if name == "count":
+                count_coins(page)
+            if name == "steps":
+                page.click("#play")
+                page.get_by_label("Pause").wait_for()
+                page.click("#step-hold")
+                page.evaluate("import('/page/page.js').then(({ store }) => store.set({ size: 101 }))")
             page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             page.locator("#status").evaluate("(status) => { status.textContent = ''; }")  # of this machine, this moment
             picture = compress(page.screenshot())

@@ -37,6 +37,15 @@ void bind_edges(nb::module_& m) {
         },
         "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a);
     m.def(
+        "automatic_thresholds",
+        [](Plane image, double sigma) {
+            nb::gil_scoped_release release;
+            const Thresholds t = automatic_thresholds(image.data(), static_cast<int>(image.shape(0)),
+                                                      static_cast<int>(image.shape(1)), sigma);
+            return std::make_tuple(t.low, t.high);
+        },
+        "image"_a, "sigma"_a);
+    m.def(
         "smoothed_gradient",
         [](Plane image, double sigma) {
             const size_t height = image.shape(0), width = image.shape(1);

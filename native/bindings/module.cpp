@@ -39,6 +39,21 @@ void handle_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// What one thread sets and the kernels of another end by.
+struct Cancellation {
+    std::shared_ptr<std::atomic<bool>> flag = std::make_shared<std::atomic<bool>>(false);
+};
+
+void bind_cancellation(nb::module_& m) {
+    nb::exception<Cancelled>(m, "Cancelled");
+    nb::class_<Cancellation>(m, "Cancellation")
+        .def(nb::init<>())
+        .def("cancel", [](const Cancellation& self) { *self.flag = true; })
+        .def("watch", [](const Cancellation& self) { watch(self.flag); })
+        .def_prop_ro("cancelled", [](const Cancellation& self) { return self.flag->load(); });
+    m.def("watch_nothing", [] { watch(nullptr); });
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -55,6 +70,7 @@ NB_MODULE(_native, m) {
     main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
 #endif
     set_interrupt_check(&handle_signals);
+    bind_cancellation(m);
     bind_edges(m);
     bind_finding(m);
     bind_core(m);

@@ -21,6 +21,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace imtorque {
 namespace {
@@ -36,15 +37,17 @@ struct Stopped : std::exception {};  // ends a task whose call has failed; never
 struct Call {
     const int count;
     const std::function<void(int)>& task;
-    int wanted;      // threads that may still join
-    int inside = 0;  // threads of the pool that have joined and not left
+    const CancelFlag cancelled;  // of the thread that began it
+    int wanted;                  // threads that may still join
+    int inside = 0;              // threads of the pool that have joined and not left
     std::condition_variable left;
     std::atomic<int> next{0};
     std::atomic<bool> stopped{false};
     std::exception_ptr failure;
     std::mutex failure_lock;
 
-    Call(int tasks, const std::function<void(int)>& f, int helpers) : count(tasks), task(f), wanted(helpers) {}
+    Call(int tasks, const std::function<void(int)>& f, CancelFlag flag, int helpers)
+        : count(tasks), task(f), cancelled(std::move(flag)), wanted(helpers) {}
 
     void stop(std::exception_ptr why) {
         std::lock_guard<std::mutex> guard(failure_lock);
@@ -58,6 +61,7 @@ std::atomic<int> threads{1};
 std::atomic<bool> all_threads{false};
 std::atomic<void (*)()> interrupt_check{nullptr};
 thread_local Call* current = nullptr;  // the call whose tasks this thread runs
+thread_local CancelFlag watched;
 thread_local bool in_pool = false;
 
 void Call::work() {
@@ -160,6 +164,7 @@ int cores() {
 int num_threads() { return threads.load(); }
 void set_num_threads(int n) { threads.store(n); }
 void use_all_threads(bool yes) { all_threads.store(yes); }
+void watch(CancelFlag flag) { watched = std::move(flag); }
 void set_interrupt_check(void (*check)()) { interrupt_check.store(check); }
 
 int usable_threads() {
@@ -176,6 +181,8 @@ int useful_threads(double nanoseconds) {
 
 void check_interrupt() {
     if (current && current->stopped) throw Stopped();
+    const CancelFlag& flag = current ? current->cancelled : watched;
+    if (flag && *flag) throw Cancelled();
     const auto check = interrupt_check.load();
     if (in_pool || !check) return;
     static thread_local Clock::time_point due;
@@ -194,7 +201,7 @@ void parallel_for(int count, double nanoseconds, const std::function<void(int)>&
         }
         return;
     }
-    Call call(count, task, workers - 1);
+    Call call(count, task, watched, workers - 1);
     pool().run(call);
     if (call.failure) std::rethrow_exception(call.failure);
 }

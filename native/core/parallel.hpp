@@ -1,7 +1,10 @@
 // Threads for the kernels: a number shared by all of them, one loop over independent tasks, and a way out of long work.
 #pragma once
 
+#include <atomic>
+#include <exception>
 #include <functional>
+#include <memory>
 
 namespace imtorque {
 
@@ -40,6 +43,14 @@ class Poll {
   private:
     unsigned every_, steps_ = 0;
 };
+
+// Calls that this thread begins end with Cancelled soon after the flag is set, on whichever threads they run, as often
+// as they poll; nullptr: they end no more.
+using CancelFlag = std::shared_ptr<const std::atomic<bool>>;
+struct Cancelled : std::exception {
+    const char* what() const noexcept override { return "nobody wants the result any more"; }
+};
+void watch(CancelFlag flag);
 
 // `check` is called about twenty times a second by a thread inside a kernel, never by threads of the pool. It throws to
 // end the call.

@@ -211,7 +211,7 @@ std::vector<long long> count_magnitudes(const float* gx, const float* gy, long l
 namespace {
 
 // MATLAB's rule: the 64-bin histogram's first bin edge below which 70 % of the pixels lie; low is 0.4 of it.
-Thresholds automatic_thresholds(const float* gx, const float* gy, long long count, float largest) {
+Thresholds thresholds_of(const float* gx, const float* gy, long long count, float largest) {
     constexpr double kBelow = 0.7;
     const std::vector<long long> counts = count_magnitudes(gx, gy, count, largest);
     long long below = 0;
@@ -235,7 +235,7 @@ double quantile(std::vector<float>& values, double q) {  // linear between order
 }
 
 Thresholds resolve(const Thresholds& t, const float* gx, const float* gy, long long count, float largest) {
-    if (t.automatic) return automatic_thresholds(gx, gy, count, largest);
+    if (t.automatic) return thresholds_of(gx, gy, count, largest);
     if (!t.quantiles) return t;
     constexpr long long kStep = 1 << 16;
     std::vector<float> values(static_cast<size_t>(count));
@@ -315,6 +315,15 @@ void suppress_non_maxima(const float* strength, const float* gx, const float* gy
                 thin_row(rows.above, rows.here, rows.below, gx + at, gy + at, width, threshold, thinned + at);
         }
     });
+}
+
+Thresholds automatic_thresholds(const float* image, int height, int width, double sigma) {
+    const size_t count = static_cast<size_t>(height) * width;
+    std::unique_ptr<float[]> smoothed(new float[count]), gx(new float[count]), gy(new float[count]);
+    smooth(image, height, width, sigma, smoothed.get());
+    const float top = gradient(smoothed.get(), height, width, gx.get(), gy.get());
+    if (top == 0) return {0, 0, false, false};
+    return thresholds_of(gx.get(), gy.get(), static_cast<long long>(count), top);
 }
 
 void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, float* fx,

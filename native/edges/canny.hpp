@@ -16,6 +16,9 @@ struct Thresholds {
 // (fx, fy) = (g_y, -g_x), at edge pixels and zero elsewhere.
 void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, float* fx, float* fy);
 
+// The thresholds that canny() chooses where they are automatic; both 0 for an image without gradients.
+Thresholds automatic_thresholds(const float* image, int height, int width, double sigma);
+
 // The gradient of the smoothed image, everywhere.
 void smoothed_gradient(const float* image, int height, int width, double sigma, float* gx, float* gy);
 

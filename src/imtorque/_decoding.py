@@ -45,10 +45,12 @@ def reading(name: str | os.PathLike[str]) -> Iterator[None]:
         raise ValueError(f"{name}: must be a picture that can be read, got: {reason}") from error
 
 
-def decode(file: BinaryIO, most_pixels: int, page: int | None, channel: int | None) -> Image:
+def decode(
+    file: BinaryIO, most_pixels: int, page: int | None, channel: int | None, *, most_bytes: int | None = None
+) -> Image:
     """Return the pixels of the only picture in a file, or of one page or channel; to be called within `reading`."""
     if is_tiff(file):
-        return _decode_tiff(file, most_pixels, page, channel)
+        return _decode_tiff(file, most_pixels, most_bytes, page, channel)
     with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as picture:
         _check_extent(picture.height, picture.width, most_pixels)
         _turn_to(picture, page)
@@ -75,12 +77,17 @@ def decode_pages(file: BinaryIO) -> int:
         return int(getattr(picture, "n_frames", 1)) if picture.format != "MPO" else 1
 
 
-def _decode_tiff(file: BinaryIO, most_pixels: int, page: int | None, channel: int | None) -> Image:
+def _decode_tiff(
+    file: BinaryIO, most_pixels: int, most_bytes: int | None, page: int | None, channel: int | None
+) -> Image:
     with opened(file) as tiff:
         plane = Plane(file, tiff, page, channel)
         _check_extent(*plane.shape, most_pixels)
         if plane.key.size > MOST_SAMPLES * most_pixels:
             raise RefusedError(f"must have at most {MOST_SAMPLES * most_pixels} samples, got {plane.key.size}")
+        length = plane.key.size * (plane.key.dtype.itemsize if plane.key.dtype is not None else 8)
+        if most_bytes is not None and length > most_bytes:
+            raise RefusedError(f"must have at most {most_bytes} bytes of pixels, got {length}")
         if plane.is_read_here:
             with _limit_lifted():  # strips are decompressed by Pillow
                 return plane.pixels()

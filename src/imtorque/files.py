@@ -117,6 +117,7 @@ def decode_image(
     *,
     name: str,
     most_pixels: int | None = None,
+    most_bytes: int | None = None,
     page: int | None = None,
     channel: int | None = None,
 ) -> Image:
@@ -130,12 +131,15 @@ def decode_image(
         What errors call it.
     most_pixels
         A picture that says it has more is refused before any of them is decoded; 2^30 by default.
+    most_bytes
+        Likewise, of its decoded pixels: a TIFF may have many to each. No bound by default.
     page, channel
         As `read_image` takes them.
     """
     numbers = _number("page", page), _number("channel", channel)
     with reading(name):
-        return decode(io.BytesIO(data), LARGEST_PICTURE if most_pixels is None else most_pixels, *numbers)
+        most = LARGEST_PICTURE if most_pixels is None else most_pixels
+        return decode(io.BytesIO(data), most, *numbers, most_bytes=most_bytes)
 
 
 def encode_png(pixels: NDArray[Any]) -> bytes:

@@ -82,3 +82,13 @@ def _initial_threads() -> int:
 
 
 _native.set_num_threads(_initial_threads())
+
+
+@contextmanager
+def ended_by(cancellation: _native.Cancellation) -> Iterator[None]:
+    """End this thread's kernels with `_native.Cancelled` soon after `cancellation.cancel()` is called elsewhere."""
+    cancellation.watch()
+    try:
+        yield
+    finally:
+        _native.watch_nothing()

@@ -7,6 +7,7 @@ from scipy.ndimage import binary_dilation, gaussian_filter
 
 import naive
 from imtorque import Edges, _native, detect_edges, edges_from_map, gradient_edges, torque_map
+from imtorque.edges.canny import automatic_thresholds
 from imtorque.images import grey_image
 from imtorque.synthetic import disc, paint, scene
 
@@ -161,6 +162,20 @@ def test_default_thresholds_follow_the_histogram_rule():
     counts = np.histogram(magnitude, bins=64, range=(0, magnitude.max()))[0]
     high = (np.flatnonzero(np.cumsum(counts) > 0.7 * magnitude.size)[0] + 1) / 64 * magnitude.max()
     assert_array_equal(detect_edges(image, low=0.4 * high, high=high).mask, detect_edges(image).mask)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.7, 2**0.5, 2.5]), st.sampled_from([np.uint8, np.uint16, np.float64]))
+def test_the_automatic_thresholds_are_those_that_give_the_same_edges(seed, sigma, dtype):
+    image = (np.random.default_rng(seed).random((23, 31)) * (1 if dtype is np.float64 else 250)).astype(dtype)
+    low, high = automatic_thresholds(image, sigma)
+    given_them, by_itself = detect_edges(image, sigma=sigma, low=low, high=high), detect_edges(image, sigma=sigma)
+    assert_allclose(low, 0.4 * high)
+    assert_array_equal(given_them.fx, by_itself.fx)
+    assert_array_equal(given_them.fy, by_itself.fy)
+
+
+def test_an_image_without_gradients_has_thresholds_of_zero():
+    assert automatic_thresholds(np.full((9, 9), 7, np.uint8)) == (0, 0)
 
 
 def test_gradient_edges_are_the_turned_gradient():

@@ -20,7 +20,7 @@ import imtorque
 from imtorque.cli import app
 from imtorque.cli import explore as verb
 from imtorque.explorer import launch
-from imtorque.explorer.launch import is_loopback, listen, page_address
+from imtorque.explorer.launch import is_loopback, listen, network_address, page_address
 from imtorque.files import write_picture
 
 
@@ -49,6 +49,7 @@ def test_it_starts_with_a_picture_says_where_and_ends_on_ctrl_c(tmp_path):
                 "samples": list(imtorque.datasets.SAMPLES),
                 "start": "a.png",
                 "most_bytes": 64 * 2**20,
+                "network": None,
             }
     finally:
         process.send_signal(signal.SIGINT)
@@ -131,6 +132,23 @@ def test_other_machines_are_let_in_only_with_a_note(monkeypatch):
     assert [host for host, yes in loopback.items() if yes] == ["127.0.0.1", "::1", "localhost"]
     assert page_address("lab.example", 80) == "http://lab.example:80/"
     assert page_address("::", 80) == "http://[::1]:80/"
+
+
+def test_the_address_on_the_network_is_said_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(launch, "own_address", lambda version: "192.168.1.7" if version == 4 else None)
+    assert network_address("0.0.0.0", 80) == "http://192.168.1.7:80/"
+    assert network_address("192.168.1.9", 80) == "http://192.168.1.9:80/"
+    assert network_address("lab.example", 80) == "http://lab.example:80/"
+    assert network_address("::", 80) is network_address("127.0.0.1", 80) is None
+    told = []
+
+    class Quiet(launch._Server):
+        def run(self, **_):
+            self.ready()
+
+    monkeypatch.setattr(launch, "_Server", Quiet)
+    launch.serve(None, host="0.0.0.0", port=0, browser=False, announce=told.append)
+    assert re.fullmatch(r"http://127.0.0.1:(\d+)/ and, on this network, at http://192.168.1.7:\1/", told[0])
 
 
 def test_answers_do_not_wait_for_each_other():

@@ -445,7 +445,7 @@ def test_a_file_that_is_no_good_picture_is_refused_with_a_sentence(server, conte
 
 def test_a_file_of_too_many_bytes_is_refused_before_it_is_read(server, monkeypatch):
     monkeypatch.setattr(guard, "MOST_UPLOAD_BYTES", 2**20)
-    monkeypatch.setattr("imtorque.explorer.server.MOST_UPLOAD_BYTES", 2**20)
+    monkeypatch.setattr("imtorque.explorer.working.MOST_UPLOAD_BYTES", 2**20)
     large = bytes(2**20 + 1)
     message = refusal(server.post("/api/pictures?name=a", content=large, headers=LAST), 413)
     assert message == "a picture must have at most 1 MiB, got 1048577 bytes"

@@ -12,7 +12,7 @@ from imtorque.cli.running import SAMPLE, one_line_errors
 from imtorque.explorer.held import HeldPicture, picture_of_array, picture_of_sample, read_as
 from imtorque.files import read_image
 
-MISSING = "imtorque explore needs starlette and uvicorn: pip install 'imtorque[explore]'"
+MISSING = "imtorque explore needs starlette, uvicorn and segno: pip install 'imtorque[explore]'"
 
 
 def explore(
@@ -35,7 +35,7 @@ def explore(
     Example: [bold]imtorque explore sample:hopper[/bold]
     """
     with one_line_errors():
-        if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
+        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno")):
             raise ValueError(MISSING)
         from imtorque.explorer.launch import is_loopback, serve  # here, because they bring the server
 

@@ -102,6 +102,14 @@ def detect_edges(
     return Edges(fx, fy)
 
 
+def automatic_thresholds(image: Image | Picture, sigma: float = SQRT2) -> tuple[float, float]:
+    """Return the thresholds `low` and `high` that `detect_edges` chooses by itself, in parts of the value range."""
+    check_sigma(sigma)
+    grey, unit = Picture(image).levelled()
+    low, high = _native.automatic_thresholds(grey, sigma)
+    return low * unit, high * unit
+
+
 def check_sigma(sigma: float) -> None:
     """Refuse a standard deviation that no picture can be smoothed by."""
     if not (math.isfinite(sigma) and 0 < sigma <= 1000):

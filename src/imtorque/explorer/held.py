@@ -20,23 +20,29 @@ from imtorque.images import Picture
 from imtorque.resizing import shrink_image
 
 MOST_PIXELS = 50_000_000  # of a picture that is sent
+MOST_DECODED_BYTES = 8 * MOST_PIXELS
 WORKING_PIXELS = 400_000  # larger ones are shrunk by a whole factor until an answer takes no longer than a blink
 LONGEST_SIDE = 4000  # of a picture that is worked on
 RESULTS_KEPT = 8  # for each picture
 IDLE_SECONDS = 15 * 60  # then a picture goes; the page sends it again where it is still open
 CLOSING_SECONDS = 20  # between a tab's farewell and the end of its picture: a reload says farewell too
-MOST_BYTES = 2**30  # of all pictures and their results together
+MOST_BYTES = 2**29  # of all pictures and their results together
 
 Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
 class HeldPicture:
-    """A picture, how Python makes it, and the latest results computed from it."""
+    """A picture, how Python makes it, and the latest results computed from it.
+
+    `whole` is the size it had before it was shrunk, `original` the file it was sent as.
+    """
 
     name: str
     image: Image
     recipe: tuple[str, ...]
+    whole: tuple[int, int] = (0, 0)
+    original: bytes | None = None
     key: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     last_use: float = 0.0
     closing_since: float | None = None
@@ -49,10 +55,16 @@ class HeldPicture:
         return self.image.shape[0], self.image.shape[1]
 
     @property
+    def factor(self) -> int:
+        """By how much it was shrunk."""
+        return max(1, self.whole[0] // self.shape[0])
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the picture and its results."""
         with self._lock:
-            return int(self.image.nbytes) + sum(_bytes(result) for result in self._results.values())
+            given = int(self.image.nbytes) + len(self.original or b"")
+            return given + sum(_bytes(result) for result in self._results.values())
 
     def recall(self, key: Hashable, compute: Callable[[], Result]) -> Result:
         """Return a result, from before where it is still kept."""
@@ -76,7 +88,10 @@ def picture_of_sample(name: str) -> HeldPicture:
 
 def picture_of_file(data: bytes, name: str) -> HeldPicture:
     """Return the picture in the bytes of a file. Nothing is written, and the name is no more than a name."""
-    return _worked_on(name, decode_image(data, name=name, most_pixels=MOST_PIXELS), read_as(name))
+    image = decode_image(data, name=name, most_pixels=MOST_PIXELS, most_bytes=MOST_DECODED_BYTES)
+    picture = _worked_on(name, image, read_as(name))
+    picture.original = data
+    return picture
 
 
 def picture_of_array(image: Image, name: str, source: str) -> HeldPicture:
@@ -102,7 +117,7 @@ def _worked_on(name: str, image: Image, source: str, factor: int = 1) -> HeldPic
         image = shrink_image(image, factor)
         recipe.append(f"image = imtorque.resizing.shrink_image(image, {factor})")
     Picture(image)  # refuses what no function takes
-    return HeldPicture(name, image, tuple(recipe))
+    return HeldPicture(name, image, tuple(recipe), whole=(height, width))
 
 
 class PictureStore:

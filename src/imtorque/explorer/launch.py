@@ -41,12 +41,15 @@ def serve(
         Told the page's address once it is reachable.
     """
     listening = listen(host, port)
-    address = page_address(host, listening.getsockname()[1])
+    number = listening.getsockname()[1]
+    address = page_address(host, number)
+    network = network_address(host, number)
     names = () if is_loopback(host) else (host, socket.gethostname(), socket.getfqdn())
-    server = _Server(uvicorn.Config(make_app(start, names=names), log_level="warning", timeout_graceful_shutdown=2))
+    app = make_app(start, names=names, network=network)
+    server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
 
     def ready() -> None:
-        announce(address)
+        announce(address if network in (None, address) else f"{address} and, on this network, at {network}")
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some block until closed
 
@@ -101,6 +104,32 @@ def page_address(host: str, port: int) -> str:
     if address.is_unspecified:
         address = ipaddress.ip_address("127.0.0.1" if address.version == 4 else "::1")
     return f"http://{address}:{port}/" if address.version == 4 else f"http://[{address}]:{port}/"
+
+
+def network_address(host: str, port: int) -> str | None:
+    """Return where other machines find the page; None where they do not."""
+    if is_loopback(host):
+        return None
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return page_address(host, port)
+    if not address.is_unspecified:
+        return page_address(host, port)
+    own = own_address(address.version)
+    return None if own is None else page_address(own, port)
+
+
+def own_address(version: int = 4) -> str | None:
+    """Return the address this machine has on its network, None where it has none."""
+    family, elsewhere = (socket.AF_INET, "192.0.2.1") if version == 4 else (socket.AF_INET6, "2001:db8::1")
+    with socket.socket(family, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect((elsewhere, 9))  # sends nothing, but chooses the address it would be sent from
+        except OSError:
+            return None
+        own: str = asking.getsockname()[0]
+    return None if is_loopback(own) else own
 
 
 def is_loopback(host: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from imtorque.explorer.counting import count_code
 from imtorque.explorer.held import HeldPicture
 from imtorque.explorer.results import figure_arguments
 from imtorque.explorer.settings import Settings
@@ -34,6 +35,8 @@ def python_code(picture: HeldPicture, settings: Settings) -> str:
         fixation, others = figure_arguments(settings)
         cut = f"mask = imtorque.segment_figure(image, {fixation}{_given(others)})"
         lines += ["", "# The figure that was cut out.", cut]
+    if settings.lessons or any(not mark.wrong for mark in settings.marks):
+        lines += count_code(picture, settings)
     return "\n".join(lines) + "\n"
 
 

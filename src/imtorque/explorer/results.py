@@ -11,6 +11,7 @@ from imtorque._types import BoolArray, Edges, Extrema, Float32Array, FloatArray,
 from imtorque.boundaries import boundary_strength
 from imtorque.contribution import contribution_map
 from imtorque.edges import canny_recipe, detect_edges
+from imtorque.edges.canny import automatic_thresholds
 from imtorque.explorer.held import HeldPicture
 from imtorque.explorer.settings import Settings
 from imtorque.extrema import find_extrema, suppress_overlaps
@@ -29,6 +30,19 @@ def edges_of(picture: HeldPicture, settings: Settings) -> Edges:
     """Return the edges of a picture."""
     given = settings.of_edges
     return picture.recall(("edges", *given.items()), lambda: detect_edges(picture.image, **given))
+
+
+def thresholds_of(picture: HeldPicture, settings: Settings) -> tuple[float, float]:
+    """Return the thresholds the edges would have by themselves."""
+    key = ("thresholds", settings.sigma)
+    return picture.recall(key, lambda: automatic_thresholds(picture.image, settings.sigma))
+
+
+def range_of(picture: HeldPicture, settings: Settings) -> float:
+    """Return the value at which the value map's colours are strongest: so many per cent of it are no stronger."""
+    strength = np.abs(maps_of(picture, settings)[0])
+    some = strength[strength > 0]
+    return float(np.quantile(some, settings.range / 100)) if some.size else 0.0
 
 
 def sizes_of(picture: HeldPicture, settings: Settings) -> IntArray:
@@ -104,7 +118,7 @@ def layer_array(picture: HeldPicture, settings: Settings, layer: str) -> NDArray
 def layer_picture(picture: HeldPicture, settings: Settings, layer: str) -> Bytes:
     """Return a layer as a picture, in the library's colours."""
     if layer == "value":
-        return value_picture(maps_of(picture, settings)[0])
+        return value_picture(maps_of(picture, settings)[0], range_of(picture, settings) or None)
     if layer == "scale":
         return scale_picture(maps_of(picture, settings)[1], float(sizes_of(picture, settings)[-1]))
     if layer == "saliency":
@@ -118,7 +132,7 @@ def layer_overlay(picture: HeldPicture, settings: Settings, layer: str) -> Bytes
     """Return a layer to lay over the picture, (H, W, 4): the less a pixel has to say, the clearer."""
     if layer == "value":
         value, _ = maps_of(picture, settings)
-        share = np.abs(value) / (float(np.abs(value).max()) or 1.0)
+        share = np.minimum(np.abs(value) / (range_of(picture, settings) or 1.0), 1.0)
         shown = value_picture(np.copysign(np.clip(share, 0.5, 0.8), value), 1.0)  # no white and no black: those hide
         return _with_cover(shown, np.minimum(1.2 * share**0.75, 1.0))
     shown = layer_picture(picture, settings, layer)

@@ -10,11 +10,14 @@ from typing import Any
 from imtorque._types import Patch
 from imtorque.edges import SQRT2
 from imtorque.edges.canny import Force
+from imtorque.explorer.held import HeldPicture
 from imtorque.patterns import PATTERNS, Pattern, Polarity
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 MOST_EXTREMA = 200
 MOST_CLICKS = 50
+MOST_MARKS = 100
+MOST_LESSONS = 8
 LARGEST_SIZE = 4095  # a patch that covers any picture the explorer works on, wherever its centre lies
 
 
@@ -25,6 +28,16 @@ class Click:
     operation: str
     y: int
     x: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An object that was clicked to be counted, with its diameter, 0 where it is not known; or a wrong one."""
+
+    y: int
+    x: int
+    diameter: int = 0
+    wrong: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,12 +57,16 @@ class Settings:
     count: int = 12
     apart: bool = True
     layers: tuple[str, ...] = ()
+    range: float = 99.0
     number: int | None = None
     y: int | None = None
     x: int | None = None
     size: int | None = None
     clicks: tuple[Click, ...] = ()
     whole: str = "any"
+    marks: tuple[Mark, ...] = ()
+    lessons: tuple[tuple[str, tuple[Mark, ...]], ...] = ()  # other pictures' keys, and the marks there
+    teachers: tuple[HeldPicture, ...] = ()  # those pictures, which the server looks up
 
     def __post_init__(self) -> None:
         """Check what concerns two values at once."""
@@ -171,6 +188,30 @@ def _clicks(name: str, text: str) -> tuple[Click, ...]:
     return tuple(clicks)
 
 
+def _marks(name: str, text: str) -> tuple[Mark, ...]:
+    """Read marks such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a wrong one."""
+    parts = text.split()
+    if len(parts) > MOST_MARKS:
+        raise ValueError(f"{name} must be at most {MOST_MARKS}, got {len(parts)}")
+    coordinate = _whole(0, LARGEST_SIZE)
+    marks = []
+    for part in parts:
+        numbers = [coordinate(name, number) for number in part.removeprefix("-").split(",")]
+        wrong = part.startswith("-")
+        if len(numbers) != 2 and (wrong or len(numbers) != 3):
+            raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {part[:40]!r}')
+        marks.append(Mark(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0, wrong))
+    return tuple(marks)
+
+
+def _lessons(name: str, text: str) -> tuple[tuple[str, tuple[Mark, ...]], ...]:
+    """Read what was marked in other pictures, such as "KEY 80,120,34 40,60;KEY 9,9"."""
+    lessons = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
+    if len(lessons) > MOST_LESSONS:
+        raise ValueError(f"{name} must be of at most {MOST_LESSONS} pictures, got {len(lessons)}")
+    return tuple((key, _marks(name, marks)) for key, _, marks in lessons)
+
+
 def _chosen(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(settings, name)) != getattr(_DEFAULTS, name)}
 
@@ -190,10 +231,13 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "count": _whole(0, MOST_EXTREMA),
     "apart": lambda name, text: _choice("0", "1")(name, text) == "1",
     "layers": _layers,
+    "range": _number(50, 100),
     "number": _whole(1, MOST_EXTREMA),
     "y": _whole(0, LARGEST_SIZE),
     "x": _whole(0, LARGEST_SIZE),
     "size": _whole(1, LARGEST_SIZE, odd=True),
     "clicks": _clicks,
     "whole": _choice("any", "torque"),
+    "marks": _marks,
+    "lessons": _lessons,
 }

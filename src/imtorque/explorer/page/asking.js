@@ -1,16 +1,19 @@
 // The questions to the server, and what becomes of its answers.
 
 import { $, page, state, store, toast } from "./page.js";
-import { Newest } from "./server.js";
-import { cutQuery, cutSettings, settingsQuery, shownLayers } from "./state.js";
+import { Newest } from "./newest.js";
+import { cutQuery, cutSettings, marksQuery, marksSettings, settingsQuery, shownLayers } from "./state.js";
 import { EdgeField } from "./torque.js";
 import { figureOf } from "./marks.js";
 import { placed } from "./gestures.js";
+import { showCounted } from "./counting.js";
 import { choose, home, refresh, showDownloads } from "./showing.js";
 
-const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(400), code: new Newest() };
+const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(), count: new Newest(), code: new Newest() };
 const working = new Set(); // what else is under way: "opening", "sketching"
 let answeredLayers = []; // the layers the last answer brought
+let wantedCode = null; // what the code is to be of, and what it is of
+let writtenCode = null;
 
 export function setWorking(what, yes) {
   if (yes) working.add(what);
@@ -19,35 +22,45 @@ export function setWorking(what, yes) {
 }
 
 function showBusy() {
-  const idle = working.size === 0 && Object.values(asked).every((newest) => newest.idle);
-  $("stage").setAttribute("aria-busy", !idle);
+  $("stage").setAttribute("aria-busy", !isIdle());
 }
+
+export const isIdle = () => working.size === 0 && Object.values(asked).every((newest) => newest.idle);
 
 export const viewIsIdle = () => asked.view.idle;
 
 export function forgetQuestions() {
   Object.values(asked).forEach((newest) => newest.clear());
-  page.view = page.moments = page.figure = null;
+  page.view = page.moments = page.figure = page.found = null;
 }
 
-function put(newest, question, shown) {
+function tell(error, wait) {
+  $("status").textContent = wait === null ? "refused" : "no answer";
+  $("older").textContent = wait === null ? "older: these settings were refused" : "older: no answer, trying again";
+  toast(wait === null ? error.message : `${error.message} Trying again in ${Math.ceil(wait / 1000)} s.`);
+}
+
+function put(newest, question, shown, failed = () => {}) {
   const asker = page.picture;
   if (!asker) return;
-  newest.put(
-    (signal) => question(asker, { signal }),
-    (answer, took) => { if (asker === page.picture) shown(answer, took); queueMicrotask(showBusy); },
-    (error) => { toast(error.message); queueMicrotask(showBusy); },
-  );
+  newest.put({
+    question: (signal) => question(asker, { signal }),
+    shown: (answer, took) => { if (asker === page.picture) shown(answer, took); queueMicrotask(showBusy); },
+    failed: (error, wait) => { tell(error, wait); failed(error); refresh(); queueMicrotask(showBusy); },
+  });
   showBusy();
 }
 
 export function askView() {
   const layers = shownLayers(state);
   const query = settingsQuery(state, { layers });
+  const belongs = { picture: page.picture, settings: String(settingsQuery(state)) };
   const free = state.polarity === "free";
+  refresh(); // what is on the page has become older
   put(asked.view, (picture, options) => picture.arrays("view", query, options), ({ head, arrays }, took) => {
     const { picture, panel, stage } = page;
-    page.view = { head, field: new EdgeField(head, arrays, free) };
+    page.view = { ...belongs, head, field: new EdgeField(head, arrays, free) };
+    $("older").textContent = "older: of other settings";
     answeredLayers = layers.split(",").filter(Boolean);
     stage.layers = {};
     for (const name of answeredLayers) stage.setLayer(name, arrays[name], head.width, head.height);
@@ -94,12 +107,45 @@ export function askFigure() {
   $("figure-facts").textContent = "Cutting…";
   put(asked.figure, (picture, options) => picture.arrays("figure", query, options), ({ head, arrays }, took) => {
     const { width, height } = page.picture;
-    page.figure = figureOf(arrays.mask, width, height, clicks);
+    page.figure = { ...figureOf(arrays.mask, width, height, clicks), settings: String(query) };
     const share = ((100 * head.pixels) / (width * height)).toFixed(1);
     $("figure-facts").textContent = `${head.pixels.toLocaleString("en")} pixels, ${share} % of the picture.`;
     $("status").textContent = `${Math.round(took)} ms`;
     refresh();
-  });
+  }, () => { $("figure-facts").textContent = "Not cut: the server gave no figure."; });
+}
+
+// Pictures of lessons that the server has let go are sent again.
+async function countIn(picture, marked, options) {
+  try {
+    return await picture.arrays("count", marksQuery(marked, page.lessons), options);
+  } catch (error) {
+    if (error.status !== 410) throw error;
+    for (const lesson of page.lessons) await lesson.picture.sendAgain();
+    return picture.arrays("count", marksQuery(marked, page.lessons), options);
+  }
+}
+
+export function askCount() {
+  const own = state.marks.filter(({ wrong }) => !wrong).length;
+  const clicked = page.lessons.reduce((sum, { marks }) => sum + marks.filter(({ wrong }) => !wrong).length, own);
+  if (!clicked) {
+    page.found = null;
+    asked.count.clear();
+    showCounted("Nothing clicked yet.", []);
+    return;
+  }
+  $("count-facts").textContent = "Looking for others like these…";
+  const marked = { marks: state.marks };
+  put(asked.count, (picture, options) => countIn(picture, marked, options), ({ head, arrays }, took) => {
+    page.found = { ...arrays, count: head.count, marks: marked.marks };
+    const mean = arrays.score.reduce((sum, score) => sum + score, 0) / Math.max(1, head.count);
+    const again = `${Math.round(head.again * clicked)} of ${clicked} clicked found again`;
+    const text = `${head.count} objects; ${again}, ${Math.round(100 * mean)} % sure in the mean.`;
+    $("status").textContent = `${Math.round(took)} ms`;
+    showCounted(text, [...arrays.diameter]);
+    refresh();
+  }, () => { $("count-facts").textContent = "Not counted: the server gave no answer."; });
 }
 
 export function askCode() {
@@ -107,9 +153,21 @@ export function askCode() {
   const withExtrema = state.tool === "extrema";
   const query = settingsQuery(state, {
     layers: shownLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
+    ...(state.tool === "count" ? marksSettings(state, page.lessons) : {}),
     count: withExtrema ? state.count : 0, number: withExtrema ? state.number : null,
   });
+  const now = `${page.picture?.key} ${query}`;
+  wantedCode = now;
+  markCode();
   put(asked.code, async (picture, options) => (await picture.ask("code", query, options)).text(), (code) => {
     $("code").textContent = code;
+    writtenCode = now;
+    markCode();
   });
+}
+
+// Code for another state than the page's is faded, and cannot be copied.
+function markCode() {
+  $("code").classList.toggle("old", wantedCode !== writtenCode);
+  $("copy").disabled = wantedCode !== writtenCode;
 }

@@ -109,3 +109,27 @@ function paintTurn(stage, y, x, size, share) {
     c.fill();
   }
 }
+
+// One edge of the patch, pointed at: the lever from the centre to it, and its force.
+export function paintLever(stage, { field, patch, lever }) {
+  const { context: c, scale } = stage;
+  const at = (x, y) => [stage.left + (x + 0.5) * scale, stage.top + (y + 0.5) * scale];
+  const from = at(patch.x, patch.y);
+  const to = at(field.x[lever], field.y[lever]);
+  const strength = Math.hypot(field.fx[lever], field.fy[lever]) || 1;
+  const tip = [to[0] + (44 * field.fx[lever]) / strength, to[1] + (44 * field.fy[lever]) / strength];
+  c.lineCap = "round";
+  for (const [width, style] of [[7, DARK], [3, "#ffd92f"]]) {
+    c.lineWidth = width;
+    c.strokeStyle = style;
+    c.beginPath();
+    c.moveTo(...from);
+    c.lineTo(...to);
+    c.lineTo(...tip);
+    c.stroke();
+  }
+  c.fillStyle = "#ffd92f";
+  c.beginPath();
+  c.arc(...tip, 5, 0, 2 * Math.PI);
+  c.fill();
+}

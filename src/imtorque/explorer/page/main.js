@@ -2,22 +2,27 @@
 
 import { $, page, state, store, toast } from "./page.js";
 import { start } from "./server.js";
-import { readAddress, writeAddress } from "./state.js";
 import { Stage } from "./stage.js";
 import { Panel } from "./panel.js";
-import { grown, largestPatch, listen, placed } from "./gestures.js";
+import { grown, listen, placed } from "./gestures.js";
 import { sizeAt } from "./readout.js";
-import { askCode, askContribution, askFigure, askMissingLayers, askView } from "./asking.js";
+import { askCode, askContribution, askCount, askFigure, askMissingLayers, askView } from "./asking.js";
 import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
-import { firstPicture, openFile, openNamed, setKnown, sketch } from "./pictures.js";
+import { firstPicture, openFile, openNamed, openNext, setKnown, sketch } from "./pictures.js";
+import { mark, showCount } from "./counting.js";
+import { noteChange } from "./past.js";
+import "./sharing.js";
+import "./zoom.js";
+import "./pointer.js";
+import "./present.js";
+import "./steps.js";
 
-const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart"];
+const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart", "range"];
 const MOST_CLICKS = 50;
 
 page.stage = new Stage($("canvas"));
 page.panel = new Panel(store, choose);
 
-let writing;
 store.on((changed) => {
   const has = (...keys) => keys.some((key) => changed.has(key));
   if (has(...VIEW_KEYS)) askView();
@@ -29,27 +34,31 @@ store.on((changed) => {
     }
   }
   if (has("clicks", "whole")) askFigure();
+  if (has("marks")) askCount();
   if ([...changed].some((key) => !["y", "x", "size"].includes(key))) page.panel.show();
   showCut();
+  showCount();
   showDownloads();
   askCode();
   refresh();
-  clearTimeout(writing);
-  writing = setTimeout(() => history.replaceState(null, "", writeAddress(state)), 200);
-});
-
-window.addEventListener("hashchange", () => {
-  const wanted = readAddress(location.hash);
-  const before = state.picture;
-  wanted.picture ??= firstPicture();
-  store.set(wanted);
-  if (wanted.picture !== before) openNamed(wanted.picture, { keep: true });
+  noteChange();
 });
 
 // ---- the picture -----------------------------------------------------------------------------------------------
 
-const setPatch = (patch) => store.set(state.tool === "extrema" ? { ...patch, number: null } : patch);
-const setSize = (size) => { if (page.picture) setPatch({ size: placed({ ...state, size }, page.picture).size }); };
+const setPatch = (patch) => store.set(patch);
+
+// The patch is resized where it is seen.
+function setSize(size) {
+  if (!page.picture) return;
+  const tool = state.tool === "draw" ? "draw" : "patch";
+  store.set({ size: placed({ ...state, size }, page.picture).size, tool, number: null });
+}
+
+function chooseNext(by) {
+  const count = page.view?.head.extrema.length ?? 0;
+  if (count) choose(((state.number ?? (by > 0 ? 0 : count + 1)) - 1 + by + count) % count + 1);
+}
 
 function cut({ y, x }, event) {
   const radio = document.querySelector("[name=operation]:checked").value;
@@ -62,7 +71,9 @@ function cut({ y, x }, event) {
 
 listen(page.stage, {
   patch: () => ({ y: state.y ?? 0, x: state.x ?? 0, size: state.size ?? 3 }),
-  setPatch, choose, home, cut,
+  setPatch, choose, chooseNext, home, cut,
+  mark: (object) => mark(object.wrong || !$("mark-wrong").checked ? object : { ...object, diameter: 0, wrong: true }),
+  size: (object) => { if (page.sizing !== object) { page.sizing = object; refresh(); } },
   tool: () => state.tool,
   picture: () => page.picture,
   extrema: () => page.view?.head.extrema ?? [],
@@ -72,9 +83,9 @@ for (const kind of ["focus", "blur"]) $("canvas").addEventListener(kind, refresh
 
 const curve = $("curve");
 let dragging = false;
-const sizeFrom = (event) => setSize(sizeAt(curve, event.clientX, 3, largestPatch(page.picture)));
+const sizeFrom = (event) => setSize(sizeAt(curve, event.clientX, page.view.head.sizes[0], page.view.head.sizes.at(-1)));
 curve.addEventListener("pointerdown", (event) => {
-  if (!page.picture) return;
+  if (!page.view) return;
   dragging = true;
   curve.setPointerCapture(event.pointerId);
   sizeFrom(event);
@@ -98,6 +109,11 @@ $("file").addEventListener("change", () => {
   openFile($("file").files[0]);
   $("file").value = "";
 });
+$("next-picture").addEventListener("click", () => $("next-file").click());
+$("next-file").addEventListener("change", () => {
+  openNext($("next-file").files[0]);
+  $("next-file").value = "";
+});
 $("undo").addEventListener("click", () => store.set({ clicks: state.clicks.slice(0, -1) }));
 $("clear-cut").addEventListener("click", () => store.set({ clicks: [] }));
 
@@ -105,17 +121,6 @@ const ring = () => sketch.ring(Number($("pen").value), Number($("gap").value) / 
 $("wipe").addEventListener("click", () => sketch.wipe());
 $("ring").addEventListener("click", ring);
 $("gap").addEventListener("input", ring);
-
-async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    toast(`${what} copied.`);
-  } catch {
-    toast("The browser does not let the page copy. The code stands below: select it there.");
-  }
-}
-$("copy").addEventListener("click", () => copy($("code").textContent, "Python"));
-$("link").addEventListener("click", () => copy(new URL(writeAddress(state), location.href).href, "Link"));
 
 let entered = 0;
 const enter = (by) => {
@@ -138,9 +143,10 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 
 page.panel.show();
 showCut();
+showCount();
 try {
   setKnown(await start());
-  await openNamed(state.picture ?? firstPicture(), { keep: true });
+  await openNamed(state.picture ?? firstPicture(), { wanted: { ...state } });
 } catch (error) {
   toast(error.message);
 }

@@ -9,29 +9,34 @@ const $ = (id) => document.getElementById(id);
 const fromSlider = (t) => Number((0.001 * 500 ** (t / 200)).toPrecision(2));
 const toSlider = (v) => Math.round((200 * Math.log(Math.max(v, 0.001) / 0.001)) / Math.log(500));
 
+// The paper's smoothing is √2: the slider has it in the place of 1.4.
+const SIGMA = DEFAULTS.sigma;
+
 const SLIDERS = {
-  sigma: { min: 0.5, max: 6, step: 0.1, show: (v) => v.toFixed(1) },
+  sigma: { min: 0.5, max: 6, step: 0.1, read: (v) => (Math.abs(v - SIGMA) < 0.05 ? SIGMA : v), show: (v) => (v === SIGMA ? "√2" : v.toFixed(1)) },
   alpha: { min: 0.5, max: 3, step: 0.05, show: (v) => v.toFixed(2) },
   count: { min: 0, max: 60, step: 1, show: String },
   low: { min: 0, max: 200, step: 1, read: fromSlider, write: toSlider, show: (v) => v.toPrecision(2) },
   high: { min: 0, max: 200, step: 1, read: fromSlider, write: toSlider, show: (v) => v.toPrecision(2) },
   smallest: { min: 3, max: 99, step: 2, show: String },
   largest: { min: 3, max: 99, step: 2, show: String },
+  range: { min: 50, max: 100, step: 0.5, show: (v) => `${v} %` },
 };
+const ON_TABS = ["extrema", "cut", "count"]; // tools that have a tab of their own
 const CHOICES = ["force", "patch", "pattern", "polarity"];
 const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", ...CHOICES];
-const THRESHOLDS = { low: 0.02, high: 0.05 }; // where the sliders begin
 
 export class Panel {
   constructor(store, choose) {
     this.store = store;
     this.choose = choose;
     this.usualLargest = 99;
+    this.automatic = { low: 0, high: 0 }; // the thresholds the picture has by itself
     for (const [id, slider] of Object.entries(SLIDERS)) this.bindSlider(id, slider);
     for (const id of CHOICES) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
     $("whole").addEventListener("change", () => store.set({ whole: $("whole").value }));
     $("apart").addEventListener("change", () => store.set({ apart: $("apart").checked, number: null }));
-    $("auto").addEventListener("change", () => store.set($("auto").checked ? { low: null, high: null } : THRESHOLDS));
+    $("auto").addEventListener("change", () => store.set($("auto").checked ? { low: null, high: null } : { ...this.automatic }));
     $("defaults").addEventListener("click", () => {
       store.set({ ...Object.fromEntries(SETTINGS.map((key) => [key, DEFAULTS[key]])), number: null });
     });
@@ -45,7 +50,7 @@ export class Panel {
     input.addEventListener("input", () => {
       const { values } = this.store;
       const value = read(Number(input.value));
-      const changes = { [id]: value, number: null };
+      const changes = id === "range" ? { range: value } : { [id]: value, number: null };
       // Two ends of one range push each other.
       if (id === "low" && value > values.high) changes.high = value;
       if (id === "high" && value < values.low) changes.low = value;
@@ -70,7 +75,7 @@ export class Panel {
     const tabs = [...document.querySelectorAll("[role=tab]")];
     const open = (tab) => {
       const changes = { tab };
-      if (tab === "extrema" || tab === "cut") changes.tool = tab;
+      if (ON_TABS.includes(tab)) changes.tool = tab;
       this.store.set(changes);
     };
     for (const [k, tab] of tabs.entries()) {
@@ -87,8 +92,8 @@ export class Panel {
       radio.addEventListener("change", () => {
         const tool = radio.value;
         const { tab } = this.store.values;
-        if (tool === "extrema" || tool === "cut") this.store.set({ tool, tab: tool });
-        else this.store.set({ tool, tab: tab === "extrema" || tab === "cut" ? "layers" : tab, number: null });
+        if (ON_TABS.includes(tool)) this.store.set({ tool, tab: tool });
+        else this.store.set({ tool, tab: ON_TABS.includes(tab) ? "layers" : tab, number: null });
       });
     }
   }
@@ -97,12 +102,14 @@ export class Panel {
   setPicture(picture) {
     const most = largestPatch(picture);
     $("smallest").max = $("largest").max = most;
-    $("curve").setAttribute("aria-valuemax", most);
   }
 
-  setView({ sizes, limit }, edges) {
+  setView({ sizes, low, high, range }, edges) {
     if (this.store.values.largest === null) this.usualLargest = sizes.at(-1);
-    $("limit").textContent = `−${limit.toFixed(2)} … +${limit.toFixed(2)}`;
+    this.automatic = { low, high };
+    $("limit").textContent = `−${range.toFixed(2)} … +${range.toFixed(2)}`;
+    $("curve").setAttribute("aria-valuemin", sizes[0]);
+    $("curve").setAttribute("aria-valuemax", sizes.at(-1));
     $("edge-count").textContent = `${edges.toLocaleString("en")} pixels: what the operator sees`;
     this.show();
   }
@@ -113,12 +120,12 @@ export class Panel {
     $("auto").checked = values.low === null && values.high === null;
     for (const key of ["low", "high"]) {
       $(key).disabled = $("auto").checked;
-      shown[key] = values[key] ?? values.high ?? values.low ?? THRESHOLDS[key];
+      shown[key] = values[key] ?? values.high ?? values.low ?? this.automatic[key];
     }
     for (const [id, { write = (v) => v, show }] of Object.entries(SLIDERS)) {
       $(id).value = write(shown[id]);
-      const text = (id === "low" || id === "high") && $("auto").checked ? "auto" : show(shown[id]);
-      document.querySelector(`output[for=${id}]`).textContent = text;
+      const text = show(shown[id]);
+      $(`${id}-out`).textContent = text;
       $(id).setAttribute("aria-valuetext", text);
     }
     for (const id of [...CHOICES, "whole"]) $(id).value = values[id];
@@ -134,8 +141,10 @@ export class Panel {
     }
     for (const pane of document.querySelectorAll(".pane")) pane.hidden = pane.dataset.pane !== values.tab;
     for (const radio of document.querySelectorAll("[name=tool]")) radio.checked = radio.value === values.tool;
-    $("size-tool").hidden = values.tool === "cut" || values.tool === "draw";
-    $("hint").textContent = values.tool === "extrema" ? "click a mark" : "drag to move · scroll to resize";
+    $("size-tool").hidden = ["cut", "count", "draw"].includes(values.tool);
+    $("count-tool").hidden = values.tool !== "count";
+    $("hint").textContent = values.tool === "extrema" ? "click a mark · arrow keys go from one to the next" : "drag to move · scroll to resize";
+    for (const id of ["smaller", "larger"]) $(id).disabled = values.tool === "extrema"; // no patch is seen
     $("cut-tool").hidden = values.tool !== "cut";
     $("sketch-tool").hidden = values.tool !== "draw";
   }

@@ -2,19 +2,34 @@
 
 import { $, page, state, store, toast } from "./page.js";
 import { Picture } from "./server.js";
-import { askFigure, askView, forgetQuestions, setWorking, viewIsIdle } from "./asking.js";
+import { askCount, askFigure, askView, forgetQuestions, setWorking, viewIsIdle } from "./asking.js";
 import { refresh } from "./showing.js";
 import { AROUND_RING, Sketch } from "./sketch.js";
 
 const SKETCH = "sketch.png";
 export const sketch = new Sketch(sendSketch);
 
-let known = { samples: [], start: null, most_bytes: Infinity };
+let known = { samples: [], start: null, most_bytes: Infinity, network: null };
 let turn = 0;
 let sending = false;
 let sendAgain = false;
 
-async function open(source, { keep = false, name = null, place = { y: null, x: null, size: null } } = {}) {
+// The files behind pictures that were held, so that going back finds them when the server has let them go.
+const MOST_LESSONS = 8;
+const MOST_FILES = 100;
+const MOST_FILE_BYTES = 2 ** 28;
+const files = new Map();
+
+function keepFile({ key, source: { file, name } }) {
+  if (!file) return;
+  files.delete(key);
+  files.set(key, { file, name });
+  const bytes = () => [...files.values()].reduce((sum, kept) => sum + kept.file.size, 0);
+  while (files.size > 1 && (files.size > MOST_FILES || bytes() > MOST_FILE_BYTES)) files.delete(files.keys().next().value);
+}
+
+// wanted: the whole state that is to be on the page with this picture; without it, only what belongs to a picture changes.
+async function open(source, { wanted = null, name = null, lessons = [], place = { y: null, x: null, size: null } } = {}) {
   const mine = ++turn;
   setWorking("opening", true);
   try {
@@ -22,18 +37,25 @@ async function open(source, { keep = false, name = null, place = { y: null, x: n
     const bitmap = await opened.bitmap();
     if (mine !== turn) return opened.forget();
     forgetQuestions();
-    page.picture?.forget();
+    for (const one of [page.picture, ...page.lessons.map(({ picture }) => picture)]) {
+      if (one && !lessons.some(({ picture }) => picture === one)) one.forget();
+    }
+    page.lessons = lessons;
     page.picture = opened;
+    page.drawn = false;
+    keepFile(opened);
     page.sketching = opened.name === SKETCH;
     if (page.sketching && !source.sketched) sketch.load(bitmap);
     page.stage.setGround(bitmap);
     page.panel.setPicture(opened);
-    const fresh = keep ? {} : { ...place, number: null, clicks: [] };
-    const tool = state.tool === "draw" && !page.sketching ? "patch" : state.tool;
-    store.set({ ...fresh, tool, picture: name ?? `held:${opened.key}` });
+    const fresh = wanted ?? { ...place, number: null, clicks: [], marks: [], tool: state.tool };
+    const tool = fresh.tool === "draw" && !page.sketching ? "patch" : fresh.tool;
+    store.set({ ...fresh, tool, picture: name?.startsWith("held:") ? `held:${opened.key}` : name ?? `held:${opened.key}` });
     listPictures();
+    showFacts(opened);
     askView();
     askFigure();
+    askCount();
   } catch (error) {
     if (mine !== turn) return;
     toast(error.message);
@@ -46,9 +68,9 @@ async function open(source, { keep = false, name = null, place = { y: null, x: n
 
 // By the name the address has for it.
 export function openNamed(name, options = {}) {
-  if (name === "sketch") return openSketch();
+  if (name === "sketch") return openSketch(options);
   if (name === "start") return open({ start: true }, { name, ...options });
-  if (name.startsWith("held:")) return open({ key: name.slice(5) }, { name, ...options });
+  if (name.startsWith("held:")) return open({ key: name.slice(5), ...files.get(name.slice(5)) }, { name, ...options });
   return open({ sample: name.slice(7) }, { name, ...options });
 }
 
@@ -60,15 +82,24 @@ export function openFile(file) {
   } else open({ file, name: file.name || "pasted.png" });
 }
 
-async function openSketch() {
+// The next picture to count in: what was marked so far goes on teaching.
+export function openNext(file) {
+  if (!file) return;
+  const lesson = { picture: page.picture, marks: state.marks, count: page.found.count };
+  open({ file, name: file.name }, { lessons: [...page.lessons, lesson].slice(-MOST_LESSONS) });
+}
+
+async function openSketch({ wanted = null }) {
   sketch.ring(Number($("pen").value), 0, false);
   $("gap").value = 0;
-  await open({ file: await sketch.file(), name: SKETCH, sketched: true }, { place: AROUND_RING });
+  const fresh = wanted && { ...wanted, ...(wanted.size === null ? AROUND_RING : {}) };
+  await open({ file: await sketch.file(), name: SKETCH, sketched: true }, { wanted: fresh, place: AROUND_RING });
   store.set({ tool: "draw", tab: "layers" });
 }
 
 // The sketch goes to the server as it is drawn, one at a time, and the last one always.
 async function sendSketch() {
+  page.drawn = true;
   page.stage.redraw(sketch.canvas);
   refresh();
   sendAgain = sending;
@@ -82,6 +113,8 @@ async function sendSketch() {
       if (!page.sketching) return opened.forget();
       page.picture.forget();
       page.picture = opened;
+      page.drawn = sendAgain;
+      keepFile(opened);
       store.set({ picture: `held:${opened.key}`, clicks: [], number: null });
       askView();
       while (!viewIsIdle()) await new Promise(requestAnimationFrame);
@@ -94,7 +127,16 @@ async function sendSketch() {
   }
 }
 
+// Of which picture this is a smaller one, where it is.
+function showFacts({ factor, whole, height, width }) {
+  const small = factor > 1;
+  $("facts").textContent = small ? `${width} × ${height}:\n1/${factor} of ${whole[1]} × ${whole[0]}` : `${width} × ${height}`;
+  $("facts").title = small ? "Shrunk so that answers come quickly: sizes count in the smaller picture's pixels" : "";
+  $("facts").classList.toggle("shrunk", small);
+}
+
 export function setKnown(facts) { known = facts; }
+export const networkAddress = () => known.network;
 
 export const firstPicture = () => (known.start ? "start" : "sample:shapes");
 

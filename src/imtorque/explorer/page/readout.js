@@ -20,13 +20,14 @@ const tidy = (value) => Number(value.toPrecision(2)).toString().replace("-", "�
 export function paintDial(canvas, torque, limit) {
   const { c, width, height, colour } = prepared(canvas);
   const cx = width / 2;
-  const cy = height - 30;
+  const big = Math.max(1, height / 118); // as on a projector
+  const cy = height - 30 * big;
   const radius = Math.min(cx - 14, cy - 16);
   const reach = 0.6 * Math.PI; // of the needle to either side
   const angleOf = (value) => Math.max(-1.04, Math.min(1.04, value / limit)) * reach - Math.PI / 2;
 
   c.lineCap = "round";
-  c.lineWidth = 7;
+  c.lineWidth = 7 * big;
   for (const [from, to, name, alpha] of [[-1, 0, "--minus", 0.22], [0, 1, "--plus", 0.22]]) {
     c.globalAlpha = alpha;
     c.strokeStyle = colour(name);
@@ -42,23 +43,23 @@ export function paintDial(canvas, torque, limit) {
     c.stroke();
   }
   c.fillStyle = colour("--soft");
-  c.font = "11px system-ui, sans-serif";
+  c.font = `${11 * big}px system-ui, sans-serif`;
   c.textAlign = "center";
   c.textBaseline = "middle";
   for (const part of [-1, -0.5, 0, 0.5, 1]) {
     const angle = angleOf(part * limit);
-    if (Math.abs(part) === 0.5) c.fillRect(cx + (radius - 12) * Math.cos(angle) - 1, cy + (radius - 12) * Math.sin(angle) - 1, 2, 2);
-    else c.fillText(tidy(part * limit), cx + (radius - 15) * Math.cos(angle), cy + (radius - 15) * Math.sin(angle));
+    if (Math.abs(part) === 0.5) c.fillRect(cx + (radius - 12 * big) * Math.cos(angle) - 1, cy + (radius - 12 * big) * Math.sin(angle) - 1, 2, 2);
+    else c.fillText(tidy(part * limit), cx + (radius - 15 * big) * Math.cos(angle), cy + (radius - 15 * big) * Math.sin(angle));
   }
   const angle = angleOf(torque);
   c.strokeStyle = c.fillStyle = colour("--text");
-  c.lineWidth = 2.5;
+  c.lineWidth = 2.5 * big;
   c.beginPath();
-  c.moveTo(cx - 10 * Math.cos(angle), cy - 10 * Math.sin(angle));
+  c.moveTo(cx - 10 * big * Math.cos(angle), cy - 10 * big * Math.sin(angle));
   c.lineTo(cx + (radius + 2) * Math.cos(angle), cy + (radius + 2) * Math.sin(angle));
   c.stroke();
   c.beginPath();
-  c.arc(cx, cy, 4.5, 0, 2 * Math.PI);
+  c.arc(cx, cy, 4.5 * big, 0, 2 * Math.PI);
   c.fill();
 }
 
@@ -71,8 +72,10 @@ export const sizeAt = (canvas, clientX, smallest, largest) => {
   return 2 * Math.round((size - 1) / 2) + 1;
 };
 
-// torque[r] belongs to size 2 r + 1; what lies before `smallest` is not shown.
-export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
+// torque[r] belongs to size 2 r + 1. The strongest of `sizes` has a mark.
+export function paintCurve(canvas, torque, { size, sizes, limit }) {
+  const smallest = sizes[0];
+  const largest = sizes.at(-1);
   const { c, width, height, colour } = prepared(canvas);
   const { left, right, top, bottom } = MARGIN;
   const px = (s) => left + ((s - smallest) / Math.max(1, largest - smallest)) * (width - left - right);
@@ -99,7 +102,6 @@ export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
   }
 
   const zero = py(0);
-  let best = null;
   for (const [sign, name] of [[1, "--plus"], [-1, "--minus"]]) {
     c.beginPath();
     c.moveTo(px(smallest), zero);
@@ -115,11 +117,10 @@ export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
   c.strokeStyle = colour("--text");
   c.beginPath();
   for (let s = smallest; s <= largest; s += 2) {
-    const value = torque[(s - 1) / 2];
-    c.lineTo(px(s), py(value));
-    if (value !== 0 && (best === null || Math.abs(value) > Math.abs(torque[(best - 1) / 2]))) best = s;
+    c.lineTo(px(s), py(torque[(s - 1) / 2]));
   }
   c.stroke();
+  const best = strongest(torque, sizes);
 
   if (best !== null) { // a hollow mark on the strongest size
     c.beginPath();
@@ -128,22 +129,32 @@ export function paintCurve(canvas, torque, { size, smallest, largest, limit }) {
     c.strokeStyle = colour("--soft");
     c.stroke();
   }
+  // Where the patch is; one beyond the sizes of the maps stands at the end, hollow.
   const shown = Math.max(smallest, Math.min(largest, size));
-  const value = torque[(shown - 1) / 2];
-  c.strokeStyle = colour("--accent");
+  const value = torque[(size - 1) / 2];
+  c.strokeStyle = c.fillStyle = colour("--accent");
   c.lineWidth = 2;
   c.beginPath();
   c.moveTo(px(shown), top);
   c.lineTo(px(shown), height - bottom);
   c.stroke();
-  c.fillStyle = colour("--accent");
   c.beginPath();
   c.arc(px(shown), py(value), 5, 0, 2 * Math.PI);
-  c.fill();
-  c.textAlign = shown > (smallest + largest) / 2 ? "right" : "left";
-  const room = px(shown) - left < 30 || width - right - px(shown) < 30;
-  if (!room) {
-    c.textAlign = "center";
-    c.fillText(String(shown), px(shown), height - 4);
+  if (shown === size) c.fill();
+  else c.stroke();
+  const room = px(shown) - left > 30 && width - right - px(shown) > 30;
+  if (!room && shown === size) return;
+  c.textAlign = shown === size ? "center" : size > largest ? "right" : "left";
+  const text = shown === size ? String(size) : size > largest ? `${size} ›` : `‹ ${size}`;
+  c.fillText(text, px(shown), shown === size ? height - 4 : top + 8);
+}
+
+// The size of the strongest torque, as the maps choose it: the smallest of equals; null where all are zero.
+export function strongest(torque, sizes) {
+  let best = null;
+  for (const size of sizes) {
+    const value = Math.abs(torque[(size - 1) / 2]);
+    if (value > (best === null ? 0 : Math.abs(torque[(best - 1) / 2]))) best = size;
   }
+  return best;
 }

@@ -2,7 +2,7 @@
 
 const WIDTH = 241;
 const HEIGHT = 161;
-const RADIUS = 52; // of the ring
+const RADIUS = 36; // of the ring: patches around it are among the sizes of the maps
 
 export const AROUND_RING = { y: (HEIGHT - 1) / 2, x: (WIDTH - 1) / 2, size: 2 * RADIUS + 11 };
 

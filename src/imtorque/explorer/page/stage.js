@@ -1,10 +1,12 @@
 // The picture and its layers on the screen; what is drawn over them is in forces.js and marks.js.
 
-import { paintPatch } from "./forces.js";
+import { paintCount } from "./counting.js";
+import { paintLever, paintPatch } from "./forces.js";
 import { paintContribution, paintCursor, paintExtremum, paintFigure } from "./marks.js";
 
 const COLOURED = ["value", "scale", "saliency"]; // layers whose colours say something
 const LINES = ["edges", "strengthened"];
+const MOST_ZOOM = 32;
 
 export class Stage {
   constructor(canvas) {
@@ -15,6 +17,8 @@ export class Stage {
     this.scale = 1;
     this.left = 0;
     this.top = 0;
+    this.zoom = 1; // 1 shows all of the picture
+    this.shift = [0, 0]; // of its middle, on the screen
     this.scene = null; // what to draw, as showing.js describes it
     new ResizeObserver(() => { this.fit(); this.paint(); }).observe(canvas);
   }
@@ -22,6 +26,7 @@ export class Stage {
   setGround(ground) {
     this.redraw(ground);
     this.layers = {};
+    this.zoom = 1;
     this.fit();
   }
 
@@ -62,9 +67,28 @@ export class Stage {
     this.ratio = ratio;
     if (!this.ground) return;
     const room = 12;
-    this.scale = Math.max(0.05, Math.min((clientWidth - 2 * room) / this.ground.width, (clientHeight - 2 * room) / this.ground.height));
-    this.left = (clientWidth - this.scale * this.ground.width) / 2;
-    this.top = (clientHeight - this.scale * this.ground.height) / 2;
+    const { width, height } = this.ground;
+    const whole = Math.max(0.05, Math.min((clientWidth - 2 * room) / width, (clientHeight - 2 * room) / height));
+    this.scale = whole * this.zoom;
+    // The picture's border comes no further than to that of the stage.
+    const most = [this.scale * width - clientWidth + 2 * room, this.scale * height - clientHeight + 2 * room];
+    this.shift = this.shift.map((by, k) => (most[k] > 0 ? Math.max(-most[k] / 2, Math.min(most[k] / 2, by)) : 0));
+    this.left = (clientWidth - this.scale * width) / 2 + this.shift[0];
+    this.top = (clientHeight - this.scale * height) / 2 + this.shift[1];
+  }
+
+  // Zoom by a factor; the place on the screen (from the canvas' corner) keeps its pixel.
+  zoomBy(factor, [x, y] = [this.canvas.clientWidth / 2, this.canvas.clientHeight / 2]) {
+    const before = [(x - this.left) / this.scale, (y - this.top) / this.scale];
+    this.zoom = Math.max(1, Math.min(MOST_ZOOM, this.zoom * factor));
+    this.fit();
+    this.pan(x - this.left - before[0] * this.scale, y - this.top - before[1] * this.scale);
+  }
+
+  pan(dx, dy) {
+    this.shift = [this.shift[0] + dx, this.shift[1] + dy];
+    this.fit();
+    this.paint();
   }
 
   // The pixel under a place on the screen, as real numbers; whole numbers are pixel centres.
@@ -108,8 +132,10 @@ export class Stage {
     c.rect(this.left, this.top, width, height);
     c.clip();
     if (scene.figure) paintFigure(this, scene.figure);
+    if (scene.counted) paintCount(this, scene.counted);
     if (scene.moments) paintContribution(this, scene.field, scene.moments);
     if (scene.patch && scene.field) paintPatch(this, scene, scene.dim ?? (coloured ? 0.14 : 0.28));
+    if (scene.patch && scene.lever !== null) paintLever(this, scene);
     for (let k = scene.extrema.length - 1; k >= 0; k--) paintExtremum(this, scene, k);
     if (scene.cursor) paintCursor(this, scene.cursor);
     c.restore();

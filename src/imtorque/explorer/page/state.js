@@ -6,13 +6,15 @@ export const DEFAULTS = {
   picture: null, y: null, x: null, size: null,
   sigma: SQRT2, low: null, high: null, force: "unit", alpha: 2, patch: "square", smallest: 5, largest: null,
   pattern: "circle", polarity: "signed",
+  range: 99, // per cent of the value map that are no stronger than its strongest colour
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, apart: true, number: null,
-  tab: "layers", tool: "patch", clicks: [], whole: "any",
+  tab: "layers", tool: "patch", clicks: [], whole: "any", marks: [],
+  present: false, // whether the picture and the dial have the screen to themselves
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
-const TABS = ["layers", "settings", "extrema", "cut", "save"];
-const TOOLS = ["patch", "extrema", "cut", "draw"];
+const TABS = ["layers", "settings", "extrema", "cut", "count", "save"];
+const TOOLS = ["patch", "extrema", "cut", "count", "draw"];
 
 const number = (low, high) => (text) => {
   const value = Number(text);
@@ -34,8 +36,9 @@ const READERS = {
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
   alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
-  layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
-  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"),
+  range: number(50, 100), layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
+  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"), marks: readMarks,
+  present: readFlag,
 };
 
 function readFlag(text) {
@@ -62,7 +65,20 @@ function readClicks(text) {
   return good ? clicks.slice(0, 50) : [];
 }
 
+// Objects as y,x or y,x,diameter; wrong ones as wy,x.
+function readMarks(text) {
+  const marks = [];
+  for (const part of text.split(";")) {
+    const match = /^(w?)(\d{1,4}),(\d{1,4})(?:,(\d{1,4}))?$/.exec(part);
+    if (match) marks.push({ y: Number(match[2]), x: Number(match[3]), diameter: Number(match[4] ?? 0), wrong: match[1] === "w" });
+  }
+  return marks.slice(0, 100);
+}
+
+const markText = ({ y, x, diameter, wrong }, minus) => `${wrong ? minus : ""}${y},${x}${diameter && !wrong ? `,${diameter}` : ""}`;
+
 function write(key, value) {
+  if (key === "marks") return value.map((mark) => markText(mark, "w")).join(";");
   if (key === "layers") {
     return Object.entries(value).filter(([, opacity]) => opacity > 0).map((pair) => pair.join(".")).join(",");
   }
@@ -96,7 +112,7 @@ export function writeAddress(values) {
 // What the server is asked with: its own names, and only what differs from its defaults.
 export function settingsQuery(state, extra = {}) {
   const query = new URLSearchParams();
-  for (const key of ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest"]) {
+  for (const key of ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "range"]) {
     if (state[key] !== null && state[key] !== DEFAULTS[key]) query.set(key, state[key]);
   }
   for (const [key, value] of Object.entries({ count: state.count, apart: state.apart ? 1 : 0, ...extra })) {
@@ -114,6 +130,15 @@ const clicksText = (clicks) =>
 export const cutSettings = ({ clicks, whole }) => ({ clicks: clicksText(clicks), whole: whole === DEFAULTS.whole ? null : whole });
 
 export const cutQuery = (state) => new URLSearchParams(Object.entries(cutSettings(state)).filter(([, value]) => value));
+
+// What a count depends on: the marks here, and those of lessons [{picture, marks}] in other pictures.
+export function marksSettings({ marks }, lessons) {
+  const text = (some) => some.map((mark) => markText(mark, "-")).join(" ");
+  return { marks: text(marks), lessons: lessons.map((lesson) => `${lesson.picture.key} ${text(lesson.marks)}`).join(";") };
+}
+
+export const marksQuery = (state, lessons) =>
+  new URLSearchParams(Object.entries(marksSettings(state, lessons)).filter(([, value]) => value));
 
 export class Store {
   constructor(values) {

@@ -55,6 +55,18 @@ export function patchTorque(field, { y, x, size, patch, alpha }) {
   return normalised(sum, size, patch, alpha, field) + 0;
 }
 
+// The formula's parts: Z, and the sums of the moments that turn the patch clockwise and back, in units of a full force.
+export function parts(field, { y, x, size, patch, alpha }) {
+  const unit = field.free ? field.steps ** 2 : field.steps;
+  const sums = { edges: 0, plus: 0, minus: 0 };
+  field.inside(y, x, size, patch, (i, dx, dy, moment) => {
+    sums.edges++;
+    sums[moment > 0 ? "plus" : "minus"] += moment / unit;
+  });
+  const radius = Math.max(0.5, patch === "disk" ? (size - 1) / 2 : size / 2);
+  return { ...sums, z: field.free ? Math.PI * radius ** (1 + alpha) : area(size, patch, alpha) };
+}
+
 // Torque over all odd sizes up to the largest: each moment goes to the smallest patch that holds it.
 export function spectrum(field, { y, x, patch, alpha }, largest) {
   const bins = new Float64Array((largest + 1) / 2);

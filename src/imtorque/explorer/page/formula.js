@@ -1,0 +1,39 @@
+// The formula with the numbers of this patch; a term lights up when it changes.
+
+import { $, page } from "./page.js";
+import { parts } from "./torque.js";
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const signed = (value, digits = 0) =>
+  `${value < 0 ? "−" : "+"}${Math.abs(value).toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits })}`;
+
+function put(id, text) {
+  const term = $(id);
+  if (term.textContent === text) return;
+  term.textContent = text;
+  if (!still.matches) term.animate([{ backgroundColor: "#ffd92f", color: "#0b0f14" }, { backgroundColor: "transparent" }], 600);
+}
+
+export function showFormula(field, state, torque) {
+  const { z, plus, minus, edges } = parts(field, state);
+  put("term-area", z.toLocaleString("en", { maximumFractionDigits: 0 }));
+  put("term-plus", signed(plus));
+  put("term-minus", signed(minus || -0).replace("+", "−"));
+  put("term-torque", `${torque < 0 ? "−" : "+"}${Math.abs(torque).toFixed(4)}`);
+  $("formula-sum").textContent = field.free ? "Σ (r × F)² − (r · F)²" : "Σ r × F";
+  $("term-edges").textContent = `${edges.toLocaleString("en")} edges`;
+  showLever(field, state);
+}
+
+// Where an edge is pointed at: its own part of the sum.
+function showLever(field, { y, x }) {
+  const i = page.lever;
+  if (i === null || i >= field.length) {
+    $("lever").textContent = "Point at an edge in the patch to see its part.";
+    return;
+  }
+  const [rx, ry] = [field.x[i] - x, field.y[i] - y];
+  const [fx, fy] = [field.gx[i] / field.steps, field.gy[i] / field.steps];
+  const vector = (a, b, digits) => `(${signed(a, digits).replace("+", "")}, ${signed(b, digits).replace("+", "")})`;
+  $("lever").textContent = `r = ${vector(rx, ry, 0)}, F = ${vector(fx, fy, 2)}: r × F = ${signed(rx * fy - ry * fx, 1)}`;
+}

@@ -1,0 +1,48 @@
+"""A browser, a server, and a tab for each test.
+
+Skipped where there is no Chromium, unless IMTORQUE_REQUIRE_BROWSER is set, as in CI: then that is a failure.
+"""
+
+import os
+
+import pytest
+
+from explorer_browser import ARGUMENTS, CHROMIUM, Tab
+from explorer_client import running
+from imtorque.explorer.held import PictureStore
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        if os.environ.get("IMTORQUE_REQUIRE_BROWSER"):
+            pytest.fail("IMTORQUE_REQUIRE_BROWSER is set, and there is no chromium on the path")
+        pytest.skip("no chromium on the path (Debian: apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def store():
+    return PictureStore()
+
+
+@pytest.fixture(scope="module")
+def address(store):
+    with running(store=store) as where:
+        yield where
+
+
+@pytest.fixture
+def tab(browser, address):
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(20_000)
+    opened = Tab(context.new_page(), address)
+    yield opened
+    context.close()
+    assert opened.complaints == []
+    assert all(url.startswith((address, "blob:", "data:")) for url in opened.asked)

@@ -1,0 +1,207 @@
+"""The explorer's tool Count: a few objects are clicked, and all others like them are found."""
+
+import csv
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from PIL import Image
+from scipy.optimize import linear_sum_assignment
+from typer.testing import CliRunner
+
+import imtorque
+from data_folder import data_folder
+from explorer_browser import photograph
+from explorer_client import client, file_bytes, unpack
+from imtorque.cli import app
+
+# The coins of scikit-image's picture: y, x and diameter.
+COINS = [
+    *((198, 154, 38), (195, 102, 43), (124, 336, 39), (127, 154, 37), (125, 102, 37), (193, 212, 47), (266, 114, 42)),
+    *((124, 205, 39), (124, 45, 41), (194, 274, 44), (119, 271, 49), (186, 347, 63), (51, 155, 45), (197, 44, 37)),
+    *((56, 100, 37), (268, 358, 43), (52, 277, 39), (261, 172, 54), (51, 215, 45), (263, 301, 50), (263, 244, 47)),
+    *((55, 44, 41), (44, 335, 57), (260, 46, 56)),
+]
+FIRST = (23, 22, 12, 0, 20, 4, 10)
+
+
+def coins():
+    return pytest.importorskip("skimage.data").coins()
+
+
+def found_at(found, coin):
+    y, x, diameter = coin
+    return np.any(np.hypot(found[:, 0] - y, found[:, 1] - x) < diameter / 2)
+
+
+def mark(tab, y, x, diameter):
+    """Drag from the middle of an object to its border."""
+    tab.page.mouse.move(*tab.on_screen(y, x))
+    tab.page.mouse.down()
+    tab.page.mouse.move(*tab.on_screen(y, x + diameter / 2), steps=2)
+    tab.page.mouse.up()
+
+
+def places(tab):
+    """The middles of what is found, (n, 2)."""
+    place = tab.wait().page.evaluate("import('/page/page.js').then(({ page }) => [...page.found.place])")
+    return np.reshape(place, (-1, 2))
+
+
+def discs(missing=()):
+    """Bright discs on a grey ground, in rows."""
+    image = np.full((120, 160), 90, np.uint8)
+    y, x = np.indices(image.shape)
+    for k, (row, column) in enumerate((r, c) for r in (24, 60, 96) for c in (24, 60, 96, 132)):
+        if k not in missing:
+            image[np.hypot(y - row, x - column) <= 9 + k % 3] = 200
+    return image + (np.random.default_rng(0).random(image.shape) < 0.5).astype(np.uint8) * 4
+
+
+def test_ten_clicks_on_the_coins_give_24_of_24(tab):
+    tab.open("#tool=count&tab=count").drop(file_bytes(coins()), "coins.png")
+    tab.page.set_default_timeout(120_000)
+    clicked = []
+
+    def drag(coin):
+        clicked.append(coin)
+        mark(tab, *coin)
+
+    for k in FIRST:
+        drag(COINS[k])
+    while True:
+        found = places(tab)
+        missed = [coin for coin in COINS if not found_at(found, coin) and coin not in clicked]
+        if not missed or len(clicked) == 10:
+            break
+        drag(missed[-1])
+    assert len(clicked) <= 10
+    assert missed == []
+    assert len(found) == 24
+    assert tab.page.inner_text("#count-facts").startswith("24 objects; ")
+
+
+def test_fifteen_clicks_on_a_blood_smear_give_an_f1_of_at_least_70_per_cent(tab, capsys):
+    folder = data_folder("counting") / "blood_cells"
+    name = "BloodImage_00008.jpg"
+    with open(folder / "objects.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["image"] == name]
+    truth = np.array([[float(row[key]) for key in ("y0", "x0", "y1", "x1")] for row in rows])
+    tab.open("#tool=count&tab=count").drop((folder / "images" / name).read_bytes(), name)
+    tab.page.set_default_timeout(120_000)
+
+    def inside():
+        y, x = places(tab).T[..., None]
+        return (y >= truth[:, 0]) & (x >= truth[:, 1]) & (y < truth[:, 2]) & (x < truth[:, 3])
+
+    def click(boxes):
+        for y0, x0, y1, x1 in boxes:
+            mark(tab, (y0 + y1) / 2, (x0 + x1) / 2, (y1 - y0 + x1 - x0) / 2)
+
+    click(truth[::4][:5])
+    click(truth[~inside().any(axis=0)][:5])
+    for y, x in places(tab)[~inside().any(axis=1)][:5]:
+        tab.page.mouse.click(*tab.on_screen(float(y), float(x)), button="right")
+    last = inside()
+    hits = last[linear_sum_assignment(last, maximize=True)].sum()
+    f1 = 2 * hits / sum(last.shape)
+    with capsys.disabled():
+        print(f"\n{name}: {len(truth)} marked in the set, {len(last)} found after 15 clicks at most, F1 {f1:.2f}")
+    assert f1 >= 0.7
+
+
+def test_wrong_ones_are_left_out_and_the_code_counts_the_same(tab, tmp_path, monkeypatch, capsys):
+    image = discs()
+    tab.open("#tool=count&tab=count").drop(file_bytes(image), "discs.png")
+    for y, x in ((24, 24), (60, 60), (96, 96)):
+        tab.drag((y, x), (y, x + 10))
+    before = int(tab.page.inner_text("#count-facts").split()[0])
+    assert before == 12
+    tab.page.mouse.click(*tab.on_screen(24, 132), button="right")
+    assert int(tab.wait().page.inner_text("#count-facts").split()[0]) == before - 1
+    tab.page.click("#tab-save")
+    code = tab.wait().page.inner_text("#code")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "discs.png").write_bytes(file_bytes(image))
+    exec(compile(code, "copied.py", "exec"), {})
+    assert "11 objects" in capsys.readouterr().out
+    tab.page.keyboard.press("Control+z")  # back to the tab
+    tab.page.wait_for_timeout(400)
+    tab.page.keyboard.press("Control+z")
+    tab.page.wait_for_timeout(100)
+    assert int(tab.wait().page.inner_text("#count-facts").split()[0]) == before
+
+
+def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_path):
+    image = discs()
+    query = {"marks": "24,24,20 60,60,20 96,96,22 60,132"}
+    (tmp_path / "discs.png").write_bytes(file_bytes(image))
+    with client() as server:
+        key = server.post("/api/pictures?name=discs.png", content=file_bytes(image)).json()["key"]
+        for name in ("objects.csv", "objects.png", "marks.csv", "finder"):
+            (tmp_path / name).write_bytes(server.get(f"/api/pictures/{key}/{name}", params=query).content)
+        head, arrays = unpack(server.get(f"/api/pictures/{key}/count", params=query).content)
+    marked = [[14, 14, 34, 34], [50, 50, 70, 70], [85, 85, 107, 107], [50, 122, 70, 142]]
+    found = imtorque.ObjectFinder().fit([image], [np.array(marked)], complete=False).predict(image)
+    assert (tmp_path / "objects.csv").read_text() == found.to_csv()
+    assert_array_equal(np.asarray(Image.open(tmp_path / "objects.png")), found.labels)
+    assert head["count"] == len(found) == len(arrays["diameter"]) == 12
+    again = imtorque.ObjectFinder.load(tmp_path / "finder").predict(image)
+    assert again.to_csv() == found.to_csv()
+    command = ["teach", str(tmp_path / "discs.png"), "--clicks", "--objects", str(tmp_path / "marks.csv")]
+    result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "taught")])
+    assert result.exit_code == 0, result.output
+    assert imtorque.ObjectFinder.load(tmp_path / "taught").predict(image).to_csv() == found.to_csv()
+
+
+def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_path, monkeypatch, capsys):
+    first, second = discs(), discs(missing=(1, 6, 11))
+    for name, image in (("first.png", first), ("second.png", second)):
+        (tmp_path / name).write_bytes(file_bytes(image))
+    tab.open("#tool=count&tab=count").drop(file_bytes(first), "first.png")
+    for y, x in ((24, 24), (60, 60), (96, 96)):
+        tab.drag((y, x), (y, x + 10))
+    assert tab.page.inner_text("#count-facts").startswith("12 objects;")
+    tab.page.set_input_files("#next-file", tmp_path / "second.png")
+    tab.shows("#picture option:checked", "second.png").wait()
+    assert tab.page.inner_text("#count-facts").startswith("9 objects;")
+    assert tab.page.inner_text("#count-facts").endswith("In 2 pictures: 21.")
+    for key in list(store._pictures):  # the server lets both go
+        store.remove(key)
+    tab.drag((24, 24), (24, 34))
+    assert tab.page.inner_text("#count-facts").startswith("9 objects; 4 of 4")
+    tab.page.click("#tab-save")
+    code = tab.wait().page.inner_text("#code")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(compile(code, "copied.py", "exec"), names)
+    assert "9 objects" in capsys.readouterr().out
+    assert_array_equal(names["picture_1"], first)
+    assert all("410" in text for text in tab.complaints)
+    tab.complaints.clear()
+
+
+@pytest.mark.parametrize(
+    ("marks", "message"),
+    [
+        ("", "marks must have an object, got none"),
+        ("-3,4", "marks must have an object, got none"),
+        ("3", 'marks must be like "80,120,34 40,60 -10,20" (y,x,diameter), got'),
+        ("-3,4,5", "marks must be like"),
+        ("3,x", "marks must be whole"),
+        ("500,3", "marks must lie in the image of 50 x 60, got one outside"),
+        ("1,1 " * 101, "marks must be at most 100, got 101"),
+    ],
+)
+def test_marks_that_cannot_be_are_refused_with_a_sentence(marks, message):
+    with client() as server:
+        key = server.post("/api/pictures?name=a.png", content=file_bytes(photograph(50, 60))).json()["key"]
+        answer = server.get(f"/api/pictures/{key}/count", params={"marks": marks})
+    assert (answer.status_code, message in answer.json()["error"]) == (400, True)
+
+
+def test_by_keys_objects_are_marked_at_the_cross(tab):
+    tab.open("#tool=count&tab=count").drop(file_bytes(discs()), "discs.png")
+    tab.page.evaluate("import('/page/page.js').then(({ store }) => store.set({ y: 24, x: 24 }))")
+    tab.page.locator("#canvas").press("Enter")
+    assert "1 of 1 clicked" in tab.wait().page.inner_text("#count-facts")

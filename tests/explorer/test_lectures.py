@@ -1,0 +1,213 @@
+"""The explorer before an audience: large, by keys alone, with the formula, and with steps that play by themselves."""
+
+import io
+import re
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+import imtorque
+from explorer_browser import Tab, library_torque
+from explorer_client import client, running
+
+
+def box(tab, selector):
+    return tab.page.locator(selector).bounding_box()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1024, 768)])
+def test_p_gives_the_picture_and_one_dial_the_screen(tab, width, height):
+    tab.page.set_viewport_size({"width": width, "height": height})
+    tab.open("#picture=sample:shapes")
+    tab.page.keyboard.press("p")
+    tab.wait()
+    picture, dial = box(tab, "#canvas"), box(tab, "#dial")
+    assert picture["height"] == height
+    assert picture["width"] >= 0.7 * width
+    assert dial["x"] >= picture["x"] + picture["width"]  # covers nothing
+    assert dial["height"] > 0.17 * height
+    assert tab.page.evaluate("parseFloat(getComputedStyle(document.getElementById('torque')).fontSize)") > 0.05 * height
+    assert not tab.page.locator("#curve, #bar, .tabs, header").locator("visible=true").count()
+    assert tab.page.evaluate("document.documentElement.scrollHeight") <= height
+    tab.page.locator("#canvas").press("Shift+ArrowLeft")
+    assert tab.wait().torque == library_torque(imtorque.datasets.sample("shapes"), tab.place)
+    tab.page.keyboard.press("p")
+    assert tab.wait().page.locator("#curve").is_visible()
+
+
+def test_value_scale_and_torque_under_the_pointer_are_the_maps(tab):
+    tab.open("#picture=sample:hopper")
+    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    edges = imtorque.detect_edges(image)
+    value, scale = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
+    for y, x in ((40, 100), (150, 60), (250, 200)):
+        tab.page.mouse.move(*tab.on_screen(y, x))
+        tab.wait()
+        assert tab.page.inner_text("#under-place") == f"y {y}, x {x}"
+        strongest = f"strongest {value[y, x]:+.4f} at size {abs(scale[y, x])}".replace("-", "−")
+        assert tab.page.inner_text("#under-value") == strongest
+        here = library_torque(image, (y, x, tab.place[2]))
+        assert tab.page.inner_text("#under-torque") == f"{here:+.4f} at size {tab.place[2]}".replace("-", "−")
+
+
+@pytest.mark.parametrize("state", ["", "&patch=disk&alpha=1.5", "&polarity=free", "&pattern=spiral"])
+def test_the_formulas_terms_make_the_torque(tab, state):
+    tab.open(f"#picture=sample:hopper&y=120&x=100&size=101{state}")
+    numbers = {
+        name: float(tab.page.inner_text(f"#term-{name}").replace("−", "-").replace(",", ""))
+        for name in ("area", "plus", "minus", "torque")
+    }
+    assert numbers["torque"] == tab.torque
+    rounding = 1.5 / (2 * numbers["area"])
+    made = (numbers["plus"] + numbers["minus"]) / (2 * numbers["area"])
+    assert made == pytest.approx(tab.torque, abs=1e-4 + rounding, rel=2e-3)
+
+
+def test_terms_light_up_as_the_patch_moves_and_an_edge_that_is_pointed_at_shows_its_part(tab):
+    tab.open("#picture=sample:disc&y=80&x=120&size=131")
+    tab.page.wait_for_timeout(700)
+    lit = "document.getAnimations().map((one) => one.effect.target.id)"
+    assert not {"term-plus", "term-minus", "term-area"} & set(tab.page.evaluate(lit))
+    tab.page.locator("#canvas").press("+")
+    assert "term-area" in tab.page.evaluate(lit)
+    edges = imtorque.detect_edges(imtorque.datasets.sample("disc"))
+    y, x = map(int, np.argwhere(edges.mask)[50])
+    tab.page.mouse.move(*tab.on_screen(y, x))
+    tab.wait()
+    moment = (x - 120) * edges.fy[y, x] - (y - 80) * edges.fx[y, x]
+    text = tab.page.inner_text("#lever").replace("−", "-")
+    assert text.startswith(f"r = ({x - 120}, {y - 80})")
+    assert float(re.search(r"r × F = ([-+\d.]+)", text)[1]) == pytest.approx(moment, abs=0.06)
+
+
+def test_the_value_maps_colours_are_not_washed_out_by_one_outlier(tab):
+    tab.open("#picture=sample:hopper&layers=value.90")
+    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    edges = imtorque.detect_edges(image)
+    value = np.abs(imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))[0])
+    robust = np.quantile(value[value > 0], 0.99)
+    assert robust < 0.85 * value.max()
+    assert tab.page.inner_text("#limit") == f"−{robust:.2f} … +{robust:.2f}"
+    tab.slide("range", 100)
+    assert tab.page.inner_text("#limit") == f"−{value.max():.2f} … +{value.max():.2f}"
+    tab.slide("range", 80)
+    assert float(tab.page.inner_text("#limit").split("+")[1]) < robust
+
+
+def test_the_picture_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
+    tab.open("#picture=sample:shapes")
+    before = tab.place
+    at = tab.on_screen(98, 119)
+    tab.page.mouse.move(*at)
+    tab.page.keyboard.down("Control")
+    for _ in range(6):
+        tab.page.mouse.wheel(0, -60)
+    tab.page.keyboard.up("Control")
+    tab.page.wait_for_timeout(200)
+    scale = tab.page.evaluate("import('/page/page.js').then(({ page }) => page.stage.zoom)")
+    assert scale > 3
+    assert tab.on_screen(98, 119) == pytest.approx(at, abs=8)  # events come in whole pixels
+    assert tab.wait().place == before
+    tab.page.mouse.down(button="middle")
+    tab.page.mouse.move(at[0] + 50, at[1] + 30)
+    tab.page.mouse.up(button="middle")
+    assert tab.on_screen(98, 119) == pytest.approx([at[0] + 50, at[1] + 30], abs=8)
+    tab.drag((98, 119), (90, 110))
+    assert tab.place == (90, 110, before[2])
+    tab.page.locator("#canvas").press("0")
+    assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.stage.zoom)") == 1
+
+
+def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
+    tab.open()
+    entries = tab.page.evaluate("history.length")
+    tab.page.click("#play")
+    tab.shows("#step-title", "1/5 A patch grows over a disc")
+    tab.page.wait_for_timeout(1500)
+    playing = tab.place
+    assert playing[2] > 41
+    tab.page.click("#step-hold")
+    held = tab.wait().place
+    tab.page.wait_for_timeout(300)
+    assert tab.place == held
+    tab.page.click("#step-hold")
+    tab.page.wait_for_timeout(600)
+    assert tab.place[2] > held[2]
+    for title in ("2/5 Texture cancels", "3/5 A hole turns back", "4/5 Alpha chooses the scale", "5/5 Other patterns"):
+        tab.page.keyboard.press("PageDown")
+        tab.shows("#step-title", title)
+    tab.wait().click(98, 119)  # a touch of the picture holds
+    assert tab.page.get_attribute("#step-hold", "aria-label") == "Go on"
+    tab.page.click("#step-end")
+    assert not tab.page.locator("#player").is_visible()
+    assert tab.page.evaluate("history.length") <= entries + 1
+
+
+def test_help_and_citation_are_on_the_page(tab):
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.open()
+    tab.page.keyboard.press("?")
+    assert tab.page.locator("#help").is_visible()
+    tab.page.click("#cite")
+    tab.page.wait_for_timeout(200)
+    assert "arXiv:1601.04669" in tab.page.evaluate("navigator.clipboard.readText()")
+    tab.page.keyboard.press("Escape")
+    assert not tab.page.locator("#help").is_visible()
+
+
+def test_the_address_on_the_network_is_shown_as_a_qr_code(browser):
+    with running(network="http://192.168.1.7:8745/") as address:
+        context = browser.new_context(viewport={"width": 1280, "height": 720})
+        tab = Tab(context.new_page(), address).open("#picture=sample:disc&y=80&x=120&size=61")
+        tab.page.click("#share-open")
+        shown = tab.page.inner_text("#share-address")
+        assert shown == "http://192.168.1.7:8745/#picture=sample:disc&y=80&x=120&size=61"
+        tab.page.wait_for_timeout(300)
+        code = np.asarray(Image.open(io.BytesIO(tab.page.locator("#share-code").screenshot())).convert("L"))
+        assert cv2.QRCodeDetector().detectAndDecode(code)[0] == shown
+        assert tab.complaints == []
+        context.close()
+
+
+def test_where_only_this_machine_reaches_the_page_it_says_so(tab):
+    tab.open()
+    tab.page.click("#share-open")
+    assert "--host 0.0.0.0" in tab.page.inner_text("#share-none")
+    assert not tab.page.locator("#share-some").is_visible()
+
+
+def test_a_text_that_makes_no_code_is_refused():
+    with client() as server:
+        for text in ("", "x" * 801):
+            answer = server.get("/api/qr.svg", params={"text": text})
+            assert (answer.status_code, "1 to 800 characters" in answer.json()["error"]) == (400, True)
+
+
+@pytest.mark.parametrize("state", ["", "#tab=settings", "#tab=extrema&tool=extrema", "#picture=sketch"])
+def test_on_a_phone_on_its_side_picture_and_numbers_are_seen_together(browser, address, state):
+    context = browser.new_context(viewport={"width": 844, "height": 390}, has_touch=True, is_mobile=True)
+    phone = Tab(context.new_page(), address).open(state)
+    for selector in ("#canvas", "#torque", "#dial", "[name=tool][value=patch]"):
+        place = box(phone, selector)
+        assert place["y"] >= 0
+        assert place["y"] + place["height"] <= 390
+        assert place["x"] + place["width"] <= 844
+    assert phone.page.evaluate("document.documentElement.scrollWidth") <= 844
+    assert phone.complaints == []
+    context.close()
+
+
+def test_a_lecture_goes_by_keys_alone(tab):
+    tab.open()
+    tab.page.keyboard.press("p")
+    tab.page.keyboard.press("PageDown")
+    tab.shows("#step-title", "1/5 A patch grows over a disc")
+    tab.page.wait_for_timeout(600)
+    tab.page.keyboard.press("Space")
+    held = tab.wait().place
+    tab.page.wait_for_timeout(200)
+    assert tab.place == held
+    tab.page.keyboard.press("Escape")
+    assert tab.wait().page.locator("header").is_visible()
