@@ -82,7 +82,7 @@ def read_annotations(path: Path) -> list[Annotation]:
         return [_read_seg(path)]
     contents = read_mat(path)
     if "groundTruth" not in contents:
-        names = sorted(name for name in contents if not name.startswith("__"))
+        names = sorted(repr(name)[1:-1] for name in contents if not name.startswith("__"))
         raise ValueError(f"{path} must hold the variable groundTruth, got {', '.join(names) or 'none'}")
     try:
         people = [
