@@ -91,7 +91,7 @@ def _read_mat_prediction(path: Path) -> Prediction:
             # MATLAB keeps labels as doubles when nobody says otherwise.
             return Prediction(segmentations=tuple(s.astype(np.int64) for s in segmentations))
         raise ValueError(f"{path} must hold (height, width) label maps in segs")
-    names = sorted(repr(name)[1:-1] for name in contents if not name.startswith("__"))  # a damaged one may hold anything
+    names = sorted(repr(name)[1:-1] for name in contents if not name.startswith("__"))
     raise ValueError(f"{path} must hold the variable ucm2 or segs, got {', '.join(names) or 'none'}")
 
 
