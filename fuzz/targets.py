@@ -51,6 +51,9 @@ def targets() -> dict[str, Target]:
         "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
         "explorer.upload": Target(upload, ".png", [seed for seeds in pictures().values() for seed in seeds[:1]]),
         "explorer.query": Target(ask, ".txt", QUERIES),
+        "large.tiff": Target(read_window, ".tiff", pictures()["tiff"][4:6], True),
+        "large.npy": Target(read_window, ".npy", [saved(np.save, np.arange(96, dtype=np.uint8).reshape(8, 12))], True),
+        "film": Target(read_film, ".mp4", [film_file()], True),
         "finder": Target(imtorque.ObjectFinder.load, ".finder", [finder_file()]),
         "recogniser": Target(load_recogniser, ".model", [(MODELS / "format-1.model").read_bytes()]),
     }
@@ -82,6 +85,38 @@ def read_picture(path: Path) -> None:
             refused = None
     if refused is not None:
         raise refused
+
+
+def read_window(path: Path) -> None:
+    """Open a picture as those are that do not fit in memory, and read a part of it."""
+    from imtorque.scale import open_picture
+    from imtorque.scale._grid import Box
+
+    source = open_picture(path)
+    source.read(Box(0, 0, min(5, source.shape[0]), min(7, source.shape[1])))
+
+
+def read_film(path: Path) -> None:
+    """Read the first frames of a film."""
+    from imtorque.films import open_film
+
+    for _ in zip(open_film(path).frames(), range(5), strict=False):
+        pass
+
+
+def film_file() -> bytes:
+    """Return a short film."""
+    import av
+
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as container:
+        stream = container.add_stream("mpeg4", rate=25)
+        stream.height, stream.width, stream.pix_fmt = 32, 48, "yuv420p"
+        for k in range(8):
+            frame = av.VideoFrame.from_ndarray(np.full((32, 48, 3), 20 * k, np.uint8), format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return file.getvalue()
 
 
 def check_refusal(error: BaseException, path: Path) -> None:

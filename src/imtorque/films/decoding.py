@@ -263,7 +263,7 @@ def _film(path: str | os.PathLike[str]) -> Iterator[tuple[Any, Any]]:
 @contextmanager
 def _container(name: str, **options: Any) -> Iterator[Any]:
     with _errors(name):
-        container = video_library().open(name, **options)
+        container = video_library().open(name, metadata_errors="replace", **options)
     with container:
         yield container
 
@@ -271,7 +271,10 @@ def _container(name: str, **options: Any) -> Iterator[Any]:
 def _video_stream(name: str, container: Any) -> Any:
     if not container.streams.video:
         raise ValueError(f"{name}: must have a video stream, got none")
-    return container.streams.video[0]
+    stream = container.streams.video[0]
+    if stream.codec_context is None:
+        raise ValueError(f"{name}: must have a video stream of a kind that is known, got another")
+    return stream
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -37,7 +39,7 @@ class TiffSource(Source):
 
     def read(self, box: Box) -> NDArray[Any]:
         """Return the pixels of a window."""
-        with open_regular(self.name) as file, opened(file) as tiff:
+        with _reading(self.name), open_regular(self.name) as file, opened(file) as tiff:
             plane = _plane(file, tiff, self.level, self.channel, self.page)
             return native(plane.window(box.bounds, read_window))
 
@@ -48,24 +50,37 @@ class TiffSource(Source):
 
 def open_tiff(path: str, level: int | None, channel: int | None, page: int | None) -> TiffSource:
     """Open a page of a TIFF file, or a level of its pyramid."""
+    with _reading(path), open_regular(path) as file, opened(file) as tiff:
+        plane = _plane(file, tiff, level or 0, channel, page)
+        check_kind(plane.key)
+        if plane.orientation != UPRIGHT:
+            raise ValueError(f"must be upright to be read in windows, got orientation {plane.orientation}")
+        if not plane.is_read_here:
+            raise CompressionError(f"must have a compression that is known, got {plane.compression}; {REMEDY}")
+        if not plane.key.is_contiguous and math.prod(plane.key.chunks) > LARGEST_STRIP:
+            raise ValueError("must have strips or tiles that fit in memory; write it in tiles")
+        first = plane.window((0, 0, 1, 1), read_window)
+        samples = first.shape[2] if first.ndim == 3 else 1
+        world = _geography(plane.key, tiff) or _size(file, plane, tiff)
+        shape = plane.shape
+    return TiffSource(path, shape, samples, first.dtype.str, world, level or 0, channel, page)
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Say in one line, with the name, what is wrong with a file."""
     try:
-        with open_regular(path) as file, opened(file) as tiff:
-            plane = _plane(file, tiff, level or 0, channel, page)
-            check_kind(plane.key)
-            if plane.orientation != UPRIGHT:
-                raise ValueError(f"must be upright to be read in windows, got orientation {plane.orientation}")
-            if not plane.is_read_here:
-                raise CompressionError(f"must have a compression that is known, got {plane.compression}; {REMEDY}")
-            if not plane.key.is_contiguous and math.prod(plane.key.chunks) > LARGEST_STRIP:
-                raise ValueError("must have strips or tiles that fit in memory; write it in tiles")
-            first = plane.window((0, 0, 1, 1), read_window)
-            samples = first.shape[2] if first.ndim == 3 else 1
-            world = _geography(plane.key, tiff) or _size(file, plane, tiff)
-            shape = plane.shape
-        return TiffSource(path, shape, samples, first.dtype.str, world, level or 0, channel, page)
+        yield
+    except (FileNotFoundError, PermissionError, MemoryError):
+        raise
+    except CompressionError as error:
+        raise CompressionError(f"{path}: {error}") from None
     except ValueError as error:
-        kind = CompressionError if isinstance(error, CompressionError) else ValueError
-        raise kind(f"{path}: {error}") from None
+        raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
+    # tifffile meets a damaged file with any of TypeError, IndexError, ZeroDivisionError, struct.error, ...
+    except Exception as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path}: must be a TIFF that can be read, got: {reason}") from error
 
 
 def _plane(file: BinaryIO, tiff: Any, level: int, channel: int | None, page: int | None) -> Plane:
