@@ -1,6 +1,6 @@
 """Large pictures in tiles: are the bits those of memory, what does it cost, and what if something is killed?
 
-    python benchmarks/scale.py    # 20,000 x 20,000 and 50,000 x 50,000: an hour (half of it with --runs 1), 10 GB of memory, 25 GB of disk
+    python benchmarks/scale.py    # 20,000 x 20,000 and 50,000 x 50,000: an hour, 10 GB of memory, 25 GB of disk
     python benchmarks/scale.py --side 4000 --large-side 0 --out /tmp/scale.json
 
 Writes benchmarks/results/scale.json, a row for each figure with what it must be, and the tables in
