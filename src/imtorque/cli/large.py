@@ -160,4 +160,5 @@ def _described(summary: Summary) -> str:
     height, width = summary.shape
     counts = {"edge pixels": summary.edge_pixels, "extrema": summary.extrema, "blobs": summary.blobs}
     found = [f"{count} {name}" for name, count in counts.items() if count is not None]
-    return f"{height} x {width} pixels in {summary.tiles} tiles: {', '.join([*found, f'results in {summary.out}'])}"
+    tiles = "1 tile" if summary.tiles == 1 else f"{summary.tiles} tiles"
+    return f"{height} x {width} pixels in {tiles}: {', '.join([*found, f'results in {summary.out}'])}"

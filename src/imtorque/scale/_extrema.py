@@ -70,8 +70,10 @@ def write_table(path: Path, parts: Iterable[Extrema], world: World | None) -> Pa
             if writer is None and path.suffix == ".parquet":
                 writer = stack.enter_context(parquet.ParquetWriter(partial, rows.schema))
             elif writer is None:
-                options = csv.WriteOptions(quoting_style="none")
-                writer = stack.enter_context(csv.CSVWriter(partial, rows.schema, write_options=options))
+                file = stack.enter_context(open(partial, "wb"))
+                file.write((",".join(rows.schema.names) + "\n").encode())  # pyarrow's own would have quotes
+                options = csv.WriteOptions(include_header=False, quoting_style="none")
+                writer = stack.enter_context(csv.CSVWriter(file, rows.schema, write_options=options))
             writer.write_table(rows)
     return path
 
