@@ -87,3 +87,13 @@ def enclosed_area(walk):
         total += x * dy - y * dx
         y, x = y + dy, x + dx
     return total / 2
+
+
+def rounded(edges):
+    """The forces as the kernels see them."""
+    steps = np.float32(edges.steps)
+    return (np.rint(f * steps).astype(np.float64) / float(steps) for f in (edges.fx, edges.fy))
+
+
+def largest_force(edges):
+    return float(np.hypot(edges.fx, edges.fy).max())

@@ -29,24 +29,16 @@ from imtorque.synthetic import curves
 from strategies import (
     edge_fields,
     exact_fields,
+    largest_force,
     named_patterns,
     odd_sizes,
     patches,
     patterns,
     rectangles,
+    rounded,
     size_lists,
     uneven_fields,
 )
-
-
-def rounded(edges):
-    """The forces as the kernels see them."""
-    steps = np.float32(edges.steps)
-    return (np.rint(f * steps).astype(np.float64) / float(steps) for f in (edges.fx, edges.fy))
-
-
-def largest_force(edges):
-    return float(np.hypot(edges.fx, edges.fy).max())
 
 
 @given(edge_fields() | uneven_fields(), odd_sizes, patches)

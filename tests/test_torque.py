@@ -29,22 +29,14 @@ from strategies import (
     directed_fields,
     edge_fields,
     exact_fields,
+    largest_force,
     odd_sizes,
     patches,
     rectangle_lists,
+    rounded,
     size_lists,
     uneven_fields,
 )
-
-
-def rounded(edges):
-    """The forces as the kernels see them."""
-    steps = np.float32(edges.steps)
-    return (np.rint(f * steps).astype(np.float64) / float(steps) for f in (edges.fx, edges.fy))
-
-
-def largest_force(edges):
-    return float(np.hypot(edges.fx, edges.fy).max())
 
 
 def random_edges(shape, *, density=0.1, seed=0):

@@ -8,22 +8,19 @@ parameters, classes, counts, sha256) and the arrays `weights`, `intercepts` and,
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any, Self
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from imtorque._arrays import read_arrays, reading_arrays
 from imtorque._types import Float32Array, FloatArray, Image
 from imtorque.files import write_arrays
 from imtorque.recognition.bags import bag, block_of, describe, parameters, with_words
@@ -196,26 +193,7 @@ def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file") from None
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+    with reading_arrays(path, "a model that `imtorque train` wrote, whole"):
+        arrays = read_arrays(path)
         header: dict[str, Any] = dict(json.loads(arrays.pop("header").tobytes()))
-    except (
-        BadZipFile,
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        NotImplementedError,
-        MemoryError,
-        TokenError,
-        zlib.error,
-    ) as error:
-        raise ValueError(f"{path}: must be a model that `imtorque train` wrote, whole, got something else") from error
     return header, arrays
