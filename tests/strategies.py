@@ -1,10 +1,12 @@
-"""Hypothesis strategies: edge fields, sizes, closed walks."""
+"""Hypothesis strategies: edge fields, sizes, closed walks; and what tests of fields share."""
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
 
-from imtorque import Edges
+import imtorque
+from imtorque import Edges, _native
 
 shapes = st.tuples(st.integers(1, 14), st.integers(1, 14))
 forces = st.floats(-2, 2, width=32)
@@ -97,3 +99,18 @@ def rounded(edges):
 
 def largest_force(edges):
     return float(np.hypot(edges.fx, edges.fy).max())
+
+
+def assert_same_on_every_path(everything):
+    """The arrays are the same on one thread and on seven, and without AVX2."""
+    imtorque.set_num_threads(1)
+    ref = everything()
+    imtorque.set_num_threads(7)
+    for a, b in zip(ref, everything(), strict=True):
+        assert_array_equal(a, b)
+    _native.allow_avx2(False)
+    try:
+        for a, b in zip(ref, everything(), strict=True):
+            assert_array_equal(a, b)
+    finally:
+        _native.allow_avx2(True)

@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-import imtorque
 import naive
 from imtorque import (
     Edges,
-    _native,
     contribution_map,
     detect_edges,
     find_extrema,
@@ -25,11 +23,13 @@ from imtorque import (
 from imtorque.synthetic import curves, disc, paint
 from strategies import (
     alphas,
+    assert_same_on_every_path,
     edge_fields,
     exact_fields,
     odd_sizes,
     patches,
     rectangle_lists,
+    rounded,
     size_lists,
     uneven_fields,
 )
@@ -37,12 +37,6 @@ from strategies import (
 
 def closure_map(edges, size, **options):
     return torque_map(edges, size, polarity="free", **options)
-
-
-def rounded(edges):
-    """The forces as the kernels see them."""
-    steps = np.float32(edges.steps)
-    return (np.rint(f * steps).astype(np.float64) / float(steps) for f in (edges.fx, edges.fy))
 
 
 def closure_at(edges, y, x, size):
@@ -226,17 +220,7 @@ def test_closure_does_not_depend_on_threads_or_instruction_set():
         disks = torque_volume(edges, sizes[:3], patch="disk", polarity="free").tau
         return *value_and_scale_maps(edges, sizes, polarity="free"), disks, found.y, found.x, found.value
 
-    imtorque.set_num_threads(1)
-    ref = everything()
-    imtorque.set_num_threads(7)
-    for a, b in zip(ref, everything(), strict=True):
-        assert_array_equal(a, b)
-    _native.allow_avx2(False)
-    try:
-        for a, b in zip(ref, everything(), strict=True):
-            assert_array_equal(a, b)
-    finally:
-        _native.allow_avx2(True)
+    assert_same_on_every_path(everything)
 
 
 @pytest.mark.parametrize("size", [5, 41, 401])  # sums of at most 51, 63 and 127 bits

@@ -13,7 +13,6 @@ import imtorque
 import naive
 from imtorque import (
     Edges,
-    _native,
     detect_edges,
     gradient_edges,
     gradient_torque,
@@ -26,6 +25,7 @@ from imtorque import (
 from imtorque.synthetic import scene
 from strategies import (
     alphas,
+    assert_same_on_every_path,
     directed_fields,
     edge_fields,
     exact_fields,
@@ -169,17 +169,7 @@ def test_results_do_not_depend_on_threads_or_instruction_set():
         disks = torque_volume(edges, sizes[:3], patch="disk").tau
         return torque_volume(edges, sizes).tau, *maps, disks, found.y, found.x, found.value
 
-    imtorque.set_num_threads(1)
-    ref = everything()
-    imtorque.set_num_threads(7)
-    for a, b in zip(ref, everything(), strict=True):
-        assert_array_equal(a, b)
-    _native.allow_avx2(False)
-    try:
-        for a, b in zip(ref, everything(), strict=True):
-            assert_array_equal(a, b)
-    finally:
-        _native.allow_avx2(True)
+    assert_same_on_every_path(everything)
 
 
 @pytest.mark.parametrize("offset", [(0, 0), (3, 461), (77, 475), (100, 900)])
