@@ -6,8 +6,8 @@
 // Work goes by cells of kRows x kColumns pixels. In a cell, each size is first tested in the plane, where the loop
 // vectorises; the few pixels that pass are compared with the two neighbouring sizes. When only the strongest `count`
 // are wanted, the value map comes first: a pixel where |V| exceeds its eight neighbours' holds an extremum of just that
-// strength, so the count-th best of them bounds the result from below, and cells whose |V| stays under that bound are
-// left out. Naive twin: naive.find_extrema.
+// strength, so the count-th best of them bounds the result from below, and what of the cells has |V| under that bound
+// is left out. Naive twin: naive.find_extrema.
 #include "core/extrema.hpp"
 
 #include <algorithm>
@@ -33,6 +33,9 @@ struct Cell {
     int top, bottom, left, right;
 };
 
+// How much of a slice's row a cell and its margin take, in whole vectors.
+int used_columns(const Cell& cell) { return (cell.right - cell.left + 2 + kLanes - 1) / kLanes * kLanes; }
+
 struct Search {
     int count, height, width;
     Request request;
@@ -50,13 +53,31 @@ bool worth_searching(const Search& s, const Cell& cell) {
     return largest >= s.threshold && largest > 0;
 }
 
+// The part of a cell that holds all of its pixels with |V| at or above the threshold: the others hold no extremum.
+Cell where_strong(const Search& s, const Cell& cell) {
+    if (!s.value_map) return cell;
+    Cell part{cell.bottom, cell.top, cell.right, cell.left};
+    for (int y = cell.top; y < cell.bottom; ++y) {
+        const float* row = s.value_map + static_cast<size_t>(y) * s.width;
+        int left = cell.right, right = cell.left;
+        for (int x = cell.left; x < cell.right; ++x) {
+            const bool strong = std::fabs(row[x]) >= s.threshold;
+            left = strong && x < left ? x : left;
+            right = strong ? x + 1 : right;
+        }
+        if (left >= right) continue;
+        part = {std::min(part.top, y), y + 1, std::min(part.left, left), std::max(part.right, right)};
+    }
+    return part;
+}
+
 // Flags the pixels of a slice that are extrema in the plane. Zeros around the image are neutral: a maximum is above
 // zero, a minimum below.
-IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float threshold, float want_max, float want_min,
-                                     float* highest, float* lowest, int32_t* flags, int32_t* any) {
+IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, int used, float threshold, float want_max,
+                                     float want_min, float* highest, float* lowest, int32_t* flags, int32_t* any) {
     for (int i = 0; i < (rows + 2) * kStride; i += kStride) {
         IMTORQUE_IVDEP
-        for (int x = 1; x < kStride - 1; ++x) {
+        for (int x = 1; x < used - 1; ++x) {
             const float a = slice[i + x - 1], b = slice[i + x], c = slice[i + x + 1];
             const float ac = a > c ? a : c, ca = a < c ? a : c;
             highest[i + x] = ac > b ? ac : b;
@@ -67,7 +88,7 @@ IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float thresho
         const int i = y * kStride;
         int32_t found = 0;
         IMTORQUE_IVDEP
-        for (int x = 1; x < kStride - 1; ++x) {
+        for (int x = 1; x < used - 1; ++x) {
             const float v = slice[i + x];
             const float up = highest[i - kStride + x], down = highest[i + kStride + x];
             const float deep = lowest[i - kStride + x], under = lowest[i + kStride + x];
@@ -83,9 +104,9 @@ IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, float thresho
 }
 
 IMTORQUE_DISPATCH(static, test_plane,
-                  (const float* slice, int rows, float threshold, float want_max, float want_min, float* highest,
-                   float* lowest, int32_t* flags, int32_t* any),
-                  (slice, rows, threshold, want_max, want_min, highest, lowest, flags, any))
+                  (const float* slice, int rows, int used, float threshold, float want_max, float want_min,
+                   float* highest, float* lowest, int32_t* flags, int32_t* any),
+                  (slice, rows, used, threshold, want_max, want_min, highest, lowest, flags, any))
 
 // Compare one pixel with its neighbours at three sizes (null where there is none).
 void test_scales(const Search& s, const float* const slices[3], int k, int y, int x, int local,
@@ -114,7 +135,7 @@ void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vecto
     float slices[3][kSlice];
     float highest[kSlice], lowest[kSlice];
     int32_t flags[kSlice], any[kRows + 2];
-    const int rows = cell.bottom - cell.top;
+    const int rows = cell.bottom - cell.top, used = used_columns(cell);
     const float want_max = s.request.sign >= 0, want_min = s.request.sign <= 0;
     fill(0, cell, slices[0]);
     for (int k = 0; k < s.count; ++k) {
@@ -122,7 +143,7 @@ void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vecto
         if (!s.request.end_scales && (k == 0 || k + 1 == s.count)) continue;
         const float* here[3] = {k > 0 ? slices[(k + 2) % 3] : nullptr, slices[k % 3],
                                 k + 1 < s.count ? slices[(k + 1) % 3] : nullptr};
-        test_plane(here[1], rows, s.threshold, want_max, want_min, highest, lowest, flags, any);
+        test_plane(here[1], rows, used, s.threshold, want_max, want_min, highest, lowest, flags, any);
         for (int y = 1; y <= rows; ++y) {
             if (!any[y]) continue;
             for (int x = 1; x <= cell.right - cell.left; ++x)
@@ -134,13 +155,13 @@ void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vecto
 
 // Set what lies outside the image to zero, in a slice whose inside has been written.
 void clear_outside(const Search& s, const Cell& cell, float* slice) {
-    const int rows = cell.bottom - cell.top;
-    if (cell.top == 0) std::fill_n(slice, kStride, 0.0f);
-    if (cell.bottom == s.height) std::fill_n(slice + (rows + 1) * kStride, kStride, 0.0f);
-    const int used = cell.right - cell.left + 1 + (cell.right < s.width);
+    const int rows = cell.bottom - cell.top, used = used_columns(cell);
+    if (cell.top == 0) std::fill_n(slice, used, 0.0f);
+    if (cell.bottom == s.height) std::fill_n(slice + (rows + 1) * kStride, used, 0.0f);
+    const int inside = cell.right - cell.left + 1 + (cell.right < s.width);
     for (int y = 0; y < rows + 2; ++y) {
         if (cell.left == 0) slice[y * kStride] = 0;
-        std::fill(slice + y * kStride + used, slice + (y + 1) * kStride, 0.0f);
+        for (int x = inside; x < used; ++x) slice[y * kStride + x] = 0;
     }
 }
 
@@ -170,9 +191,9 @@ void search_rows(const Search& s, const float* tau, int first_row, int rows, int
 template <class Tables>
 IMTORQUE_INLINE void fill_slice_impl(const Tables& tables, const Patch& patch, const Tile& tile, const Cell& cell,
                                      int height, float* slice) {
-    const int count = (cell.right - cell.left + 2 + 7) / 8 * 8;
+    const int used = used_columns(cell);
     for (int y = std::max(cell.top - 1, 0); y < std::min(cell.bottom + 1, height); ++y)
-        tables.torque_row(patch, y, cell.left - 1 - tile.left, count, slice + (y - cell.top + 1) * kStride);
+        tables.torque_row(patch, y, cell.left - 1 - tile.left, used, slice + (y - cell.top + 1) * kStride);
 }
 
 IMTORQUE_DISPATCH(template <class Tables> static, fill_slice,
@@ -234,7 +255,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
     std::mutex lock;
     const auto search = [&](const CellTables<Number>& tables, const Cell& cell, std::vector<Found>& out) {
         search_cell(
-            s, cell,
+            s, where_strong(s, cell),
             [&](int k, const Cell& c, float* slice) {
                 tables.fill(k, c, slice);
                 clear_outside(s, c, slice);

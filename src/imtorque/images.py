@@ -227,13 +227,15 @@ def _checked(pixels: NDArray[Any]) -> NDArray[Any]:
 
 def _counting(image: Any, mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray | None:
     """Return which pixels count, or None where all do."""
+    hidden = np.ma.getmask(image)
+    if mask is None and hidden is np.ma.nomask:
+        return None
     counts = np.ones(shape, bool)
     if mask is not None:
         given = np.asarray(mask)
         if given.dtype != bool or given.shape != shape:
             raise ValueError(f"mask must be bool of the image's shape {shape}, got {given.dtype} {given.shape}")
         counts &= given
-    hidden = np.ma.getmask(image)
     if hidden is not np.ma.nomask:
         counts &= ~(hidden.any(axis=2) if hidden.ndim == 3 else hidden)
     if not counts.any():
