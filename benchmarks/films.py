@@ -6,7 +6,8 @@ Quality: drawn films (imtorque.scenes.film_scene) are encoded by x264, read back
 where three quarters of the thing are seen; it is found where a place of the table lies within a quarter of its size.
 Speed: processor time of a film of photographs from file to table, all in one process on one thread, beside that of the
 same steps as the table of single pictures has them (detect_edges and the 50 strongest extrema of the same frames, held
-in memory), and of the film's own finder on these frames. Rounds take turns. Writes benchmarks/results/films.json.
+in memory, freed memory kept), and of the film's own finder on these frames. Rounds take turns. Writes
+benchmarks/results/films.json and the tables in docs/films.md.
 """
 
 import argparse
@@ -25,16 +26,20 @@ from run import commit, processor
 import imtorque
 from imtorque import films
 from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
+from imtorque.films.processing import keep_memory
 from imtorque.scenes import film_scene
 
 HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "films.json"
+PAGE = HERE.parent / "docs" / "films.md"
+BEGIN, END = "<!-- figures: benchmarks/films.py -->", "<!-- end of figures -->"
 SEEN = 0.75  # share of a thing that must be seen
 SEEDS = range(200, 210)  # none of those that anything was chosen on
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "films.json")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--toy", action="store_true", help="small and short films: shows that everything runs")
     options = parser.parse_args()
@@ -43,7 +48,7 @@ def main():
         quality = [
             {"find": find, **followed(Path(folder), shape, frames, seeds, find)} for find in ("extrema", "blobs")
         ]
-        pictures = {(120, 160): 6} if options.toy else {(480, 640): 200, (1080, 1920): 60}  # frames of each
+        pictures = {(120, 160): 6} if options.toy else {(480, 640): 500, (1080, 1920): 100}  # frames of each
         speed = [
             timed(Path(folder), picture, sizes, count, 1 if options.toy else options.rounds)
             for picture, count in pictures.items()
@@ -60,7 +65,11 @@ def main():
     }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(report, indent=1))
+    text = tables(report)
+    if options.out == RESULTS:
+        page = PAGE.read_text()
+        PAGE.write_text(f"{page.partition(BEGIN)[0]}{BEGIN}\n{text}\n{END}{page.partition(END)[2]}")
+    print(text)
 
 
 def followed(folder, shape, frames, seeds, find):
@@ -104,6 +113,7 @@ def truth(scene, chosen):
 def timed(folder, shape, sizes, count, rounds):
     """Return frames a second of a film from file to table, and of the same frames as single pictures."""
     imtorque.set_num_threads(1)
+    keep_memory()  # as the table of single pictures does: else pages given back and cleared anew count for them alone
     film = folder / f"{shape[1]}x{shape[0]}.mp4"
     large = mosaic(shape[0] + 2 * count, shape[1] + 2 * count)
     if not film.exists():
@@ -136,6 +146,36 @@ def timed(folder, shape, sizes, count, rounds):
         "share_of_same_finder": round(rates["film"] / rates["same finder, frames in memory"], 3),
         "rounds": rounds,
     }
+
+
+def tables(report):
+    """Return the report as text and two tables in Markdown."""
+    drawn = report["quality"][0]
+    lines = [
+        f"{drawn['films']} drawn films of {drawn['shape'][1]} × {drawn['shape'][0]}, {drawn['frames']} frames each "
+        f"({report['processor']}, version {report['version']}, commit {report['commit']}; `{report['command']}`):",
+        "",
+        "| looked for | true places | found | switches | in 1,500 places | false places | MOTA |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in report["quality"]:
+        lines.append(
+            f"| {row['find']} | {row['true_places']:,} | {100 * row['found']:.1f} % | {row['switches']} | "
+            f"{row['switches_in_1500']} | {row['false_places']} | {row['mota']:.3f} |"
+        )
+    lines += [
+        "",
+        "| photographs | sizes | frames a second, file to table | single pictures a second | share | decoding |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in report["speed"]:
+        rates = row["frames_a_second"]
+        decoding = rates["film"] / rates["decoding alone"]
+        lines.append(
+            f"| {row['shape'][1]} × {row['shape'][0]} | {row['sizes']} | {rates['film']:.1f} | "
+            f"{rates['single pictures']:.1f} | {100 * row['share_of_single_pictures']:.0f} % | {100 * decoding:.0f} % |"
+        )
+    return "\n".join(lines)
 
 
 def write_film(path, frames, gop):

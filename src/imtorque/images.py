@@ -82,13 +82,15 @@ class Picture:
         """Whether there is no colour."""
         return bool(self.pixels.shape[2] == 1)
 
-    def grey(self) -> Float32Array:
-        """Return the luminance (Rec. 709), shape (H, W), 0 for black and 1 for white."""
-        if self.is_grey and self.pixels.dtype == np.float32 and (self.low, self.high) == (0, 1):
-            return np.ascontiguousarray(self.pixels[:, :, 0])
-        grey = np.empty(self.shape, np.float32)
-        for start, part in self._strips():
-            grey[start : start + len(part)] = self._grey_part(part)
+    def grey(self, every: int = 1) -> Float32Array:
+        """Return the luminance (Rec. 709), shape (H, W), 0 for black and 1 for white; of every so many-th row."""
+        pixels = self.pixels[::every]
+        if self.is_grey and pixels.dtype == np.float32 and (self.low, self.high) == (0, 1):
+            return np.ascontiguousarray(pixels[:, :, 0])
+        grey = np.empty(pixels.shape[:2], np.float32)
+        step = max(1, STRIP // pixels.shape[1])
+        for start in range(0, len(pixels), step):
+            grey[start : start + step] = self._grey_part(pixels[start : start + step])
         return grey
 
     def levelled(self, bounds: ValueRange | None = None) -> tuple[Float32Array, float]:

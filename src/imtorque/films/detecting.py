@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from imtorque._types import Extrema, Image, Sign
+from imtorque._types import Extrema, Float32Array, Image, Sign
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.edges.canny import STEEPEST
 from imtorque.extrema import find_extrema, suppress_overlaps
@@ -87,7 +87,8 @@ class FrameExtrema:
         found = find_extrema(edges, self.sizes or usual_sizes(picture.shape), sign=self.sign, count=count)
         strong = found[np.abs(found.value) >= self.threshold]
         closed = strong[openness(edges, strong) <= self.openness]
-        return suppress_overlaps(closed, self.overlap)[: self.count]
+        apart = suppress_overlaps(closed, self.overlap)
+        return apart if len(apart) <= self.count else apart[: self.count]
 
 
 @cache
@@ -105,16 +106,22 @@ def edge_thresholds(picture: Picture, sigma: float) -> tuple[float, float]:
     Both come from a part of the pixels, by differences along rows: the noise from the median of second differences,
     which leaves edges aside; the texture from first differences over four pixels.
     """
-    rows = Picture(picture.pixels[:: SAMPLED[0]], (picture.low, picture.high)).grey()
+    rows = picture.grey(every=SAMPLED[0])
     parts = [rows[:, k : rows.shape[1] - 4 + k : SAMPLED[1]] for k in range(5)]
     if parts[0].size == 0:
         return 0.0, 0.0
     second = np.abs(parts[1] - 2 * parts[2] + parts[3])
-    noise = max(float(np.median(second)) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
+    noise = max(_lower_quantile(second, 0.5) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
     noise /= math.sqrt(8 * math.pi) * sigma**2  # of Gaussian derivatives of white noise
-    texture = ACROSS * float(np.quantile(np.abs(parts[4] - parts[0]), TEXTURE)) / 4
+    texture = ACROSS * _lower_quantile(np.abs(parts[4] - parts[0]), TEXTURE) / 4
     high = min(max(ABOVE_NOISE * noise, texture), STEEPEST)
     return WEAK * high, high
+
+
+def _lower_quantile(values: Float32Array, share: float) -> float:
+    """Return the largest value that no more than this share lies below: a third of the time that NumPy's take."""
+    place = int(share * (values.size - 1))
+    return float(np.partition(values, place, axis=None)[place])
 
 
 @dataclass(frozen=True)
@@ -146,5 +153,7 @@ class FrameBlobs:
 
 def as_places(found: Extrema) -> Extrema:
     """Return what linking and tables need of extrema or blobs, without what is large, such as label images."""
+    if type(found) is Extrema:
+        return found
     size = found.diameter if isinstance(found, Blobs) else found.size
     return Extrema(found.y, found.x, size, found.value)  # type: ignore[arg-type]

@@ -14,7 +14,6 @@ import operator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imtorque._types import Extrema, FloatArray, IntArray
 
@@ -64,7 +63,7 @@ class Linker:
     def __init__(self, linking: Linking = Linking()) -> None:  # noqa: B008 - frozen
         """Begin without tracks."""
         self.linking = linking
-        self._tracks = _Tracks.none()
+        self._tracks = _Tracks(np.zeros((0, 9)))
         self._born = 0
 
     def link(self, found: Extrema) -> IntArray:
@@ -77,7 +76,7 @@ class Linker:
         """
         place = np.stack([found.y, found.x], axis=1).astype(np.float64)
         size = np.sqrt(np.asarray(found.height, np.float64) * found.width)
-        sign = np.sign(found.value).astype(np.int64)
+        sign = np.sign(found.value)
         tracks = self._tracks.moved()
         rows, columns = best_links(link_worth(tracks, place, size, sign, self.linking.reach))
         numbers = np.zeros(len(found), np.int64)
@@ -91,39 +90,31 @@ class Linker:
         return numbers
 
 
-@dataclass
 class _Tracks:
-    """A row for each track: where it is expected, how it moves, how large it is, and for how long it was not seen."""
+    """A row for each track: where it is expected, how it moves, how large it is, and for how long it was not seen.
 
-    number: NDArray[np.int64]
-    place: FloatArray  # (n, 2)
-    velocity: FloatArray  # (n, 2), pixels a frame
-    size: FloatArray
-    sign: NDArray[np.int64]
-    seen: NDArray[np.int64]  # how often
-    hidden: NDArray[np.int64]  # frames since it was seen last
+    All in one array, so that tracks move, go and come in one step each: there are few of them and many frames.
+    """
 
-    @staticmethod
-    def none() -> _Tracks:
-        empty, pairs, whole = np.zeros(0), np.zeros((0, 2)), np.zeros(0, np.int64)
-        return _Tracks(whole, pairs, pairs, empty, whole, whole, whole)
+    def __init__(self, rows: FloatArray) -> None:
+        self.rows = rows
+        self.number, self.size, self.sign, self.seen, self.hidden = rows.T[:5]
+        self.place, self.velocity = rows[:, 5:7], rows[:, 7:]  # (n, 2) in pixels, and in pixels a frame
 
     @staticmethod
-    def begun(number: NDArray[np.int64], place: FloatArray, size: FloatArray, sign: NDArray[np.int64]) -> _Tracks:
-        ones = np.ones(len(number), np.int64)
-        return _Tracks(number, place, np.zeros_like(place), size, sign, ones, 0 * ones)
+    def begun(number: IntArray, place: FloatArray, size: FloatArray, sign: FloatArray) -> _Tracks:
+        rows = np.zeros((len(number), 9))
+        tracks = _Tracks(rows)
+        tracks.number[:], tracks.size[:], tracks.sign[:], tracks.seen[:] = number, size, sign, 1
+        tracks.place[:] = place
+        return tracks
 
     def moved(self) -> _Tracks:
         """Return the tracks one frame later."""
-        return _Tracks(
-            self.number,
-            self.place + self.velocity,
-            self.velocity.copy(),
-            self.size.copy(),
-            self.sign,
-            self.seen.copy(),
-            self.hidden + 1,
-        )
+        later = _Tracks(self.rows.copy())
+        later.place += later.velocity
+        later.hidden += 1
+        return later
 
     def update(self, rows: IntArray, place: FloatArray, size: FloatArray) -> None:
         """Take over what was seen of some tracks: as a straight line through all places would, and later more.
@@ -141,17 +132,13 @@ class _Tracks:
 
     def kept(self, memory: int) -> _Tracks:
         """Return the tracks that were seen not too long ago; what was seen less often is forgotten sooner."""
-        rows = self.hidden <= np.minimum(memory, self.seen)
-        return _Tracks(*(column[rows] for column in vars(self).values()))
+        return _Tracks(self.rows[self.hidden <= np.minimum(memory, self.seen)])
 
     def joined(self, others: _Tracks) -> _Tracks:
-        pairs = zip(vars(self).values(), vars(others).values(), strict=True)
-        return _Tracks(*(np.concatenate(pair) for pair in pairs))
+        return _Tracks(np.concatenate([self.rows, others.rows]))
 
 
-def link_worth(
-    tracks: _Tracks, place: FloatArray, size: FloatArray, sign: NDArray[np.int64], reach: float
-) -> FloatArray:
+def link_worth(tracks: _Tracks, place: FloatArray, size: FloatArray, sign: FloatArray, reach: float) -> FloatArray:
     """Return what linking each track to each place is worth, shape (tracks, places); 0 where it is out of reach."""
     unit = np.maximum(tracks.size, 1.0)[:, None]
     far = np.linalg.norm(tracks.place[:, None] - place[None], axis=2) / unit
