@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import scale_work
+from imtorque.films import decoding, process_video
 from imtorque.scale import Failure, run_tasks
 from imtorque.scale._attempt import Attempt
 from imtorque.scale._records import Records
@@ -210,3 +211,13 @@ def test_a_worker_of_another_version_does_nothing(tmp_path):
 def test_bad_input_is_refused_in_one_line(tmp_path, options, error, message):
     with pytest.raises(error, match=message):
         run_tasks(**{"task": abs, "items": [("a", -1)], "records": tmp_path, **options})
+
+
+def test_a_worker_killed_over_a_segment_of_a_film_costs_nothing_but_time(tmp_path, monkeypatch, client):
+    films = pytest.importorskip("film_files", exc_type=ImportError)
+    monkeypatch.setattr(decoding, "LEAST", 1)
+    film = films.make_film(tmp_path)
+    expected = process_video(film, tmp_path / "one", jobs=1).table.read_bytes()
+    done = process_video(film, tmp_path / "many", find=scale_work.DiesOnce(str(tmp_path)), client=client)
+    assert (tmp_path / "died").exists()
+    assert done.table.read_bytes() == expected

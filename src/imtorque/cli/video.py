@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import chain
@@ -19,6 +19,7 @@ from imtorque import __version__
 from imtorque._atomic import remove_leftovers
 from imtorque._errors import describe_error
 from imtorque.cli.batch import Outcome, process
+from imtorque.cli.many import client_of
 from imtorque.cli.running import DEFAULT_OUT, Json, Out, one_line_errors
 from imtorque.cli.torque import SIGNS, Sign
 from imtorque.cli.video_tasks import TrackFilm
@@ -80,12 +81,16 @@ def video(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes; as many as cores by default.")
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://HOST:8786", help="Work on a cluster of dask's instead of here.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find things in every frame and follow them: a table frame,time,track,y,x,size,torque, and an overlay.
 
     Segments of a film are worked on side by side; the table is the same to the byte however many there are. Ctrl-C
-    leaves the table and the overlay of the frames that were done; a camera is ended that way.
+    leaves the table and the overlay of the frames that were done; a camera is ended that way. With --scheduler the
+    same command goes on from the segments that were done.
 
     Example: [bold]imtorque video film.mp4 --every 5 --track --overlay[/bold]
 
@@ -94,8 +99,13 @@ def video(
     chosen = _range(sizes) if sizes is not None else None
     finder = _finder(find, chosen, sign, count)
     linking = Linking(memory, reach) if track else None
-    with _progress() as progress:
-        task = TrackFilm(finder, every, linking, overlay, table.value, frames, rate, jobs, progress)
+    if scheduler is not None and jobs is not None:
+        raise typer.BadParameter("must be left out with --scheduler", param_hint="--jobs")
+    with ExitStack() as stack:
+        with one_line_errors():
+            client = None if scheduler is None else stack.enter_context(client_of(scheduler))
+        progress = stack.enter_context(_progress())
+        task = TrackFilm(finder, every, linking, overlay, table.value, frames, rate, jobs, progress, client)
         _run(task, films, out, as_json)
 
 

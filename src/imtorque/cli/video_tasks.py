@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from imtorque.files import find_pictures
 from imtorque.films.detecting import FrameBlobs, FrameExtrema
 from imtorque.films.linking import Linking
-from imtorque.films.processing import FilmWork, Progress
+from imtorque.films.processing import FilmWork, Progress, shared
 from imtorque.films.sources import Source, open_film
 from imtorque.films.tables import TableForm
 
@@ -20,7 +20,7 @@ Written = tuple[list[Path], dict[str, Any]]
 class TrackFilm:
     """Places in every frame, linked or not: a table, and an overlay where it is asked for.
 
-    How many processes work on it, and who is told, are not among the parameters: they change nothing.
+    Who works on it, and who is told, are not among the parameters: they change nothing.
     """
 
     verb: ClassVar[str] = "video"
@@ -33,10 +33,11 @@ class TrackFilm:
     rate: float
     jobs: InitVar[int | None] = None
     progress: InitVar[Progress | None] = None
+    client: InitVar[Any] = None
 
-    def __post_init__(self, jobs: int | None, progress: Progress | None) -> None:
+    def __post_init__(self, jobs: int | None, progress: Progress | None, client: Any) -> None:
         """Keep what is not among the parameters."""
-        object.__setattr__(self, "_running", (jobs, progress))
+        object.__setattr__(self, "_running", (jobs, progress, client))
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the film, or the pictures of a folder."""
@@ -44,12 +45,13 @@ class TrackFilm:
 
     def run(self, source: Path, stem: str) -> Written:
         """Write table and overlay of one film."""
-        return self.write(open_film(source, rate=self.rate), stem)
+        client = self._running[2]  # type: ignore[attr-defined]
+        return self.write(open_film(shared(source, client), rate=self.rate), stem)
 
     def write(self, film: Source, stem: str) -> Written:
         """Write table and overlay of what frames come from."""
-        jobs, progress = self._running  # type: ignore[attr-defined]
+        jobs, progress, client = self._running  # type: ignore[attr-defined]
         work = FilmWork(film, self.find, self.linking, self.every, self.limit)
-        done = work.write(stem, self.overlay, self.table, jobs, progress or (lambda _done, _total: None))
+        done = work.write(stem, self.overlay, self.table, jobs, progress or (lambda _done, _total: None), client)
         outputs = [done.table] if done.overlay is None else [done.table, done.overlay]
         return outputs, {"frames": done.frames, "places": done.places, "tracks": done.tracks}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from imtorque import __version__
 from imtorque._types import Extrema
 
 if TYPE_CHECKING:
@@ -19,9 +21,12 @@ Found = tuple[int, float, Extrema]
 
 
 def on_cluster(
-    work: Callable[[Any], list[Found]], segments: Sequence[Any], client: Client, folder: Path
+    work: Callable[[Any], list[Found]], segments: Sequence[Any], client: Client, files: Sequence[str], folder: Path
 ) -> Iterator[list[Found]]:
     """Yield what is found in each segment, in order, as soon as those before it are done.
+
+    Segments that are done have records, by what they depend on, so that the same call goes on where it was stopped.
+    When all are done, and where one cannot be, the records are removed.
 
     Parameters
     ----------
@@ -31,22 +36,28 @@ def on_cluster(
         The parts of the film.
     client
         Of the cluster, whose workers must see the film and the folder.
+    files
+        What the film is read from.
     folder
-        Where the engine keeps its records meanwhile.
+        Where the records are kept meanwhile; nothing else may be in it.
     """
-    from imtorque.scale._engine import Failure, task_outcomes  # here, because it needs dask only when it is used
+    from imtorque.scale._engine import Failure, task_outcomes  # here, because they need dask only when they are used
+    from imtorque.scale._files import file_state, identity
 
+    depends = repr((identity(work), __version__, [(name, file_state(name)) for name in files]))
+    start = hashlib.sha256(depends.encode()).hexdigest()[:24]
     done: dict[int, list[Found]] = {}
     wanted = 0
-    with TemporaryDirectory(dir=folder, prefix=".segments.", ignore_cleanup_errors=True) as records:
-        items = [(f"{number:06}", (number, segment)) for number, segment in enumerate(segments)]
-        for outcome in task_outcomes(partial(_plain, work), items, client=client, records=records):
-            if isinstance(outcome, Failure):
-                raise ValueError(outcome.message)
-            done[outcome.item[0]] = [_rebuilt(*row) for row in outcome.value]
-            while wanted in done:
-                yield done.pop(wanted)
-                wanted += 1
+    items = [(f"{start}-{number:06}", (number, segment)) for number, segment in enumerate(segments)]
+    for outcome in task_outcomes(partial(_plain, work), items, client=client, records=folder):
+        if isinstance(outcome, Failure):
+            shutil.rmtree(folder, ignore_errors=True)
+            raise ValueError(outcome.message)
+        done[outcome.item[0]] = [_rebuilt(*row) for row in outcome.value]
+        while wanted in done:
+            yield done.pop(wanted)
+            wanted += 1
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _plain(work: Callable[[Any], list[Found]], item: tuple[int, Any]) -> list[list[Any]]:

@@ -20,7 +20,7 @@ from imtorque.films.cluster import Found, on_cluster
 from imtorque.films.detecting import Finder, FrameBlobs, FrameExtrema, as_places
 from imtorque.films.linking import Linker, Linking
 from imtorque.films.overlay import Overlay, writing_overlay
-from imtorque.films.sources import Frame, Source, check_every, open_film
+from imtorque.films.sources import Frame, Pictures, Source, check_every, open_film
 from imtorque.films.tables import Table, TableForm, parquet_libraries, writing_table
 from imtorque.films.tracking import tracked
 
@@ -100,7 +100,8 @@ def process_video(
         How many processes to use; as many as cores by default.
     client
         Of a dask cluster whose workers see the film and the folder `out`: they take the place of processes
-        (`imtorque[scale]`).
+        (`imtorque[scale]`). Segments that are done are kept in NAME.video.segments until all are: the same call goes on
+        where another one was stopped or killed. Cameras are looked at here.
     progress
         Called with the number of frames done and of all there are, None for cameras.
 
@@ -109,7 +110,8 @@ def process_video(
     Ctrl-C ends the work with KeyboardInterrupt; table and overlay are then there up to the last frame done, which the
     exception's note says. A camera is ended that way as usual, without exception. After an error there is neither.
     """
-    step, film = check_every(every), open_film(source) if isinstance(source, str | os.PathLike | int) else source
+    step = check_every(every)
+    film = open_film(shared(source, client)) if isinstance(source, str | os.PathLike | int) else source
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, got {limit}")
     folder = Path(out)
@@ -169,6 +171,10 @@ class FilmWork:
         if not tally.frames:
             raise ValueError(f"{self.film.name}: must have frames that can be decoded, got none")
 
+    def _files(self) -> list[str]:
+        """Return what the film is read from."""
+        return [str(path) for path in self.film.paths] if isinstance(self.film, Pictures) else [self.film.name]
+
     def _total(self) -> int | None:
         """Return how many frames are looked at, as far as that is known."""
         if self.film.count is None:
@@ -183,13 +189,16 @@ class FilmWork:
         segments, total = self.film.segments(), self._total()
         few = total is None or total < FEW
         count = min(len(segments), jobs or (1 if few else default_jobs()))
-        if count <= 1 and (client is None or total is None):
+        if self.film.count is None or (count <= 1 and client is None):  # a camera is looked at where it is
             keep_memory()
             for frame in self.film.frames(every=self.every, colour=colour):
                 yield _found(self.find, frame), frame.colour
             return
         work = partial(segment_found, self.film, self.find, self.every)
-        parts = each(work, segments, count) if client is None else on_cluster(work, segments, client, Path(stem).parent)
+        if client is None:
+            parts = each(work, segments, count)
+        else:
+            parts = on_cluster(work, segments, client, self._files(), Path(f"{stem}.segments"))
         all_found = (found for part in parts for found in part)
         if not colour:
             for found in all_found:
@@ -198,6 +207,13 @@ class FilmWork:
         shown = self.film.frames(every=self.every, colour=True)
         for found, frame in zip(all_found, shown, strict=True):
             yield found, frame.colour
+
+
+def shared(source: str | os.PathLike[str] | int, client: Client | None) -> str | os.PathLike[str] | int:
+    """Return a film as workers are told it: elsewhere, a relative path would be another."""
+    if client is None or isinstance(source, int) or not Path(source).exists():
+        return source
+    return Path(source).absolute()
 
 
 def finder(find: Finder | str) -> Finder:

@@ -149,7 +149,7 @@ def _chunks(call: Callable[..., Any], files: Sequence[File], suffix: str) -> dic
     if not files:
         raise ValueError("there must be files to work on, got none")
     size = min(MOST, -(-len(files) // FEWEST))
-    work = repr((_identity(call), __version__, suffix)).encode()
+    work = repr((identity(call), __version__, suffix)).encode()
     found = {}
     for start in range(0, len(files), size):
         chunk = list(files[start : start + size])
@@ -160,11 +160,11 @@ def _chunks(call: Callable[..., Any], files: Sequence[File], suffix: str) -> dic
     return found
 
 
-def _identity(call: Callable[..., Any]) -> Any:
+def identity(call: Callable[..., Any]) -> Any:
     """Return what tells a function from others: its name and what it is called with."""
     if isinstance(call, functools.partial):
-        given = [_identity(value) if callable(value) else value for value in call.args]
-        return _identity(call.func), hashlib.sha256(pack((given, sorted(call.keywords.items())))).hexdigest()
+        given = [identity(value) if callable(value) else value for value in call.args]
+        return identity(call.func), hashlib.sha256(pack((given, sorted(call.keywords.items())))).hexdigest()
     if hasattr(call, "__qualname__"):
         return call.__module__, call.__qualname__
     if is_dataclass(call):
