@@ -129,7 +129,6 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "explorer/counting.py": "calls ObjectFinder.save, in a temporary folder",
     "explorer/qr.py": "saves into memory",
     "scale/_apart.py": "answers through a pipe",
-    "scale/_extrema.py": "tables, by replacing()",
     "scale/_files.py": "the list of files, by replacing()",
     "scale/_tables.py": "parts and tables, by replacing()",
     "experiments/attention_plots.py": "draws into memory",

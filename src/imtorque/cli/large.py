@@ -47,7 +47,10 @@ def large(
     sizes: Sizes = None,
     outputs: Annotated[
         str,
-        typer.Option(help="Which of value, scale, edges, extrema, blobs, strengthened, saliency."),
+        typer.Option(
+            help="Which of value, scale, edges, extrema, blobs, strengthened, saliency. Blobs are the paper's, as "
+            'find_blobs(..., recipe="paper") has them, not those of imtorque blobs.'
+        ),
     ] = "value,scale,edges,extrema,blobs",
     tile: Annotated[
         int, typer.Option(min=1, max=16384, metavar="N", help="Side of the tiles in pixels; changes no result.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._atomic import replacing
 from imtorque._types import Extrema
 from imtorque.extrema import suppress_overlaps
 from imtorque.scale._job import Job
 from imtorque.scale._source import World
+from imtorque.scale._tables import writing_table
 
-FORMATS = ("csv", "parquet")
 COLUMNS = 5  # of a row: the bits of the value, k, y, x, whether a neighbour is equal
 TOGETHER = 1 << 20  # rows that are written together
 Rows = NDArray[np.int32]
@@ -55,26 +53,14 @@ def in_parts(rows: Rows, sizes: tuple[int, ...]) -> Iterator[Extrema]:
         yield extrema_of(rows[start : start + TOGETHER], sizes)
 
 
-def write_table(path: Path, parts: Iterable[Extrema], world: World | None) -> Path:
+def write_extrema(path: Path, parts: Iterable[Extrema], world: World | None) -> Path:
     """Write a table, CSV or Parquet as the path ends, complete or not at all.
 
     Columns: y, x in pixels, size, torque; with a world, its y and x of the middle of the patch.
     """
-    from pyarrow import csv, parquet
-
-    with ExitStack() as stack:
-        partial = str(stack.enter_context(replacing(path)))
-        writer: Any = None
+    with writing_table(path) as write:
         for part in parts:
-            rows = _columns(part, world)
-            if writer is None and path.suffix == ".parquet":
-                writer = stack.enter_context(parquet.ParquetWriter(partial, rows.schema))
-            elif writer is None:
-                file = stack.enter_context(open(partial, "wb"))
-                file.write((",".join(rows.schema.names) + "\n").encode())  # pyarrow's own would have quotes
-                options = csv.WriteOptions(include_header=False, quoting_style="none")
-                writer = stack.enter_context(csv.CSVWriter(file, rows.schema, write_options=options))
-            writer.write_table(rows)
+            write(_columns(part, world))
     return path
 
 

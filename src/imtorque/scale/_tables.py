@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from imtorque._atomic import replacing
 
+FORMATS = ("csv", "parquet")
 SUFFIXES = (".parquet", ".csv")
 GROUP = 100_000  # rows at least that are written at a time: readers of many small groups are slow
 Row = dict[str, Any]
@@ -52,10 +54,53 @@ def write_part(path: Path, first: str, rows: Sequence[Row]) -> None:
         parquet.write_table(arrow.table(arrays), partial)
 
 
+@contextmanager
+def writing_table(path: Path) -> Iterator[Callable[[Any], None]]:
+    """Give what adds pyarrow's tables of numbers, all of the same columns, to one file, complete or not at all.
+
+    Parameters
+    ----------
+    path
+        Ends in .parquet or .csv, which says the form.
+    """
+    with ExitStack() as stack:
+        partial = stack.enter_context(replacing(path))
+        writer: Any = None
+
+        def write(rows: Any) -> None:
+            nonlocal writer
+            if writer is None:
+                opened = _writing_csv if path.suffix == ".csv" else _writing_parquet
+                writer = stack.enter_context(opened(partial, rows.schema))
+            writer.write_table(rows)
+
+        yield write
+
+
+@contextmanager
+def _writing_parquet(path: Path, schema: Any) -> Iterator[Any]:
+    with _parquet()[1].ParquetWriter(path, schema) as writer:
+        yield writer
+
+
+@contextmanager
+def _writing_csv(path: Path, schema: Any) -> Iterator[Any]:
+    from pyarrow import csv as arrow_csv
+
+    options = arrow_csv.WriteOptions(include_header=False, quoting_style="none")
+    with open(path, "wb") as file:
+        file.write((",".join(schema.names) + "\n").encode())  # pyarrow's own would have quotes
+        with arrow_csv.CSVWriter(file, schema, write_options=options) as writer:
+            yield writer
+
+
 def merge_parts(parts: Sequence[Path], table: Path) -> None:
     """Write one table of all parts, in their order, complete or not at all; memory does not grow with their number."""
+    if table.suffix == ".parquet":
+        _merge_parquet(parts, table)
+        return
     with replacing(table) as partial:
-        (_merge_csv if table.suffix == ".csv" else _merge_parquet)(parts, partial)
+        _merge_csv(parts, partial)
 
 
 def _merge_csv(parts: Sequence[Path], table: Path) -> None:
@@ -82,9 +127,9 @@ def _merge_parquet(parts: Sequence[Path], table: Path) -> None:
     arrow, parquet = _parquet()
     schemas = dict.fromkeys(parquet.read_schema(part).remove_metadata() for part in parts)
     schema = arrow.unify_schemas(list(schemas), promote_options="permissive")
-    with parquet.ParquetWriter(table, schema) as writer:
+    with writing_table(table) as write:
         for group in _groups(parts, schema):
-            writer.write_table(group)
+            write(group)
 
 
 def _groups(parts: Sequence[Path], schema: Any) -> Iterable[Any]:

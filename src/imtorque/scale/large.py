@@ -18,7 +18,7 @@ from imtorque.edges.canny import Force
 from imtorque.images import ValueRange
 from imtorque.patterns import Pattern, Polarity
 from imtorque.scale import _maps
-from imtorque.scale._extrema import FORMATS, blobs_of, in_parts, merged_rows, write_table
+from imtorque.scale._extrema import blobs_of, in_parts, merged_rows, write_extrema
 from imtorque.scale._grid import Grid
 from imtorque.scale._job import Job, save_array, work_folder
 from imtorque.scale._levels import chosen_level, reduced_source, write_saliency, write_strengthened
@@ -44,6 +44,7 @@ from imtorque.scale._settings import (
     optional_range,
 )
 from imtorque.scale._source import ArraySource, NpySource, Source
+from imtorque.scale._tables import FORMATS
 from imtorque.scale.sources import as_source
 
 if TYPE_CHECKING:
@@ -266,11 +267,11 @@ def _write_tables(job: Job, asked: Asked) -> dict[str, int]:
     counts = {}
     if "extrema" in job.outputs:
         kept = rows[: asked.count]
-        write_table(job.out / f"extrema.{asked.table}", in_parts(kept, sizes), world)
+        write_extrema(job.out / f"extrema.{asked.table}", in_parts(kept, sizes), world)
         counts["extrema"] = len(kept)
     if "blobs" in job.outputs:
         blobs = blobs_of(rows, sizes, asked.threshold, asked.overlap)
-        write_table(job.out / f"blobs.{asked.table}", [blobs], world)
+        write_extrema(job.out / f"blobs.{asked.table}", [blobs], world)
         counts["blobs"] = len(blobs)
     return counts
 
