@@ -1,10 +1,8 @@
-"""Files of arrays, as numpy writes them: whatever is wrong with one is one line with its name."""
+"""Files of arrays, as numpy writes them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,21 +11,8 @@ from numpy.typing import NDArray
 from imtorque._atomic import open_regular
 
 
-@contextmanager
-def reading_arrays(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Say in one line, with the name, that a file must be `what`."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file") from None
-    # numpy and zipfile meet a damaged file with any of ValueError, KeyError, BadZipFile, zlib.error, TokenError, ...
-    except Exception as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200] or type(error).__name__
-        raise ValueError(f"{path}: must be {what}, got: {reason}") from error
-
-
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an .npz file by name; to be called within `reading_arrays`."""
+    """Return the arrays of an .npz file by name; to be called within `reading_file`."""
     with open_regular(path) as file:
         stored = np.load(file, allow_pickle=False)
         if not isinstance(stored, np.lib.npyio.NpzFile):

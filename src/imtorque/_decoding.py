@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageOps, UnidentifiedImageError
 
+from imtorque._errors import reading_file
 from imtorque._stacks import RefusedError, choose
 from imtorque._tiff import Plane
 from imtorque._tiff_opening import is_tiff, opened
@@ -26,23 +27,12 @@ COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a ca
 
 @contextmanager
 def reading(name: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in one line, with the name, what is wrong with a file."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{name}: no such file") from None
-    except MemoryError:
-        raise
-    except RefusedError as refusal:
-        raise ValueError(f"{name}: {refusal}") from None
-    # Pillow's readers meet a damaged file with any of OSError, SyntaxError, IndexError, EOFError, struct.error, ...
-    except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        if isinstance(error, OSError) and error.strerror:
-            reason = error.strerror
-        if isinstance(error, UnidentifiedImageError):
-            reason = "no picture format that is known"
-        raise ValueError(f"{name}: must be a picture that can be read, got: {reason}") from error
+    """Say in one line, with the name, what is wrong with a picture."""
+    with reading_file(name, "a picture that can be read", said=(RefusedError,), passed=(MemoryError,)):
+        try:
+            yield
+        except UnidentifiedImageError:
+            raise OSError("no picture format that is known") from None
 
 
 def decode(

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
-from imtorque._arrays import read_arrays, reading_arrays
+from imtorque._arrays import read_arrays
 from imtorque._atomic import replacing, write_text
+from imtorque._errors import reading_file
 from imtorque._shown import with_first_rows
 from imtorque._survey import LEAST_STEPS, MOST_STEPS, Survey
 
@@ -184,11 +185,11 @@ class TorqueVolume:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a volume that `save` wrote."""
-        with reading_arrays(path, "a torque volume that save wrote"):
+        with reading_file(path, "a torque volume that save wrote"):
             stored = read_arrays(path)
         if not {"tau", "sizes"} <= set(stored):
             raise ValueError(f"{path} must hold the arrays tau and sizes, got {sorted(stored)}")
-        with reading_arrays(path, "a torque volume that save wrote"):
+        with reading_file(path, "a torque volume that save wrote"):
             return cls(stored["tau"], stored["sizes"])
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:

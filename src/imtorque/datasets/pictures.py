@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._arrays import reading_arrays
 from imtorque._atomic import open_regular
+from imtorque._errors import reading_file
 from imtorque.files import image_shape, read_image
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp")
@@ -37,7 +37,7 @@ def read_grey(path: Path) -> NDArray[Any]:
 
 def read_array(path: Path) -> NDArray[Any]:
     """Read a .npy file of numbers."""
-    with reading_arrays(path, "a readable .npy array"), open_regular(path) as file:
+    with reading_file(path, "a readable .npy array"), open_regular(path) as file:
         array = np.load(file, allow_pickle=False)
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "buif":
         raise ValueError(f"{path} must hold one array of numbers")

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
-from imtorque._arrays import read_arrays, reading_arrays
+from imtorque._arrays import read_arrays
 from imtorque._atomic import write_bytes
+from imtorque._errors import reading_file
 from imtorque._types import Float32Array, Image, IntArray
 from imtorque.finding.contours import Contours
 from imtorque.finding.features import Measured, measure
@@ -173,7 +174,7 @@ class ObjectFinder:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ObjectFinder:
         """Read a finder that `save` wrote; scikit-learn is not needed."""
-        with reading_arrays(path, "a file that ObjectFinder.save wrote"):
+        with reading_file(path, "a file that ObjectFinder.save wrote"):
             arrays = read_arrays(path)
             about = json.loads(str(arrays["about"]))
             if about["format"] != FORMAT:

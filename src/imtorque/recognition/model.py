@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from imtorque._arrays import read_arrays, reading_arrays
+from imtorque._arrays import read_arrays
+from imtorque._errors import reading_file
 from imtorque._types import Float32Array, FloatArray, Image
 from imtorque.files import write_arrays
 from imtorque.recognition.bags import bag, block_of, describe, parameters, with_words
@@ -193,7 +194,7 @@ def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    with reading_arrays(path, "a model that `imtorque train` wrote, whole"):
+    with reading_file(path, "a model that `imtorque train` wrote, whole"):
         arrays = read_arrays(path)
         header: dict[str, Any] = dict(json.loads(arrays.pop("header").tobytes()))
     return header, arrays

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._atomic import open_regular
+from imtorque._errors import reading_file
 from imtorque._pixel_size import tiff_pixel_size
 from imtorque._tiff import Plane
 from imtorque._tiff_opening import opened
@@ -27,6 +27,14 @@ REMEDY = "pip install imagecodecs, or rasterio, reads it"
 
 class CompressionError(ValueError):
     """A TIFF that is whole, and compressed in a way that needs another library."""
+
+
+_reading = partial(
+    reading_file,
+    what="a TIFF that can be read",
+    said=(CompressionError, ValueError),
+    passed=(FileNotFoundError, PermissionError, MemoryError),
+)
 
 
 @dataclass(frozen=True)
@@ -64,23 +72,6 @@ def open_tiff(path: str, level: int | None, channel: int | None, page: int | Non
         world = _geography(plane.key, tiff) or _size(file, plane, tiff)
         shape = plane.shape
     return TiffSource(path, shape, samples, first.dtype.str, world, level or 0, channel, page)
-
-
-@contextmanager
-def _reading(path: str) -> Iterator[None]:
-    """Say in one line, with the name, what is wrong with a file."""
-    try:
-        yield
-    except (FileNotFoundError, PermissionError, MemoryError):
-        raise
-    except CompressionError as error:
-        raise CompressionError(f"{path}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
-    # tifffile meets a damaged file with any of TypeError, IndexError, ZeroDivisionError, struct.error, ...
-    except Exception as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{path}: must be a TIFF that can be read, got: {reason}") from error
 
 
 def _plane(file: BinaryIO, tiff: Any, level: int, channel: int | None, page: int | None) -> Plane:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from imtorque._arrays import reading_arrays
+from imtorque._errors import reading_file
 from imtorque.scale._slides import RASTERS, SLIDES, open_raster, open_slide
 from imtorque.scale._source import ArraySource, NpySource, ReducedSource, Source, World
 from imtorque.scale._tiff_source import CompressionError, open_tiff
@@ -87,7 +87,7 @@ def as_source(picture: Any) -> Source:
 def _open_npy(name: str, level: int | None, channel: int | None, page: int | None) -> NpySource:
     if level or page or channel is not None:
         raise ValueError(f"{name}: level, page and channel must be left out with a NumPy file")
-    with reading_arrays(name, "a whole NumPy file"):
+    with reading_file(name, "a whole NumPy file"):
         stored = np.load(name, mmap_mode="r", allow_pickle=False)
     try:
         kind = ArraySource.of(stored)
