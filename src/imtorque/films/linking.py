@@ -17,7 +17,7 @@ import numpy as np
 
 from imtorque._types import Extrema, FloatArray, IntArray
 
-FOLLOWED = 0.5, 0.1  # least share of what was not expected that place and velocity take over
+FOLLOWED = 0.5, 0.05  # least share of what was not expected that place and velocity take over
 SIZES_KEPT = 0.3  # share of a change in size that a track takes over
 UNLIKE, PART = 0.4, 0.2  # shrinkage, in octaves, from which only this part of all that is taken over
 YOUNG = 1.6  # times the reach of a track with known velocity that one has which was seen once
