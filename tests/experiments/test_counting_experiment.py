@@ -124,11 +124,14 @@ def test_curves_are_drawn_for_every_set_also_where_sixteen_pictures_are_missing(
     assert all(Image.open(io.BytesIO(png)).size[0] > 300 for png in drawn.values())
 
 
-def test_the_experiment_writes_rows_of_all_methods(tmp_path):
+def test_the_experiment_writes_rows_of_all_methods(tmp_path, monkeypatch):
     pytest.importorskip("skimage")
     pytest.importorskip("cv2")
     pytest.importorskip("sklearn")
     from imtorque.experiments import counting
+
+    for name, (control, settings) in CONTROLS.items():
+        monkeypatch.setitem(CONTROLS, name, (control, settings[:2]))  # all sixteen are tried above
 
     folder = tmp_path / "data" / "discs"
     (folder / "images").mkdir(parents=True)
