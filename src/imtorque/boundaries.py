@@ -109,7 +109,7 @@ def strengthen_edges(
     array([[0.   , 0.336, 0.882]])
     """
     d = check_strength(strength)
-    x = whole_array(contribution, "contribution", np.float64)
+    x: FloatArray = whole_array(contribution, "contribution", np.float64)
     if x.shape != d.shape or not np.all(np.isfinite(x)):
         raise ValueError(f"contribution must be finite, of the strength's shape {d.shape}, got shape {x.shape}")
     if method == "logistic":
@@ -274,7 +274,7 @@ def logistic(z: FloatArray) -> FloatArray:
 
 def check_strength(strength: ArrayLike) -> FloatArray:
     """Return an edge-strength map, checked: (H, W), in [0, 1], not all zero."""
-    d = whole_array(strength, "strength", np.float64)
+    d: FloatArray = whole_array(strength, "strength", np.float64)
     if d.ndim != 2 or d.size == 0:
         raise ValueError(f"strength must have shape (H, W) and not be empty, got {d.shape}")
     if not (d.min() >= 0 and d.max() <= 1 + ROUNDING):  # nor is it with NaN
