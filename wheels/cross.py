@@ -107,7 +107,10 @@ def aarch64() -> None:
     root = debian_root()
     python = (root / "usr/bin/python3").resolve().name
     platforms = [f"manylinux_2_{n}_aarch64" for n in range(17, 42)] + ["manylinux2014_aarch64"]
-    packages = installed(wheel, "aarch64", python.removeprefix("python"), *platforms)
+    version = python.removeprefix("python")
+    packages = installed(wheel, "aarch64", version, *platforms)
+    for same in (one for one in interpreters() if one.name == version):  # compiled here, it need not be under emulation
+        run(same.path, "-m", "compileall", "-q", packages, root / "usr/lib" / python)
     emulated = ["qemu-aarch64-static", "-L", root, root / "usr/bin" / python]
     here = {"PYTHONPATH": f"{packages}", "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
     run(*emulated, HERE / "smoke.py", **here)
