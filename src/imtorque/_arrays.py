@@ -24,7 +24,7 @@ def whole_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArr
 def as_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
     """Return what the array protocols make of an object: of tensors, lazy and labelled arrays, pictures of Pillow."""
     try:
-        return np.asarray(np.ma.getdata(values), dtype)
+        return np.asarray(values.data if isinstance(values, np.ma.MaskedArray) else values, dtype)
     except (RuntimeError, TypeError, ValueError) as error:
         kind = f"{type(values).__module__.partition('.')[0]}.{type(values).__name__}"
         told = (str(error).splitlines() or [""])[0]
