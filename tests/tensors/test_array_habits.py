@@ -21,5 +21,5 @@ def test_tensors_give_what_arrays_give(taker):
 @takers
 def test_tensors_with_a_gradient_are_refused_by_name(taker):
     tensor = torch.from_numpy(taker.array.astype(float)).requires_grad_()
-    with pytest.raises(TypeError, match="must be an array in this machine's memory, got a torch.Tensor: Can't call"):
+    with pytest.raises(TypeError, match=r"must be an array in this machine's memory, got a torch\.Tensor: Can't call"):
         taker.function(tensor)
