@@ -91,11 +91,7 @@ sanitize: .venv-sanitize/ready build/sanitize/parallel_program build/sanitize/ke
 	build/sanitize/parallel_program
 	build/sanitize/kernel_program | diff tests/native/kernel_sums.txt -
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
-	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider tests/native tests/test_torque.py \
-	    tests/edges tests/test_extrema.py tests/test_contribution.py tests/test_identities.py tests/test_patterns.py \
-	    tests/test_closure.py tests/segmentation/test_graph_cut.py \
-	    tests/segmentation/test_expansion.py tests/finding/test_kernels.py tests/finding/test_learned_kernels.py \
-	    tests/volumes tests/shapes tests/scale/test_exact.py
+	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider @tests/native/kernel_tests.txt
 
 build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard native/core/parallel.*)
 	@mkdir -p build/sanitize
@@ -135,8 +131,15 @@ wheels: .venv-wheels/ready
 
 # Those for another processor and another system, by Debian's cross compilers, tried under emulation (CONTRIBUTING.md
 # says what to install). Their Python files are those of the wheel made here.
+wheel-aarch64: build/cross/calls.pickle
 wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
 	.venv-wheels/bin/python wheels/cross.py $*
+
+# What the tests of kernels ask of them here, and what they get: an emulated processor must give the same bits.
+build/cross/calls.pickle: $(VENV)/test tests/native/kernel_tests.txt $(wildcard wheels/*.py)
+	@mkdir -p build/cross
+	PYTHONPATH=wheels CALLS=$@ HYPOTHESIS_PROFILE=emulated \
+	    $(BIN)/python -m pytest -q -p no:cacheprovider -p record @tests/native/kernel_tests.txt
 
 # Kernels called by several threads at once, without Python.
 build/sanitize/kernel_program: tests/native/kernel_program.cpp $(filter-out native/bindings/%,$(wildcard native/*/*.cpp))

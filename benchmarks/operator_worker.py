@@ -96,7 +96,7 @@ def time_all(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, 
 
 def linearity(repeats: int, toy: bool) -> dict[str, list[dict[str, float]]]:
     """Cost over pixels at 45 sizes, and over the number of sizes at one picture."""
-    shapes = [(120, 160), (240, 320)] if toy else [(240, 320), (480, 640), (960, 1280), (1920, 2560)]
+    shapes = [(60, 80), (120, 160)] if toy else [(240, 320), (480, 640), (960, 1280), (1920, 2560)]
     pixels = []
     for shape in shapes:
         edges = imtorque.detect_edges(mosaic(*shape))
@@ -134,7 +134,7 @@ def contribution(repeats: int) -> dict[str, float]:
 
 def patterns(repeats: int, toy: bool) -> list[dict[str, float]]:
     """Cost of one size from given edges: torque, all four moments, the torque of another pattern, closure."""
-    edges = imtorque.detect_edges(mosaic(*((240, 320) if toy else (1080, 1920))))
+    edges = imtorque.detect_edges(mosaic(*((120, 160) if toy else (1080, 1920))))
     rows = []
     for size in SIZES_OF_PATTERNS:
         calls = {

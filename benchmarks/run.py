@@ -126,7 +126,7 @@ def main() -> None:
         "--toy", action="store_true", help="small pictures, no table in the docs: shows that everything runs"
     )
     options = parser.parse_args()
-    shapes = [(120, 160), (240, 320)] if options.toy else SHAPES
+    shapes = [(60, 80), (120, 160)] if options.toy else SHAPES
     runs = [measure(r, t, shapes, options.repeats, toy=options.toy) for r in ("default", "warm") for t in (1, 2)]
     results = {
         "command": "make bench",

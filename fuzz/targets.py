@@ -6,17 +6,16 @@ A reader may refuse a file only by a ValueError or an OSError of one line that s
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import tifffile
+from explorer_requests import ADDRESSES, ask, ask_of_picture, queries, upload
 from PIL import Image
 from scipy.io import savemat
 
@@ -50,7 +49,8 @@ def targets() -> dict[str, Target]:
         "objects.csv": Target(read_objects, ".csv", [b"image,y0,x0,y1,x1\na.png,1,2,3,4\n", b"image,y,x\na,1.5,2\n"]),
         "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
         "explorer.upload": Target(upload, ".png", [seed for seeds in pictures().values() for seed in seeds[:1]]),
-        "explorer.query": Target(ask, ".txt", QUERIES),
+        "explorer.query": Target(ask_of_picture, ".txt", queries()),
+        "explorer.address": Target(ask, ".txt", ADDRESSES),
         "large.tiff": Target(read_window, ".tiff", pictures()["tiff"][4:6], True),
         "large.npy": Target(read_window, ".npy", [saved(np.save, np.arange(96, dtype=np.uint8).reshape(8, 12))], True),
         "film": Target(read_film, ".mp4", [film_file()], True),
@@ -237,60 +237,3 @@ def read_eye_tracking(path: Path) -> Any:
         return eyetracking._fixations(rows, (12, 17))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-QUERIES = [
-    f"{name}?{query}".encode()
-    for name in ("view", "contribution", "figure", "extrema.csv", "code", "value.png", "scale.npy", "picture.png")
-    for query in (
-        "sigma=1.5&low=0.1&high=0.2&force=unit&layers=value,edges&count=5",
-        "y=20&x=30&size=15&patch=disk&alpha=1.5&smallest=5&largest=31&polarity=free",
-        "clicks=first,20,30&whole=any&pattern=45&apart=false&number=1",
-    )
-] + [b"", b"../../x", b"nothing?"]
-
-
-class _Page:
-    """The explorer, asked without a network."""
-
-    def __init__(self) -> None:
-        from starlette.testclient import TestClient
-
-        from imtorque.explorer.server import make_app
-
-        self.client = TestClient(make_app(), base_url="http://localhost", raise_server_exceptions=True)
-        self.key: str | None = None
-
-    def answer(self, method: str, address: str, **options: Any) -> Any:
-        answer = self.client.request(method, address, **options)
-        if answer.status_code >= 500:
-            raise AssertionError(
-                f"an answer must not be a fault of the server, got {answer.status_code}: {answer.text}"
-            )
-        return answer
-
-
-_page: list[_Page] = []
-
-
-def page() -> _Page:
-    """Return the explorer with one picture in it."""
-    if not _page:
-        _page.append(_Page())
-    if _page[0].key is None:
-        _page[0].key = _page[0].answer("POST", "/api/pictures?sample=shapes").json()["key"]
-    return _page[0]
-
-
-def upload(path: Path) -> None:
-    """Send a file to the explorer, and forget the picture again."""
-    answer = page().answer("POST", "/api/pictures", params={"name": path.name}, content=path.read_bytes())
-    if answer.status_code == 201:
-        page().answer("DELETE", f"/api/pictures/{json.loads(answer.content)['key']}")
-
-
-def ask(path: Path) -> None:
-    """Ask the explorer what a file of bytes asks."""
-    text = path.read_bytes().decode("latin-1")
-    name, _, query = text.partition("?")
-    page().answer("GET", f"/api/pictures/{page().key}/{quote(name[:200])}?{quote(query[:2000], safe='=&,?/')}")

@@ -14,7 +14,7 @@ _native.use_all_threads(True)
 # On a CI machine the same examples every time, so that a red run is about the change; elsewhere new ones.
 settings.register_profile(
     "default",
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],

@@ -1007,6 +1007,20 @@ def outline_corners(y, x, radii):
     return [(y + r * math.sin(t), x + r * math.cos(t)) for r, t in zip(radii, turns, strict=True)]
 
 
+def label_outline(inside, y, x, angles, reach):
+    """For each direction from a point: half a pixel beyond the last half step inside; rays end at the border."""
+    radii = np.full(angles, 0.5)
+    for k in range(angles):
+        for r in np.arange(0, reach + 0.25, 0.5):
+            v = math.floor(y + r * math.sin(2 * math.pi * k / angles) + 0.5)
+            u = math.floor(x + r * math.cos(2 * math.pi * k / angles) + 0.5)
+            if not (0 <= v < inside.shape[0] and 0 <= u < inside.shape[1]):
+                break
+            if inside[v, u]:
+                radii[k] = max(r + 0.5, 0.5)
+    return radii
+
+
 def outline_pixels(y, x, radii, shape):
     """Return the pixels whose centres lie in an outline, by the number of its sides to their left."""
     corners = outline_corners(y, x, radii)

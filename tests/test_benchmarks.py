@@ -1,6 +1,7 @@
 """The benchmarks run: once each, at toy size, so that none rots."""
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,20 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def run_here(monkeypatch, tmp_path):
+    """Run a script in this process, which has loaded already what most of them need, and return what it writes."""
+
+    def run(name, *options):
+        out = tmp_path / "out.json"
+        monkeypatch.setattr(sys, "argv", [name, *options, "--out", str(out)])
+        monkeypatch.syspath_prepend(str(BENCHMARKS))
+        runpy.run_path(str(BENCHMARKS / name), run_name="__main__")
+        return json.loads(out.read_text())
+
+    return run
 
 
 def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
@@ -28,18 +43,16 @@ def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
     assert "all four moments take" in result.stdout
 
 
-def test_the_benchmark_of_boundary_edges_runs(tmp_path):
-    out = tmp_path / "edges.json"
-    command = [sys.executable, str(BENCHMARKS / "boundary_edges.py"), "--repeats", "1", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    assert set(json.loads(out.read_text())["milliseconds"]) == {"edges", "dense contribution, 6 sizes", "both"}
+def test_the_benchmark_of_boundary_edges_runs(run_here):
+    assert set(run_here("boundary_edges.py", "--repeats", "1")["milliseconds"]) == {
+        "edges",
+        "dense contribution, 6 sizes",
+        "both",
+    }
 
 
-def test_the_benchmark_of_minimum_cuts_runs(tmp_path):
-    out = tmp_path / "max_flow.json"
-    command = [sys.executable, str(BENCHMARKS / "max_flow.py"), "--toy", "--repeats", "1", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = json.loads(out.read_text())["rows"]
+def test_the_benchmark_of_minimum_cuts_runs(run_here):
+    rows = run_here("max_flow.py", "--toy", "--repeats", "1")["rows"]
     assert [row["problem"][:6] for row in rows] == ["colour", "colour", "ring, ", "ring, "]
     assert all(row["imtorque"]["total_ms"][0] > 0 for row in rows)
 
@@ -55,38 +68,26 @@ def test_the_benchmark_of_films_runs(tmp_path):
     assert [row["sizes"] for row in report["speed"]] == [10, 45]
 
 
-def test_the_benchmark_of_regions_runs(tmp_path):
-    out = tmp_path / "regions.json"
-    command = [sys.executable, str(BENCHMARKS / "regions.py"), "--toy", "--repeats", "1", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    mean = json.loads(out.read_text())["mean"]
+def test_the_benchmark_of_regions_runs(run_here):
+    mean = run_here("regions.py", "--toy", "--repeats", "1")["mean"]
     assert mean["segment_regions"] > mean["alpha_expansion"] > 0
 
 
-def test_the_benchmark_of_recognition_runs(tmp_path):
+def test_the_benchmark_of_recognition_runs(run_here):
     pytest.importorskip("cv2")
-    out = tmp_path / "recognition.json"
-    command = [sys.executable, str(BENCHMARKS / "recognition.py"), "--runs", "1", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = json.loads(out.read_text())["rows"]
+    rows = run_here("recognition.py", "--runs", "1")["rows"]
     assert {row["method"] for row in rows if "method" in row} >= {"sift", "torque", "sift+torque"}
     assert {"opencv-sift", "sift"} <= {row.get("block") for row in rows}
 
 
-def test_the_benchmark_of_machines_runs_and_both_come_near_the_same_objective(tmp_path):
-    out = tmp_path / "machines.json"
-    command = [sys.executable, str(BENCHMARKS / "machines.py"), "--toy", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = json.loads(out.read_text())["rows"]
+def test_the_benchmark_of_machines_runs_and_both_come_near_the_same_objective(run_here):
+    rows = run_here("machines.py", "--toy")["rows"]
     assert [row["solver"] for row in rows] == ["LinearMachines", "LinearSVC", "LinearSVC", "LinearSVC"]
     assert all(row["seconds"] > 0 and row["above_lowest"] < 0.01 for row in rows)
 
 
-def test_the_benchmark_of_figures_runs(tmp_path):
-    out = tmp_path / "figure.json"
-    command = [sys.executable, str(BENCHMARKS / "figure.py"), "--runs", "1", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = json.loads(out.read_text())["rows"]
+def test_the_benchmark_of_figures_runs(run_here):
+    rows = run_here("figure.py", "--runs", "1")["rows"]
     assert {row["task"].split(",")[0] for row in rows} == {"segment_figure", "propose_objects", "segment_objects"}
     assert all(row["seconds"] > 0 for row in rows)
 
@@ -102,27 +103,21 @@ def test_the_benchmark_of_memory_runs(tmp_path):
 def test_the_benchmark_of_threads_runs(tmp_path):
     out = tmp_path / "threads.json"
     command = [sys.executable, str(BENCHMARKS / "threads.py"), "--toy", "--out", str(out)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # it forks
     report = json.loads(out.read_text())
     assert {"detect_edges", "find_extrema", "dense_contribution"} <= {row["kernel"] for row in report["rows"]}
     assert all(len(row["milliseconds"]) == len(report["threads"]) for row in report["rows"])
     assert f"worst ratio to one thread: {report['worst_ratio']:.2f}" in printed
 
 
-def test_the_benchmark_of_volumes_runs(tmp_path):
-    out = tmp_path / "volumes.json"
-    command = [sys.executable, str(BENCHMARKS / "volumes.py"), "--toy", "--repeats", "1", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = json.loads(out.read_text())["runs"][0]["rows"]
+def test_the_benchmark_of_volumes_runs(run_here):
+    rows = run_here("volumes.py", "--toy", "--repeats", "1")["runs"][0]["rows"]
     assert {row["function"] for row in rows} == {"find_extrema", "value_and_scale_maps", "gradient_torque"}
 
 
-def test_the_benchmark_of_finding_runs(tmp_path):
+def test_the_benchmark_of_finding_runs(run_here):
     pytest.importorskip("sklearn")
-    out = tmp_path / "finding.json"
-    command = [sys.executable, str(BENCHMARKS / "finding.py"), "--runs", "1", "--side", "200", "--out", str(out)]
-    subprocess.run(command, capture_output=True, text=True, check=True)
-    result = json.loads(out.read_text())
+    result = run_here("finding.py", "--runs", "1", "--side", "140")
     assert result["rows"][0]["ratio"] > 0
     assert set(result["learned"]) == {
         "teach, 4 pictures",
@@ -135,7 +130,7 @@ def test_the_benchmark_of_finding_runs(tmp_path):
 def test_the_benchmark_of_many_files_runs_and_both_tables_are_the_same(tmp_path):
     pytest.importorskip("distributed")
     out = tmp_path / "scale_files.json"
-    toy = ["--count", "12", "--kinds", "table", "--workers", "1", "--out", str(out)]
+    toy = ["--count", "4", "--kinds", "table", "--workers", "1", "--out", str(out)]
     subprocess.run(
         [sys.executable, str(BENCHMARKS / "scale_files.py"), *toy], capture_output=True, text=True, check=True
     )

@@ -81,7 +81,7 @@ def test_coherence_is_the_definition(edges, size):
     assert_allclose(torque_coherence(edges, size), naive.torque_coherence(edges.fx, edges.fy, size), atol=2e-5)
 
 
-@given(exact_fields() | directed_fields(), size_lists)
+@given(exact_fields() | directed_fields(), size_lists.map(lambda sizes: sizes[:2]))
 def test_the_dense_contribution_is_the_definition(edges, sizes):
     ref = naive.dense_contribution(edges.fx, edges.fy, sizes)
     assert_allclose(dense_contribution(edges, sizes), ref, atol=2e-5 * len(sizes))

@@ -19,7 +19,7 @@ def module(name):
     return sys.modules[name]
 
 
-mutate, readers, run = (module(name) for name in ("mutate", "targets", "run"))
+mutate, _, readers, run = (module(name) for name in ("mutate", "explorer_requests", "targets", "run"))
 CORPUS = sorted((FUZZ / "corpus").glob("*~*"))
 
 

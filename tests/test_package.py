@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -153,29 +154,32 @@ def writes(call):
     return method and name in names
 
 
+@cache
+def nodes_of_source():
+    """Every module of the source by its path, with all the nodes of its tree."""
+    source = Path(imtorque.__file__).parent
+    return {path.relative_to(source): list(ast.walk(ast.parse(path.read_text()))) for path in source.rglob("*.py")}
+
+
 def test_files_are_written_only_where_it_is_said():
     """Everything else writes through imtorque.files, so that a file is complete or not there."""
-    source = Path(imtorque.__file__).parent
     found = {
-        path.relative_to(source).as_posix()
-        for path in source.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and writes(node)
+        path.as_posix()
+        for path, nodes in nodes_of_source().items()
+        if any(isinstance(node, ast.Call) and writes(node) for node in nodes)
     }
     assert found == set(WRITERS)
 
 
 def importers(package):
     """The folders and modules of the source that import a package, also inside functions."""
-    source = Path(imtorque.__file__).parent
     found = set()
-    for path in source.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for place, nodes in nodes_of_source().items():
+        for node in nodes:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
             if any(name == package or name.startswith(f"{package}.") for name in names):
-                place = path.relative_to(source)
                 found.add(place.parts[0] if len(place.parts) > 1 else place.name)
     return found
 

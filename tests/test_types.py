@@ -1,6 +1,7 @@
 import copy
 import pickle
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +12,13 @@ from numpy.testing import assert_array_equal
 from imtorque import (
     Edges,
     Extrema,
+    ObjectFinder,
     Survey,
     TorqueVolume,
     dense_contribution,
     detect_edges,
     find_extrema,
+    patch_moments,
     propose_objects,
     torque_coherence,
     torque_map,
@@ -83,6 +86,10 @@ def test_everything_has_a_short_description(extrema):
     edges = detect_edges(scene("disc", (40, 60)))
     assert repr(edges).startswith("Edges(40 x 60, ")
     assert repr(torque_volume(edges, [3, 9])) == "TorqueVolume(40 x 60, 2 sizes)"
+    assert repr(patch_moments(edges, 9)) == "Moments(40 x 60)"
+    assert repr(ObjectFinder()) == "ObjectFinder(not taught)"
+    taught = ObjectFinder.load(Path(__file__).parents[1] / "fuzz" / "taught.finder")
+    assert repr(taught).startswith(f"ObjectFinder(by {', '.join(taught.setting_.kinds)}; F1 ")
     assert repr(extrema).splitlines()[0] == "Extrema(3: 2 positive, 1 negative)"
 
 

@@ -1,4 +1,4 @@
-"""Run every kernel of an installed imtorque on drawn input, and compare the bits with those in digests.json.
+"""Run the operator and its applications on drawn input, and compare the bits with those in digests.json.
 
 Needs what `pip install imtorque` brings and nothing else, so that a wheel can be tried alone, on any processor. The
 inputs are made of integers, and between them and a kernel stands no function that processors round differently.

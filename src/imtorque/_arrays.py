@@ -1,4 +1,4 @@
-"""Files of arrays, as numpy writes them."""
+"""Arrays as they come, from callers and from files: whatever is wrong with one is one line with its name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,27 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from imtorque._atomic import open_regular
+
+
+def whole_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return an array that a caller gave, all of whose elements count: masked ones are refused."""
+    if np.ma.is_masked(values):
+        hidden = np.count_nonzero(np.ma.getmask(values))
+        raise ValueError(f"{name} must be an array without masked elements, got a masked one with {hidden} of them")
+    return as_array(values, name, dtype)
+
+
+def as_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return what the array protocols make of an object: of tensors, lazy and labelled arrays, pictures of Pillow."""
+    try:
+        return np.asarray(values.data if isinstance(values, np.ma.MaskedArray) else values, dtype)
+    except (RuntimeError, TypeError, ValueError) as error:
+        kind = f"{type(values).__module__.partition('.')[0]}.{type(values).__name__}"
+        told = (str(error).splitlines() or [""])[0]
+        raise TypeError(f"{name} must be an array in this machine's memory, got a {kind}: {told}") from error
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:

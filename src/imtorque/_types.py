@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
-from imtorque._arrays import read_arrays
+from imtorque._arrays import read_arrays, whole_array
 from imtorque._atomic import replacing, write_text
 from imtorque._errors import reading_file
 from imtorque._shown import with_first_rows
@@ -160,7 +160,7 @@ class TorqueVolume:
 
     def __post_init__(self) -> None:
         """Check that the volume and its sizes belong together."""
-        tau = np.asarray(self.tau)
+        tau = whole_array(self.tau, "tau")
         if tau.dtype.kind != "f" or tau.ndim != 3 or 0 in tau.shape:
             raise ValueError(f"tau must be a float array of shape (S, H, W), got {tau.dtype} {tau.shape}")
         object.__setattr__(self, "tau", np.ascontiguousarray(tau, dtype=np.float32))
@@ -223,7 +223,7 @@ class Extrema:
 
     def __post_init__(self) -> None:
         """Check the fields and sort them by falling strength."""
-        fields = {name: np.asarray(getattr(self, name)) for name in ("y", "x", "size", "value")}
+        fields = {name: whole_array(getattr(self, name), name) for name in ("y", "x", "size", "value")}
         shapes = {name: field.shape for name, field in fields.items()}
         n = fields["y"].shape[:1]
         if any(shapes[name] != n for name in ("y", "x", "value")) or shapes["size"] not in (n, (*n, 2)) or not n:
@@ -328,7 +328,7 @@ def check_sizes(sizes: Sizes) -> IntArray:
 
 def _plane(name: str, array: ArrayLike) -> Float32Array:
     """Return a field of `Edges` as a float32 array, after checking it."""
-    given = np.asarray(array)
+    given = whole_array(array, name)
     if given.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {given.dtype}")
     if given.ndim != 2 or given.size == 0:

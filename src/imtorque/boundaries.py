@@ -9,6 +9,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
 from imtorque._renamed import renamed_argument
 from imtorque._types import Edges, FloatArray, Image
 from imtorque.contribution import dense_contribution
@@ -108,7 +109,7 @@ def strengthen_edges(
     array([[0.   , 0.336, 0.882]])
     """
     d = check_strength(strength)
-    x = np.asarray(contribution, dtype=np.float64)
+    x: FloatArray = whole_array(contribution, "contribution", np.float64)
     if x.shape != d.shape or not np.all(np.isfinite(x)):
         raise ValueError(f"contribution must be finite, of the strength's shape {d.shape}, got shape {x.shape}")
     if method == "logistic":
@@ -220,7 +221,7 @@ class EdgeStrengthener:
         return result
 
     def _features(self, strength: FloatArray, cues: ArrayLike) -> FloatArray:
-        maps = np.asarray(cues, dtype=np.float64)
+        maps = whole_array(cues, "cues", np.float64)
         maps = maps[None] if maps.ndim == 2 else maps
         if maps.ndim != 3 or maps.shape[1:] != strength.shape or not np.all(np.isfinite(maps)):
             raise ValueError(
@@ -241,7 +242,7 @@ def boundary_shares(truth: Sequence[ArrayLike], shape: tuple[int, ...], toleranc
     if len(truth) == 0:
         raise ValueError("truth must hold at least one annotator's boundaries, got none")
     near = np.zeros(shape)
-    for boundary in (np.asarray(t).astype(bool) for t in truth):
+    for boundary in (whole_array(t, "truth").astype(bool) for t in truth):
         if boundary.shape != shape:
             raise ValueError(f"truth must have the strength's shape {shape}, got {boundary.shape}")
         if boundary.any():
@@ -273,7 +274,7 @@ def logistic(z: FloatArray) -> FloatArray:
 
 def check_strength(strength: ArrayLike) -> FloatArray:
     """Return an edge-strength map, checked: (H, W), in [0, 1], not all zero."""
-    d = np.asarray(strength, dtype=np.float64)
+    d: FloatArray = whole_array(strength, "strength", np.float64)
     if d.ndim != 2 or d.size == 0:
         raise ValueError(f"strength must have shape (H, W) and not be empty, got {d.shape}")
     if not (d.min() >= 0 and d.max() <= 1 + ROUNDING):  # nor is it with NaN

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque._arrays import as_array
 from imtorque._types import BoolArray, Float32Array, Image, Planes
 from imtorque.resizing import resize_matrix, shrunk
 
@@ -63,7 +64,7 @@ class Picture:
                 self.__dict__.update(image.__dict__)
                 return
             raise TypeError("value_range and mask must be given to Picture itself, got a Picture with more of them")
-        pixels = _checked(_array_of(image))
+        pixels = _checked(as_array(image, "image"))
         self.mask = _counting(image, mask, pixels.shape[:2])
         if self.mask is not None:
             pixels = _filled(pixels, self.mask)
@@ -206,16 +207,6 @@ def lab(rgb: Planes) -> Planes:
 def linear_rgb(rgb: Planes) -> Planes:
     """Undo the sRGB curve; what lies below black is taken as black."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((np.maximum(rgb, 0) + 0.055) / 1.055) ** 2.4)
-
-
-def _array_of(image: Any) -> NDArray[Any]:
-    """Return what the array protocols make of an object: of tensors, lazy and labelled arrays, pictures of Pillow."""
-    try:
-        return np.asarray(np.ma.getdata(image))
-    except (RuntimeError, TypeError, ValueError) as error:
-        kind = f"{type(image).__module__.partition('.')[0]}.{type(image).__name__}"
-        told = (str(error).splitlines() or [""])[0]
-        raise TypeError(f"image must be an array in this machine's memory, got a {kind}: {told}") from error
 
 
 def _checked(pixels: NDArray[Any]) -> NDArray[Any]:

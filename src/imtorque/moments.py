@@ -24,6 +24,10 @@ class Moments(NamedTuple):
     yx: Float32Array
     yy: Float32Array
 
+    def __repr__(self) -> str:
+        """Say how large they are."""
+        return f"Moments({self.xx.shape[0]} x {self.xx.shape[1]})"
+
     def response(self, pattern: Pattern) -> Float32Array:
         """Return the sum a pattern stands for: 2 Z times its `torque_map`, up to rounding.
 

@@ -59,10 +59,10 @@ def statuses(task, sources, out, **options):
 def test_every_picture_is_done_once_in_order(task, sources, tmp_path, jobs):
     outcomes = list(process(task, sources, tmp_path / "out", jobs=jobs))
     assert [outcome.input for outcome in outcomes] == [str(source) for source in sources]
-    assert statuses(task, sources, tmp_path / "out", jobs=jobs) == ["complete"] * 5
-    assert asked(task) == [source.name for source in sources]
     again = list(process(task, sources, tmp_path / "out", jobs=jobs))
+    assert [outcome.status for outcome in again] == ["complete"] * 5
     assert [outcome.result for outcome in again] == [outcome.result for outcome in outcomes]
+    assert asked(task) == [source.name for source in sources]
     assert [outcome.outputs for outcome in again] == [outcome.outputs for outcome in outcomes]
 
 
@@ -141,5 +141,5 @@ def test_a_reader_that_stops_early_loses_nothing_that_was_begun(task, sources, t
     next(outcomes)
     outcomes.close()
     begun = asked(task)
-    assert statuses(task, sources, tmp_path / "out", jobs=2).count("complete") == len(begun)
+    assert statuses(task, sources, tmp_path / "out", jobs=1).count("complete") == len(begun)
     assert asked(task) == [source.name for source in sources]

@@ -37,6 +37,19 @@ def run(line, status=0):
     return result
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of an experiment that ran from beginning to end."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        use_small_blocks(patch)
+        patch.setenv("IMTORQUE_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        draw_classes(folder / "data" / "101_ObjectCategories", kinds=("bar", "disc"))
+        run(LINE)
+    return folder
+
+
 def plan_of(classes, train=(2, 4), splits=3):
     return make_plan(classes, train=train, splits=splits, seed=0, blocks={}, cache=Path("cache"), content="")
 
@@ -45,9 +58,8 @@ def paths(count):
     return [Path(str(k)) for k in range(count)]
 
 
-def test_the_experiment_writes_results_a_table_and_pictures(tmp_path):
-    run(LINE)
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
+def test_the_experiment_writes_results_a_table_and_pictures(finished):
+    results = json.loads((finished / "out" / "results.json").read_text())
     assert (results["experiment"], results["data"], results["images"]) == ("recognition", "101_ObjectCategories", 12)
     rows = results["rows"]
     assert {(row["method"], row["train"]) for row in rows} == {(m, n) for m in METHODS for n in (2, 4)}
@@ -57,14 +69,13 @@ def test_the_experiment_writes_results_a_table_and_pictures(tmp_path):
     for d in results["differences"]:
         assert d["low"] - 1e-9 <= d["value"] <= d["high"] + 1e-9
     for name in ("accuracy", "confusion", "per-class", "descriptor"):
-        assert (tmp_path / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "out" / "per-class.csv").read_text().count("\n") == 1 + len(METHODS) * 2 * 2
-    assert list((tmp_path / "cache").iterdir()) == []  # nothing is left once the experiment has ended
+        assert (finished / "out" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert (finished / "out" / "per-class.csv").read_text().count("\n") == 1 + len(METHODS) * 2 * 2
+    assert list((finished / "cache").iterdir()) == []  # nothing is left once the experiment has ended
 
 
-def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(tmp_path, monkeypatch):
-    run(LINE)
-    expected = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
+def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(finished, tmp_path, monkeypatch):
+    expected = json.loads((finished / "out" / "results.json").read_text())["rows"]
     real, seen = recognition_stages.describe, []
 
     def stopped(block, image):

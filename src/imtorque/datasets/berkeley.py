@@ -108,6 +108,8 @@ def _read_seg(path: Path) -> Annotation:
         segmentation = _labels(drawn)
     except (OSError, KeyError, ValueError, IndexError, OverflowError) as error:
         raise ValueError(f"{path} must be a readable .seg file: {error}") from error
+    if not segmentation.size:
+        raise ValueError(f"{path} must have a height and a width above 0, got {segmentation.shape}")
     if not segmentation.all():
         raise ValueError(f"{path} must label every pixel, got {int((segmentation == 0).sum())} without a label")
     return Annotation(_boundary(segmentation), segmentation)

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imtorque._arrays import as_array
 from imtorque._types import BoolArray, Edges
 from imtorque.edges.canny import Force, check_force
 from imtorque.edges.jumps import Plane, Window, check_jump, filled, jump_edges, jumps, least_jump, slopes
@@ -85,19 +86,19 @@ def edges_from_depth(
 
 def _nearness(depth: ArrayLike, kind: Kind, valid: ArrayLike | None) -> tuple[Plane, BoolArray]:
     """Return a plane that is linear where the surface is plane and grows towards the viewer, and where it is known."""
-    given = np.asarray(depth)
+    given = as_array(depth, "depth")
     if given.dtype.kind not in "fiu":
         raise TypeError(f"depth must be real numbers, got dtype {given.dtype}")
     if given.ndim != 2 or given.size == 0:
         raise ValueError(f"depth must have shape (H, W) and not be empty, got {given.shape}")
     values = given.astype(np.float64)
-    known = np.isfinite(values)
+    known = np.isfinite(values) & ~np.ma.getmask(depth)
     if kind == "depth":
         known &= values > 0
     elif kind == "disparity":
         known &= values >= 0
     if valid is not None:
-        chosen = np.asarray(valid)
+        chosen = as_array(valid, "valid")
         if chosen.shape != given.shape or chosen.dtype != bool:
             raise ValueError(
                 f"valid must be booleans of shape {given.shape}, got {chosen.dtype} of shape {chosen.shape}"

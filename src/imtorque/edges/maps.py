@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque._arrays import whole_array
 from imtorque._types import Edges, Float32Array, Image
 from imtorque.edges.canny import SQRT2, Force, check_force, check_sigma
 from imtorque.images import Picture
@@ -46,7 +47,7 @@ def edges_from_map(
     thin
         Whether to thin the map across the edge. Leave it out for maps that are one pixel wide, such as UCM contours.
     """
-    values = np.asarray(strength)
+    values = whole_array(strength, "strength")
     if values.dtype.kind not in "fiub":
         raise TypeError(f"strength must be real numbers, got dtype {values.dtype}")
     if values.ndim != 2 or values.size == 0 or not np.all(np.isfinite(values)) or values.min() < 0:
@@ -83,7 +84,7 @@ def _sides(
             raise ValueError(f"image and strength must have one size, got {gradient[0].shape} and {shape}")
         if orientation is None:
             return gradient
-    angle = np.asarray(orientation, dtype=np.float64)
+    angle = whole_array(orientation, "orientation", np.float64)
     if angle.shape != shape or not np.all(np.isfinite(angle)):
         raise ValueError(f"orientation must be finite, of shape {shape}, got {_describe(angle)}")
     # F = (cos, sin) = (n_y, -n_x), so the normal is n = (-sin, cos).

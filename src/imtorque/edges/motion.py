@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imtorque._arrays import whole_array
 from imtorque._types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges.canny import Force, check_force
 from imtorque.edges.jumps import Plane, Window, check_jump, jump_edges, jumps, least_jump, slopes
@@ -124,7 +125,7 @@ def ground_motion(flow: FloatArray) -> Plane:
 
 
 def _flow(flow: ArrayLike) -> Plane:
-    given = np.asarray(flow)
+    given = whole_array(flow, "flow")
     if given.dtype.kind not in "fiu":
         raise TypeError(f"flow must be real numbers, got dtype {given.dtype}")
     if given.ndim != 3 or given.shape[2] != 2 or given.size == 0:

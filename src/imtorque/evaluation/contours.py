@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
 from imtorque.evaluation.strengths import as_strength
 
 
@@ -18,7 +19,7 @@ def segmentation_boundary(labels: ArrayLike) -> NDArray[np.bool_]:
     array([[0, 1, 0],
            [0, 1, 0]])
     """
-    array = np.asarray(labels)
+    array = whole_array(labels, "labels")
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"labels must be a non-empty (height, width) array, got shape {array.shape}")
     padded = np.pad(array, ((0, 1), (0, 1)), mode="edge")
@@ -45,7 +46,7 @@ def regions_from_ucm(ucm: ArrayLike, threshold: float) -> NDArray[np.int32]:
 
 
 def _as_ucm(ucm: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(ucm)
+    array = whole_array(ucm, "ucm")
     if array.ndim != 2 or min(array.shape) < 3 or array.shape[0] % 2 == 0 or array.shape[1] % 2 == 0:
         raise ValueError(f"ucm must be a (2 height + 1, 2 width + 1) array, got shape {array.shape}")
     return as_strength(array, "ucm")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
 from imtorque.evaluation.fixations import as_saliency, fixation_density
 from imtorque.evaluation.strengths import Floats, f_measure, ratio
 
@@ -71,7 +72,7 @@ def fixation_scores(saliency: ArrayLike, region: ArrayLike) -> FixationScores:
     >>> float(scores.f.max())
     1.0
     """
-    values, true = _unit_range(as_saliency(saliency)), np.asarray(region)
+    values, true = _unit_range(as_saliency(saliency)), whole_array(region, "region")
     if true.dtype != bool or true.shape != values.shape:
         raise ValueError(f"region must be bool of the saliency's shape {values.shape}, got {true.dtype} {true.shape}")
     thresholds = np.arange(LEVELS) / (LEVELS - 1)

@@ -9,6 +9,7 @@ Where it asks for a density, see `fixation_density`.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
 from imtorque.evaluation.strengths import Floats
 
 EPSILON = float(np.finfo(float).eps)  # keeps logarithms finite, as in the MIT benchmark
@@ -200,7 +201,7 @@ def centre_prior(shape: tuple[int, int], *, spread: float = 0.25) -> Floats:
 
 def as_saliency(saliency: ArrayLike, name: str = "saliency") -> Floats:
     """Return a map as finite floats, checked."""
-    values = np.asarray(saliency)
+    values = whole_array(saliency, name)
     if values.ndim != 2 or values.size == 0:
         raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {values.shape}")
     values = values.astype(float)
@@ -211,7 +212,7 @@ def as_saliency(saliency: ArrayLike, name: str = "saliency") -> Floats:
 
 def fixation_indices(y: ArrayLike, x: ArrayLike, shape: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the nearest pixel of each fixation; all must lie on the image."""
-    rows, columns = np.asarray(y, dtype=float), np.asarray(x, dtype=float)
+    rows, columns = whole_array(y, "y", float), whole_array(x, "x", float)
     if rows.ndim != 1 or rows.shape != columns.shape or rows.size == 0:
         raise ValueError(f"y and x must be 1-D, of one length and not empty, got shapes {rows.shape}, {columns.shape}")
     inside = (rows >= -0.5) & (rows <= shape[0] - 0.5) & (columns >= -0.5) & (columns <= shape[1] - 0.5)

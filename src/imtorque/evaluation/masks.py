@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
 from imtorque.evaluation.matching import match_boundaries
 
 
@@ -60,7 +61,7 @@ def mask_scores(prediction: ArrayLike, truth: ArrayLike, *, max_distance: float 
 
 def true_figure(truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return where the truth says figure, and where it is known."""
-    array = np.asarray(truth)
+    array = whole_array(truth, "truth")
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"truth must be a non-empty (height, width) array, got shape {array.shape}")
     if array.dtype == bool:
@@ -76,7 +77,7 @@ def true_figure(truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 def as_mask(prediction: ArrayLike) -> NDArray[np.bool_]:
     """Return a predicted mask as bool, checked."""
-    array = np.asarray(prediction)
+    array = whole_array(prediction, "prediction")
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"prediction must be a non-empty (height, width) array, got shape {array.shape}")
     if array.dtype == bool:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque._arrays import whole_array
 
 Matching = Literal["min_cost", "cardinality"]
 
@@ -122,7 +123,7 @@ def _radius(max_distance: float, shape: tuple[int, ...]) -> float:
 
 def as_binary(boundary: ArrayLike, name: str) -> NDArray[np.uint8]:
     """Return a binary map as 0 and 1, checked."""
-    array = np.asarray(boundary)
+    array = whole_array(boundary, name)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {array.shape}")
     if array.dtype != bool and not np.isin(array, (0, 1)).all():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
 from imtorque.evaluation.contours import regions_from_ucm
 from imtorque.evaluation.strengths import Floats, threshold_levels
 
@@ -196,7 +197,7 @@ def overlap_table(segmentation: ArrayLike, truth: ArrayLike) -> NDArray[np.int64
 
 def as_labels(labels: ArrayLike, name: str) -> NDArray[np.int64]:
     """Return labels renumbered 0, 1, ..., checked."""
-    array = np.asarray(labels)
+    array = whole_array(labels, name)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {array.shape}")
     if not (np.issubdtype(array.dtype, np.integer) or array.dtype == bool):

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
+
 Floats = NDArray[np.float64]
 
 
 def as_strength(strength: ArrayLike, name: str) -> Floats:
     """Return a map of strengths as floats from 0 to 1, checked."""
-    array = np.asarray(strength)
+    array = whole_array(strength, name)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {array.shape}")
     if array.dtype in (np.uint8, np.uint16):

@@ -59,6 +59,12 @@ class ObjectFinder:
             if not part or not set(part) <= set(KINDS):
                 raise ValueError(f"kinds must be tuples of {', '.join(KINDS)}, got {part}")
 
+    def __repr__(self) -> str:
+        """Say by what it finds objects, and how well that went where it was chosen."""
+        if not hasattr(self, "setting_"):
+            return "ObjectFinder(not taught)"
+        return f"ObjectFinder(by {', '.join(self.setting_.kinds)}; F1 {self.setting_.f1:.2f} in cross-validation)"
+
     def fit(
         self,
         pictures: Sequence[Image],

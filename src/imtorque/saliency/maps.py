@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
+
 Map = NDArray[np.float64]
 
 # Relative range below which a map counts as constant: what is left is rounding, which scaling would blow up to a map.
@@ -51,7 +53,7 @@ def blend_saliency(maps: Sequence[ArrayLike], weights: Sequence[float]) -> Map:
 
 def as_map(values: ArrayLike, name: str = "saliency") -> Map:
     """Return a map as finite floats, checked."""
-    array = np.asarray(values)
+    array = whole_array(values, name)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
     if array.ndim != 2 or array.size == 0:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque._arrays import whole_array
 from imtorque.segmentation.expansion_start import allowed_start
 from imtorque.segmentation.links import LARGEST, GridLinks, check_links, check_size
 
@@ -100,7 +101,7 @@ def alpha_expansion(
 
 
 def _check_unary(unary: ArrayLike) -> NDArray[np.float64]:
-    costs = np.asarray(unary)
+    costs = whole_array(unary, "unary")
     if costs.dtype.kind not in "buif":
         raise TypeError(f"unary must hold real numbers, got {costs.dtype}")
     if costs.ndim != 3 or 0 in costs.shape:
@@ -118,7 +119,7 @@ def _check_unary(unary: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_metric(metric: ArrayLike, count: int) -> NDArray[np.float64]:
-    distances = np.ascontiguousarray(metric, np.float64)
+    distances = np.ascontiguousarray(whole_array(metric, "metric", np.float64))
     if distances.shape != (count, count):
         raise ValueError(f"metric must have the shape ({count}, {count}), one row per label, got {distances.shape}")
     if not np.isfinite(distances).all() or distances.min() < 0:
@@ -150,7 +151,7 @@ def _check_products(links: GridLinks, distances: NDArray[np.float64]) -> None:
 
 
 def _check_start(start: ArrayLike, costs: NDArray[np.float64]) -> NDArray[np.int32]:
-    labels = np.asarray(start)
+    labels = whole_array(start, "start")
     if labels.dtype.kind not in "ui":
         raise TypeError(f"start must hold whole numbers, got {labels.dtype}")
     if labels.shape != costs.shape[1:]:

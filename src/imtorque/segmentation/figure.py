@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque._arrays import whole_array
 from imtorque._types import BoolArray, Float32Array, FloatArray, Image
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.images import Picture, ValueRange
@@ -129,7 +130,7 @@ def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple
 
 def check_edge_map(edge_map: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
     """Return an edge map that is given, checked."""
-    values = np.asarray(edge_map)
+    values = whole_array(edge_map, "edge_map")
     if values.dtype.kind not in "fiub":
         raise TypeError(f"edge_map must be real numbers or the name of a cue, got dtype {values.dtype}")
     if values.shape != shape:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque._arrays import whole_array
+
 Capacities = NDArray[np.float64]
 Indices = NDArray[np.intp]
 LARGEST = 1e300  # of finite numbers, so that their sums are finite
@@ -57,7 +59,7 @@ def check_links(
 
 def check_plane(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Capacities:
     """An array of capacities of this shape as float64; infinite ones pass."""
-    array = np.asarray(values)
+    array = whole_array(values, name)
     if array.dtype.kind not in "buif":
         raise TypeError(f"{name} must hold real numbers, got {array.dtype}")
     if array.shape != shape:

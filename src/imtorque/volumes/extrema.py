@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
+from imtorque._arrays import whole_array
 from imtorque._shown import with_first_rows
 from imtorque._types import FloatArray, IntArray, Sign, Sizes, check_sizes
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces
@@ -39,7 +40,7 @@ class VolumeExtrema:
 
     def __post_init__(self) -> None:
         """Check the fields and sort them by falling strength."""
-        fields = {name: np.asarray(getattr(self, name)) for name in NAMES}
+        fields = {name: whole_array(getattr(self, name), name) for name in NAMES}
         shapes = {name: array.shape for name, array in fields.items()}
         if len(set(shapes.values())) > 1 or fields["z"].ndim != 1:
             raise ValueError(f"z, y, x, size and value must be 1-D of one length, got shapes {shapes}")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque._arrays import whole_array
 from imtorque._types import LARGEST_FORCE, BoolArray, Float32Array
 from imtorque.edges.canny import SQRT2, check_sigma
 
@@ -135,7 +136,7 @@ def gradient_surfaces(volume: ArrayLike) -> Surfaces:
 
 def check_volume(volume: ArrayLike) -> Float32Array:
     """Return a volume as float32 with values of moderate size."""
-    given = np.asarray(volume)
+    given = whole_array(volume, "volume")
     if given.dtype.kind not in "fiub":
         raise TypeError(f"volume must be real numbers, got dtype {given.dtype}")
     if given.ndim != 3 or given.size == 0:
@@ -191,7 +192,7 @@ def _thresholds(low: float | None, high: float | None, strength: Float32Array) -
 
 
 def _component(name: str, array: ArrayLike) -> NDArray[np.float32]:
-    given = np.asarray(array)
+    given = whole_array(array, name)
     if given.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {given.dtype}")
     if given.ndim != 3 or given.size == 0:

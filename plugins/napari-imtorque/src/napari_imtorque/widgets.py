@@ -9,6 +9,7 @@ from magicgui import magic_factory
 from napari.layers import Image, Shapes
 from napari.qt.threading import FunctionWorker, thread_worker
 from napari.types import LayerDataTuple
+from qtpy.QtCore import QTimer
 
 import imtorque
 from napari_imtorque.outlines import write_outlines
@@ -81,5 +82,5 @@ def _work(image: Image, make: Callable[[Stack], list[Layer]]) -> Worker:
         return [(data, {**lie, **arguments}, kind) for data, arguments, kind in make(stack)]
 
     worker = work()
-    worker.start()
+    QTimer.singleShot(0, worker.start)  # not at once: napari has yet to connect what becomes of the result
     return worker
