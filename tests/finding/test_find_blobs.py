@@ -63,8 +63,9 @@ def test_discs_are_found_whatever_the_light_and_the_dtype(scene, change):
 
 @pytest.mark.parametrize("factor", [0.5, 2, 4])
 def test_default_sizes_follow_the_magnification(scene, factor):
-    blobs = find_blobs(rescale(scene, factor, order=1, mode="edge", anti_aliasing=factor < 1))
-    assert len(blobs) == len(CENTRES)
+    part = scene[:120, :180]  # six of the discs
+    blobs = find_blobs(rescale(part, factor, order=1, mode="edge", anti_aliasing=factor < 1))
+    assert len(blobs) == 6
     assert_allclose(blobs.diameter / factor, 21, atol=1.5)
 
 

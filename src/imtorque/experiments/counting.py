@@ -51,7 +51,7 @@ def run(request: Request) -> Report:
     for part in sets:
         test = part.test[: request.limit]
         methods = tuned_methods(part.training, request.jobs)
-        scores = {name: _scored(method, test, request.jobs, f"{name}@{part.name}") for name, method in methods.items()}
+        scores = _scores(methods, test, request.jobs, part.name)
         rows += [{"method": f"{name}@{part.name}", **summary(found)} for name, found in scores.items()]
         differences += _differences(part.name, scores)
         chosen[part.name] = {name: _described(method) for name, method in methods.items()}
@@ -78,6 +78,17 @@ def _score(truth: CountingImage, method: Method) -> PictureScores:
 
 def _scored(method: Method, test: Sequence[CountingImage], jobs: int, label: str) -> list[PictureScores]:
     return list(each(partial(_score, method=method), test, jobs, label))
+
+
+def _scores(
+    methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int, of: str
+) -> dict[str, list[PictureScores]]:
+    """Return what each method scores on each picture; methods that are one are asked once."""
+    known: dict[int, list[PictureScores]] = {}
+    for name, method in methods.items():
+        if id(method) not in known:
+            known[id(method)] = _scored(method, test, jobs, f"{name}@{of}")
+    return {name: known[id(method)] for name, method in methods.items()}
 
 
 def _differences(name: str, scores: Mapping[str, list[PictureScores]]) -> list[dict[str, Any]]:

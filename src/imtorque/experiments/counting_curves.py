@@ -92,12 +92,15 @@ def robustness_rows(
         Pictures worked on at a time.
     """
     rows = []
+    known: dict[tuple[int, str], dict[str, float]] = {}  # methods that are one are asked once
     for name in ROBUST:
         rows.append({"method": f"{name}:plain@{part.name}", **_summary(plain[name][:MOST_PICTURES])})
         for change in CHANGES:
-            task = partial(_score_changed, method=methods[name], change=change)
-            scores = list(each(task, test[:MOST_PICTURES], jobs, f"{name}:{change}@{part.name}"))
-            rows.append({"method": f"{name}:{change}@{part.name}", **_summary(scores)})
+            key = id(methods[name]), change
+            if key not in known:
+                task = partial(_score_changed, method=methods[name], change=change)
+                known[key] = _summary(list(each(task, test[:MOST_PICTURES], jobs, f"{name}:{change}@{part.name}")))
+            rows.append({"method": f"{name}:{change}@{part.name}", **known[key]})
     return rows
 
 
@@ -124,16 +127,22 @@ def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage]
     if not left:
         return []
     known = len(part.training)
-    finders: dict[str, Method] = {
-        f"{n}-pictures": learned if n == known else learn(pictures[:n]) for n in PICTURES if n <= len(pictures)
+    lessons: dict[str, Callable[[], ObjectFinder]] = {
+        f"{n}-pictures": partial(learn, pictures[:n]) for n in PICTURES if n <= len(pictures) and n != known
     }
-    finders |= {f"{n}-clicks": taught_by_clicks(part.training, n) for n in CLICKS}
+    lessons |= {f"{n}-clicks": partial(taught_by_clicks, part.training, n) for n in CLICKS}
+    called = each(_call, list(lessons.values()), jobs, f"learning curves@{part.name}", "finders")
+    taught: dict[str, Method] = dict(zip(lessons, called, strict=True))
     rows = []
-    for name, finder in finders.items():
-        task = partial(_score_changed, method=finder, change="plain")
+    for name in (*(f"{n}-pictures" for n in PICTURES if n <= len(pictures)), *(f"{n}-clicks" for n in CLICKS)):
+        task = partial(_score_changed, method=taught.get(name, learned), change="plain")
         scores = list(each(task, left, jobs, f"learned:{name}@{part.name}"))
         rows.append({"method": f"learned:{name}@{part.name}", **summary(scores)})
     return rows
+
+
+def _call(lesson: Callable[[], ObjectFinder]) -> ObjectFinder:
+    return lesson()
 
 
 def taught_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:

@@ -32,13 +32,23 @@ def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Met
     """Return every method with its settings chosen on the training pictures."""
     sizes = marked_sizes(list(training))
     methods: dict[str, Method] = {name: (name, sizes, ()) for name in TORQUE}
-    for name, kinds in LEARNED.items():
-        methods[name] = learn(training, kinds)
+    taught = each(partial(_taught, training=training), list(LEARNED.values()), jobs, "learning", "finders")
+    methods |= zip(LEARNED, _shared(list(taught)), strict=True)
     for name, (_, settings) in CONTROLS.items():
         trials: list[Method] = [(name, sizes, setting) for setting in settings]
         found = each(partial(_goal, training=training), trials, jobs, f"tuning {name}", "settings")
         methods[name] = trials[int(np.argmax(list(found)))]
     return methods
+
+
+def _taught(kinds: Sequence[tuple[str, ...]] | None, training: Sequence[CountingImage]) -> ObjectFinder:
+    return learn(training, kinds)
+
+
+def _shared(finders: list[ObjectFinder]) -> list[ObjectFinder]:
+    """Return the finders, those that chose the kinds another was given replaced by it: they learned the same."""
+    of_kinds = {finder.setting_.kinds: finder for finder in finders}
+    return [of_kinds[finder.setting_.kinds] for finder in finders]
 
 
 def learn(training: Sequence[CountingImage], kinds: Sequence[tuple[str, ...]] | None = None) -> ObjectFinder:

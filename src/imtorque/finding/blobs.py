@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from imtorque._types import BoolArray, Edges, Float32Array, FloatArray, Image, Patch, Sign, Sizes, check_sizes
 from imtorque.finding.candidates import torque_candidates
 from imtorque.finding.contours import Contours, fit_contours, refine_contours
-from imtorque.finding.levels import Level, edge_levels, picture_levels
+from imtorque.finding.levels import FINE_SIZE, WORKING_SIZE, Level, edge_levels, picture_levels
 from imtorque.finding.measure import measured
 from imtorque.finding.paper import paper_contours
 from imtorque.finding.suppress import claim_edges
@@ -23,9 +23,9 @@ from imtorque.finding.things import Look, SizesKnown, looks, thing_scores, weigh
 from imtorque.images import Picture, grey_image
 
 FAINTEST = 0.45  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
-SURE, SURE_UNGUIDED = 0.5, 0.6  # score from which an outline is a thing, for sizes given or not
-SUREST = 0.9  # score of things that say which sizes things have, where none are given
-SHARE_OF_EDGES, ROOM = 0.2, 1.3  # of things below the usual sizes, or above; and the room given beside those sizes
+SURE, SURE_UNGUIDED = 0.35, 0.5  # score from which an outline is a thing, for sizes given or not
+SUREST = 0.8  # score of things that say which sizes things have, where none are given
+SHARE_OF_SIGHT, ROOM = 0.2, 1.3  # of things below the usual sizes, or above; and the room given beside those sizes
 LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
 SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
@@ -82,7 +82,7 @@ def find_blobs(
         (smallest, largest): a tuple of two is the range of diameters to look in, in pixels. A list or array is the
         patch sizes themselves, odd and increasing; a list of two is two sizes. By default everything from 7 pixels, or
         1.5 % of the picture's side where that is more, to 46 % of it is looked at, and the range is that of the things
-        which explain most of the edges.
+        that hold most of what the picture shows, by contrast times area.
     sign
         +1 for bright things, -1 for dark ones, 0 for both. None takes both too, but where one kind explains less than
         0.7 of the edges that the other does, it is likely to be what lies between things, and scores less.
@@ -104,7 +104,7 @@ def find_blobs(
         Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
         may hold smaller ones.
     sure
-        Least score of an outline, how much it looks like a thing, 0 to 1: 0.5, or 0.6 where no sizes are given, or 0
+        Least score of an outline, how much it looks like a thing, 0 to 1: 0.35, or 0.5 where no sizes are given, or 0
         where a threshold is.
     count
         How many to return at most; all by default.
@@ -164,7 +164,8 @@ def find_contours(
         levels = list(edge_levels(image, smallest, largest))
     else:
         grey = grey_image(image)
-        levels = list(picture_levels(grey, smallest, largest, sigma=sigma))
+        working = FINE_SIZE if search.known == "given" and smallest >= 2 * WORKING_SIZE else WORKING_SIZE
+        levels = list(picture_levels(grey, smallest, largest, sigma=sigma, working=working))
     found = _contours(levels, search, least)
     found = found[found.closure >= least]
     return found[_significant(found, shape)], levels, grey
@@ -193,11 +194,10 @@ def standing(
 
 
 def usual_sizes(found: Contours) -> tuple[float, float]:
-    """Return the range of diameters of the things that explain most of the picture's edges."""
+    """Return the range of diameters of the things that hold most of what the picture shows: contrast times area."""
     surest = found[found.score >= min(SUREST, float(found.score.max()))]
-    contrast, diameter = np.abs(surest.contrast), surest.diameter
-    weight = np.where(np.isnan(contrast), 1.0, contrast) * diameter * surest.score
-    small, large = (weighted_quantile(diameter, weight, share) for share in (SHARE_OF_EDGES, 1 - SHARE_OF_EDGES))
+    weight = np.nan_to_num(np.abs(surest.contrast), nan=1.0) * surest.area * surest.score
+    small, large = (weighted_quantile(surest.diameter, weight, q) for q in (SHARE_OF_SIGHT, 1 - SHARE_OF_SIGHT))
     return small / ROOM, large * ROOM
 
 

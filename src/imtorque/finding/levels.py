@@ -13,6 +13,7 @@ from imtorque._types import Edges, Float32Array
 from imtorque.finding.noise import noise_level
 
 WORKING_SIZE = 11.0  # pixels across the smallest objects of an octave, once it is shrunk
+FINE_SIZE = 17.0  # the same where objects are large and their sizes known: then there is time for finer edges
 SIGMA = 1.2  # of the edges there; in proportion where the picture cannot be shrunk by a whole number
 LEAST_SIGMA = 0.8
 QUIET = 1e-3  # least noise taken for granted, as a share of the range of grey values
@@ -59,11 +60,12 @@ def picture_levels(
     *,
     sigma: float | None = None,
     saturation: float = 0.35,
+    working: float = WORKING_SIZE,
 ) -> Iterator[Level]:
     """Yield the levels at which objects from `smallest` to `largest` pixels across are to be looked for.
 
-    Each has objects about 11 to 22 pixels across, so that edges are taken at a scale in proportion to the objects, at a
-    cost that falls with their size. Smaller objects are looked for in the picture as it is.
+    Each has objects about `working` to twice as many pixels across, so that edges are taken at a scale in proportion to
+    the objects, at a cost that falls with their size. Smaller objects are looked for in the picture as it is.
 
     Parameters
     ----------
@@ -75,14 +77,16 @@ def picture_levels(
         Smoothing of the edges, in pixels of the picture; by default in proportion to the smallest object of a level.
     saturation
         k over the typical gradient of the edges: gradients of this strength count half.
+    working
+        Pixels across the smallest objects of a level, once it is shrunk.
     """
     span = float(np.ptp(grey))
-    for factor, low, high in _octaves(smallest, largest):
+    for factor, low, high in _octaves(smallest, largest, working):
         shrunk = block_means(grey, factor)
         if min(shrunk.shape) < 5 or span == 0:
             continue
         noise = max(noise_level(shrunk, span), QUIET * span / factor)
-        width = max(LEAST_SIGMA, SIGMA * low / factor / WORKING_SIZE) if sigma is None else max(0.3, sigma / factor)
+        width = max(LEAST_SIGMA, SIGMA * low / factor / working) if sigma is None else max(0.3, sigma / factor)
         gx, gy = saturated_gradient(shrunk, noise, width, saturation)
         yield Level(factor, low, high, shrunk, noise, gx, gy)
 
@@ -133,12 +137,12 @@ def saturated_gradient(
     return gx * weight, gy * weight
 
 
-def _octaves(smallest: float, largest: float) -> Iterator[tuple[int, float, float]]:
+def _octaves(smallest: float, largest: float, working: float = WORKING_SIZE) -> Iterator[tuple[int, float, float]]:
     """Yield factor, smallest and largest diameter of each octave."""
     low = smallest
     while True:
-        factor = max(1, int(low / WORKING_SIZE))
-        high = min(largest, 2 * max(low, WORKING_SIZE * factor))
+        factor = max(1, int(low / working))
+        high = min(largest, 2 * max(low, working * factor))
         yield factor, low, high
         if high >= largest:
             return

@@ -173,7 +173,7 @@ def torque_of(planes: Planes, sides: IntArray, plane: str, way: str) -> TorqueVo
 def _contour_candidates(planes: Planes, sides: IntArray, source: Source) -> Found:
     """Return the closed contours that `find_blobs` looks at, with their scores."""
     reach = (float(sides[0]) / 0.8, float(sides[-1]) / 1.25)
-    contours, _, grey = find_contours(planes.grey, Search(reach, sign=source.sign))
+    contours, _, grey = find_contours(planes.grey, Search(reach, sign=source.sign, known="found"))
     diameter = contours.diameter
     contours = contours[(diameter >= sides[0] * 0.8) & (diameter <= sides[-1] * 1.25)]
     score = thing_scores(contours, planes.shape, reach, grey, signed=True)

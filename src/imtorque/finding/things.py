@@ -28,7 +28,7 @@ FEW = 4.0  # contours that do not yet say it clearly
 PLAIN = 0.3  # evidence from which a point of a contour has an edge
 FARTHEST = 4.0  # standard deviations from the mean, beyond which a measure says no more
 INSIDE, OUTSIDE = (0.15, 0.4, 0.6, 0.75, 0.85), (1.15, 1.3)  # shares of the radius at which grey values are read
-ROUNDS, RAREST = 100, 1e-4  # of the search for the share of contours that outline things, and its least
+ROUNDS, RAREST = 100, 0.08  # of the search for the share of contours that outline things, and its least
 BALANCED = 0.7  # of the edges that the other sign explains: from there on neither sign is that of the gaps
 MEASURES = (
     "torque", "torque_to_best", "median_edge", "weakest_edges", "patch_torque", "edges", "size", "size_squared",
@@ -105,8 +105,8 @@ def thing_scores(
 def _for_this_picture(odds: FloatArray) -> FloatArray:
     """Return odds that reckon with how many of the picture's contours outline things, where the rules took half.
 
-    That share is the one at which the contours' chances have it as their mean (Saerens et al. 2002). Its odds enter by
-    their root, because contours are not independent: a thing has several, and clutter has many.
+    That share is the one at which the contours' chances have it as their mean (Saerens et al. 2002), from `RAREST`, so
+    that a clear thing stands in any clutter, to one half.
     """
     share = 0.5
     for _ in range(ROUNDS):
@@ -114,7 +114,7 @@ def _for_this_picture(odds: FloatArray) -> FloatArray:
         share = float(np.clip(_chance(odds + np.log(share / (1 - share))).mean(), RAREST, 0.5))
         if share == before:
             break
-    adjusted: FloatArray = odds + 0.5 * np.log(share / (1 - share))
+    adjusted: FloatArray = odds + np.log(share / (1 - share))
     return adjusted
 
 
