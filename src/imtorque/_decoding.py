@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageOps, UnidentifiedImageError
 
+from imtorque import _native
 from imtorque._stacks import RefusedError, choose
 from imtorque._tiff import Plane
 from imtorque._tiff_opening import is_tiff, opened
@@ -31,7 +32,7 @@ def reading(name: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise FileNotFoundError(f"{name}: no such file") from None
-    except MemoryError:
+    except (MemoryError, _native.Cancelled):
         raise
     except RefusedError as refusal:
         raise ValueError(f"{name}: {refusal}") from None

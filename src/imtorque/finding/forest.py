@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque._types import Float32Array, FloatArray
+from imtorque.threads import available_cores
 
 TREES = 80
 SMALLEST_LEAF = 4
 TRIED = 0.2  # part of the features that a node tries
 MOST_ROWS = 16000  # to grow trees from
+STEP_ROWS = 8000  # that trees are grown from before it is asked whether anybody still wants them
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,14 @@ def grow_forest(
 
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(values))[:most_rows]
+    chosen, wanted = features[rows], values[rows]
     grower = ExtraTreesRegressor(
-        trees, min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, n_jobs=-1, random_state=seed
+        min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, n_jobs=-1, random_state=seed, warm_start=True
     )
-    grower.fit(features[rows], values[rows])
+    step = max(1, available_cores(), int(STEP_ROWS / max(1, len(rows))))
+    for count in [*range(step, trees, step), trees]:  # the same trees as in one go, which nothing could end
+        _native.check_interrupt()
+        grower.set_params(n_estimators=count).fit(chosen, wanted)
     return _as_arrays([tree.tree_ for tree in grower.estimators_])
 
 
