@@ -107,12 +107,12 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
     (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")
     (tmp_path / "labels").mkdir()
     write_picture(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
-    assert read_objects(tmp_path / "boxes.csv")["a"].tolist() == [[1, 2, 3, 4]]
-    assert {name: marks.tolist() for name, marks in read_objects(tmp_path / "points.csv").items()} == {
+    assert read_objects(tmp_path / "boxes.csv")["a"].objects.tolist() == [[1, 2, 3, 4]]
+    assert {name: marked.objects.tolist() for name, marked in read_objects(tmp_path / "points.csv").items()} == {
         "a": [[1, 2]],
         "b": [[3, 4]],
     }
-    assert read_objects(tmp_path / "labels")["a"].shape == (5, 5)
+    assert read_objects(tmp_path / "labels")["a"].objects.shape == (5, 5)
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,15 @@ class Forest:
 
 
 def grow_forest(
-    features: Float32Array, values: FloatArray, *, trees: int = TREES, most_rows: int = MOST_ROWS, seed: int = 0
+    features: Float32Array,
+    values: FloatArray,
+    weights: FloatArray | None = None,
+    *,
+    trees: int = TREES,
+    most_rows: int = MOST_ROWS,
+    seed: int = 0,
 ) -> Forest:
-    """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features."""
+    """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features, each of some weight."""
     try:
         from sklearn.ensemble import ExtraTreesRegressor
     except ImportError as error:
@@ -65,14 +71,14 @@ def grow_forest(
 
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(values))[:most_rows]
-    chosen, wanted = features[rows], values[rows]
+    chosen, wanted, weight = features[rows], values[rows], None if weights is None else weights[rows]
     grower = ExtraTreesRegressor(
         min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, n_jobs=-1, random_state=seed, warm_start=True
     )
     step = max(1, available_cores(), int(STEP_ROWS / max(1, len(rows))))
     for count in [*range(step, trees, step), trees]:  # the same trees as in one go, which nothing could end
         _native.check_interrupt()
-        grower.set_params(n_estimators=count).fit(chosen, wanted)
+        grower.set_params(n_estimators=count).fit(chosen, wanted, weight)
     return _as_arrays([tree.tree_ for tree in grower.estimators_])
 
 
