@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 import imtorque
 from data_folder import data_folder
-from explorer_browser import photograph
-from explorer_client import client, file_bytes, unpack
+from explorer_browser import Tab, photograph
+from explorer_client import client, file_bytes, running, unpack
 from imtorque.cli import app
+from imtorque.cli.explore import start_pictures
 
 # The coins of scikit-image's picture: y, x and diameter.
 COINS = [
@@ -179,7 +180,7 @@ def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_
     tab.page.set_input_files("#next-file", tmp_path / "second.png")
     tab.shows("#picture option:checked", "second.png").wait()
     assert tab.page.inner_text("#count-facts").startswith("9 objects;")
-    assert tab.page.inner_text("#count-facts").endswith("In 2 pictures: 21.")
+    assert tab.page.inner_text("#count-facts").endswith("In 2 pictures, each as last seen: 21.")
     for key in list(store._pictures):  # the server lets both go
         store.remove(key)
     tab.drag((24, 24), (24, 34))
@@ -193,6 +194,36 @@ def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_
     assert_array_equal(names["picture_1"], first)
     assert all("410" in text for text in tab.complaints)
     tab.complaints.clear()
+
+
+def test_the_pictures_of_a_folder_are_gone_through_with_what_was_taught(browser, tmp_path):
+    for name, missing in (("a.png", ()), ("b.png", (1, 6, 11)), ("c.png", (2, 3))):
+        (tmp_path / name).write_bytes(file_bytes(discs(missing)))
+    with running(start=start_pictures([str(tmp_path)])) as address:
+        tab = Tab(browser.new_page(viewport={"width": 1280, "height": 720}), address)
+        tab.page.set_default_timeout(60_000)
+        tab.open("#tool=count&tab=count").shows("#picture option:checked", "a.png")
+        for y, x in ((24, 24), (60, 60), (96, 96)):
+            mark(tab, y, x, 20)
+        assert tab.wait().page.inner_text("#count-facts").startswith("12 objects;")
+        tab.page.click("#next-picture")
+        tab.shows("#picture option:checked", "b.png").wait()
+        assert tab.page.inner_text("#count-facts").startswith("9 objects; 3 of 3")
+        tab.page.keyboard.press("n")
+        tab.shows("#picture option:checked", "c.png").wait()
+        assert tab.page.inner_text("#count-facts").endswith("In 3 pictures, each as last seen: 31.")
+        assert tab.page.locator("#after").is_disabled()
+        assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.lessons.length)") == 1
+        tab.page.keyboard.press("Shift+N")
+        tab.shows("#picture option:checked", "b.png").wait()
+        tab.page.click("#before")
+        tab.shows("#picture option:checked", "a.png").wait()
+        lengths = "({ page, state }) => [page.lessons, state.marks].map((marked) => marked.length)"
+        assert tab.page.evaluate(f"import('/page/page.js').then({lengths})") == [0, 3]
+        tab.page.click("#clear-marks")
+        assert tab.wait().page.inner_text("#count-facts") == "Nothing clicked yet."
+        assert tab.complaints == []
+        tab.page.close()
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import ipaddress
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
-from imtorque.explorer.held import HeldPicture
+from imtorque.explorer.held import Given
 from imtorque.explorer.server import make_app
 
 PORT = 8745
@@ -18,7 +18,7 @@ PORTS_TRIED = 20
 
 
 def serve(
-    start: HeldPicture | None,
+    start: Sequence[Given] = (),
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
@@ -30,7 +30,7 @@ def serve(
     Parameters
     ----------
     start
-        The picture the page opens with.
+        The pictures the page goes through, the first of which it opens with.
     host
         The address to listen at.
     port
