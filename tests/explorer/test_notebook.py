@@ -168,6 +168,7 @@ def test_the_page_stands_below_the_cell_in_jupyterlab(browser, tmp_path):
     nbformat = pytest.importorskip("nbformat")
     np.save(tmp_path / "image.npy", photograph(160, 200))
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(FIRST.strip()), nbformat.v4.new_code_cell(SECOND)])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(book, tmp_path / "a.ipynb")
     command = [shutil.which("jupyter") or f"{sys.prefix}/bin/jupyter", "lab", "--no-browser", "--allow-root"]
     options = ["--IdentityProvider.token=", "--port=8955", "--ServerApp.root_dir=."]
