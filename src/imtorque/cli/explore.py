@@ -14,7 +14,7 @@ from imtorque.explorer.held import Given, HeldPicture, given_picture, picture_of
 from imtorque.files import find_pictures, read_image
 
 MOST_PICTURES = 1000  # that a page lists
-MISSING = "imtorque explore needs starlette, uvicorn and segno: pip install 'imtorque[explore]'"
+MISSING = "imtorque explore needs starlette, uvicorn, segno and threadpoolctl: pip install 'imtorque[explore]'"
 
 
 def explore(
@@ -43,7 +43,7 @@ def explore(
     To count in the pictures of a folder, one after the other: [bold]imtorque explore cells/[/bold]
     """
     with one_line_errors():
-        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno")):
+        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "threadpoolctl")):
             raise ValueError(MISSING)
         from imtorque.explorer.launch import is_loopback, serve  # here, because they bring the server
 

@@ -12,6 +12,7 @@ import uvicorn
 
 from imtorque.explorer.held import Given
 from imtorque.explorer.server import make_app
+from imtorque.explorer.working import plain_algebra
 
 PORT = 8745
 PORTS_TRIED = 20
@@ -54,7 +55,7 @@ def serve(
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some block until closed
 
     server.ready = ready
-    with listening:
+    with listening, plain_algebra():
         server.run(sockets=[listening])
 
 

@@ -140,8 +140,8 @@ def explore(
     >>> page = explore("disc")  # doctest: +SKIP
     >>> page.extrema, page.mask  # after clicking on it  # doctest: +SKIP
     """
-    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno")):
-        raise ImportError("explore needs starlette, uvicorn and segno: pip install 'imtorque[explore]'")
+    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "threadpoolctl")):
+        raise ImportError("explore needs starlette, uvicorn, segno and threadpoolctl: pip install 'imtorque[explore]'")
     from imtorque.explorer.server import Notebook
 
     if isinstance(image, str) or image is None:
