@@ -46,7 +46,7 @@ def test_thirty_tabs_for_a_minute_give_no_error_and_memory_is_flat_after(browser
         while time.monotonic() < until:
             tab = tabs[steps % TABS]
             tab.page.evaluate(
-                """(sigma) => import("/page/page.js").then(({ store }) => store.set({ sigma, y: 40, x: 50, size: 31 }))""",
+                "(sigma) => import('/page/page.js').then(({ store }) => store.set({ sigma, y: 40, x: 50, size: 31 }))",
                 1 + (steps % 17) / 10,
             )
             steps += 1
