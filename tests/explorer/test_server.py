@@ -75,7 +75,7 @@ def test_the_page_and_everything_it_loads_is_served_and_nothing_from_elsewhere(s
         seen.add(path)
         text = response.text
         assert not re.findall(r"""(?:src|href|from|import|url)\s*[=(]?\s*["'(](?:https?:)?//""", text), path
-        named = re.findall(r'(?:src|href)="(/page/[^"]+)"', text)
+        named = [f"/{name}" for name in re.findall(r'(?:src|href)="(page/[^"]+)"', text)]
         named += [f"/page/{name}" for name in re.findall(r'from "\./([^"]+)"', text)]
         waiting += [name for name in named if name not in seen]
     assert {"/page/main.js", "/page/torque.js", "/page/explorer.css", "/page/icon.svg"} <= seen
