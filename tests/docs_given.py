@@ -24,6 +24,8 @@ def given(page, folder, monkeypatch):
         monkeypatch.setitem(dask.config.config, "scheduler", "synchronous")
     if page == "films.md":  # a camera
         monkeypatch.setattr(films, "open_film", lambda _: Camera())
+    if page == "explorer.md":  # a browser
+        monkeypatch.setattr("webbrowser.open", lambda _: True)
     made = GIVEN.get(page)
     return made(folder) if made else {}
 
@@ -123,6 +125,7 @@ GIVEN = {
     "conventions.md": _conventions,
     "counting.md": _counting,
     "evaluation.md": _evaluation,
+    "explorer.md": lambda _: {"image": scene("shapes", (60, 80))},
     "films.md": _films,
     "large_pictures.md": _large_pictures,
     "saliency.md": lambda _: {"image": scene("shapes", (60, 80))},

@@ -137,3 +137,23 @@ def test_the_benchmark_of_many_files_runs_and_both_tables_are_the_same(tmp_path)
     rows = json.loads(out.read_text())["rows"]
     assert [(row["output"], row["where"]) for row in rows] == [("table", "jobs"), ("table", "cluster")]
     assert rows[1]["of"]["workers"] > 0
+
+
+def test_the_benchmark_of_the_explorers_answers_runs(tmp_path):
+    out = tmp_path / "explorer.json"
+    command = [
+        sys.executable,
+        str(BENCHMARKS / "explorer.py"),
+        "--runs",
+        "1",
+        "--size",
+        "260",
+        "180",
+        "--out",
+        str(out),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert {"view", "view, saliency", "view, disks", "figure"} <= {
+        row["view"] for row in json.loads(out.read_text())["rows"]
+    }

@@ -47,6 +47,7 @@ PUBLIC = [
     "edges_from_depth",
     "edges_from_map",
     "edges_from_motion",
+    "explore",
     "find_blobs",
     "find_extrema",
     "gbvs_saliency",

@@ -52,6 +52,7 @@ void bind_cancellation(nb::module_& m) {
         .def("watch", [](const Cancellation& self) { watch(self.flag); })
         .def_prop_ro("cancelled", [](const Cancellation& self) { return self.flag->load(); });
     m.def("watch_nothing", [] { watch(nullptr); });
+    m.def("check_interrupt", &check_interrupt);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@ image -> Edges -> TorqueVolume, value and scale maps -> Extrema -> what made the
 
 from importlib import import_module as _import_module
 from importlib.metadata import version as _version
-from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from imtorque import _renamed
 from imtorque._survey import Survey
@@ -43,6 +44,9 @@ from imtorque.torque import (
     value_and_scale_maps,
 )
 
+if _TYPE_CHECKING:
+    from imtorque.explorer.notebook import explore
+
 __version__ = _version("imtorque")
 
 __all__ = [
@@ -70,6 +74,7 @@ __all__ = [
     "edges_from_depth",
     "edges_from_map",
     "edges_from_motion",
+    "explore",
     "find_blobs",
     "find_extrema",
     "gbvs_saliency",
@@ -126,7 +131,9 @@ _SUBMODULES = (
 _renamed.find_old_modules()
 
 
-def __getattr__(name: str) -> _ModuleType:
+def __getattr__(name: str) -> _Any:
+    if name == "explore":
+        return _import_module("imtorque.explorer.notebook").explore
     if name in _SUBMODULES or f"imtorque.{name}" in _renamed.MODULES:
         return _import_module(f"imtorque.{name}")
     raise AttributeError(f"module 'imtorque' has no attribute {name!r}")

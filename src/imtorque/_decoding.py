@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageOps, UnidentifiedImageError
 
+from imtorque import _native
 from imtorque._errors import reading_file
 from imtorque._stacks import RefusedError, choose
 from imtorque._tiff import Plane
@@ -28,7 +29,7 @@ COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a ca
 @contextmanager
 def reading(name: str | os.PathLike[str]) -> Iterator[None]:
     """Say in one line, with the name, what is wrong with a picture."""
-    with reading_file(name, "a picture that can be read", said=(RefusedError,), passed=(MemoryError,)):
+    with reading_file(name, "a picture that can be read", said=(RefusedError,), passed=(MemoryError, _native.Cancelled)):
         try:
             yield
         except UnidentifiedImageError:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
+from imtorque import _native
 from imtorque._atomic import open_regular, replacing, write_bytes, write_text
 from imtorque._decoding import FORMATS, decode, decode_pages, decode_shape, reading
 from imtorque._microscopy import READERS, is_microscopy, plane_size, read_plane
@@ -139,7 +140,15 @@ def decode_image(
     numbers = _number("page", page), _number("channel", channel)
     with reading(name):
         most = LARGEST_PICTURE if most_pixels is None else most_pixels
-        return decode(io.BytesIO(data), most, *numbers, most_bytes=most_bytes)
+        return decode(_Polled(data), most, *numbers, most_bytes=most_bytes)
+
+
+class _Polled(io.BytesIO):
+    """Bytes of a file whose decoding ends when nobody wants it any more: decoders read a piece at a time."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        _native.check_interrupt()
+        return super().read(size)
 
 
 def encode_png(pixels: NDArray[Any]) -> bytes:

@@ -200,13 +200,18 @@ def rgb_image(image: Image, value_range: ValueRange | None = None) -> Planes:
 def lab(rgb: Planes) -> Planes:
     """Return CIE L, a, b over 100 of RGB planes: L from 0 to 1, a and b about from -1 to 1."""
     xyz = np.tensordot(TO_XYZ / TO_XYZ.sum(axis=1, keepdims=True), linear_rgb(rgb), axes=1)
+    _native.check_interrupt()
     f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz * (29 / 6) ** 2 / 3 + 4 / 29)
     return np.stack([1.16 * f[1] - 0.16, 5 * (f[0] - f[1]), 2 * (f[1] - f[2])])
 
 
 def linear_rgb(rgb: Planes) -> Planes:
     """Undo the sRGB curve; what lies below black is taken as black."""
-    return np.where(rgb <= 0.04045, rgb / 12.92, ((np.maximum(rgb, 0) + 0.055) / 1.055) ** 2.4)
+    linear = np.empty_like(rgb)
+    for plane, result in zip(rgb, linear, strict=True):
+        _native.check_interrupt()
+        result[...] = np.where(plane <= 0.04045, plane / 12.92, ((np.maximum(plane, 0) + 0.055) / 1.055) ** 2.4)
+    return linear
 
 
 def _checked(pixels: NDArray[Any]) -> NDArray[Any]:

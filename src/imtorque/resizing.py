@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from imtorque import _native
 from imtorque._types import Float32Array, Image, Planes
+
+STRIP = 2**20  # pixels that are averaged at a time
 
 
 def shrink_image(image: Image, factor: int) -> Image:
@@ -23,8 +26,12 @@ def shrink_image(image: Image, factor: int) -> Image:
     if height < 1 or width < 1:
         raise ValueError(f"factor must be from 1 to the shorter side of {pixels.shape[:2]}, got {factor}")
     blocks = pixels[: height * factor, : width * factor].reshape(height, factor, width, factor, *pixels.shape[2:])
-    mean = blocks.mean(axis=(1, 3))
-    shrunk: Image = (mean if pixels.dtype.kind == "f" else mean.round()).astype(pixels.dtype)
+    shrunk = np.empty((height, width, *pixels.shape[2:]), pixels.dtype)
+    step = max(1, STRIP // (width * factor**2))
+    for start in range(0, height, step):  # so that little is held besides, and nobody waits for the end
+        _native.check_interrupt()
+        mean = blocks[start : start + step].mean(axis=(1, 3))
+        shrunk[start : start + step] = mean if pixels.dtype.kind == "f" else mean.round()
     return shrunk
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -84,11 +85,33 @@ def _initial_threads() -> int:
 _native.set_num_threads(_initial_threads())
 
 
+_watched = threading.local()
+
+
 @contextmanager
-def ended_by(cancellation: _native.Cancellation) -> Iterator[None]:
-    """End this thread's kernels with `_native.Cancelled` soon after `cancellation.cancel()` is called elsewhere."""
-    cancellation.watch()
+def ended_by(cancellation: _native.Cancellation | None) -> Iterator[None]:
+    """End this thread's kernels with `_native.Cancelled` soon after `cancellation.cancel()` is called elsewhere.
+
+    What takes long outside of kernels calls `_native.check_interrupt()` between its steps, and threads that work for
+    this one are `ended_by(watched())`, as it was read here.
+    """
+    before = watched()
+    _watch(cancellation)
     try:
         yield
     finally:
+        _watch(before)
+
+
+def watched() -> _native.Cancellation | None:
+    """Return what ends this thread's kernels, None where nothing does."""
+    cancellation: _native.Cancellation | None = getattr(_watched, "cancellation", None)
+    return cancellation
+
+
+def _watch(cancellation: _native.Cancellation | None) -> None:
+    _watched.cancellation = cancellation
+    if cancellation is None:
         _native.watch_nothing()
+    else:
+        cancellation.watch()

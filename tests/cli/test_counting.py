@@ -107,17 +107,25 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
     (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")
     (tmp_path / "labels").mkdir()
     write_picture(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
-    assert read_objects(tmp_path / "boxes.csv")["a"].tolist() == [[1, 2, 3, 4]]
-    assert {name: marks.tolist() for name, marks in read_objects(tmp_path / "points.csv").items()} == {
+    assert read_objects(tmp_path / "boxes.csv")["a"].objects.tolist() == [[1, 2, 3, 4]]
+    assert {name: marked.objects.tolist() for name, marked in read_objects(tmp_path / "points.csv").items()} == {
         "a": [[1, 2]],
         "b": [[3, 4]],
     }
-    assert read_objects(tmp_path / "labels")["a"].shape == (5, 5)
+    assert read_objects(tmp_path / "labels")["a"].objects.shape == (5, 5)
+
+
+def test_a_column_of_a_table_marks_what_is_no_object(tmp_path):
+    (tmp_path / "boxes.csv").write_text("image,y0,x0,y1,x1,wrong\na.png,1,2,5,6,0\na.png,7,8,8,9,1\nb.png,3,3,4,4,1\n")
+    marked = read_objects(tmp_path / "boxes.csv")
+    assert [marked[name].objects.tolist() for name in ("a", "b")] == [[[1, 2, 5, 6]], []]
+    assert [marked[name].wrong.tolist() for name in ("a", "b")] == [[[7, 8]], [[3, 3]]]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("image,y,x,wrong\na.png,1,2,maybe\n", "line 2 must hold numbers in y, x, and in wrong 0 or 1"),
         ("image,top,left\na.png,1,2\n", "must have the columns image,y0,x0,y1,x1 or image,y,x"),
         ("image,y,x\na.png,one,2\n", "line 2 must hold numbers in y, x"),
         ("image,y,x\nother.png,1,2\n", "must mark objects of the pictures given"),

@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 import imtorque
 from data_folder import data_folder
-from explorer_browser import photograph
-from explorer_client import client, file_bytes, unpack
+from explorer_browser import Tab, photograph
+from explorer_client import client, file_bytes, running, unpack
 from imtorque.cli import app
+from imtorque.cli.explore import start_pictures
 
 # The coins of scikit-image's picture: y, x and diameter.
 COINS = [
@@ -90,18 +91,29 @@ def test_fifteen_clicks_on_a_blood_smear_give_an_f1_of_at_least_70_per_cent(tab,
     tab.open("#tool=count&tab=count").drop((folder / "images" / name).read_bytes(), name)
     tab.page.set_default_timeout(120_000)
 
+    found_places = []
+
     def inside():
-        y, x = places(tab).T[..., None]
+        found_places.append(places(tab))
+        y, x = found_places[-1].T[..., None]
         return (y >= truth[:, 0]) & (x >= truth[:, 1]) & (y < truth[:, 2]) & (x < truth[:, 3])
 
-    def click(boxes):
-        for y0, x0, y1, x1 in boxes:
-            mark(tab, (y0 + y1) / 2, (x0 + x1) / 2, (y1 - y0 + x1 - x0) / 2)
+    def click(boxes, wrong=()):
+        """Mark objects and what is none, all at once: each by itself would be counted with."""
+        marks = [((y0 + y1) / 2, (x0 + x1) / 2, (y1 - y0 + x1 - x0) / 2, False) for y0, x0, y1, x1 in boxes]
+        marks += [(y, x, 0, True) for y, x in wrong]
+        tab.page.evaluate(
+            """async (marks) => {
+                const { state, store } = await import("/page/page.js");
+                const more = marks.map(([y, x, diameter, wrong]) => ({ y, x, diameter, wrong }));
+                store.set({ marks: [...state.marks, ...more] });
+            }""",
+            [[round(float(y)), round(float(x)), round(float(size)), wrong] for y, x, size, wrong in marks],
+        )
 
     click(truth[::4][:5])
-    click(truth[~inside().any(axis=0)][:5])
-    for y, x in places(tab)[~inside().any(axis=1)][:5]:
-        tab.page.mouse.click(*tab.on_screen(float(y), float(x)), button="right")
+    met = inside()
+    click(truth[~met.any(axis=0)][:5], found_places[-1][~met.any(axis=1)][:5])
     last = inside()
     hits = last[linear_sum_assignment(last, maximize=True)].sum()
     f1 = 2 * hits / sum(last.shape)
@@ -110,31 +122,43 @@ def test_fifteen_clicks_on_a_blood_smear_give_an_f1_of_at_least_70_per_cent(tab,
     assert f1 >= 0.7
 
 
-def test_wrong_ones_are_left_out_and_the_code_counts_the_same(tab, tmp_path, monkeypatch, capsys):
-    image = discs()
+def test_what_is_right_clicked_teaches_and_others_like_it_go_too(tab, tmp_path, monkeypatch, capsys):
+    image, rows, columns = discs(), (24, 60, 96), (24, 60, 96, 132)  # of radii 9, 10 and 11 in turn
+    place = [(y, x) for y in rows for x in columns]
     tab.open("#tool=count&tab=count").drop(file_bytes(image), "discs.png")
-    for y, x in ((24, 24), (60, 60), (96, 96)):
-        tab.drag((y, x), (y, x + 10))
-    before = int(tab.page.inner_text("#count-facts").split()[0])
-    assert before == 12
-    tab.page.mouse.click(*tab.on_screen(24, 132), button="right")
-    assert int(tab.wait().page.inner_text("#count-facts").split()[0]) == before - 1
+    for k in (1, 5, 10):
+        tab.drag(place[k], (place[k][0], place[k][1] + 10))
+    assert {0, 6, 9} < set(np.flatnonzero([found_at(places(tab), (y, x, 18)) for y, x in place]))
+    for k in (3, 6):
+        tab.page.mouse.click(*tab.on_screen(*place[k]), button="right")
+        tab.wait()
+    assert_array_equal(
+        np.flatnonzero([found_at(places(tab), (y, x, 18)) for y, x in place]), [1, 2, 4, 5, 7, 8, 10, 11]
+    )
     tab.page.click("#tab-save")
     code = tab.wait().page.inner_text("#code")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "discs.png").write_bytes(file_bytes(image))
     exec(compile(code, "copied.py", "exec"), {})
-    assert "11 objects" in capsys.readouterr().out
-    tab.page.keyboard.press("Control+z")  # back to the tab
+    assert "8 objects" in capsys.readouterr().out
+
+
+def test_wrong_ones_are_left_out_until_that_is_undone(tab):
+    tab.open("#tool=count&tab=count").drop(file_bytes(discs()), "discs.png")
+    for y, x in ((24, 24), (60, 60), (96, 96)):
+        mark(tab, y, x, 20)
+    assert tab.wait().page.inner_text("#count-facts").startswith("12 objects;")
+    tab.page.mouse.click(*tab.on_screen(24, 132), button="right")
+    assert tab.wait().page.inner_text("#count-facts").startswith("11 objects;")
     tab.page.wait_for_timeout(400)
     tab.page.keyboard.press("Control+z")
     tab.page.wait_for_timeout(100)
-    assert int(tab.wait().page.inner_text("#count-facts").split()[0]) == before
+    assert tab.wait().page.inner_text("#count-facts").startswith("12 objects;")
 
 
 def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_path):
     image = discs()
-    query = {"marks": "24,24,20 60,60,20 96,96,22 60,132"}
+    query = {"marks": "24,24,20 60,60,20 96,96,22 60,132 -24,96"}
     (tmp_path / "discs.png").write_bytes(file_bytes(image))
     with client() as server:
         key = server.post("/api/pictures?name=discs.png", content=file_bytes(image)).json()["key"]
@@ -142,10 +166,12 @@ def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_pat
             (tmp_path / name).write_bytes(server.get(f"/api/pictures/{key}/{name}", params=query).content)
         head, arrays = unpack(server.get(f"/api/pictures/{key}/count", params=query).content)
     marked = [[14, 14, 34, 34], [50, 50, 70, 70], [85, 85, 107, 107], [50, 122, 70, 142]]
-    found = imtorque.ObjectFinder().fit([image], [np.array(marked)], complete=False).predict(image)
+    finder = imtorque.ObjectFinder().fit([image], [np.array(marked)], complete=False, wrong=[[(24, 96)]])
+    found = finder.predict(image)
+    assert found.labels[24, 96] == 0
     assert (tmp_path / "objects.csv").read_text() == found.to_csv()
     assert_array_equal(np.asarray(Image.open(tmp_path / "objects.png")), found.labels)
-    assert head["count"] == len(found) == len(arrays["diameter"]) == 12
+    assert head["count"] == len(found) == len(arrays["diameter"])
     again = imtorque.ObjectFinder.load(tmp_path / "finder").predict(image)
     assert again.to_csv() == found.to_csv()
     command = ["teach", str(tmp_path / "discs.png"), "--clicks", "--objects", str(tmp_path / "marks.csv")]
@@ -165,7 +191,7 @@ def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_
     tab.page.set_input_files("#next-file", tmp_path / "second.png")
     tab.shows("#picture option:checked", "second.png").wait()
     assert tab.page.inner_text("#count-facts").startswith("9 objects;")
-    assert tab.page.inner_text("#count-facts").endswith("In 2 pictures: 21.")
+    assert tab.page.inner_text("#count-facts").endswith("In 2 pictures, each as last seen: 21.")
     for key in list(store._pictures):  # the server lets both go
         store.remove(key)
     tab.drag((24, 24), (24, 34))
@@ -179,6 +205,36 @@ def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_
     assert_array_equal(names["picture_1"], first)
     assert all("410" in text for text in tab.complaints)
     tab.complaints.clear()
+
+
+def test_the_pictures_of_a_folder_are_gone_through_with_what_was_taught(browser, tmp_path):
+    for name, missing in (("a.png", ()), ("b.png", (1, 6, 11)), ("c.png", (2, 3))):
+        (tmp_path / name).write_bytes(file_bytes(discs(missing)))
+    with running(start=start_pictures([str(tmp_path)])) as address:
+        tab = Tab(browser.new_page(viewport={"width": 1280, "height": 720}), address)
+        tab.page.set_default_timeout(60_000)
+        tab.open("#tool=count&tab=count").shows("#picture option:checked", "a.png")
+        for y, x in ((24, 24), (60, 60), (96, 96)):
+            mark(tab, y, x, 20)
+        assert tab.wait().page.inner_text("#count-facts").startswith("12 objects;")
+        tab.page.click("#next-picture")
+        tab.shows("#picture option:checked", "b.png").wait()
+        assert tab.page.inner_text("#count-facts").startswith("9 objects; 3 of 3")
+        tab.page.keyboard.press("n")
+        tab.shows("#picture option:checked", "c.png").wait()
+        assert tab.page.inner_text("#count-facts").endswith("In 3 pictures, each as last seen: 31.")
+        assert tab.page.locator("#after").is_disabled()
+        assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.lessons.length)") == 1
+        tab.page.keyboard.press("Shift+N")
+        tab.shows("#picture option:checked", "b.png").wait()
+        tab.page.click("#before")
+        tab.shows("#picture option:checked", "a.png").wait()
+        lengths = "({ page, state }) => [page.lessons, state.marks].map((marked) => marked.length)"
+        assert tab.page.evaluate(f"import('/page/page.js').then({lengths})") == [0, 3]
+        tab.page.click("#clear-marks")
+        assert tab.wait().page.inner_text("#count-facts") == "Nothing clicked yet."
+        assert tab.complaints == []
+        tab.page.close()
 
 
 @pytest.mark.parametrize(

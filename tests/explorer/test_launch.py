@@ -47,9 +47,10 @@ def test_it_starts_with_a_picture_says_where_and_ends_on_ctrl_c(tmp_path):
             assert json.load(answer) == {
                 "version": imtorque.__version__,
                 "samples": list(imtorque.datasets.SAMPLES),
-                "start": "a.png",
+                "start": ["a.png"],
                 "most_bytes": 64 * 2**20,
                 "network": None,
+                "notebook": False,
             }
     finally:
         process.send_signal(signal.SIGINT)
@@ -63,7 +64,7 @@ def test_a_browser_is_opened_unless_it_is_not_wanted(monkeypatch):
     CliRunner().invoke(app, ["explore", "sample:disc"])
     run("--port", "99", status=0)
     assert [options["browser"] for _, options in served] == [True, False]
-    assert [None if start is None else start.name for start, _ in served] == ["disc", None]
+    assert [[one.name for one in start] for start, _ in served] == [["disc"], []]
     assert served[0][1]["host"] == "127.0.0.1"
 
 
@@ -79,12 +80,12 @@ def test_serving_says_where_and_opens_the_page_there_once_it_answers(browser, mo
     monkeypatch.setattr(launch, "_Server", Kept)
     monkeypatch.setattr(launch.webbrowser, "open", opened.put)
     options = {"port": 0, "browser": browser, "announce": told.put}
-    thread = threading.Thread(target=launch.serve, args=(None,), kwargs=options)
+    thread = threading.Thread(target=launch.serve, kwargs=options)
     thread.start()
     try:
         address = told.get(timeout=60)
         with urllib.request.urlopen(f"{address}api/start") as answer:
-            assert json.load(answer)["start"] is None
+            assert json.load(answer)["start"] == []
         assert not browser or opened.get(timeout=60) == address
         assert opened.empty()
     finally:

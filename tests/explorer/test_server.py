@@ -16,7 +16,7 @@ from PIL import Image
 import imtorque
 from explorer_client import client, file_bytes, unpack
 from imtorque.explorer import guard, held
-from imtorque.explorer.held import HeldPicture, PictureStore, picture_of_array, picture_of_sample
+from imtorque.explorer.held import HeldPicture, PictureStore, given_picture, picture_of_array, picture_of_sample
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.settings import LAYERS, read_settings
 
@@ -75,7 +75,7 @@ def test_the_page_and_everything_it_loads_is_served_and_nothing_from_elsewhere(s
         seen.add(path)
         text = response.text
         assert not re.findall(r"""(?:src|href|from|import|url)\s*[=(]?\s*["'(](?:https?:)?//""", text), path
-        named = re.findall(r'(?:src|href)="(/page/[^"]+)"', text)
+        named = [f"/{name}" for name in re.findall(r'(?:src|href)="(page/[^"]+)"', text)]
         named += [f"/page/{name}" for name in re.findall(r'from "\./([^"]+)"', text)]
         waiting += [name for name in named if name not in seen]
     assert {"/page/main.js", "/page/torque.js", "/page/explorer.css", "/page/icon.svg"} <= seen
@@ -527,9 +527,9 @@ def test_other_sites_are_refused(server):
 
 
 def test_the_picture_the_server_was_started_with_is_there():
-    with client(start=picture_of_array(noise(), "photos/cat.png", held.read_as("photos/cat.png"))) as server:
-        assert server.get("/api/start").json()["start"] == "photos/cat.png"
-        keys = {server.post("/api/pictures?start=1").json()["key"] for _ in range(2)}
+    with client(start=[given_picture(picture_of_array(noise(), "cat.png", held.read_as("photos/cat.png")))]) as server:
+        assert server.get("/api/start").json()["start"] == ["cat.png"]
+        keys = {server.post("/api/pictures?start=0").json()["key"] for _ in range(2)}
         assert len(keys) == 2
         assert "read_image('photos/cat.png')" in ask(server, keys.pop(), "code").text
 

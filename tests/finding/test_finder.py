@@ -159,3 +159,9 @@ def test_likeness_is_a_quadratic_form_of_the_planes():
     form = np.triu(np.random.default_rng(0).normal(0, 0.3, (len(pixels), len(pixels))))
     expected = (pixels * (form @ pixels)).sum(axis=0).clip(-1.5, 1.5)
     assert_allclose(apply_likeness(planes, form).ravel(), expected, atol=1e-4)
+
+
+def test_what_is_wrong_must_be_points():
+    with pytest.raises(ValueError, match=r"wrong must be points \(n, 2\), got \(1, 4\)"):
+        read_marks([[5, 5, 9, 9]], SHAPE, wrong=[[1, 2, 3, 4]])
+    assert_array_equal(read_marks([[5, 5, 9, 9]], SHAPE, wrong=[(1, 3)]).reduced(2).wrong, [[0.25, 1.25]])

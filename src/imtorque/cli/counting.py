@@ -30,7 +30,8 @@ def teach(
         Path,
         typer.Option(
             exists=True,
-            help="What is marked: a CSV table with image,y0,x0,y1,x1 or image,y,x; or a folder of label images.",
+            help="What is marked: a CSV table with image,y0,x0,y1,x1 or image,y,x (with 1 in a column wrong: "
+            "what is no object); or a folder of label images.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The finder to write.")],
@@ -57,7 +58,13 @@ def teach(
         typer.echo(f"learning from {len(known)} pictures, which takes up to a minute ...", err=True)
         finder = ObjectFinder()
         pictures = [opening.read(path) for path in known]
-        finder.fit(pictures, [_reduced(marked[path.stem], reduce) for path in known], complete=not clicks)
+        examples = [marked[path.stem] for path in known]
+        finder.fit(
+            pictures,
+            [_reduced(example.objects, reduce) for example in examples],
+            complete=not clicks,
+            wrong=[_reduced(example.wrong, reduce) for example in examples],
+        )
         finder.save(out)
         typer.echo(f"{out}: {_trust(finder, clicks)}")
         rest = [path for path in paths if path.stem not in marked]
@@ -152,7 +159,7 @@ class _Tables:
 
 def _reduced(marked: Any, factor: int) -> Any:
     """Return marks on a picture whose blocks of pixels became one; of a label image every so many-th pixel."""
-    if factor == 1:
+    if factor == 1 or not marked.size:
         return marked
     if marked.shape[-1] in (2, 4) and marked.dtype.kind == "f":
         return (marked - (factor - 1) / 2) / factor if marked.shape[-1] == 2 else marked / factor

@@ -127,13 +127,23 @@ def _reading_table(place: Path) -> Iterator[None]:
         raise ValueError(f"{place}: must be a CSV table in UTF-8, got: {error}") from None
 
 
-def read_objects(place: Path) -> dict[str, NDArray[Any]]:
+@dataclass(frozen=True)
+class Marked:
+    """What is marked in one picture: boxes, points or a label image, and points (n, 2) of what is no object."""
+
+    objects: NDArray[Any]
+    wrong: NDArray[np.float64]
+
+
+def read_objects(place: Path) -> dict[str, Marked]:
     """Return what is marked, by picture: boxes or points of a CSV table, or the label images of a folder.
 
-    A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x. Label images are named as their pictures.
+    A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x; 1 in a column `wrong` marks what is no
+    object. Label images are named as their pictures.
     """
     if place.is_dir():
-        found = {path.stem: read_image(path) for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES}
+        paths = [path for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES]
+        found = {path.stem: Marked(read_image(path), np.zeros((0, 2))) for path in paths}
         if not found:
             raise ValueError(f"{place}: must hold label images, got none")
         return found
@@ -144,9 +154,21 @@ def read_objects(place: Path) -> dict[str, NDArray[Any]]:
         if names is None:
             raise ValueError(f"{place}: must have the columns image,y0,x0,y1,x1 or image,y,x, got {sorted(columns)}")
         marked: dict[str, list[list[float]]] = {}
+        wrong: dict[str, list[list[float]]] = {}
         for number, row in enumerate(rows, start=2):
             try:
-                marked.setdefault(Path(row["image"]).stem, []).append([float(row[name]) for name in names])
-            except (TypeError, ValueError):
-                raise ValueError(f"{place}: line {number} must hold numbers in {', '.join(names)}, got {row}") from None
-    return {name: np.array(places) for name, places in marked.items()}
+                stem, numbers = Path(row["image"]).stem, [float(row[name]) for name in names]
+                is_wrong = {"": False, "0": False, "1": True}[(row.get("wrong") or "").strip()]
+            except (KeyError, TypeError, ValueError):
+                must = f"numbers in {', '.join(names)}, and in wrong 0 or 1"
+                raise ValueError(f"{place}: line {number} must hold {must}, got {row}") from None
+            (wrong if is_wrong else marked).setdefault(stem, []).append(_middle(numbers) if is_wrong else numbers)
+    return {
+        stem: Marked(np.array(marked.get(stem, [])), np.array(wrong.get(stem, [])).reshape(-1, 2))
+        for stem in sorted({*marked, *wrong})
+    }
+
+
+def _middle(numbers: list[float]) -> list[float]:
+    """Return the middle of a box, or a point itself."""
+    return numbers if len(numbers) == 2 else [(numbers[i] + numbers[i + 2] - 1) / 2 for i in (0, 1)]

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from imtorque.cli.running import SAMPLE, one_line_errors
-from imtorque.explorer.held import HeldPicture, picture_of_array, picture_of_sample, read_as
-from imtorque.files import read_image
+from imtorque.explorer.held import Given, HeldPicture, given_picture, picture_of_array, picture_of_sample, read_as
+from imtorque.files import find_pictures, read_image
 
-MISSING = "imtorque explore needs starlette, uvicorn and segno: pip install 'imtorque[explore]'"
+MOST_PICTURES = 1000  # that a page lists
+MISSING = "imtorque explore needs starlette, uvicorn, segno and threadpoolctl: pip install 'imtorque[explore]'"
 
 
 def explore(
-    image: Annotated[
-        str | None,
-        typer.Argument(metavar="IMAGE", help="A picture to open with, or sample:NAME; a drawn scene by default."),
+    images: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[IMAGES]...",
+            help="Pictures or folders to go through, or sample:NAME; a drawn scene by default.",
+            show_default=False,
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at. Others than 127.0.0.1 let other machines in.")
@@ -33,25 +39,36 @@ def explore(
     Everything runs on this machine; nothing is sent elsewhere. Ctrl+C ends it.
 
     Example: [bold]imtorque explore sample:hopper[/bold]
+
+    To count in the pictures of a folder, one after the other: [bold]imtorque explore cells/[/bold]
     """
     with one_line_errors():
-        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno")):
+        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "threadpoolctl")):
             raise ValueError(MISSING)
         from imtorque.explorer.launch import is_loopback, serve  # here, because they bring the server
 
-        start = _start_picture(image)
+        start = start_pictures(images or [])
         if not is_loopback(host):
             typer.echo(f"Note: whoever reaches {host} can use the explorer and send it pictures.", err=True)
         with contextlib.suppress(KeyboardInterrupt):
             serve(start, host=host, port=port, browser=browser, announce=_announce)
 
 
-def _start_picture(image: str | None) -> HeldPicture | None:
-    if image is None:
-        return None
-    if image.startswith(SAMPLE):
-        return picture_of_sample(image.removeprefix(SAMPLE))
-    return picture_of_array(read_image(image), image, read_as(image))
+def start_pictures(images: list[str]) -> list[Given]:
+    """Return the pictures that arguments name; the first is read, so that what is wrong with it is said at once."""
+    start: list[Given] = []
+    for image in images:
+        if image.startswith(SAMPLE):
+            start.append(given_picture(picture_of_sample(image.removeprefix(SAMPLE))))
+        else:
+            start += [Given(str(path), partial(_read, str(path))) for path in find_pictures([image])]
+    if len(start) > MOST_PICTURES:
+        raise ValueError(f"pictures must be at most {MOST_PICTURES}, got {len(start)}")
+    return [given_picture(start[0].read()), *start[1:]] if start else []
+
+
+def _read(path: str) -> HeldPicture:
+    return picture_of_array(read_image(path), path, read_as(path))
 
 
 def _announce(address: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +15,16 @@ from imtorque.explorer.settings import Mark, Settings
 from imtorque.finding import Blobs, ObjectFinder
 
 Numbers = tuple[float, ...]
-
-
 Objects = list[Numbers]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A picture in which something was clicked: objects, and what is none."""
+
+    picture: HeldPicture
+    objects: Objects
+    wrong: list[tuple[int, int]]
 
 
 def marked_objects(settings: Settings) -> list[Objects]:
@@ -41,15 +50,17 @@ def _box(mark: Mark, usual: float) -> Numbers:
     return mark.y - half, mark.x - half, mark.y + half, mark.x + half
 
 
-def _lessons_of(picture: HeldPicture, settings: Settings) -> list[tuple[HeldPicture, Objects]]:
-    """Return the pictures in which something was clicked, and what."""
-    pairs = zip((*settings.teachers, picture), marked_objects(settings), strict=True)
-    return [(one, objects) for one, objects in pairs if objects]
+def _lessons_of(picture: HeldPicture, settings: Settings) -> list[Lesson]:
+    """Return what was clicked in which picture, this one last."""
+    every = (*(marks for _, marks in settings.lessons), settings.marks)
+    triples = zip((*settings.teachers, picture), marked_objects(settings), every, strict=True)
+    lessons = [Lesson(one, objects, wrong_places(marks)) for one, objects, marks in triples]
+    return [lesson for lesson in lessons if lesson.objects or lesson.wrong]
 
 
-def wrong_places(settings: Settings) -> list[tuple[int, int]]:
+def wrong_places(marks: Sequence[Mark]) -> list[tuple[int, int]]:
     """Return where something was clicked that is no object."""
-    return [(mark.y, mark.x) for mark in settings.marks if mark.wrong]
+    return [(mark.y, mark.x) for mark in marks if mark.wrong]
 
 
 def finder_of(picture: HeldPicture, settings: Settings) -> ObjectFinder:
@@ -64,7 +75,10 @@ def finder_of(picture: HeldPicture, settings: Settings) -> ObjectFinder:
     return picture.recall(
         ("finder", settings.lessons, settings.marks),
         lambda: ObjectFinder().fit(
-            [one.image for one, _ in lessons], [np.array(objects) for _, objects in lessons], complete=False
+            [lesson.picture.image for lesson in lessons],
+            [np.array(lesson.objects) for lesson in lessons],
+            complete=False,
+            wrong=[lesson.wrong for lesson in lessons],
         ),
     )
 
@@ -73,7 +87,8 @@ def found_of(picture: HeldPicture, settings: Settings) -> Blobs:
     """Return the objects found, without those that were clicked as wrong."""
     finder = finder_of(picture, settings)
     found = picture.recall(("found", settings.lessons, settings.marks), lambda: finder.predict(picture.image))
-    wrong: BoolArray = np.isin(np.arange(1, len(found) + 1), [found.labels[place] for place in wrong_places(settings)])
+    places = wrong_places(settings.marks)
+    wrong: BoolArray = np.isin(np.arange(1, len(found) + 1), [found.labels[place] for place in places])
     return found[~wrong]
 
 
@@ -88,10 +103,13 @@ def finder_file(picture: HeldPicture, settings: Settings) -> bytes:
 def marks_table(picture: HeldPicture, settings: Settings) -> str:
     """Return what was clicked as `imtorque teach --clicks --objects` reads it."""
     lessons = _lessons_of(picture, settings)
-    lines = ["image,y0,x0,y1,x1" if len(lessons[0][1][0]) == 4 else "image,y,x"]
-    for one, objects in lessons:
-        name = Path(one.name).name.replace('"', "")
-        lines += [f'"{name}",{",".join(f"{number:g}" for number in numbers)}' for numbers in objects]
+    boxes = any(len(numbers) == 4 for lesson in lessons for numbers in lesson.objects)
+    lines = ["image,y0,x0,y1,x1,wrong" if boxes else "image,y,x,wrong"]
+    for lesson in lessons:
+        name = Path(lesson.picture.name).name.replace('"', "")
+        wrong = [(y, x, y + 1, x + 1) if boxes else (y, x) for y, x in lesson.wrong]
+        for places, is_wrong in ((lesson.objects, 0), (wrong, 1)):
+            lines += [f'"{name}",{",".join(f"{number:g}" for number in numbers)},{is_wrong}' for numbers in places]
     return "\n".join(lines) + "\n"
 
 
@@ -99,21 +117,22 @@ def count_code(picture: HeldPicture, settings: Settings) -> list[str]:
     """Return the lines of Python that count as the page does."""
     lessons = _lessons_of(picture, settings)
     lines = ["", "# Objects like those that were clicked."]
-    names = []
-    for number, (one, objects) in enumerate(lessons, 1):
-        if one is not picture:
-            lines += ["here = image", *one.recipe, f"picture_{number} = image", "image = here"]
-        names.append((f"picture_{number}" if one is not picture else "image", f"marked_{number}"))
-        lines.append(f"marked_{number} = {objects!r}")
-    pictures, marked = (", ".join(name) for name in zip(*names, strict=True))
-    lines += [
-        f"finder = imtorque.ObjectFinder().fit([{pictures}], [{marked}], complete=False)",
-        "found = finder.predict(image)",
-    ]
-    wrong = wrong_places(settings)
-    if wrong:
+    pictures, marked = [], []
+    for number, lesson in enumerate(lessons, 1):
+        here = lesson.picture is picture
+        if not here:
+            lines += ["here = image", *lesson.picture.recipe, f"picture_{number} = image", "image = here"]
+        pictures.append("image" if here else f"picture_{number}")
+        marked.append(f"marked_{number}")
+        lines.append(f"marked_{number} = {lesson.objects!r}")
+    given = f"[{', '.join(pictures)}], [{', '.join(marked)}], complete=False"
+    if any(lesson.wrong for lesson in lessons):
+        lines.append(f"wrong = {[lesson.wrong for lesson in lessons]!r}  # what was clicked as no object, by picture")
+        given += ", wrong=wrong"
+    lines += [f"finder = imtorque.ObjectFinder().fit({given})", "found = finder.predict(image)"]
+    if any(mark.wrong for mark in settings.marks):
         lines += [
-            f"wrong = [found.labels[place] for place in {wrong!r}]",
-            "found = found[[number not in wrong for number in range(1, len(found) + 1)]]",
+            "left_out = [found.labels[place] for place in wrong[-1]]",
+            "found = found[[number not in left_out for number in range(1, len(found) + 1)]]",
         ]
     return [*lines, 'print(f"{len(found)} objects")', "print(found.to_csv())"]

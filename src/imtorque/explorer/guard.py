@@ -11,13 +11,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_UPLOAD_BYTES = 64 * 2**20
 
-# The page has its own scripts and styles only, shows pictures it made itself, and may not be framed.
+# The page has its own scripts and styles only, shows pictures it made itself, and may be framed by notebooks alone.
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    "frame-ancestors {ancestors}; base-uri 'none'; form-action 'none'"
 )
 HEADERS = {
-    "content-security-policy": CONTENT_POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
@@ -33,10 +32,14 @@ class Guard:
     server by an address, by localhost, or by a name it was started with.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str] = ()) -> None:
-        """Guard an application that may be asked for by these names."""
+    def __init__(self, app: ASGIApp, names: Iterable[str] = (), ancestors: Iterable[str] = ()) -> None:
+        """Guard an application that may be asked for by these names and be framed by these sites."""
         self._app = app
         self._names = {"localhost", *(name.lower() for name in names)}
+        sites = " ".join(ancestors)
+        self._framed = bool(sites)
+        policy = CONTENT_POLICY.format(ancestors=sites or "'none'")
+        self._headers = {"content-security-policy": policy, **HEADERS}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -46,16 +49,16 @@ class Guard:
         refusal = self._refusal(Headers(scope=scope))
         if refusal is not None:
             status, message = refusal
-            await JSONResponse({"error": message}, status)(scope, receive, _with_headers(send))
+            await JSONResponse({"error": message}, status)(scope, receive, self._with_headers(send))
             return
-        await self._app(scope, receive, _with_headers(send))
+        await self._app(scope, receive, self._with_headers(send))
 
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
         if not self._is_own(host):
             return 421, f"the explorer must be asked for by its address or localhost, got {host[:80]!r}"
         origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2] != host:
+        if origin is not None and origin.partition("://")[2] != host and not self._is_proxy(origin):
             return 403, f"requests must come from the explorer's own page, got one from {origin[:80]!r}"
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
             return 403, "requests must come from the explorer's own page, got one from another site"
@@ -63,6 +66,20 @@ class Guard:
         if not length.isdecimal() or int(length) > MOST_UPLOAD_BYTES:
             return 413, f"a picture must have at most {MOST_UPLOAD_BYTES // 2**20} MiB, got {length[:20]} bytes"
         return None
+
+    def _with_headers(self, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        return sending
+
+    def _is_proxy(self, origin: str) -> bool:
+        """Return whether a notebook's page comes by a name that passes its requests on to this server."""
+        return self._framed and host_name(origin.partition("://")[2]) in self._names - {"localhost"}
 
     def _is_own(self, host: str) -> bool:
         name = host_name(host)
@@ -88,14 +105,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return sending

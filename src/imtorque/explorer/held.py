@@ -81,6 +81,21 @@ class HeldPicture:
         return result
 
 
+@dataclass(frozen=True)
+class Given:
+    """A picture that the server is started with: its name, and how it is read whenever a page asks for it."""
+
+    name: str
+    read: Callable[[], HeldPicture]
+
+
+def given_picture(picture: HeldPicture) -> Given:
+    """Return a picture that has been read, to start with; every page has one of its own."""
+    return Given(
+        picture.name, lambda: HeldPicture(picture.name, picture.image, picture.recipe, picture.whole, picture.original)
+    )
+
+
 def picture_of_sample(name: str) -> HeldPicture:
     """Return a sample picture by its name; photographs are halved, as the paper's are."""
     return _worked_on(name, sample(name), f"imtorque.datasets.sample({name!r})", 2 if name in PHOTOGRAPHS else 1)

@@ -6,19 +6,20 @@ import ipaddress
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
-from imtorque.explorer.held import HeldPicture
+from imtorque.explorer.held import Given
 from imtorque.explorer.server import make_app
+from imtorque.explorer.working import plain_algebra
 
 PORT = 8745
 PORTS_TRIED = 20
 
 
 def serve(
-    start: HeldPicture | None,
+    start: Sequence[Given] = (),
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
@@ -30,7 +31,7 @@ def serve(
     Parameters
     ----------
     start
-        The picture the page opens with.
+        The pictures the page goes through, the first of which it opens with.
     host
         The address to listen at.
     port
@@ -54,7 +55,7 @@ def serve(
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some block until closed
 
     server.ready = ready
-    with listening:
+    with listening, plain_algebra():
         server.run(sockets=[listening])
 
 

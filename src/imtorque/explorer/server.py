@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import resources
 
 from starlette.applications import Starlette
@@ -21,9 +21,9 @@ from imtorque import _native
 from imtorque.datasets import SAMPLES
 from imtorque.explorer.answers import ANSWERS, Answer, described
 from imtorque.explorer.guard import MOST_UPLOAD_BYTES, Guard
-from imtorque.explorer.held import HeldPicture, PictureStore, picture_of_file, picture_of_sample
+from imtorque.explorer.held import Given, HeldPicture, PictureStore, picture_of_file, picture_of_sample
 from imtorque.explorer.qr import qr_picture
-from imtorque.explorer.settings import read_settings
+from imtorque.explorer.settings import Settings, read_settings
 from imtorque.explorer.working import Uploads, Workers
 
 SWEEP_SECONDS = 5.0
@@ -32,27 +32,30 @@ GONE = 499  # nobody reads the answer
 
 
 def make_app(
-    start: HeldPicture | None = None,
+    start: Sequence[Given] = (),
     *,
     names: tuple[str, ...] = (),
     store: PictureStore | None = None,
     network: str | None = None,
+    notebook: Notebook | None = None,
 ) -> ASGIApp:
     """Return the explorer as an ASGI application.
 
     Parameters
     ----------
     start
-        The picture the page opens with; a drawn scene where there is none.
+        The pictures the page goes through, the first of which it opens with; a drawn scene where there are none.
     names
         Host names, besides addresses and localhost, by which the server may be asked for.
     store
         Where pictures are held.
     network
         Where other machines find the page, if they do.
+    notebook
+        Told what is on the page, which it may have in a frame.
     """
     held = PictureStore() if store is None else store
-    explorer = Explorer(held, start, network)
+    explorer = Explorer(held, start, network, notebook)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -77,17 +80,31 @@ def make_app(
         },
         lifespan=lifespan,
     )
-    return Guard(app, names)  # around all of it, so that answers to failures have its headers too
+    return Guard(
+        app, names, () if notebook is None else notebook.ancestors
+    )  # around all of it, so that answers to failures have its headers too
+
+
+@dataclass
+class Notebook:
+    """The notebook that shows the page: who may frame it, and what was last on it."""
+
+    ancestors: tuple[str, ...]
+    picture: HeldPicture | None = None
+    settings: Settings = field(default_factory=Settings)
 
 
 class Explorer:
     """The answers to the page's requests."""
 
-    def __init__(self, store: PictureStore, start: HeldPicture | None, network: str | None) -> None:
-        """Answer about the pictures in the store, the first of which may be given."""
+    def __init__(
+        self, store: PictureStore, start: Sequence[Given], network: str | None, notebook: Notebook | None
+    ) -> None:
+        """Answer about the pictures in the store, and about those that are given."""
         self._store = store
         self._start = start
         self._network = network
+        self._notebook = notebook
         self._uploads = Uploads()
         self._decoding = Workers(1)  # a picture may be large until it is shrunk
         self._answering = Workers()
@@ -103,14 +120,21 @@ class Explorer:
             Route("/api/pictures", self.take, methods=["POST"]),
             Route("/api/pictures/{key}", self.forget, methods=["DELETE"]),
             Route("/api/pictures/{key}/close", self.close, methods=["POST"]),
+            *([Route("/api/pictures/{key}/state", self.note, methods=["POST"])] if self._notebook else []),
             *(Route(f"/api/pictures/{{key}}{name}", self._computed(answer)) for name, answer in ANSWERS.items()),
         ]
 
     async def about(self, _: Request) -> Response:
         """Say which pictures there are to begin with, and how large one may be."""
-        start = None if self._start is None else self._start.name
-        facts = {"version": imtorque.__version__, "samples": list(SAMPLES), "start": start}
-        return JSONResponse({**facts, "most_bytes": MOST_UPLOAD_BYTES, "network": self._network})
+        facts = {
+            "version": imtorque.__version__,
+            "samples": list(SAMPLES),
+            "start": [one.name for one in self._start],
+            "most_bytes": MOST_UPLOAD_BYTES,
+            "network": self._network,
+            "notebook": self._notebook is not None,
+        }
+        return JSONResponse(facts)
 
     async def qr_code(self, request: Request) -> Response:
         """Answer a text, such as the page's address, as a QR code."""
@@ -118,13 +142,12 @@ class Explorer:
         return Response(qr_picture(text), media_type="image/svg+xml")
 
     async def take(self, request: Request) -> Response:
-        """Take a picture: a file in the body, or the name of a sample, or the one the server was started with."""
+        """Take a picture: a file in the body, the name of a sample, or the number of one it was started with."""
         query = dict(request.query_params)
         if set(query) == {"sample"}:
             picture = await self._decoding.compute(request, lambda: picture_of_sample(query["sample"]))
-        elif set(query) == {"start"} and self._start is not None:
-            first = self._start
-            picture = HeldPicture(first.name, first.image, first.recipe, whole=first.whole)
+        elif set(query) == {"start"}:
+            picture = await self._decoding.compute(request, self._given(query["start"]).read)
         elif set(query) == {"name"}:
             data = await self._uploads.read(request)
             name = query["name"][:200] or "picture"
@@ -133,6 +156,18 @@ class Explorer:
             raise ValueError(f"a picture must be given by name and content, or by sample, got {sorted(query)}")
         self._store.add(picture)
         return JSONResponse(described(picture), 201)
+
+    def _given(self, text: str) -> Given:
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else -1
+        if not 0 <= number < len(self._start):
+            raise ValueError(f"start must be the number of a picture, below {len(self._start)}, got {text[:40]!r}")
+        return self._start[number]
+
+    async def note(self, request: Request) -> Response:
+        """Take note of what is on the page, for the notebook."""
+        if self._notebook is not None:
+            self._notebook.picture, self._notebook.settings = self._asked(request)
+        return Response(status_code=204)
 
     async def close(self, request: Request) -> Response:
         """Take a tab's farewell."""
@@ -146,15 +181,20 @@ class Explorer:
 
     def _computed(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
-            settings = read_settings(dict(request.query_params))
-            try:
-                picture = self._store.get(request.path_params["key"])
-                teachers = tuple(self._store.get(key) for key, _ in settings.lessons)
-            except KeyError:
-                raise HTTPException(410, "this picture is no longer held: open it again") from None
-            return await self._answering.compute(request, lambda: answer(picture, replace(settings, teachers=teachers)))
+            picture, settings = self._asked(request)
+            return await self._answering.compute(request, lambda: answer(picture, settings))
 
         return respond
+
+    def _asked(self, request: Request) -> tuple[HeldPicture, Settings]:
+        """Return the picture a request is about, and its settings."""
+        settings = read_settings(dict(request.query_params))
+        try:
+            picture = self._store.get(request.path_params["key"])
+            teachers = tuple(self._store.get(key) for key, _ in settings.lessons)
+        except KeyError:
+            raise HTTPException(410, "this picture is no longer held: open it again") from None
+        return picture, replace(settings, teachers=teachers)
 
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         content = self._files[name]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Callable
-from contextlib import suppress
-from typing import TypeVar
+from contextlib import AbstractContextManager, suppress
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from threadpoolctl import threadpool_limits
 
 from imtorque import _native
 from imtorque.explorer.guard import MOST_UPLOAD_BYTES
@@ -24,6 +25,12 @@ STALL_SECONDS = 5.0  # without a byte
 MOST_COMPUTING = 4  # answers at once: each takes memory
 
 Result = TypeVar("Result")
+
+
+def plain_algebra() -> AbstractContextManager[Any]:
+    """Let linear algebra use one thread: its products here take a millisecond, and its other threads spin for ten."""
+    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    return limits
 
 
 class Uploads:

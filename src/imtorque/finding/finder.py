@@ -26,7 +26,15 @@ from imtorque.finding.noise import noise_level
 from imtorque.finding.planes import Planes, Sizes, signs_of, sizes_of, working_planes
 from imtorque.finding.pool import KINDS, Pool, edge_sigma, find_candidates, sources_of
 from imtorque.finding.table import Blobs
-from imtorque.finding.training import KIND_SETS, Lesson, Setting, choose_setting, chosen_of, setting_from_clicks
+from imtorque.finding.training import (
+    KIND_SETS,
+    Lesson,
+    Setting,
+    choose_setting,
+    chosen_of,
+    learned_from,
+    setting_from_clicks,
+)
 from imtorque.finding.truth import ANGLES, Marks, read_marks
 from imtorque.images import Picture, grey_image
 
@@ -72,6 +80,7 @@ class ObjectFinder:
         ignored: Sequence[ArrayLike] | None = None,
         *,
         complete: bool = True,
+        wrong: Sequence[ArrayLike] | None = None,
     ) -> ObjectFinder:
         """Learn from pictures with their objects marked.
 
@@ -87,12 +96,15 @@ class ObjectFinder:
         complete
             Whether all objects of the pictures are marked. With False a handful of clicks will do; then the threshold
             follows from what the clicked objects get, and no F1 is known.
+        wrong
+            For each picture points (k, 2) with y, x of what is no object though it looks like one: with `complete` it
+            is known, without it teaches.
         """
         if not len(pictures) or len(pictures) != len(objects):
             raise ValueError(f"every picture must have its objects, got {len(pictures)} and {len(objects)}")
-        aside = [()] * len(pictures) if ignored is None else ignored
+        aside, no = ([()] * len(pictures) if given is None else given for given in (ignored, wrong))
         shapes = [np.shape(picture)[:2] for picture in pictures]
-        marks = [read_marks(o, (s[0], s[1]), i) for o, s, i in zip(objects, shapes, aside, strict=True)]
+        marks = [read_marks(o, (s[0], s[1]), i, w) for o, s, i, w in zip(objects, shapes, aside, no, strict=True)]
         self._sizes = sizes_of(pictures, marks)
         marks = [mark.reduced(self._sizes.factor) for mark in marks]
         planes = [working_planes(picture, self._sizes) for picture in pictures]
@@ -102,10 +114,9 @@ class ObjectFinder:
             self.setting_, examples = choose_setting(lessons, self._sizes, self.kinds)
         else:
             self.setting_, examples = setting_from_clicks(lessons, self._sizes, max(self.kinds, key=len))
-        features = np.concatenate([example.measured.features for example in examples])
-        values = np.concatenate([example.judged.value for example in examples])
+        features, values, weights = learned_from(examples)
         known = np.isfinite(values)
-        self._forest = grow_forest(features[known], values[known])
+        self._forest = grow_forest(features[known], values[known], None if weights is None else weights[known])
         return self
 
     def _lessons(self, planes: list[Planes], marks: list[Marks]) -> list[Lesson]:

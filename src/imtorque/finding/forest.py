@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque._types import Float32Array, FloatArray
+from imtorque.threads import available_cores, ended_by, watched
 
 TREES = 80
 SMALLEST_LEAF = 4
@@ -53,21 +55,33 @@ class Forest:
 
 
 def grow_forest(
-    features: Float32Array, values: FloatArray, *, trees: int = TREES, most_rows: int = MOST_ROWS, seed: int = 0
+    features: Float32Array,
+    values: FloatArray,
+    weights: FloatArray | None = None,
+    *,
+    trees: int = TREES,
+    most_rows: int = MOST_ROWS,
+    seed: int = 0,
 ) -> Forest:
-    """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features."""
+    """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features, each of some weight."""
     try:
-        from sklearn.ensemble import ExtraTreesRegressor
+        from sklearn.tree import ExtraTreeRegressor
     except ImportError as error:
         raise ImportError("learning needs scikit-learn: pip install 'imtorque[learn]'") from error
 
-    rng = np.random.default_rng(seed)
-    rows = rng.permutation(len(values))[:most_rows]
-    grower = ExtraTreesRegressor(
-        trees, min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, n_jobs=-1, random_state=seed
-    )
-    grower.fit(features[rows], values[rows])
-    return _as_arrays([tree.tree_ for tree in grower.estimators_])
+    rows = np.random.default_rng(seed).permutation(len(values))[:most_rows]
+    chosen, wanted = np.ascontiguousarray(features[rows], np.float32), values[rows].astype(np.float64)[:, None]
+    weight, cancellation = None if weights is None else weights[rows], watched()
+    seeds = np.random.RandomState(seed)  # as ExtraTreesRegressor draws them: the same trees, which can be ended
+
+    def grow(number: int) -> Any:
+        with ended_by(cancellation):
+            _native.check_interrupt()
+        tree = ExtraTreeRegressor(min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, random_state=number)
+        return tree.fit(chosen, wanted, weight, check_input=False).tree_
+
+    with ThreadPoolExecutor(available_cores()) as threads:  # trees grow outside of Python
+        return _as_arrays(list(threads.map(grow, [seeds.randint(np.iinfo(np.int32).max) for _ in range(trees)])))
 
 
 def _as_arrays(trees: list[Any]) -> Forest:

@@ -24,7 +24,7 @@ from imtorque.finding.planes import Planes, Sizes
 from imtorque.finding.shapes import polygon_moments
 from imtorque.finding.things import thing_scores
 from imtorque.finding.truth import ANGLES
-from imtorque.threads import get_num_threads
+from imtorque.threads import ended_by, get_num_threads, watched
 from imtorque.torque import torque_volume
 
 GROWTH = 1.2  # ratio of neighbouring sizes
@@ -110,9 +110,15 @@ def patch_sizes(sizes: Sizes) -> IntArray:
 
 def find_candidates(planes: Planes, sizes: Sizes, sources: Sequence[int]) -> Pool:
     """Return the candidates of these sources, one source after the other."""
-    sides = patch_sizes(sizes)
+    sides, cancellation = patch_sizes(sizes), watched()
+
+    def find(number: int) -> Pool:
+        with ended_by(cancellation):
+            _native.check_interrupt()
+            return _candidates_of(planes, sides, number)
+
     with ThreadPoolExecutor(get_num_threads()) as threads:  # most of the work is done outside of Python
-        parts = list(threads.map(lambda number: _candidates_of(planes, sides, number), sources))
+        parts = list(threads.map(find, sources))
     names = Pool.__dataclass_fields__
     return Pool(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 

@@ -28,16 +28,20 @@ class Judged:
         The object each lies on by its place, and the one it overlaps by at least one half; -1 for none.
     marked
         How many objects there are.
+    wrong
+        Which ones hold a place that was marked as no object.
     """
 
     value: FloatArray
     place: IntArray
     overlap: IntArray
     marked: int
+    wrong: NDArray[np.bool_]
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> Judged:
         """Return these candidates alone."""
-        return Judged(self.value[chosen], self.place[chosen], self.overlap[chosen], self.marked)
+        place, overlap, wrong = self.place[chosen], self.overlap[chosen], self.wrong[chosen]
+        return Judged(self.value[chosen], place, overlap, self.marked, wrong)
 
     def counts(self, chosen: NDArray[np.bool_]) -> tuple[int, int, int, int]:
         """Return how many objects chosen candidates lie on, how many they overlap, how many were chosen and marked."""
@@ -49,7 +53,7 @@ def judge(measured: Measured, marks: Marks, shape: tuple[int, int], diameter: fl
     """Return what the candidates of a picture of this shape, with objects of this diameter, are worth."""
     if not len(marks):
         none = np.full(len(measured.pool), -1)
-        return Judged(np.zeros(len(measured.pool)), none, none, 0)
+        return Judged(np.zeros(len(measured.pool)), none, none, 0, _wrong(measured, marks))
     if marks.form == "points":
         return _by_points(measured, marks, diameter)
     iou = overlaps_with_marks(measured, marks, shape)
@@ -59,7 +63,8 @@ def judge(measured: Measured, marks: Marks, shape: tuple[int, int], diameter: fl
     y, x = measured.shapes[:, 1], measured.shapes[:, 2]
     y0, x0, y1, x1 = marks.boxes[object_].T
     inside = (y >= y0 - 0.5) & (x >= x0 - 0.5) & (y < y1 - 0.5) & (x < x1 - 0.5) & (best > 0)
-    return Judged(value, np.where(inside, object_, -1), np.where(best >= 0.5, object_, -1), len(marks))
+    place, overlap = np.where(inside, object_, -1), np.where(best >= 0.5, object_, -1)
+    return Judged(value, place, overlap, len(marks), _wrong(measured, marks))
 
 
 def overlaps_with_marks(measured: Measured, marks: Marks, shape: tuple[int, int]) -> FloatArray:
@@ -82,10 +87,10 @@ def overlaps_with_marks(measured: Measured, marks: Marks, shape: tuple[int, int]
     return iou
 
 
-def _held(measured: Measured, marks: Marks) -> NDArray[np.bool_]:
-    """Return which marked middles lie in each candidate's outline, (candidates, objects)."""
+def _held(measured: Measured, points: FloatArray) -> NDArray[np.bool_]:
+    """Return which points lie in each candidate's outline, (candidates, points)."""
     pool = measured.pool
-    dy, dx = marks.points[None, :, 0] - pool.y[:, None], marks.points[None, :, 1] - pool.x[:, None]
+    dy, dx = points[None, :, 0] - pool.y[:, None], points[None, :, 1] - pool.x[:, None]
     count = pool.radii.shape[1]
     place = np.rint(np.arctan2(dy, dx) % (2 * np.pi) / (2 * np.pi) * count).astype(int) % count
     return np.asarray(np.hypot(dy, dx) < np.take_along_axis(pool.radii, place, axis=1))
@@ -93,13 +98,18 @@ def _held(measured: Measured, marks: Marks) -> NDArray[np.bool_]:
 
 def _by_points(measured: Measured, marks: Marks, diameter: float) -> Judged:
     """Judge by points: 1 for candidates that hold one near their middle, 0 for those that hold two or none."""
-    held = _held(measured, marks)
+    held = _held(measured, marks.points)
     distance = np.hypot(*(marks.points[None, :, i] - measured.shapes[:, None, 1 + i] for i in (0, 1)))
     near = np.where(held, distance, np.inf).min(axis=1)
     value = np.where(held.sum(axis=1) == 1, 1 / (1 + (near / (CENTRAL * diameter / 2)) ** 4), 0.0)
     value = np.where(_ignored(measured, marks) & (value < 0.5), np.nan, value)
     object_ = np.where(distance.min(axis=1) <= diameter / 2, distance.argmin(axis=1), -1)
-    return Judged(value, object_, object_, len(marks))
+    return Judged(value, object_, object_, len(marks), _wrong(measured, marks))
+
+
+def _wrong(measured: Measured, marks: Marks) -> NDArray[np.bool_]:
+    """Return which candidates hold a place that was marked as no object."""
+    return np.asarray(_held(measured, marks.wrong).any(axis=1))
 
 
 def _ignored(measured: Measured, marks: Marks) -> NDArray[np.bool_]:

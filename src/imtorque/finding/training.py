@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import FloatArray, IntArray
+from imtorque._types import Float32Array, FloatArray, IntArray
 from imtorque.finding.choice import choose_set
 from imtorque.finding.features import Measured, measure
 from imtorque.finding.forest import grow_forest
@@ -24,6 +24,7 @@ COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 BIAS_COST = 0.25  # in F1, of counts that are wrong by their whole
 OVERLAP = 0.3  # of the smaller candidate that two may share
 SURE = 0.5  # part of the value of marked objects from which on unmarked ones are taken
+WRONG_WEIGHT = 4.0  # of a candidate that was marked as wrong, beside one that was not marked
 KIND_SETS = (  # the plainest first: among kinds that are level the earlier ones are taken
     ("threshold",),
     ("torque",),
@@ -142,7 +143,8 @@ def setting_from_clicks(
 
     A forest that takes the unmarked for wrong gives every object a value in proportion to its chance to be one (Elkan
     and Noto 2008); the proportion is what the marked ones get from forests that did not see them. Unmarked candidates
-    that get as much may be objects: they are set aside, and everything is done once more.
+    that get as much may be objects: they are set aside, unless they were marked as wrong, and everything is done once
+    more.
     """
     examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
     values = out_of_fold(examples)
@@ -169,22 +171,29 @@ def _best_of_marked(examples: Sequence[Example], values: Sequence[FloatArray]) -
 def _without_likely(example: Example, likely: NDArray[np.bool_]) -> Example:
     """Return an example in which likely candidates without a mark count neither way."""
     judged = example.judged
-    value = np.where(likely & (judged.overlap < 0), np.nan, judged.value)
+    value = np.where(likely & (judged.overlap < 0) & ~judged.wrong, np.nan, judged.value)
     return replace(example, judged=replace(judged, value=value))
+
+
+def learned_from(examples: Sequence[Example]) -> tuple[Float32Array, FloatArray, FloatArray | None]:
+    """Return features and values of all candidates, and weights where some are more than unmarked: marked as wrong."""
+    features = np.concatenate([example.measured.features for example in examples])
+    values = np.concatenate([example.judged.value for example in examples])
+    wrong = np.concatenate([example.judged.wrong for example in examples])
+    return features, values, np.where(wrong, WRONG_WEIGHT, 1.0) if wrong.any() else None
 
 
 def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
     """Return every candidate's value by a forest that was not grown on its picture (its strip, of a lone picture)."""
     groups, parts = _groups(examples)
-    features = np.concatenate([example.measured.features for example in examples])
-    values = np.concatenate([example.judged.value for example in examples])
+    features, values, weights = learned_from(examples)
     known, predicted = np.isfinite(values), np.zeros(len(values))
     for fold in np.unique(groups):
         others = known & (groups != fold)
         if others.any():
-            predicted[groups == fold] = grow_forest(
-                features[others], values[others], trees=TRIAL_TREES, most_rows=TRIAL_ROWS
-            )(features[groups == fold])
+            some = None if weights is None else weights[others]
+            grown = grow_forest(features[others], values[others], some, trees=TRIAL_TREES, most_rows=TRIAL_ROWS)
+            predicted[groups == fold] = grown(features[groups == fold])
     return np.split(predicted, np.cumsum(parts)[:-1])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,8 @@ class Marks:
         Shape (n, ANGLES): outlines around the points; of boxes, the ellipses in them; empty with points.
     ignored
         Shape (m, 4): boxes of what is to be neither learned nor avoided.
+    wrong
+        Shape (k, 2): y, x of what is no object, though it may look like one.
     """
 
     form: str
@@ -36,6 +38,7 @@ class Marks:
     boxes: FloatArray
     radii: Float32Array
     ignored: FloatArray
+    wrong: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __len__(self) -> int:
         """Return how many objects were marked."""
@@ -46,7 +49,8 @@ class Marks:
         shift = (factor - 1) / 2
         points = (self.points - shift) / factor
         radii = (self.radii / factor).astype(np.float32)
-        return Marks(self.form, points, self.boxes / factor, radii, self.ignored / factor)
+        wrong = (self.wrong - shift) / factor
+        return Marks(self.form, points, self.boxes / factor, radii, self.ignored / factor, wrong)
 
     @property
     def diameters(self) -> FloatArray:
@@ -57,8 +61,15 @@ class Marks:
         return diameters
 
 
-def read_marks(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike = ()) -> Marks:
+def read_marks(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike = (), wrong: ArrayLike = ()) -> Marks:
     """Return marks from what `ObjectFinder.fit` takes for one picture of this shape."""
+    places = np.asarray(wrong, dtype=np.float64)
+    if places.size and (places.ndim != 2 or places.shape[1] != 2):
+        raise ValueError(f"wrong must be points (n, 2), got {places.shape}")
+    return replace(_read_objects(objects, shape, ignored), wrong=places.reshape(-1, 2))
+
+
+def _read_objects(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike) -> Marks:
     array = np.asarray(objects)
     aside = np.asarray(ignored, dtype=np.float64).reshape(-1, 4)
     if array.shape == tuple(shape) and array.dtype.kind in "iub":

@@ -148,14 +148,27 @@ export function askCount() {
   }, () => { $("count-facts").textContent = "Not counted: the server gave no answer."; });
 }
 
-export function askCode() {
-  if (state.tab !== "save" || state.y === null) return;
-  const withExtrema = state.tool === "extrema";
-  const query = settingsQuery(state, {
+// All that was taught is forgotten, here and in other pictures.
+$("clear-marks").addEventListener("click", () => {
+  page.lessons.forEach(({ picture }) => picture.forget());
+  page.lessons = [];
+  page.counted.clear();
+  if (state.marks.length) store.set({ marks: [] });
+  else askCount();
+});
+
+// All that is on the page, by the server's names.
+export function pageQuery({ extrema }) {
+  return settingsQuery(state, {
     layers: shownLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
     ...(state.tool === "count" ? marksSettings(state, page.lessons) : {}),
-    count: withExtrema ? state.count : 0, number: withExtrema ? state.number : null,
+    count: extrema ? state.count : 0, number: extrema ? state.number : null,
   });
+}
+
+export function askCode() {
+  if (state.tab !== "save" || state.y === null) return;
+  const query = pageQuery({ extrema: state.tool === "extrema" });
   const now = `${page.picture?.key} ${query}`;
   wantedCode = now;
   markCode();

@@ -99,16 +99,20 @@ export function paintSizes(canvas, diameters) {
 
 // What was found here, and in the pictures before.
 export function showCounted(text, diameters) {
-  const before = page.lessons.map(({ count }) => count);
-  const all = before.reduce((sum, count) => sum + count, page.found?.count ?? 0);
-  $("count-facts").textContent = before.length ? `${text} In ${before.length + 1} pictures: ${all}.` : text;
+  const { counted } = page;
+  const here = state.picture?.startsWith("held:") ? page.picture : state.picture; // whose name changes when it is sent again
+  if (page.found) counted.set(here, page.found.count);
+  else counted.delete(here);
+  const all = [...counted.values()].reduce((sum, count) => sum + count, 0);
+  $("count-facts").textContent = counted.size > 1 ? `${text} In ${counted.size} pictures, each as last seen: ${all}.` : text;
   paintSizes($("sizes"), diameters);
   showCount();
 }
 
 export function showCount() {
   const some = (page.lessons.length > 0 || state.marks.some(({ wrong }) => !wrong)) && page.picture !== null;
-  $("undo-mark").disabled = $("clear-marks").disabled = !state.marks.length;
+  $("undo-mark").disabled = !state.marks.length;
+  $("clear-marks").disabled = !state.marks.length && !page.lessons.length;
   for (const link of document.querySelectorAll("[data-count]")) {
     link.setAttribute("aria-disabled", !some);
     if (some) Object.assign(link, { href: page.picture.url(link.dataset.count, marksQuery(state, page.lessons)), download: "" });
@@ -118,7 +122,6 @@ export function showCount() {
 }
 
 $("undo-mark").addEventListener("click", () => store.set({ marks: state.marks.slice(0, -1) }));
-$("clear-marks").addEventListener("click", () => store.set({ marks: [] }));
 $("save-overlay").addEventListener("click", () => page.stage.canvas.toBlob((blob) => {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: `${page.picture.name}.count.png` });
   link.click();

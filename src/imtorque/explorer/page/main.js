@@ -8,7 +8,7 @@ import { grown, listen, placed } from "./gestures.js";
 import { sizeAt } from "./readout.js";
 import { askCode, askContribution, askCount, askFigure, askMissingLayers, askView } from "./asking.js";
 import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
-import { firstPicture, openFile, openNamed, openNext, setKnown, sketch } from "./pictures.js";
+import { firstPicture, inFolder, openBeside, openFile, openKept, openNamed, openNext, setKnown, sketch } from "./pictures.js";
 import { mark, showCount } from "./counting.js";
 import { noteChange } from "./past.js";
 import "./sharing.js";
@@ -16,6 +16,7 @@ import "./zoom.js";
 import "./pointer.js";
 import "./present.js";
 import "./steps.js";
+import "./telling.js";
 
 const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart", "range"];
 const MOST_CLICKS = 50;
@@ -103,13 +104,24 @@ $("larger").addEventListener("click", () => setSize(grown(state.size, 1)));
 
 // ---- the controls ----------------------------------------------------------------------------------------------
 
-$("picture").addEventListener("change", () => openNamed($("picture").value));
+$("picture").addEventListener("change", () => {
+  const { value } = $("picture");
+  if (value.startsWith("start")) openKept(value);
+  else openNamed(value);
+});
+$("before").addEventListener("click", () => openBeside(-1));
+$("after").addEventListener("click", () => openBeside(1));
+window.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range]), select, textarea")) return;
+  if (event.key === "n") openBeside(1);
+  else if (event.key === "N") openBeside(-1);
+});
 $("open").addEventListener("click", () => $("file").click());
 $("file").addEventListener("change", () => {
   openFile($("file").files[0]);
   $("file").value = "";
 });
-$("next-picture").addEventListener("click", () => $("next-file").click());
+$("next-picture").addEventListener("click", () => (inFolder() ? openBeside(1) : $("next-file").click()));
 $("next-file").addEventListener("change", () => {
   openNext($("next-file").files[0]);
   $("next-file").value = "";

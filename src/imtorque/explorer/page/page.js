@@ -13,7 +13,8 @@ export const page = {
   moments: null, // of the chosen extremum's edges
   figure: null, // what was cut out
   found: null, // what was counted
-  lessons: [], // what was marked in the pictures before: [{picture, marks, count}]
+  lessons: [], // what was marked in other pictures: [{name, picture, marks}]
+  counted: new Map(), // how many objects were found, by picture
   sizing: null, // the object whose size is being dragged
   sketching: false, // whether the picture is the sketch pad
   drawn: false, // whether the sketch has changed since it was sent

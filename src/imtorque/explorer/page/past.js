@@ -2,7 +2,7 @@
 
 import { $, page, state, store } from "./page.js";
 import { isIdle } from "./asking.js";
-import { firstPicture, openNamed } from "./pictures.js";
+import { firstPicture, openKept, openNamed } from "./pictures.js";
 import { readAddress, writeAddress } from "./state.js";
 
 const REST = 250; // milliseconds after which a gesture is over
@@ -45,6 +45,7 @@ window.addEventListener("popstate", () => {
   wanted.picture ??= firstPicture();
   page.quiet = true;
   if (wanted.picture === state.picture) store.set(wanted);
+  else if (wanted.tool === "count" && state.tool === "count") openKept(wanted.picture, wanted);
   else openNamed(wanted.picture, { wanted });
   noteChange();
 });

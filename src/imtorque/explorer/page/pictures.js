@@ -9,7 +9,7 @@ import { AROUND_RING, Sketch } from "./sketch.js";
 const SKETCH = "sketch.png";
 export const sketch = new Sketch(sendSketch);
 
-let known = { samples: [], start: null, most_bytes: Infinity, network: null };
+let known = { samples: [], start: [], most_bytes: Infinity, network: null, notebook: false };
 let turn = 0;
 let sending = false;
 let sendAgain = false;
@@ -29,7 +29,8 @@ function keepFile({ key, source: { file, name } }) {
 }
 
 // wanted: the whole state that is to be on the page with this picture; without it, only what belongs to a picture changes.
-async function open(source, { wanted = null, name = null, lessons = [], place = { y: null, x: null, size: null } } = {}) {
+// kept: what goes on teaching in it, and the marks it had before; without it, all that was taught is forgotten.
+async function open(source, { wanted = null, name = null, kept = null, place = { y: null, x: null, size: null } } = {}) {
   const mine = ++turn;
   setWorking("opening", true);
   try {
@@ -37,10 +38,12 @@ async function open(source, { wanted = null, name = null, lessons = [], place = 
     const bitmap = await opened.bitmap();
     if (mine !== turn) return opened.forget();
     forgetQuestions();
+    const { lessons, marks } = kept ?? { lessons: [], marks: [] };
     for (const one of [page.picture, ...page.lessons.map(({ picture }) => picture)]) {
       if (one && !lessons.some(({ picture }) => picture === one)) one.forget();
     }
     page.lessons = lessons;
+    if (!kept) page.counted.clear();
     page.picture = opened;
     page.drawn = false;
     keepFile(opened);
@@ -48,7 +51,7 @@ async function open(source, { wanted = null, name = null, lessons = [], place = 
     if (page.sketching && !source.sketched) sketch.load(bitmap);
     page.stage.setGround(bitmap);
     page.panel.setPicture(opened);
-    const fresh = wanted ?? { ...place, number: null, clicks: [], marks: [], tool: state.tool };
+    const fresh = wanted ?? { ...place, number: null, clicks: [], marks, tool: state.tool };
     const tool = fresh.tool === "draw" && !page.sketching ? "patch" : fresh.tool;
     store.set({ ...fresh, tool, picture: name?.startsWith("held:") ? `held:${opened.key}` : name ?? `held:${opened.key}` });
     listPictures();
@@ -69,7 +72,7 @@ async function open(source, { wanted = null, name = null, lessons = [], place = 
 // By the name the address has for it.
 export function openNamed(name, options = {}) {
   if (name === "sketch") return openSketch(options);
-  if (name === "start") return open({ start: true }, { name, ...options });
+  if (name.startsWith("start")) return open({ start: startNumber(name) }, { name, ...options });
   if (name.startsWith("held:")) return open({ key: name.slice(5), ...files.get(name.slice(5)) }, { name, ...options });
   return open({ sample: name.slice(7) }, { name, ...options });
 }
@@ -82,12 +85,31 @@ export function openFile(file) {
   } else open({ file, name: file.name || "pasted.png" });
 }
 
-// The next picture to count in: what was marked so far goes on teaching.
-export function openNext(file) {
-  if (!file) return;
-  const lesson = { picture: page.picture, marks: state.marks, count: page.found.count };
-  open({ file, name: file.name }, { lessons: [...page.lessons, lesson].slice(-MOST_LESSONS) });
+// Of the pictures the server was started with, the first is "start", the others are "start:1", ...
+const startName = (number) => (number ? `start:${number}` : "start");
+const startNumber = (name) => Number(name.slice(6) || 0);
+
+// What was marked so far goes on teaching in another picture; what was marked there before is taken up again.
+function keptFor(name) {
+  const here = { name: state.picture, picture: page.picture, marks: state.marks };
+  const others = page.lessons.filter((lesson) => lesson.name !== here.name);
+  const lessons = page.picture && here.marks.length ? [...others, here] : others;
+  const again = lessons.find((lesson) => [lesson.name, `held:${lesson.picture.key}`].includes(name));
+  return { lessons: lessons.filter((lesson) => lesson !== again).slice(-MOST_LESSONS), marks: again?.marks ?? [] };
 }
+
+export const openKept = (name, wanted = null) => openNamed(name, { wanted, kept: keptFor(name) });
+
+export function openNext(file) {
+  if (file) open({ file, name: file.name }, { kept: keptFor(null) });
+}
+
+// Whether there is another picture so many on in the folder, and going there.
+const onward = (by) => {
+  const number = state.picture?.startsWith("start") ? startNumber(state.picture) + by : by > 0 ? 0 : -1;
+  return number >= 0 && number < known.start.length ? startName(number) : null;
+};
+export const openBeside = (by) => { if (onward(by)) openKept(onward(by)); };
 
 async function openSketch({ wanted = null }) {
   sketch.ring(Number($("pen").value), 0, false);
@@ -138,16 +160,22 @@ function showFacts({ factor, whole, height, width }) {
 export function setKnown(facts) { known = facts; }
 export const networkAddress = () => known.network;
 
-export const firstPicture = () => (known.start ? "start" : "sample:shapes");
+export const firstPicture = () => (known.start.length ? "start" : "sample:shapes");
+export const inNotebook = () => known.notebook;
+export const inFolder = () => known.start.length > 1;
 
 function listPictures() {
   const entries = [];
   const own = state.picture?.startsWith("held:");
-  if (known.start) entries.push(["start", known.start]);
+  known.start.forEach((name, number) => entries.push([startName(number), name.split(/[\\/]/).at(-1)]));
   if (own && !page.sketching) entries.push([state.picture, page.picture.name]);
   entries.push(...known.samples.map((name) => [`sample:${name}`, name === "hopper" ? "photograph" : name]));
   entries.push([own && page.sketching ? state.picture : "sketch", "sketch pad"]);
   $("picture").replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
   $("picture").value = state.picture;
   $("draw-tool").hidden = !page.sketching;
+  $("beside").hidden = !inFolder();
+  $("before").disabled = !onward(-1);
+  $("after").disabled = !onward(1);
+  $("next-picture").textContent = inFolder() ? "Next picture" : "Next picture…";
 }

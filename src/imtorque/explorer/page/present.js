@@ -30,7 +30,7 @@ function openShare() {
   $("share-none").hidden = Boolean(address);
   if (address) {
     $("share-address").textContent = address;
-    $("share-code").src = `/api/qr.svg?${new URLSearchParams({ text: address })}`;
+    $("share-code").src = `api/qr.svg?${new URLSearchParams({ text: address })}`;
   }
   $("share").showModal();
 }

@@ -23,7 +23,7 @@ async function ask(path, options) {
   return response;
 }
 
-export const start = async () => (await ask("/api/start")).json();
+export const start = async () => (await ask("api/start")).json();
 
 function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -42,10 +42,10 @@ export class Picture {
     Object.assign(this, facts);
   }
 
-  // source: {sample}, {start: true}, {file: Blob, name}, or {key}, a picture the server holds, with its file where known.
+  // source: {sample}, {start: its number}, {file: Blob, name}, or {key}, a picture the server holds, with its file where known.
   static async open(source) {
     if (!source.key) return new Picture(source, await Picture.send(source));
-    const path = `/api/pictures/${source.key}`;
+    const path = `api/pictures/${source.key}`;
     try {
       const facts = await (await ask(path)).json();
       const file = source.file ?? (await (await ask(`${path}/file`)).blob());
@@ -57,11 +57,11 @@ export class Picture {
   }
 
   static async send(source) {
-    const query = new URLSearchParams(source.sample ? { sample: source.sample } : source.start ? { start: 1 } : { name: source.name });
-    return (await ask(`/api/pictures?${query}`, { method: "POST", body: source.file })).json();
+    const query = new URLSearchParams(source.sample ? { sample: source.sample } : source.start !== undefined ? { start: source.start } : { name: source.name });
+    return (await ask(`api/pictures?${query}`, { method: "POST", body: source.file })).json();
   }
 
-  url(what, query = "") { return `/api/pictures/${this.key}/${what}?${query}`; }
+  url(what, query = "") { return `api/pictures/${this.key}/${what}?${query}`; }
 
   async ask(what, query, options) {
     try {
@@ -81,7 +81,7 @@ export class Picture {
 
   async bitmap() { return createImageBitmap(await (await this.ask("picture.png", "")).blob()); }
 
-  forget() { fetch(`/api/pictures/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
+  forget() { fetch(`api/pictures/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
 
-  farewell() { navigator.sendBeacon(`/api/pictures/${this.key}/close`); }
+  farewell() { navigator.sendBeacon(`api/pictures/${this.key}/close`); }
 }

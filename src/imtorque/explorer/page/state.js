@@ -31,7 +31,7 @@ const odd = (text) => {
 const oneOf = (...options) => (text) => (options.includes(text) ? text : undefined);
 
 const READERS = {
-  picture: (text) => (/^(start|sketch|sample:[\w-]{1,40}|held:[\w-]{1,40})$/.test(text) ? text : undefined),
+  picture: (text) => (/^(start(:\d{1,4})?|sketch|sample:[\w-]{1,40}|held:[\w-]{1,40})$/.test(text) ? text : undefined),
   y: whole(0, 4095), x: whole(0, 4095), size: odd,
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
   alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,

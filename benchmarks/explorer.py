@@ -1,0 +1,85 @@
+"""Take the processor time of the explorer's answers about a picture of 481 x 321: the median and the 99 % quantile.
+
+python benchmarks/explorer.py
+
+Every answer is computed from nothing: the picture is new to the server, and its settings are new. Processor time is
+that of all threads together, so it holds on a machine that does something else beside.
+"""
+
+import argparse
+import json
+import os
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import imtorque
+from imtorque import datasets
+from imtorque.explorer.answers import ANSWERS
+from imtorque.explorer.held import picture_of_array
+from imtorque.explorer.settings import read_settings
+from imtorque.explorer.working import plain_algebra
+
+RESULTS = Path(__file__).parent / "results" / "explorer.json"
+MOST_MILLISECONDS = 150
+VIEWS = {
+    "view": ("/view", {}),
+    "view, value and scale map": ("/view", {"layers": "value,scale"}),
+    "view, edges": ("/view", {"layers": "edges"}),
+    "view, saliency": ("/view", {"layers": "saliency"}),
+    "view, strengthened edges": ("/view", {"layers": "strengthened"}),
+    "view, disks": ("/view", {"patch": "disk"}),
+    "view, disks alike": ("/view", {"patch": "disk", "polarity": "free"}),
+    "view, bright and dark alike": ("/view", {"polarity": "free"}),
+    "view, stars": ("/view", {"pattern": "star"}),
+    "view, strong forces": ("/view", {"force": "strength", "alpha": "1.5"}),
+    "view, fine edges": ("/view", {"sigma": "0.7"}),
+    "view, 200 extrema": ("/view", {"count": "200", "apart": "0"}),
+    "contribution": ("/contribution", {"number": "1"}),
+    "figure": ("/figure", {"clicks": "160,240"}),
+    "code": ("/code", {"y": "80", "x": "90", "size": "31"}),
+    "picture": ("/picture.png", {}),
+}
+
+
+def milliseconds(image, path, query):
+    picture = picture_of_array(image, "photograph.png", "")
+    began = time.process_time()
+    ANSWERS[path](picture, read_settings(query))
+    return 1000 * (time.process_time() - began)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--size", type=int, nargs=2, default=(481, 321), metavar=("WIDTH", "HEIGHT"))
+    arguments = parser.parse_args()
+    photograph = Image.fromarray(datasets.sample("hopper"))
+    image = np.asarray(photograph.resize(arguments.size, Image.Resampling.BICUBIC))
+    rows = []
+    for name, (path, query) in VIEWS.items():
+        with plain_algebra():  # as the server runs
+            taken = [milliseconds(image, path, query) for _ in range(1 + arguments.runs)][1:]
+        median, high = np.quantile(taken, [0.5, 0.99]).round(1).tolist()
+        rows.append({"view": name, "query": query, "median": median, "quantile_99": high})
+        print(f"{name}: {median} ms, 99 % within {high} ms", flush=True)
+    machine = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": imtorque.get_num_threads()}
+    result = {
+        "benchmark": "explorer",
+        "version": imtorque.__version__,
+        **machine,
+        "size": list(arguments.size),
+        "runs": arguments.runs,
+        "most_milliseconds": MOST_MILLISECONDS,
+        "rows": rows,
+    }
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

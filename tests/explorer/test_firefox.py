@@ -1,0 +1,76 @@
+"""The explorer's page in Firefox: its main states, a drag, a count. The rest is tested in Chromium.
+
+Skipped where there is no Firefox, unless IMTORQUE_REQUIRE_BROWSER is set, as in CI: then that is a failure.
+"""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+import imtorque
+from explorer_browser import library_torque
+from explorer_client import file_bytes
+from explorer_firefox import FIREFOX, firefox
+
+STATES = (
+    "#picture=sample:hopper&layers=value.90,edges.60&tab=layers",
+    "#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4",
+    "#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60",
+    "#picture=sample:shapes&tab=settings&patch=disk&layers=scale.80",
+    "#picture=sample:overlap&present=1&y=99&x=101&size=81",
+    "#picture=sketch",
+)
+
+
+@pytest.fixture(scope="module")
+def tab():
+    if FIREFOX is None:
+        if os.environ.get("IMTORQUE_REQUIRE_BROWSER"):
+            pytest.fail("IMTORQUE_REQUIRE_BROWSER is set, and there is no firefox on the path")
+        pytest.skip("no firefox on the path (Debian: apt-get install firefox-esr)")
+    with firefox() as started:
+        yield started
+        assert started.complaints == []
+
+
+def torque(tab):
+    return float(tab.text("#torque").replace("−", "-"))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_main_states_are_shown(tab, address, state):
+    tab.open(f"{address}/{state}")
+    assert re.fullmatch(r"[+−]\d\.\d{4}", tab.text("#torque"))
+    assert tab.evaluate("document.body.classList.contains('older')") is False
+
+
+def test_the_torque_of_a_patch_that_is_dragged_is_the_librarys(tab, address):
+    tab.open(f"{address}/#picture=sample:hole&y=80&x=120&size=41")
+    tab.drag((80, 120), (60, 150))
+    y, x = map(int, re.findall(r"\d+", tab.text("#place-out")))
+    assert (y, x) == (60, 150)
+    assert torque(tab) == library_torque(imtorque.datasets.sample("hole"), (60, 150, 41))
+    tab.evaluate("document.getElementById('canvas').focus()")
+    tab.press("+")
+    assert tab.text("#size-out") != "41"
+
+
+def test_objects_are_counted(tab, address, tmp_path):
+    image = np.full((80, 110), 90, np.uint8)
+    y, x = np.indices(image.shape)
+    for row in (22, 58):
+        for column in (20, 55, 90):
+            image[np.hypot(y - row, x - column) <= 10] = 200
+    (tmp_path / "discs.png").write_bytes(
+        file_bytes(image + (np.random.default_rng(0).random(image.shape) < 0.5) * np.uint8(4))
+    )
+    tab.open(f"{address}/#tool=count&tab=count")
+    tab.choose_file("#file", tmp_path / "discs.png")
+    tab.wait("document.querySelector('#picture').selectedOptions[0].text === 'discs.png'").wait()
+    for row, column in ((22, 20), (58, 55), (22, 90)):
+        tab.drag((row, column), (row, column + 10))
+    assert tab.text("#count-facts").startswith("6 objects; 3 of 3 clicked found again")
+    tab.drag((58, 90), (58, 90), button=2)
+    assert tab.text("#count-facts").startswith("5 objects;")
