@@ -59,6 +59,7 @@ def canny(
     high: float,
     quantiles: bool,
     automatic: bool,
+    scale: float,
 ) -> tuple[
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
