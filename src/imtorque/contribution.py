@@ -121,7 +121,8 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: 
     together = max(1, MOST_TOGETHER // total.size)
     for start in range(0, len(sides), together):
         part = sides[start : start + together]
-        _native.add_coherent_votes(field._field, part // 2, torque_volume(field, part).tau, total)
+        halves = np.ascontiguousarray(part // 2, np.int64)
+        _native.add_coherent_votes(field._field, halves, torque_volume(field, part).tau, total)
     return total
 
 
