@@ -35,6 +35,17 @@ def test_the_benchmark_of_boundary_edges_runs(tmp_path):
     assert set(json.loads(out.read_text())["milliseconds"]) == {"edges", "dense contribution, 6 sizes", "both"}
 
 
+def test_the_benchmark_of_edges_compares_with_other_detectors(tmp_path):
+    pytest.importorskip("cv2")
+    out = tmp_path / "edges.json"
+    command = [sys.executable, str(BENCHMARKS / "edges.py"), "--toy", "--repeats", "1", "--out", str(out)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    runs = json.loads(out.read_text())["runs"]
+    assert [run["threads"] for run in runs] == [1, 2]
+    assert "cv2 GaussianBlur + Canny" in printed
+    assert all(ms["wall"] > 0 for run in runs for times in run["times"].values() for ms in times.values())
+
+
 def test_the_benchmark_of_minimum_cuts_runs(tmp_path):
     out = tmp_path / "max_flow.json"
     command = [sys.executable, str(BENCHMARKS / "max_flow.py"), "--toy", "--repeats", "1", "--out", str(out)]
