@@ -50,9 +50,10 @@ def test_the_benchmark_of_minimum_cuts_runs(tmp_path):
     out = tmp_path / "max_flow.json"
     command = [sys.executable, str(BENCHMARKS / "max_flow.py"), "--toy", "--repeats", "1", "--out", str(out)]
     subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = json.loads(out.read_text())["rows"]
-    assert [row["problem"][:6] for row in rows] == ["colour", "colour", "ring, ", "ring, "]
-    assert all(row["imtorque"]["total_ms"][0] > 0 for row in rows)
+    report = json.loads(out.read_text())
+    assert [row["problem"][:6] for row in report["rows"]] == ["colour", "colour", "ring, ", "ring, "]
+    assert all(row["imtorque"]["total_ms"][0] > 0 for row in report["rows"])
+    assert [row["imtorque_ms"] > 0 for row in report["expansion of constant costs"]] == [True, True]
 
 
 def test_the_benchmark_of_films_runs(tmp_path):
