@@ -3,7 +3,8 @@
 python benchmarks/max_flow.py [--images FOLDER]
 
 Object and ground by colour histograms with links by contrast, four and eight neighbours, 481 x 321 pixels; and the ring
-of 360 x 290 that cutting out the object under a click is, with a seed on one side and the rim on the other.
+of 360 x 290 that cutting out the object under a click is, with a seed on one side and the rim on the other. Last, many
+labels whose costs are the same at all pixels.
 """
 
 import argparse
@@ -23,6 +24,7 @@ RESULTS = Path(__file__).parent / "results" / "max_flow.json"
 WIDTH, HEIGHT = 481, 321
 BINS, SMOOTHNESS = 8, 10.0
 ANGLES, RADII = 360, 290
+LABELS = 8
 
 
 def pictures(folder, toy):
@@ -117,6 +119,32 @@ def measure(problem, methods, repeats):
     return best
 
 
+def expansion_rows(shape, with_peer, repeats):
+    """Many labels whose costs are the same at all pixels: from the cheapest label, and from noise."""
+    rng = np.random.default_rng(0)
+    links = np.ones((shape[0], shape[1] - 1)), np.ones((shape[0] - 1, shape[1]))
+    costs = np.repeat(rng.random(LABELS), shape[0] * shape[1]).reshape(LABELS, *shape)
+    last = np.ascontiguousarray(np.moveaxis(costs, 0, 2))
+    rows = []
+    for kind, start in (("from the cheapest label", None), ("from noise", rng.integers(0, LABELS, shape))):
+        calls = {"imtorque": lambda start=start: imtorque.alpha_expansion(costs, *links, start=start)}
+        if with_peer:
+            from maxflow.fastmin import aexpansion_grid
+
+            def theirs(start=start):
+                return aexpansion_grid(last, 1.0 - np.eye(LABELS), labels=None if start is None else start.copy())
+
+            calls["PyMaxflow"] = theirs
+        best = dict.fromkeys(calls, float("inf"))
+        for _ in range(repeats):
+            for name, call in calls.items():
+                begin = time.perf_counter()
+                call()
+                best[name] = min(best[name], time.perf_counter() - begin)
+        rows.append({"start": kind} | {f"{name}_ms": round(1e3 * seconds, 2) for name, seconds in best.items()})
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=Path, help="Folder of photographs, of which every 25th is used.")
@@ -158,6 +186,7 @@ def main():
     machine = {"machine": platform.machine(), "cores": os.cpu_count()}
     result = {"benchmark": "max_flow", "version": imtorque.__version__, **machine, "peers": peers}
     result |= {"repeats": arguments.repeats, "rows": rows}
+    result["expansion of constant costs"] = expansion_rows(images[0].shape[:2], bool(peers), arguments.repeats)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps(result, indent=1))

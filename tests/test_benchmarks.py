@@ -51,10 +51,20 @@ def test_the_benchmark_of_boundary_edges_runs(run_here):
     }
 
 
+def test_the_benchmark_of_edges_compares_with_other_detectors(run_here, capsys):
+    pytest.importorskip("cv2")
+    runs = run_here("edges.py", "--toy", "--repeats", "1")["runs"]
+    assert [run["threads"] for run in runs] == [1, 2]
+    assert "cv2 GaussianBlur + Canny" in capsys.readouterr().out
+    assert all(ms["wall"] > 0 for run in runs for times in run["times"].values() for ms in times.values())
+
+
 def test_the_benchmark_of_minimum_cuts_runs(run_here):
-    rows = run_here("max_flow.py", "--toy", "--repeats", "1")["rows"]
+    report = run_here("max_flow.py", "--toy", "--repeats", "1")
+    rows = report["rows"]
     assert [row["problem"][:6] for row in rows] == ["colour", "colour", "ring, ", "ring, "]
     assert all(row["imtorque"]["total_ms"][0] > 0 for row in rows)
+    assert [row["imtorque_ms"] > 0 for row in report["expansion of constant costs"]] == [True, True]
 
 
 def test_the_benchmark_of_films_runs(tmp_path):

@@ -7,7 +7,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
@@ -25,9 +30,23 @@ using Plane = In<float, 2>;
 template <class T, int kRank>
 using InOut = nb::ndarray<T, nb::ndim<kRank>, nb::c_contig, nb::device::cpu>;
 
+// Ask for large pages, as NumPy does for its own arrays: the first touch of a page costs as much as filling it.
+inline void prefer_large_pages(void* memory, size_t bytes) {
+#ifdef __linux__
+    constexpr size_t kLeast = size_t{4} << 20, kPage = 4096;
+    const size_t offset = kPage - reinterpret_cast<uintptr_t>(memory) % kPage;
+    if (bytes >= kLeast) madvise(static_cast<char*>(memory) + offset, bytes - offset, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
 template <class T>
 T* uninitialised(size_t count) {
-    return static_cast<T*>(::operator new(std::max<size_t>(count, 1) * sizeof(T)));
+    const size_t bytes = std::max<size_t>(count, 1) * sizeof(T);
+    void* memory = ::operator new(bytes);
+    prefer_large_pages(memory, bytes);
+    return static_cast<T*>(memory);
 }
 
 // A new array that owns its memory. Not cleared: kernels write every element.

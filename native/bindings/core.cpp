@@ -125,17 +125,22 @@ void bind_fields(nb::module_& m) {
     m.def("divide_by_second_mass", &divide<&divide_by_second_mass>, "edges"_a, "half"_a, "tau"_a);
     m.def(
         "add_coherent_votes",
-        [](Plane fx, Plane fy, Plane coherence, int half, InOut<double, 2> total) {
-            require_same_shape(fx, fy);
-            require_same_shape(fx, coherence);
-            if (total.shape(0) != fx.shape(0) || total.shape(1) != fx.shape(1))
-                throw std::invalid_argument("total differs in shape");
-            const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)),
-                              1,         nullptr};
+        [](const EdgeField& edges, In<int64_t, 1> halves, InOut<float, 3> tau, InOut<double, 2> total) {
+            const Field field = edges.field();
+            const size_t height = static_cast<size_t>(field.height), width = static_cast<size_t>(field.width);
+            if (tau.shape(0) != halves.shape(0) || tau.shape(1) != height || tau.shape(2) != width ||
+                total.shape(0) != height || total.shape(1) != width)
+                throw std::invalid_argument("tau or total differs in shape");
+            std::vector<int> sizes;
+            for (size_t i = 0; i < halves.shape(0); ++i) {
+                if (halves.data()[i] < 0 || halves.data()[i] > INT32_MAX / 2)
+                    throw std::invalid_argument("a half size is out of range");
+                sizes.push_back(static_cast<int>(halves.data()[i]));
+            }
             nb::gil_scoped_release release;
-            add_coherent_votes(field, coherence.data(), half, total.data());
+            add_coherent_votes(field, sizes, tau.data(), total.data());
         },
-        "fx"_a, "fy"_a, "coherence"_a, "half"_a, "total"_a);
+        "edges"_a, "halves"_a, "tau"_a, "total"_a);
 }
 
 void bind_torque(nb::module_& m) {

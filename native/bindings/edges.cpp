@@ -25,17 +25,17 @@ void bind_edges(nb::module_& m) {
 
     m.def(
         "canny",
-        [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic) {
+        [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale) {
             const size_t height = image.shape(0), width = image.shape(1);
             auto fx = make<float, 2>({height, width}), fy = make<float, 2>({height, width});
             {
                 nb::gil_scoped_release release;
                 canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma,
-                      {low, high, quantiles, automatic}, fx.data(), fy.data());
+                      {low, high, quantiles, automatic}, scale, fx.data(), fy.data());
             }
             return std::make_tuple(fx, fy);
         },
-        "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a);
+        "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a);
     m.def(
         "automatic_thresholds",
         [](Plane image, double sigma) {

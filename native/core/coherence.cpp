@@ -1,8 +1,9 @@
 // Torque over edge mass for every pixel, and its adjoint: what each edge pixel does for all those patches.
 //
-// Both need sums over the square around every pixel. A sum moves to the next row by adding the row that enters and
-// taking away the one that leaves, column by column, and to the next pixel likewise: O(1) per pixel, whatever the size.
-// Summands are rounded to integers, so the running sums are exact and do not depend on the bands the rows are cut into.
+// Both need sums over the square around every pixel. The mass has a table of prefix sums, one for all sizes. Other sums
+// move to the next row by adding the row that enters and taking away the one that leaves, column by column, and to the
+// next pixel likewise or by prefix sums of the row: O(1) per pixel, whatever the size. Summands are rounded to
+// integers, so the sums are exact and do not depend on the bands the rows are cut into.
 // Naive twins: naive.torque_coherence, naive.closure_coherence, naive.dense_contribution.
 #include "core/coherence.hpp"
 
@@ -14,6 +15,7 @@
 
 #include "core/free_tables.hpp"
 #include "core/parallel.hpp"
+#include "core/simd.hpp"
 
 namespace imtorque {
 namespace {
@@ -72,31 +74,77 @@ int bands(int height) { return (height + kBandRows - 1) / kBandRows; }
 
 double as_number(Sum sum) { return static_cast<double>(static_cast<int64_t>(sum)); }
 
+// Rows that one task takes: all of them where one thread works, for the first row of a band is dear.
+int rows_per_task(int height, int width, double nanoseconds) {
+    return useful_threads(nanoseconds * height * width) == 1 ? height : kBandRows;
+}
+
+IMTORQUE_INLINE void add_row_impl(const Sum* above, Sum* __restrict row, int count) {
+    IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) row[x] += above[x];
+}
+IMTORQUE_DISPATCH(static, add_row, (const Sum* above, Sum* row, int count), (above, row, count))
+
+IMTORQUE_INLINE void divide_row_impl(const double* sums, double factor, int count, float* __restrict tau) {
+    IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) tau[x] = static_cast<float>(tau[x] / (factor * sums[x] + kLeastMass));
+}
+IMTORQUE_DISPATCH(static, divide_row, (const double* sums, double factor, int count, float* tau),
+                  (sums, factor, count, tau))
+
+// Prefix sums of |F|, in steps.
+class MassTable {
+  public:
+    explicit MassTable(const Field& field)
+        : height_(field.height),
+          width_(field.width),
+          unit_(field.steps * kMassSteps),
+          table_(static_cast<size_t>(height_ + 1) * (width_ + 1), 0) {
+        parallel_for(height_, 2.0 * width_, [&](int y) {
+            const float *fx = field.fx + static_cast<size_t>(y) * width_,
+                        *fy = field.fy + static_cast<size_t>(y) * width_;
+            Sum* sums = row(y + 1);
+            for (int x = 0; x < width_; ++x) {
+                const double u = fx[x], v = fy[x];
+                const int64_t mass = u == 0 && v == 0 ? 0 : std::llround(std::sqrt(u * u + v * v) * unit_);
+                sums[x + 1] = sums[x] + static_cast<Sum>(mass);
+            }
+        });
+        for (int y = 1; y <= height_; ++y) add_row(row(y - 1), row(y), width_ + 1);
+    }
+
+    void divide(int half, float* tau) const {
+        const double factor = kMeanLever / (2 * (2.0 * half + 1) * unit_);
+        parallel_for((height_ + kBandRows - 1) / kBandRows, 2.0 * kBandRows * width_, [&](int band) {
+            std::vector<double> sums(width_);
+            for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height_); ++y) {
+                add_up(y, half, sums.data());
+                divide_row(sums.data(), factor, width_, tau + static_cast<size_t>(y) * width_);
+            }
+        });
+    }
+
+  private:
+    Sum* row(int y) { return table_.data() + static_cast<size_t>(y) * (width_ + 1); }
+    const Sum* row(long long y) const { return table_.data() + static_cast<size_t>(y) * (width_ + 1); }
+
+    void add_up(int y, long long half, double* sums) const {
+        const Sum *top = row(std::max(0LL, y - half)), *bottom = row(std::min<long long>(height_, y + half + 1));
+        for (int x = 0; x < width_; ++x) {
+            const size_t from = static_cast<size_t>(std::max(0LL, x - half)),
+                         to = static_cast<size_t>(std::min<long long>(width_, x + half + 1));
+            sums[x] = as_number(bottom[to] - bottom[from] - top[to] + top[from]);
+        }
+    }
+
+    int height_, width_;
+    double unit_;
+    std::vector<Sum> table_;
+};
+
 }  // namespace
 
-void divide_by_mass(const Field& field, int half, float* tau) {
-    const size_t count = static_cast<size_t>(field.height) * field.width;
-    const double unit = field.steps * kMassSteps, side = 2.0 * half + 1;
-    std::vector<int64_t> mass(count);
-    parallel_for(field.height, 2.0 * field.width, [&](int y) {
-        for (size_t i = static_cast<size_t>(y) * field.width; i < static_cast<size_t>(y + 1) * field.width; ++i) {
-            const double fx = field.fx[i], fy = field.fy[i];
-            mass[i] = fx == 0 && fy == 0 ? 0 : std::llround(std::sqrt(fx * fx + fy * fy) * unit);
-        }
-    });
-    const double factor = kMeanLever / (2 * side * unit);
-    parallel_for(bands(field.height), 5.0 * kBandRows * field.width, [&](int band) {
-        slide_rows<1>(
-            field.height, field.width, half, band,
-            [&](int row, int u, int) { return mass[static_cast<size_t>(row) * field.width + u]; },
-            [&](int y, const Sum* columns) {
-                float* row = tau + static_cast<size_t>(y) * field.width;
-                slide_columns<1>(columns, field.width, half, [&](int x, const Sum* sum) {
-                    row[x] = static_cast<float>(row[x] / (factor * as_number(sum[0]) + kLeastMass));
-                });
-            });
-    });
-}
+void divide_by_mass(const Field& field, int half, float* tau) { MassTable(field).divide(half, tau); }
 
 // |q - p|^2 |F|^2 is a polynomial of q, so four sums over the square, of a = |F|^2 and of a times u, v and u^2 + v^2,
 // make that of any p. They wrap around; the final sum is below 2^127, as that of the closure is.
@@ -125,32 +173,124 @@ void divide_by_second_mass(const Field& field, int half, float* closure) {
     });
 }
 
-void add_coherent_votes(const Field& field, const float* coherence, int half, double* total) {
-    const size_t count = static_cast<size_t>(field.height) * field.width;
-    std::vector<int64_t> votes(count);
-    parallel_for(field.height, 1.0 * field.width, [&](int y) {
-        for (size_t i = static_cast<size_t>(y) * field.width; i < static_cast<size_t>(y + 1) * field.width; ++i)
-            votes[i] = std::llround(coherence[i] * kVoteSteps);
-    });
-    const double side = 2.0 * half + 1, factor = 1 / (side * side * side * kVoteSteps);
-    parallel_for(bands(field.height), 10.0 * kBandRows * field.width, [&](int band) {
-        slide_rows<3>(
-            field.height, field.width, half, band,
-            [&](int row, int u, int i) {
-                const int64_t vote = votes[static_cast<size_t>(row) * field.width + u];
-                return i == 0 ? vote : i == 1 ? vote * u : vote * row;
-            },
-            [&](int v, const Sum* columns) {
-                const size_t at = static_cast<size_t>(v) * field.width;
-                slide_columns<3>(columns, field.width, half, [&](int u, const Sum* sum) {
-                    const double fx = field.fx[at + u], fy = field.fy[at + u];
-                    if (fx == 0 && fy == 0) return;
-                    const double lever_x = as_number(static_cast<Sum>(u) * sum[0] - sum[1]);
-                    const double lever_y = as_number(static_cast<Sum>(v) * sum[0] - sum[2]);
-                    total[at + u] += factor * (lever_x * fy - lever_y * fx) / std::sqrt(fx * fx + fy * fy);
-                });
-            });
-    });
+namespace {
+
+// Halves go away from zero. A float times a power of two has 24 bits, so the sum with a half is exact enough.
+IMTORQUE_INLINE void round_votes_impl(const float* coherence, int count, int32_t* __restrict votes) {
+    IMTORQUE_IVDEP
+    for (int i = 0; i < count; ++i) {
+        const double steps = coherence[i] * kVoteSteps;
+        votes[i] = static_cast<int32_t>(steps + (steps < 0 ? -0.5 : 0.5));
+    }
+}
+IMTORQUE_DISPATCH(static, round_votes, (const float* coherence, int count, int32_t* votes), (coherence, count, votes))
+
+// Sums over the rows around one, column by column: of the votes, and of the votes times the rows down to it.
+struct Columns {
+    std::vector<Sum> votes, levers;
+};
+
+// Move on by a row: `leaving` was `half` above the row before, `entering` is as far below the next.
+IMTORQUE_INLINE void move_down_impl(const int32_t* leaving, const int32_t* entering, int64_t half, int width,
+                                    Sum* __restrict votes, Sum* __restrict levers) {
+    IMTORQUE_IVDEP
+    for (int u = 0; u < width; ++u) {
+        const int64_t gone = leaving[u], come = entering[u];
+        levers[u] += votes[u] - static_cast<Sum>((half + 1) * gone) - static_cast<Sum>(half * come);
+        votes[u] += static_cast<Sum>(come - gone);
+    }
+}
+IMTORQUE_DISPATCH(static, move_down,
+                  (const int32_t* leaving, const int32_t* entering, int64_t half, int width, Sum* votes, Sum* levers),
+                  (leaving, entering, half, width, votes, levers))
+
+// The edges of a field, in lists, as all sizes vote for them.
+class VotedEdges {
+  public:
+    explicit VotedEdges(const Field& field)
+        : height_(field.height), width_(field.width), first_(static_cast<size_t>(height_) + 1, 0) {
+        for (int y = 0; y < height_; ++y) {
+            const size_t at = static_cast<size_t>(y) * width_;
+            for (int x = 0; x < width_; ++x) {
+                const double fx = field.fx[at + x], fy = field.fy[at + x];
+                if (fx != 0 || fy != 0) edges_.push_back({x, fx, fy, std::sqrt(fx * fx + fy * fy)});
+            }
+            first_[y + 1] = edges_.size();
+        }
+    }
+
+    void add(const float* coherence, long long half, double* total) const {
+        std::vector<int32_t> votes(static_cast<size_t>(height_) * width_);
+        parallel_for(height_, 0.5 * width_, [&](int y) {
+            const size_t at = static_cast<size_t>(y) * width_;
+            round_votes(coherence + at, width_, votes.data() + at);
+        });
+        const int rows = rows_per_task(height_, width_, 2);
+        parallel_for((height_ + rows - 1) / rows, 2.0 * rows * width_, [&](int task) {
+            add_band(votes, half, task * rows, std::min((task + 1) * rows, height_), total);
+        });
+    }
+
+  private:
+    struct Edge {
+        int x;
+        double fx, fy, length;
+    };
+
+    void add_band(const std::vector<int32_t>& votes, long long half, int top, int bottom, double* total) const {
+        const std::vector<int32_t> none(width_, 0);
+        const auto row = [&](long long y) {
+            return y < 0 || y >= height_ ? none.data() : votes.data() + static_cast<size_t>(y) * width_;
+        };
+        Columns columns{std::vector<Sum>(width_, 0), std::vector<Sum>(width_, 0)};
+        for (long long y = std::max(0LL, top - half); y <= std::min<long long>(height_ - 1, top + half); ++y)
+            for (int u = 0; u < width_; ++u) {
+                columns.votes[u] += static_cast<Sum>(row(y)[u]);
+                columns.levers[u] += static_cast<Sum>((top - y) * row(y)[u]);
+            }
+        std::vector<Sum> sums(3 * static_cast<size_t>(width_ + 1), 0);
+        for (int y = top; y < bottom; ++y) {
+            check_interrupt();
+            add_row_of_edges(y, columns, half, sums.data(), total + static_cast<size_t>(y) * width_);
+            move_down(row(y - half), row(y + 1 + half), half, width_, columns.votes.data(), columns.levers.data());
+        }
+    }
+
+    // By prefix sums of the row: of the votes, of these times x, and of the levers down.
+    void add_row_of_edges(int y, const Columns& columns, long long half, Sum* sums, double* total) const {
+        if (first_[y] == first_[y + 1]) return;
+        for (int u = 0; u < width_; ++u) {
+            const Sum* before = sums + 3 * static_cast<size_t>(u);
+            sums[3 * u + 3] = before[0] + columns.votes[u];
+            sums[3 * u + 4] = before[1] + columns.votes[u] * static_cast<Sum>(u);
+            sums[3 * u + 5] = before[2] + columns.levers[u];
+        }
+        const double side = 2.0 * static_cast<double>(half) + 1, factor = 1 / (side * side * side * kVoteSteps);
+        for (size_t i = first_[y]; i < first_[y + 1]; ++i) {
+            const Edge& edge = edges_[i];
+            const Sum* from = sums + 3 * std::max(0LL, edge.x - half);
+            const Sum* to = sums + 3 * std::min<long long>(width_, edge.x + half + 1);
+            const double lever_x = as_number(static_cast<Sum>(edge.x) * (to[0] - from[0]) - (to[1] - from[1]));
+            const double lever_y = as_number(to[2] - from[2]);
+            total[edge.x] += factor * (lever_x * edge.fy - lever_y * edge.fx) / edge.length;
+        }
+    }
+
+    int height_, width_;
+    std::vector<size_t> first_;  // of each row's edges
+    std::vector<Edge> edges_;
+};
+
+}  // namespace
+
+void add_coherent_votes(const Field& field, const std::vector<int>& halves, float* tau, double* total) {
+    const MassTable mass(field);
+    const VotedEdges edges(field);
+    for (const int half : halves) {
+        mass.divide(half, tau);
+        edges.add(tau, half, total);
+        tau += static_cast<size_t>(field.height) * field.width;
+    }
 }
 
 }  // namespace imtorque

@@ -1,6 +1,8 @@
 // Torque over edge mass, and the edges' share in it.
 #pragma once
 
+#include <vector>
+
 #include "core/forces.hpp"
 
 namespace imtorque {
@@ -18,7 +20,8 @@ void divide_by_mass(const Field& field, int half, float* tau);
 // in P of |q - p|^2 |F_q|^2.
 void divide_by_second_mass(const Field& field, int half, float* closure);
 
+// For each size, tau of the squares of side L = 2 half + 1 becomes their coherence, and then votes for the edges:
 // total[q] += 1 / L^3 * sum over pixels p whose square holds q of coherence[p] * (q - p) x F_q / |F_q|; 0 where F is 0.
-void add_coherent_votes(const Field& field, const float* coherence, int half, double* total);
+void add_coherent_votes(const Field& field, const std::vector<int>& halves, float* tau, double* total);
 
 }  // namespace imtorque

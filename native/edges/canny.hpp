@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 namespace imtorque {
 
@@ -13,8 +12,10 @@ struct Thresholds {
 };
 
 // Canny's detector on a grey image with values in [0, 1]. Writes the gradient turned to the edge direction,
-// (fx, fy) = (g_y, -g_x), at edge pixels and zero elsewhere.
-void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, float* fx, float* fy);
+// (fx, fy) = (g_y, -g_x), at edge pixels and zero elsewhere; with `scale` 0 its direction alone, as a unit vector, with
+// a positive one over it, with a negative one as it is.
+void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, double scale,
+           float* fx, float* fy);
 
 // The thresholds that canny() chooses where they are automatic; both 0 for an image without gradients.
 Thresholds automatic_thresholds(const float* image, int height, int width, double sigma);
@@ -26,24 +27,8 @@ void smoothed_gradient(const float* image, int height, int width, double sigma, 
 void suppress_non_maxima(const float* strength, const float* gx, const float* gy, int height, int width,
                          float threshold, float* thinned);
 
-// The steps of Canny's detector, for those who take them in parts of a picture (edges/tiles.cpp).
-
 constexpr int kBins = 64;  // of the magnitudes, from 0 to the largest
 constexpr double kLowOfHigh = 0.4;
-
-void smooth(const float* image, int height, int width, double sigma, float* out);
-
-// Central differences, and their largest magnitude.
-float gradient(const float* smoothed, int height, int width, float* gx, float* gy);
-
-// |g|, 0 where it is the rounding error of a flat image; and the largest of them.
-void gradient_magnitudes(const float* gx, const float* gy, int count, float* magnitude, float* largest);
-
-// How many magnitudes lie in each of the bins.
-std::vector<long long> count_magnitudes(const float* gx, const float* gy, long long count, float largest);
-
-// suppress_non_maxima of the gradient's own magnitude.
-void thin(const float* gx, const float* gy, int height, int width, float threshold, float* thinned);
 
 // Grey = (luminance - offset) * scale. channels: 1 grey, 3 RGB, 4 RGBA laid over `white`.
 template <class T>

@@ -2,20 +2,17 @@
 #include "edges/tiles.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <memory>
 
 #include "core/parallel.hpp"
-#include "edges/canny.hpp"
+#include "edges/candidates.hpp"
 #include "edges/hysteresis.hpp"
+#include "edges/suppress.hpp"
 
 namespace imtorque {
 namespace {
 
-constexpr int kBandRows = 32;
-
-int bands(int rows) { return (rows + kBandRows - 1) / kBandRows; }
+constexpr int kBandRows = 64;
 
 int32_t bits_of(float value) {
     int32_t bits;
@@ -23,22 +20,18 @@ int32_t bits_of(float value) {
     return bits;
 }
 
-// |g| of the rows of a box, row by row: use(row of magnitudes, its largest).
+// Call use(row of magnitudes, how many) for the rows of a box.
 template <class Use>
-void magnitudes_of(const float* gx, const float* gy, int width, const Part& box, const Use& use) {
-    std::vector<float> row(box.right - box.left);
-    float largest;
-    for (int y = box.top; y < box.bottom; ++y) {
-        const size_t at = static_cast<size_t>(y) * width + box.left;
-        gradient_magnitudes(gx + at, gy + at, box.right - box.left, row.data(), &largest);
-        use(row, largest);
-    }
+void for_rows(const float* magnitudes, int width, const Part& box, const Use& use) {
+    for (int y = box.top; y < box.bottom; ++y)
+        use(magnitudes + static_cast<size_t>(y) * width + box.left, box.right - box.left);
 }
 
-FineCounts count_finely(const float* gx, const float* gy, int width, const Part& core) {
+FineCounts count_finely(const float* magnitudes, int width, const Part& core) {
     FineCounts fine;
-    magnitudes_of(gx, gy, width, core,
-                  [&](const std::vector<float>&, float largest) { fine.largest = std::max(fine.largest, largest); });
+    for_rows(magnitudes, width, core, [&](const float* row, int count) {
+        for (int i = 0; i < count; ++i) fine.largest = std::max(fine.largest, row[i]);
+    });
     if (fine.largest == 0) {
         fine.below = static_cast<int64_t>(core.bottom - core.top) * (core.right - core.left);
         return fine;
@@ -49,9 +42,9 @@ FineCounts count_finely(const float* gx, const float* gy, int width, const Part&
     const int32_t first = std::max(0, last - (kFineOctaves << kFineBits) - 2);
     fine.first = first;
     fine.counts.assign(last - first + 1, 0);
-    magnitudes_of(gx, gy, width, core, [&](const std::vector<float>& row, float) {
-        for (const float magnitude : row) {
-            const int32_t range = (bits_of(magnitude) >> kShift) - first;
+    for_rows(magnitudes, width, core, [&](const float* row, int count) {
+        for (int i = 0; i < count; ++i) {
+            const int32_t range = (bits_of(row[i]) >> kShift) - first;
             if (range < 0)
                 ++fine.below;
             else
@@ -65,38 +58,28 @@ FineCounts count_finely(const float* gx, const float* gy, int width, const Part&
 
 void find_candidates(const float* window, int height, int width, double sigma, double low, const Part& core, float* gx,
                      float* gy, FineCounts* fine) {
-    std::unique_ptr<float[]> thinned(new float[static_cast<size_t>(height) * width]);
-    smooth(window, height, width, sigma, thinned.get());
-    gradient(thinned.get(), height, width, gx, gy);
-    if (fine) {
-        *fine = count_finely(gx, gy, width, core);
-        low = kLowOfHigh * (static_cast<double>(fine->largest) / kBins);
+    std::vector<float> magnitudes(fine ? static_cast<size_t>(height) * width : 0);
+    const Search search{fine ? 0.0f : static_cast<float>(low), false, fine ? magnitudes.data() : nullptr};
+    const Found found = find_maxima(window, height, width, sigma, search);
+    if (!fine) {
+        found.candidates.spread(found.candidates.bits(), gx, gy);
+        return;
     }
-    thin(gx, gy, height, width, static_cast<float>(low), thinned.get());
-    parallel_for(bands(height), 1.0 * kBandRows * width, [&](int band) {
-        const size_t from = static_cast<size_t>(band) * kBandRows * width;
-        const size_t to = static_cast<size_t>(std::min((band + 1) * kBandRows, height)) * width;
-        for (size_t i = from; i < to; ++i) {
-            const bool kept = thinned[i] > 0;
-            gx[i] = kept ? gx[i] : 0.0f;
-            gy[i] = kept ? gy[i] : 0.0f;
-        }
-    });
+    *fine = count_finely(magnitudes.data(), width, core);
+    const float least = least_low(fine->largest);
+    found.candidates.spread(found.candidates.above(least, least).first, gx, gy);
 }
 
 std::vector<long long> count_bins(const float* window, int height, int width, double sigma, const Part& core,
                                   float largest) {
-    const size_t count = static_cast<size_t>(height) * width;
-    std::unique_ptr<float[]> smoothed(new float[count]), gx(new float[count]), gy(new float[count]);
-    smooth(window, height, width, sigma, smoothed.get());
-    gradient(smoothed.get(), height, width, gx.get(), gy.get());
     std::vector<long long> total(kBins, 0);
-    for (int y = core.top; y < core.bottom; ++y) {
-        const size_t at = static_cast<size_t>(y) * width + core.left;
-        const std::vector<long long> counts =
-            count_magnitudes(gx.get() + at, gy.get() + at, core.right - core.left, largest);
-        for (int b = 0; b < kBins; ++b) total[b] += counts[b];
-    }
+    std::vector<float> magnitude(width);
+    GradientRows(window, height, width, gaussian(sigma))
+        .run(core.top, core.bottom, [&](int, const float* gx, const float* gy) {
+            float ignored;
+            gradient_magnitudes(gx, gy, width, magnitude.data(), &ignored);
+            add_to_bins(magnitude.data() + core.left, core.right - core.left, largest, total.data());
+        });
     return total;
 }
 
@@ -184,33 +167,38 @@ Lines label_lines(const float* gx, const float* gy, int height, int width, float
 
 bool connect_edges(float* gx, float* gy, int height, int width, float low, float high, const std::vector<size_t>& seeds,
                    int rounds, const Part& core) {
-    const size_t count = static_cast<size_t>(height) * width;
-    std::unique_ptr<float[]> thinned(new float[count]);
-    parallel_for(bands(height), 2.0 * kBandRows * width, [&](int band) {
+    Candidates candidates(height, width, kBandRows);
+    parallel_for(candidates.bands(), 2.0 * kBandRows * width, [&](int band) {
+        std::vector<float> strength(width), next(width);
         float ignored;
-        for (int y = band * kBandRows; y < std::min((band + 1) * kBandRows, height); ++y) {
+        const auto measure = [&](int y, std::vector<float>& to) {
             const size_t at = static_cast<size_t>(y) * width;
-            gradient_magnitudes(gx + at, gy + at, width, &thinned[at], &ignored);
-            for (int x = 0; x < width; ++x) {
-                const bool inside = y > 0 && y < height - 1 && x > 0 && x < width - 1;
-                thinned[at + x] = inside && thinned[at + x] > low ? thinned[at + x] : 0.0f;
+            gradient_magnitudes(gx + at, gy + at, width, to.data(), &ignored);
+        };
+        const int top = std::max(candidates.top(band), 1), bottom = std::min(candidates.bottom(band), height - 1);
+        if (top < bottom) measure(top, next);
+        for (int y = top; y < bottom; ++y) {
+            std::swap(strength, next);
+            measure(y + 1, next);
+            const Marks marks = candidates.marks(y);
+            for (int x = 1; x < width - 1; ++x) {
+                const uint64_t bit = uint64_t{1} << (x % kWord);
+                marks.maximum[x / kWord] |= strength[x] > low ? bit : 0;
+                marks.right[x / kWord] |= strength[x] <= strength[x + 1] ? bit : 0;
+                marks.below[x / kWord] |= strength[x] <= next[x] ? bit : 0;
             }
+            candidates.add_row(y, gx + static_cast<size_t>(y) * width, gy + static_cast<size_t>(y) * width);
         }
     });
-    const std::vector<size_t> left = remove_spare_corners(
-        thinned.get(), keep_connected(thinned.get(), height, width, high, seeds), height, width, rounds);
-    parallel_for(bands(height), 1.0 * kBandRows * width, [&](int band) {
-        const size_t from = static_cast<size_t>(band) * kBandRows * width;
-        const size_t to = static_cast<size_t>(std::min((band + 1) * kBandRows, height)) * width;
-        for (size_t i = from; i < to; ++i) {
-            const bool edge = thinned[i] < 0;
-            const float x = gx[i], y = gy[i];
-            gx[i] = edge ? y : 0.0f;
-            gy[i] = edge ? -x : 0.0f;
-        }
-    });
-    return std::any_of(left.begin(), left.end(), [&](size_t i) {
-        const int y = static_cast<int>(i / width), x = static_cast<int>(i % width);
+    const size_t stride = candidates.bits().stride();
+    std::vector<size_t> places;
+    for (const size_t i : seeds) places.push_back(i / width * stride + i % width);
+    BitPlane edges = keep_connected(candidates.bits(), candidates.above(low, high).second, places);
+    const std::vector<size_t> left = remove_spare_corners(edges, candidates, rounds);
+    candidates.turn(-1);
+    candidates.spread(edges, gx, gy);
+    return std::any_of(left.begin(), left.end(), [&](size_t place) {
+        const int y = static_cast<int>(place / stride), x = static_cast<int>(place % stride);
         return y >= core.top && y < core.bottom && x >= core.left && x < core.right;
     });
 }

@@ -29,7 +29,8 @@ COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a ca
 @contextmanager
 def reading(name: str | os.PathLike[str]) -> Iterator[None]:
     """Say in one line, with the name, what is wrong with a picture."""
-    with reading_file(name, "a picture that can be read", said=(RefusedError,), passed=(MemoryError, _native.Cancelled)):
+    passed = MemoryError, _native.Cancelled
+    with reading_file(name, "a picture that can be read", said=(RefusedError,), passed=passed):
         try:
             yield
         except UnidentifiedImageError:

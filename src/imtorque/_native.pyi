@@ -60,6 +60,7 @@ def canny(
     high: float,
     quantiles: bool,
     automatic: bool,
+    scale: float,
 ) -> tuple[
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
@@ -255,10 +256,9 @@ def divide_by_second_mass(
     tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
 ) -> None: ...
 def add_coherent_votes(
-    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    coherence: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    half: int,
+    edges: EdgeField,
+    halves: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
     total: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
 ) -> None: ...
 def torque_volume(

@@ -114,9 +114,12 @@ def strengthen_edges(
         raise ValueError(f"contribution must be finite, of the strength's shape {d.shape}, got shape {x.shape}")
     if method == "logistic":
         logarithm, (c0, c1, c2) = _coefficients(coefficients)
-        cue = c1 * (np.log(d + LOG_SHIFT) if logarithm else d)
-        x = x if logarithm else np.clip(x, 0, 1)
-        return np.where(d > 0, logistic(c0 + cue + c2 * x), 0.0)
+        edge = d > 0
+        own, x = d[edge], x[edge]
+        cue = c1 * (np.log(own + LOG_SHIFT) if logarithm else own)
+        result = np.zeros(d.shape)
+        result[edge] = logistic(c0 + cue + c2 * (x if logarithm else np.clip(x, 0, 1)))
+        return result
     if method == "blend":
         if not 0 <= share <= 1:
             raise ValueError(f"share must lie in [0, 1], got {share}")

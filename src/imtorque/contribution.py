@@ -15,8 +15,9 @@ from imtorque._renamed import renamed_argument
 from imtorque._types import Edges, Extrema, FloatArray, Patch, Sizes, check_sizes
 from imtorque.edges.recipes import BOUNDARY_SIZES
 from imtorque.patterns import Pattern, Polarity, check_polarity, pattern_edges
-from imtorque.torque import require_edges, torque_coherence
+from imtorque.torque import require_edges, torque_volume
 
+MOST_TOGETHER = 1 << 24  # torques held at a time where many sizes vote: sizes share the tables that they come from
 Votes = Literal["supporting", "absolute", "separate"]
 
 
@@ -117,8 +118,11 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: 
         raise ValueError(f"sizes must be sides of squares, got (height, width) pairs {sides.tolist()}")
     field = pattern_edges(edges, pattern)
     total = np.zeros(edges.shape)
-    for side in sides.tolist():
-        _native.add_coherent_votes(field.fx, field.fy, torque_coherence(field, side), side // 2, total)
+    together = max(1, MOST_TOGETHER // total.size)
+    for start in range(0, len(sides), together):
+        part = sides[start : start + together]
+        halves = np.ascontiguousarray(part // 2, np.int64)
+        _native.add_coherent_votes(field._field, halves, torque_volume(field, part).tau, total)
     return total
 
 

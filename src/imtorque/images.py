@@ -30,6 +30,7 @@ DARKEST = 16  # times, by which white may exceed the largest value: beyond, the 
 OVERSHOOT = 0.125  # part of their highest value by which floats may lie beyond black and white
 WIDEST = 1e30  # range of values
 STRIP = 1 << 20  # pixels that are converted at a time
+PIECE = 1 << 12  # pixels whose colours are converted at a time
 KERNEL_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32), np.dtype(np.float64))
 
 # Linear sRGB to CIE XYZ, over the white point D65 (IEC 61966-2-1).
@@ -112,10 +113,15 @@ class Picture:
 
     def rgb(self) -> Planes:
         """Return red, green and blue, shape (3, H, W), 0 for black and 1 for white."""
-        planes = np.empty((3, *self.shape))
-        for start, part in self.rgb_strips():
-            planes[:, start : start + part.shape[1]] = part
-        return planes
+        parts = [part for _, part in self.rgb_strips()]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def lab(self) -> Planes:
+        """Return CIE L, a, b over 100, as `lab` does."""
+        if self.pixels.dtype != np.uint8 or self.pixels.shape[2] != 3:
+            return lab(self.rgb())
+        levels = linear_rgb(self._rgb_part(np.arange(256, dtype=np.uint8).reshape(1, 256, 1))[0, 0])
+        return _lab(np.moveaxis(self.pixels, 2, 0), lambda part: levels[part])
 
     def rgb_strips(self, rows: int = 1) -> Iterator[tuple[int, Planes]]:
         """Yield (first row, planes (3, h, W)) from top to bottom, h a multiple of `rows` in all but the last."""
@@ -166,7 +172,9 @@ class Picture:
 
     def _rgb_part(self, part: Image) -> Planes:
         planes = np.moveaxis(part, 2, 0)
-        colours: Planes = (planes[:3].astype(np.float64) - self.low) / (self.high - self.low)
+        colours: Planes = planes[:3].astype(np.float64, order="C")
+        colours -= self.low
+        colours /= self.high - self.low
         if len(planes) == 4:
             opacity = (planes[3] / self.opaque).clip(0, 1)
             colours = opacity * colours + (1 - opacity)
@@ -199,19 +207,32 @@ def rgb_image(image: Image, value_range: ValueRange | None = None) -> Planes:
 
 def lab(rgb: Planes) -> Planes:
     """Return CIE L, a, b over 100 of RGB planes: L from 0 to 1, a and b about from -1 to 1."""
-    xyz = np.tensordot(TO_XYZ / TO_XYZ.sum(axis=1, keepdims=True), linear_rgb(rgb), axes=1)
-    _native.check_interrupt()
-    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz * (29 / 6) ** 2 / 3 + 4 / 29)
-    return np.stack([1.16 * f[1] - 0.16, 5 * (f[0] - f[1]), 2 * (f[1] - f[2])])
+    return _lab(rgb, linear_rgb)
 
 
 def linear_rgb(rgb: Planes) -> Planes:
     """Undo the sRGB curve; what lies below black is taken as black."""
-    linear = np.empty_like(rgb)
-    for plane, result in zip(rgb, linear, strict=True):
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((np.maximum(rgb, 0) + 0.055) / 1.055) ** 2.4)
+
+
+def _lab(given: Planes, to_linear: Callable[[Planes], Planes]) -> Planes:
+    """Return lab() of planes (3, H, W) that `to_linear` turns into linear RGB."""
+    pixels = given.reshape(3, -1)
+    planes: Planes = np.empty(given.shape)
+    into = planes.reshape(3, -1)
+    # In pieces of about one size, whose intermediate results stay in cache.
+    for span in _spans(pixels.shape[1]):
         _native.check_interrupt()
-        result[...] = np.where(plane <= 0.04045, plane / 12.92, ((np.maximum(plane, 0) + 0.055) / 1.055) ** 2.4)
-    return linear
+        xyz = np.tensordot(TO_XYZ / TO_XYZ.sum(axis=1, keepdims=True), to_linear(pixels[:, span]), axes=1)
+        f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz * (29 / 6) ** 2 / 3 + 4 / 29)
+        into[0, span], into[1, span], into[2, span] = 1.16 * f[1] - 0.16, 5 * (f[0] - f[1]), 2 * (f[1] - f[2])
+    return planes
+
+
+def _spans(count: int) -> Iterator[slice]:
+    """Cut so many pixels into pieces, as equal as they can be."""
+    ends = np.linspace(0, count, -(-count // PIECE) + 1).astype(int).tolist()
+    return map(slice, ends[:-1], ends[1:])
 
 
 def _checked(pixels: NDArray[Any]) -> NDArray[Any]:

@@ -83,7 +83,7 @@ uint64_t edges(const Input& in) {
     smoothed_gradient(in.grey.data(), kHeight, kWidth, 1.5, a.data(), b.data());
     sum.add(a), sum.add(b);
     suppress_non_maxima(in.grey.data(), a.data(), b.data(), kHeight, kWidth, 0.01f, thinned.data());
-    canny(in.grey.data(), kHeight, kWidth, 1.5, {0.7, 0.9, true, false}, a.data(), b.data());
+    canny(in.grey.data(), kHeight, kWidth, 1.5, {0.7, 0.9, true, false}, -1, a.data(), b.data());
     sum.add(thinned), sum.add(a), sum.add(b);
     return sum.sum;
 }
@@ -111,8 +111,7 @@ uint64_t contributions(const Input& in) {
     const Field field = in.field(false);
     std::vector<float> tau(kPixels, 0.25f);
     std::vector<double> total(kPixels);
-    divide_by_mass(field, 5, tau.data());
-    add_coherent_votes(field, tau.data(), 5, total.data());
+    add_coherent_votes(field, {5}, tau.data(), total.data());
     const std::vector<int64_t> y{10, 40}, x{20, 60}, side{9, 15};
     const std::vector<double> weight{1, -2};
     add_contributions(field, {y.data(), x.data(), side.data(), side.data(), weight.data(), 2}, Shape::box,

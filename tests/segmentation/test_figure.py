@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
+from scipy import ndimage
 
 from imtorque import edge_cue, segment_figure
 from imtorque.segmentation.cues import CUES
+from imtorque.segmentation.figure import _without_holes
 from imtorque.segmentation.polar import columns_for, cut_polar, from_polar, link_costs, outside_image, polar_edge_map
 
 RNG = np.random.default_rng(0)
@@ -204,3 +207,8 @@ def test_wrong_settings_are_refused(settings, message):
 def test_an_edge_map_of_words_is_refused():
     with pytest.raises(TypeError, match="edge_map must be real numbers"):
         segment_figure(scene(), (45, 60), edge_map=np.full((90, 120), "x"))
+
+
+@given(hnp.arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 12))))
+def test_holes_are_what_no_way_of_four_neighbours_leaves(figure):
+    assert_array_equal(_without_holes(figure), ndimage.binary_fill_holes(figure))

@@ -15,6 +15,7 @@ from imtorque.images import Picture, ValueRange
 
 SQRT2 = math.sqrt(2.0)
 STEEPEST = math.sqrt(0.5)  # gradient by central differences, in parts of the value range: half of it along either axis
+RAW = -1.0  # scale of forces that are gradients still
 Force = Literal["unit", "strength"]
 
 
@@ -91,15 +92,24 @@ def detect_edges(
     top = high if high is not None else low  # one threshold alone is both
     bottom = low if low is not None else 0.4 * (top or 0.0)
     per_unit = 1.0 if use_quantiles else unit
-    fx, fy = _native.canny(grey, sigma, (bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, top is None)
+    scale = 0.0 if force == "unit" else RAW if strength_scale is None else strength_scale / unit
+    at_once = directions is None and not length_correction  # else forces are shaped where edges are, not candidates
+    fx, fy = _native.canny(
+        grey,
+        sigma,
+        low=(bottom or 0.0) / per_unit,
+        high=(top or 0.0) / per_unit,
+        quantiles=use_quantiles,
+        automatic=top is None,
+        scale=scale if at_once else RAW,
+    )
     if picture.mask is not None:
         fx[~picture.mask] = fy[~picture.mask] = 0
-    scale = 0.0
-    if force == "strength":
-        scale = strength_scale / unit if strength_scale is not None else _typical_strength(fx, fy)
-    if scale > 0 or force == "unit":
+    if scale == RAW:
+        scale, at_once = _typical_strength(fx, fy), False
+    if not at_once and (scale > 0 or force == "unit"):
         _native.shape_forces(fx, fy, scale, directions or 0, length_correction)
-    return Edges(fx, fy)
+    return Edges._adopt(fx, fy)
 
 
 def automatic_thresholds(image: Image | Picture, sigma: float = SQRT2) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from imtorque import _native
 from imtorque._atomic import write_text
 from imtorque._shown import with_first_rows
 from imtorque._types import FloatArray, Image, IntArray, Planes, as_one_array
-from imtorque.images import Picture, lab
+from imtorque.images import Picture
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
 SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area: 2 % of it
@@ -27,7 +27,8 @@ THINNEST = 5  # pixels
 STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
 SCORES = ("both", "side", "torque")
 SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
-MOST_COMPARED = 20_000  # boxes, best first, that are looked through for distinct ones
+FIRST_COMPARED = 6_000  # boxes, best first, that are looked through for distinct ones: these nearly always do,
+MOST_COMPARED = 20_000  # and more are not looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +81,24 @@ class Boxes:
 def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float) -> Boxes:
     """Return the candidates of highest score, none of which overlaps a better one too much."""
     scores = box_scores(planes, candidates, score)
-    order = np.argsort(-scores, kind="stable")[:MOST_COMPARED]
-    ranked = np.ascontiguousarray(candidates[order])
-    kept = _native.distinct_boxes(ranked, iou, count)
+    for most in (FIRST_COMPARED, MOST_COMPARED):
+        order = _best(scores, most)
+        ranked = np.ascontiguousarray(candidates[order])
+        kept = _native.distinct_boxes(ranked, iou, count)
+        if len(kept) == count or len(order) == len(scores):
+            break
     y0, x0, y1, x1 = ranked[kept].T
     return Boxes(y0, x0, y1, x1, scores[order[kept]])
+
+
+def _best(scores: FloatArray, count: int) -> IntArray:
+    """Return the places of the highest scores, best first, of equal ones the first before the others."""
+    if len(scores) <= count:
+        return np.argsort(-scores, kind="stable")
+    least = np.partition(scores, -count)[-count]
+    places = np.flatnonzero(scores >= least)
+    best: IntArray = places[np.argsort(-scores[places], kind="stable")[:count]]
+    return best
 
 
 def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[np.float64]:
@@ -93,7 +107,7 @@ def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[
     All are multiplied by a power of the box's size, without which parts would come before wholes.
     """
     torque, sides = _native.box_scores(planes, boxes, *STRIP)
-    weakest = sides.min(axis=1)
+    weakest = np.minimum(np.minimum(sides[:, 0], sides[:, 1]), np.minimum(sides[:, 2], sides[:, 3]))
     found = {"torque": torque, "side": weakest, "both": np.sqrt(torque * weakest)}[score]
     size = np.sqrt((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))
     return np.asarray(found * size**SIZE_POWER)
@@ -113,20 +127,26 @@ def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArr
             height, width = round(size * math.sqrt(aspect)), round(size / math.sqrt(aspect))
             if THINNEST <= height <= shape[0] and THINNEST <= width <= shape[1]:
                 y, x = (_places(side, own) for side, own in zip(shape, (height, width), strict=True))
-                top, left = (grid.ravel() for grid in np.meshgrid(y, x, indexing="ij"))
-                found.append(np.stack([top, left, top + height, left + width], axis=1))
-    return np.ascontiguousarray(np.concatenate(found), np.int64)
+                boxes = np.empty((len(y), len(x), 4), np.int64)
+                boxes[..., 0], boxes[..., 2] = y[:, None], y[:, None] + height
+                boxes[..., 1], boxes[..., 3] = x, x + width
+                found.append(boxes.reshape(-1, 4))
+    return np.concatenate(found)
 
 
 def smooth_lab(image: Image | Picture) -> Planes:
     """Return the picture's L, a and b, smoothed, (3, H, W)."""
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    planes = lab(Picture(image).rgb())
-    return np.stack([ndimage.gaussian_filter(plane, SMOOTHING, mode="nearest") for plane in planes])
+    planes = Picture(image).lab()
+    for plane in planes:
+        ndimage.gaussian_filter(plane, SMOOTHING, mode="nearest", output=plane)
+    return planes
 
 
 def _places(side: int, own: int) -> IntArray:
     """Return where boxes start along a side: evenly, from one border to the other."""
     room = side - own
-    return np.unique(np.round(np.linspace(0, room, int(room * STEPS / own) + 1)).astype(np.int64))
+    places = np.round(np.linspace(0, room, int(room * STEPS / own) + 1)).astype(np.int64)
+    places = places[np.diff(places, prepend=-1) > 0]  # each once
+    return places

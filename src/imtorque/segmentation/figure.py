@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from imtorque import _native
 from imtorque._arrays import whole_array
@@ -188,7 +188,7 @@ def _together(
     """Join the cuts, fill their holes, and take away what belongs to removed points."""
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    figure: NDArray[np.bool_] = ndimage.binary_fill_holes(np.logical_or.reduce(cuts))
+    figure = _without_holes(np.logical_or.reduce(cuts))
     for y, x in clicks:
         figure[y, x] = True
     if removed:
@@ -202,3 +202,12 @@ def _together(
     parts, _ = ndimage.label(figure, np.ones((3, 3)))
     figure = np.isin(parts, [parts[click] for click in clicks])
     return figure
+
+
+def _without_holes(figure: BoolArray) -> BoolArray:
+    """Fill what no way of four neighbours joins with the picture's border."""
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    ground, _ = ndimage.label(np.pad(~figure, 1, constant_values=True))
+    filled: BoolArray = ground[1:-1, 1:-1] != ground[0, 0]
+    return filled

@@ -1,0 +1,91 @@
+// Pixels that may be edges: marked by bits, with their gradients in lists. Few pixels are, so what follows them - the
+// thresholds, hysteresis, the removal of corners - looks at little memory.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "edges/canny.hpp"
+#include "edges/gradient_rows.hpp"
+#include "edges/suppress.hpp"
+#include "edges/thresholds.hpp"
+
+namespace imtorque {
+
+// A bit for every pixel. A pixel is known by its place, y * stride() + x. Pixels on the outermost rows and columns are
+// never set, so every set pixel has its eight neighbours.
+class BitPlane {
+  public:
+    BitPlane(int height, int width)
+        : height_(height), words_((width + kWord - 1) / kWord), bits_(static_cast<size_t>(height) * words_ + 2, 0) {}
+    int height() const { return height_; }
+    int words() const { return words_; }  // in a row
+    size_t stride() const { return static_cast<size_t>(words_) * kWord; }
+    uint64_t* row(int y) { return data() + static_cast<size_t>(y) * words_; }
+    const uint64_t* row(int y) const { return data() + static_cast<size_t>(y) * words_; }
+    uint64_t* data() { return bits_.data() + 1; }  // one word more before the first and after the last row
+    const uint64_t* data() const { return bits_.data() + 1; }
+    bool has(size_t place) const { return data()[place / kWord] >> (place % kWord) & 1; }
+
+  private:
+    int height_, words_;
+    std::vector<uint64_t> bits_;
+};
+
+// Call use(index) for each set bit, from the lowest.
+template <class Use>
+inline void for_each_bit(uint64_t bits, const Use& use) {
+    for (; bits; bits &= bits - 1) use(__builtin_ctzll(bits));
+}
+
+class Candidates {
+  public:
+    Candidates(int height, int width, int band_rows);
+
+    int bands() const { return static_cast<int>(bands_.size()); }
+    int top(int band) const { return band * band_rows_; }
+    int bottom(int band) const;
+
+    const BitPlane& bits() const { return bits_; }
+    const BitPlane& right() const { return right_; }  // those not stronger than the neighbour to the right,
+    const BitPlane& below() const { return below_; }  // and below
+
+    // Where the next row of a band is to be marked, and what takes the gradients of its candidates then.
+    Marks marks(int y) { return {bits_.row(y), right_.row(y), below_.row(y)}; }
+    void add_row(int y, const float* gx, const float* gy);
+
+    // Candidates that are stronger than `low`, and than `high`.
+    std::pair<BitPlane, BitPlane> above(float low, float high) const;
+
+    // Turn every gradient to the direction of its edge, (g_y, -g_x); with `scale` 0 as a unit vector, with a positive
+    // one over it, with a negative one as it is.
+    void turn(double scale);
+
+    // Write the vectors of the kept candidates, and 0 elsewhere.
+    void spread(const BitPlane& kept, float* x, float* y) const;
+
+  private:
+    struct Band {
+        std::vector<float> gx, gy;
+    };
+    int height_, width_, band_rows_;
+    BitPlane bits_, right_, below_;
+    std::vector<Band> bands_;
+};
+
+// The maxima across edges of a picture that are stronger than `low`; where that is automatic, stronger than the least
+// it can be.
+struct Found {
+    Candidates candidates;
+    float largest;  // of all magnitudes
+    MagnitudeCounts counts;
+};
+struct Search {
+    float low;
+    bool automatic;
+    float* magnitudes;  // of the whole picture are written here, unless nullptr
+};
+Found find_maxima(const float* image, int height, int width, double sigma, const Search& search);
+
+}  // namespace imtorque

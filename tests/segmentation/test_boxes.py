@@ -1,0 +1,64 @@
+"""Boxes are looked for in cache and no further than needed; what comes out is what plain steps give."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
+from scipy import ndimage
+
+from imtorque import _native
+from imtorque.images import TO_XYZ, Picture, linear_rgb
+from imtorque.segmentation import boxes
+
+colours = hnp.arrays(np.uint8, st.tuples(st.integers(1, 90), st.integers(1, 90), st.just(3)))
+
+
+def plain_lab(image):
+    """The definition, over whole planes."""
+    rgb = np.moveaxis(image / 255.0, 2, 0)
+    xyz = np.tensordot(TO_XYZ / TO_XYZ.sum(axis=1, keepdims=True), linear_rgb(rgb), axes=1)
+    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz * (29 / 6) ** 2 / 3 + 4 / 29)
+    return np.stack([1.16 * f[1] - 0.16, 5 * (f[0] - f[1]), 2 * (f[1] - f[2])])
+
+
+@given(colours)
+def test_colours_by_table_and_in_pieces_are_those_of_whole_planes(image):
+    picture = Picture(image, (0.0, 255.0))
+    assert_array_equal(picture.lab(), plain_lab(image))
+    assert_array_equal(Picture(image.astype(np.float64), (0.0, 255.0)).lab(), plain_lab(image))
+
+
+@given(colours)
+def test_smooth_colours_are_each_plane_smoothed(image):
+    planes = Picture(image).lab()
+    expected = [ndimage.gaussian_filter(plane, boxes.SMOOTHING, mode="nearest") for plane in planes]
+    assert_array_equal(boxes.smooth_lab(image), expected)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 300), st.integers(1, 12), st.sampled_from([1, 3, 40]))
+def test_the_first_boxes_suffice_or_all_are_compared(seed, number, count, first):
+    rng = np.random.default_rng(seed)
+    top, left = rng.integers(0, 20, (2, number))
+    candidates = np.stack([top, left, top + rng.integers(1, 9, number), left + rng.integers(1, 9, number)], axis=1)
+    planes = np.round(rng.random((2, 30, 30)))  # many scores are equal
+    before = boxes.FIRST_COMPARED
+    boxes.FIRST_COMPARED = first
+    try:
+        found = boxes.best_boxes(planes, candidates, count, "both", 0.3)
+    finally:
+        boxes.FIRST_COMPARED = before
+    scores = boxes.box_scores(planes, candidates, "both")
+    order = np.argsort(-scores, kind="stable")
+    kept = order[_native.distinct_boxes(candidates[order], 0.3, count)]
+    assert_array_equal(found.as_array(), candidates[kept])
+    assert_array_equal(found.score, scores[kept])
+
+
+@given(st.integers(1, 400), st.integers(1, 400))
+def test_places_are_even_and_each_comes_once(side, own):
+    if own > side:
+        return
+    room = side - own
+    expected = np.unique(np.round(np.linspace(0, room, int(room * boxes.STEPS / own) + 1)).astype(np.int64))
+    assert_array_equal(boxes._places(side, own), expected)
