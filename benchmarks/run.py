@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -162,8 +163,15 @@ def cost_table(extras: dict, gigahertz: float) -> list[str]:
         limit = limits.get(key)
         reached = ["", ""] if limit is None else [f"{limit:.2f}", f"{limit / costs[key]:.0%}"]
         lines.append(f"| {name} | {costs[key]:.2f} | {reached[0]} | {reached[1]} |")
-    cells = "; ".join(f"{name.replace('x', '×')}: {us:.0f}" for name, us in small.items())
-    return [*lines, "", f"Small pictures, microseconds of processor time. {cells}."]
+    cells = "; ".join(f"{re.sub(r'(?<=[0-9])x', '×', name)}: {us:.0f}" for name, us in small.items())
+    large = "; ".join(f"{row['width']}×{row['height']}: {row['ns_per_pixel']:.1f}" for row in extras["large"])
+    return [
+        *lines,
+        "",
+        f"Small pictures, microseconds of processor time. {cells}.",
+        "",
+        f"Large pictures, nanoseconds per pixel of the maps with 45 sizes. {large}.",
+    ]
 
 
 def pattern_costs(rows: list[dict[str, float]]) -> str:

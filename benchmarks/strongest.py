@@ -20,6 +20,7 @@ import imtorque
 from imtorque import _native
 from imtorque._patches import patch_arrays
 from imtorque._types import check_sizes
+from imtorque.files import read_image
 
 HERE = Path(__file__).parent
 SIZES = range(3, 92, 2)
@@ -31,7 +32,7 @@ def photographs(limit: int) -> list[np.ndarray]:
     folder = Path(os.environ.get("IMTORQUE_DATA", HERE.parents[1] / "shared" / "data")) / "bsds500" / "images"
     paths = sorted(folder.rglob("*.jpg"))[:limit]
     if paths:
-        return [imtorque.read_image(path) for path in paths]
+        return [read_image(path) for path in paths]
     from skimage import data
 
     return [getattr(data, name)() for name in ("camera", "coins", "chelsea")][:limit]
