@@ -16,6 +16,9 @@ import numpy as np
 from skimage import data, feature
 
 import imtorque
+from imtorque import _native
+from imtorque._patches import patch_arrays
+from imtorque._types import check_sizes
 
 SIZES_45 = range(3, 92, 2)
 SIZES_OF_PATTERNS = (11, 31, 91)
@@ -147,6 +150,103 @@ def patterns(repeats: int, toy: bool) -> list[dict[str, float]]:
     return rows
 
 
+def strongest(repeats: int, toy: bool) -> list[dict[str, float | str]]:
+    """The 50 strongest extrema from given edges: milliseconds, and the share of all patches that was computed."""
+    shape = (240, 320) if toy else (1080, 1920)
+    pictures = {"photographs": mosaic(*shape), "noise": np.random.default_rng(0).integers(0, 256, shape, np.uint8)}
+    rows: list[dict[str, float | str]] = []
+    for name, picture in pictures.items():
+        edges = imtorque.detect_edges(picture)
+        for sizes in (SIZES_45, SIZES_10):
+            calls = {
+                "search": lambda e=edges, s=sizes: imtorque.find_extrema(e, s, count=50),
+                "maps": lambda e=edges, s=sizes: imtorque.value_and_scale_maps(e, s),
+            }
+            times = time_all(calls, repeats)
+            patches = patch_arrays(edges, check_sizes(sizes), "square", 2.0)
+            visited = _native.extrema_of_field(edges._field, *patches, 0, 50, True, 0.0)[-1]
+            row = {"picture": name, "sizes": len(sizes), "share": visited / (len(sizes) * picture.size)}
+            rows.append(row | {f"{call}_ms": ms["min"] for call, ms in times.items()})
+    return rows
+
+
+def processor_microseconds(call: Callable[[], object], runs: int) -> float:
+    call()
+    start = time.process_time()
+    for _ in range(runs):
+        call()
+    return 1e6 * (time.process_time() - start) / runs
+
+
+def small_pictures(toy: bool) -> dict[str, float]:
+    """Microseconds of processor time: 64 x 64 end to end, and 8 x 8, where the calls themselves are what counts."""
+    runs = 20 if toy else 500
+    picture, tiny = mosaic(64, 64), mosaic(8, 8)
+    edges = imtorque.detect_edges(tiny)
+    return {
+        "end to end, 64x64, 10 sizes": processor_microseconds(
+            lambda: imtorque.find_extrema(imtorque.detect_edges(picture), SIZES_10, count=50), runs
+        ),
+        "end to end, 64x64, default sizes": processor_microseconds(
+            lambda: imtorque.find_extrema(imtorque.detect_edges(picture), count=50), runs
+        ),
+        "detect_edges, 8x8": processor_microseconds(lambda: imtorque.detect_edges(tiny), runs),
+        "find_extrema, 8x8": processor_microseconds(lambda: imtorque.find_extrema(edges, [3, 5], count=5), runs),
+        "value_and_scale_maps, 8x8": processor_microseconds(lambda: imtorque.value_and_scale_maps(edges, [3, 5]), runs),
+    }
+
+
+def cost_model(repeats: int, toy: bool) -> dict[str, float]:
+    """Nanoseconds per pixel, per pixel and size, per edge pixel; and gigabytes per second of a copy in memory."""
+    image = mosaic(*((240, 320) if toy else (1080, 1920)))
+    edges = imtorque.detect_edges(image)
+    extrema = imtorque.find_extrema(edges, SIZES_45, count=200)
+    source, target = np.zeros(1 << 25, np.uint8), np.zeros(1 << 25, np.uint8)
+    calls = {
+        "edges": lambda: imtorque.detect_edges(image),
+        "survey": lambda: imtorque.Edges._adopt(edges.fx, edges.fy),
+        "few": lambda: imtorque.value_and_scale_maps(edges, range(3, 22, 2)),
+        "many": lambda: imtorque.value_and_scale_maps(edges, range(3, 102, 2)),
+        "search": lambda: imtorque.find_extrema(edges, SIZES_45, count=50),
+        "votes": lambda: imtorque.contribution_map(edges, extrema),
+        "copy": lambda: np.copyto(target, source),
+    }
+    ns = {name: 1e6 * times["min"] for name, times in time_all(calls, repeats).items()}
+    size = (ns["many"] - ns["few"]) / 40
+    return {
+        "edges": ns["edges"] / image.size,
+        "survey": ns["survey"] / image.size,
+        "tables": (ns["few"] - 10 * size) / image.size,
+        "size": size / image.size,
+        "search": ns["search"] / (45 * image.size),
+        "votes": ns["votes"] / int(np.count_nonzero(edges.mask)),
+        "copy_gb_per_s": 2 * source.size / ns["copy"],
+    }
+
+
+def free_memory() -> int:
+    """Bytes that a process may have; none where the system does not say."""
+    try:
+        with open("/proc/meminfo") as info:
+            return 1024 * next(int(line.split()[1]) for line in info if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        return 0
+
+
+def large_pictures(toy: bool) -> list[dict[str, float]]:
+    """Nanoseconds per pixel of the maps with 45 sizes, up to 20,000 x 20,000 pixels where 12 GB of memory are free."""
+    part = imtorque.detect_edges(mosaic(*((240, 320) if toy else (2160, 3840))))
+    shapes = [part.shape, (480, 640) if toy else (20_000, 20_000)]
+    rows = []
+    for height, width in shapes if toy or free_memory() > 12e9 else shapes[:1]:
+        repeats = (-(-height // part.shape[0]), -(-width // part.shape[1]))
+        fx, fy = (np.ascontiguousarray(np.tile(f, repeats)[:height, :width]) for f in (part.fx, part.fy))
+        edges = imtorque.Edges._adopt(fx, fy)
+        ms = time_all({"": lambda e=edges: imtorque.value_and_scale_maps(e, SIZES_45)}, 2)[""]["min"]
+        rows.append({"height": height, "width": width, "ns_per_pixel": 1e6 * ms / (height * width)})
+    return rows
+
+
 def high_water() -> int:
     """Peak resident memory in bytes since it was last reset."""
     with open("/proc/self/status") as status:
@@ -202,6 +302,10 @@ def main() -> None:
         result["linearity"] = linearity(options.repeats, options.toy)
         result["contribution"] = contribution(options.repeats)
         result["patterns"] = patterns(options.repeats, options.toy)
+        result["strongest"] = strongest(options.repeats, options.toy)
+        result["large"] = large_pictures(options.toy)
+        result["small"] = small_pictures(options.toy)
+        result["costs"] = cost_model(options.repeats, options.toy)
         result["largest_error"] = error_against_definition(*options.shapes[0])
     print(json.dumps(result))
 

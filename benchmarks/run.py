@@ -1,4 +1,4 @@
-"""Measure the operator beside its peers and write benchmarks/results/operator.json and the table in README.md.
+"""Measure the operator beside its peers and write benchmarks/results/operator.json and the tables in docs/speed.md.
 
     make bench
 
@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,15 @@ def processor() -> str:
             return next(line.split(":")[1].strip() for line in info if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def gigahertz() -> float:
+    """The clock as the system names it."""
+    try:
+        with open("/proc/cpuinfo") as info:
+            return max(float(line.split(":")[1]) for line in info if line.startswith("cpu MHz")) / 1000
+    except (OSError, ValueError):
+        return 3.0
 
 
 def commit() -> str:
@@ -104,7 +114,64 @@ def table(results: dict) -> str:
             f"| {pixels['width']}×{pixels['height']} | {pixels['ms']:.1f} | {pixels['ns_per_pixel_and_size']:.2f} | | "
             f"{sizes['sizes']} | {sizes['ms']:.1f} |"
         )
+    lines += ["", *strongest_table(extras["strongest"]), "", *cost_table(extras, results["gigahertz"])]
     return "\n".join(lines)
+
+
+def strongest_table(rows: list[dict]) -> list[str]:
+    lines = [
+        "The 50 strongest extrema from given edges, 1920×1080, one thread. Bounds leave most patches out; on noise "
+        "they help least, and most are computed:",
+        "",
+        "| picture | sizes | patches computed | ms | maps, ms |",
+        "|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cells = [
+            row["picture"],
+            row["sizes"],
+            f"{row['share']:.0%}",
+            f"{row['search_ms']:.1f}",
+            f"{row['maps_ms']:.1f}",
+        ]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return lines
+
+
+def cost_table(extras: dict, gigahertz: float) -> list[str]:
+    """What the parts cost, and beside it what the machine allows at the clock it names."""
+    costs, small = extras["costs"], extras["small"]
+    bandwidth = costs["copy_gb_per_s"]
+    # The maps read two floats a pixel and write two numbers; a size takes 8 loads of 8 numbers, two of them a cycle.
+    limits = {"tables": 16 / bandwidth, "size": 8 / 8 / 2 / gigahertz, "survey": 8 / bandwidth, "edges": 9 / bandwidth}
+    names = {
+        "edges": "edges, for each pixel (reads 1 byte, writes 8)",
+        "survey": "survey of the forces, for each pixel (reads 8 bytes)",
+        "tables": "maps, for each pixel (reads 8 bytes, writes 8)",
+        "size": "maps, for each pixel and size (8 look-ups)",
+        "search": "50 strongest extrema, for each pixel and size",
+        "votes": "contributions to 200 extrema, for each edge pixel",
+    }
+    lines = [
+        f"What the parts cost on one thread, beside the machine's limit: two vector loads a cycle at {gigahertz:.1f} "
+        f"GHz (its name for its clock; it may run faster), {bandwidth:.1f} GB/s of a copy in memory:",
+        "",
+        "| part | ns | limit, ns | share of the limit reached |",
+        "|---|---|---|---|",
+    ]
+    for key, name in names.items():
+        limit = limits.get(key)
+        reached = ["", ""] if limit is None else [f"{limit:.2f}", f"{limit / costs[key]:.0%}"]
+        lines.append(f"| {name} | {costs[key]:.2f} | {reached[0]} | {reached[1]} |")
+    cells = "; ".join(f"{re.sub(r'(?<=[0-9])x', '×', name)}: {us:.0f}" for name, us in small.items())
+    large = "; ".join(f"{row['width']}×{row['height']}: {row['ns_per_pixel']:.1f}" for row in extras["large"])
+    return [
+        *lines,
+        "",
+        f"Small pictures, microseconds of processor time. {cells}.",
+        "",
+        f"Large pictures, nanoseconds per pixel of the maps with 45 sizes. {large}.",
+    ]
 
 
 def pattern_costs(rows: list[dict[str, float]]) -> str:
@@ -132,6 +199,7 @@ def main() -> None:
         "command": "make bench",
         "commit": commit(),
         "processor": f"{processor()} ({os.cpu_count()} cores), {platform.system()}",
+        "gigahertz": gigahertz(),
         "python": platform.python_version(),
         "repeats": options.repeats,
         "runs": runs,

@@ -41,6 +41,21 @@ def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
     assert runs[2]["largest_error"] < 1e-4
     assert [row["size"] for row in runs[2]["patterns"]] == [11, 31, 91]
     assert "all four moments take" in result.stdout
+    assert [(row["picture"], row["sizes"]) for row in runs[2]["strongest"]][:2] == [
+        ("photographs", 45),
+        ("photographs", 10),
+    ]
+    assert "share of the limit reached" in result.stdout
+    assert len(runs[2]["large"]) == 2
+
+
+def test_the_benchmark_of_the_strongest_extrema_runs_and_both_searches_agree(tmp_path):
+    out = tmp_path / "strongest.json"
+    command = [sys.executable, str(BENCHMARKS / "strongest.py"), "--pictures", "1", "--out", str(out)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    report = json.loads(out.read_text())
+    assert report["pictures"] == 1
+    assert all(0 < row["share_of_patches"] < 1 for row in report["requests"])
 
 
 def test_the_benchmark_of_boundary_edges_runs(run_here):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
@@ -10,15 +10,18 @@ import naive
 from imtorque import (
     Extrema,
     TorqueVolume,
+    _native,
     default_sizes,
     detect_edges,
     find_extrema,
     torque_volume,
     value_and_scale_maps,
 )
+from imtorque._patches import patch_arrays
+from imtorque._types import check_sizes
 from imtorque.extrema import suppress_overlaps
 from imtorque.synthetic import scene
-from strategies import edge_fields, exact_fields, patches, rectangle_lists, size_lists
+from strategies import edge_fields, exact_fields, named_patterns, patches, rectangle_lists, size_lists
 
 counts = st.one_of(st.none(), st.integers(0, 12))
 signs = st.sampled_from([None, 1, -1])
@@ -30,6 +33,11 @@ def assert_same(extrema, ref, sizes):
     assert_array_equal(extrema.x, [e[2] for e in ref])
     assert_array_equal(extrema.value, [e[3] for e in ref])
     assert_array_equal(extrema.size, sizes[[e[0] for e in ref]] if ref else sizes[:0])
+
+
+def assert_equal_extrema(comp, ref):
+    for field in ("y", "x", "size", "value"):
+        assert_array_equal(getattr(comp, field), getattr(ref, field))
 
 
 # Few different values, so that plateaus and ties are common.
@@ -68,8 +76,7 @@ def test_large_pictures_stream_to_the_same_extrema(count, sign):
     sizes = [*range(3, 60, 4), 101, 131]
     stored = find_extrema(torque_volume(edges, sizes), count=count, sign=sign)
     streamed = find_extrema(edges, sizes=sizes, count=count, sign=sign)
-    for field in ("y", "x", "size", "value"):
-        assert_array_equal(getattr(streamed, field), getattr(stored, field))
+    assert_equal_extrema(streamed, stored)
 
 
 @given(
@@ -145,3 +152,66 @@ def test_sizes_follow_from_the_picture_where_none_are_given():
     ref, comp = find_extrema(edges, sizes), find_extrema(edges)
     assert_array_equal([comp.y, comp.x, comp.size], [ref.y, ref.x, ref.size])
     assert_array_equal(value_and_scale_maps(edges)[1], value_and_scale_maps(edges, sizes)[1])
+
+
+@pytest.fixture
+def bounds_always():
+    _native.always_bound(True)
+    yield
+    _native.always_bound(False)
+
+
+@st.composite
+def figures(draw):
+    """Unit forces around squares, and some noise: extrema of many strengths, and equal ones."""
+    height, width = draw(st.integers(8, 70)), draw(st.integers(8, 70))
+    image = np.zeros((height, width))
+    for _ in range(draw(st.integers(1, 6))):
+        y, x, side = draw(st.integers(0, height - 1)), draw(st.integers(0, width - 1)), draw(st.integers(3, 20))
+        image[y : y + side, x : x + side] += draw(st.sampled_from([1.0, -1.0]))
+    if draw(st.booleans()):
+        image += 0.3 * np.random.default_rng(draw(st.integers(0, 99))).random(image.shape)
+    return detect_edges(image)
+
+
+@pytest.mark.usefixtures("bounds_always")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(figures() | edge_fields() | exact_fields(), size_lists, st.integers(1, 12), signs, st.booleans())
+def test_extrema_found_by_bounds_are_the_definition(edges, sizes, count, sign, end_scales):
+    volume = torque_volume(edges, sizes)
+    bounded = find_extrema(edges, sizes=sizes, count=count, sign=sign, end_scales=end_scales)
+    assert_same(bounded, naive.find_extrema(volume.tau, count, sign, end_scales), sizes)
+
+
+@pytest.mark.usefixtures("bounds_always")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@given(figures(), st.sampled_from([1, 3, 40]), signs, st.booleans(), named_patterns, st.sampled_from([1.0, 2.0]))
+def test_extrema_found_by_bounds_are_those_of_the_whole_search(edges, count, sign, end_scales, pattern, alpha):
+    asked = {"sizes": range(3, 40, 2), "sign": sign, "end_scales": end_scales, "pattern": pattern, "alpha": alpha}
+    assert_equal_extrema(find_extrema(edges, count=count, **asked), find_extrema(edges, **asked)[:count])
+
+
+@pytest.mark.usefixtures("bounds_always")
+@pytest.mark.parametrize("threads", [1, 7])
+def test_extrema_found_by_bounds_in_a_large_picture_are_those_of_the_volume(threads):
+    image = np.tile(scene("shapes"), (2, 5)) + 0.2 * np.random.default_rng(0).random((322, 1205))
+    edges = detect_edges(image)
+    sizes = [*range(3, 60, 4), 101, 131, 201]
+    stored = find_extrema(torque_volume(edges, sizes), count=60)
+    imtorque.set_num_threads(threads)
+    assert_equal_extrema(find_extrema(edges, sizes=sizes, count=60), stored)
+    _native.allow_avx2(False)
+    try:
+        assert_equal_extrema(find_extrema(edges, sizes=sizes, count=60), stored)
+    finally:
+        _native.allow_avx2(True)
+
+
+@pytest.mark.usefixtures("bounds_always")
+def test_few_patches_are_computed_where_few_extrema_are_asked_for():
+    image = np.zeros((600, 600))
+    image[100:131, 100:131] = image[300:341, 400:441] = 1
+    edges = detect_edges(image)
+    patches = patch_arrays(edges, check_sizes(range(3, 92, 2)), "square", 2.0)
+    visited = _native.extrema_of_field(edges._field, *patches, 1, 1, True, 0.0)[-1]
+    assert visited < 0.1 * 45 * 600 * 600

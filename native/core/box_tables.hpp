@@ -23,7 +23,7 @@
 
 namespace imtorque {
 
-template <class Number, int kWidth = 0>
+template <class Number, int kWidth = 0, bool kMass = false>
 class BoxTables;
 
 // The tables that hold sums as these numbers; kWidth as for BoxTables.
@@ -94,6 +94,11 @@ template <class Uint>
 IMTORQUE_INLINE Lanes<Uint> last(const Lanes<Uint>& t) {
     return __builtin_shufflevector(t, t, 7, 7, 7, 7, 7, 7, 7, 7);
 }
+template <class Uint>
+IMTORQUE_INLINE Lanes<Uint> magnitude(const Lanes<Uint>& t) {  // of numbers that wrapped around
+    const Lanes<Uint> negative = Uint{0} - (t >> (8 * sizeof(Uint) - 1));
+    return (t ^ negative) - negative;
+}
 IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
     Lanes<int32_t> bits;
     std::memcpy(&bits, &f, sizeof bits);
@@ -117,12 +122,18 @@ IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
 
 // kWidth: the width of a table row where it is known to the compiler, else 0. Known, the three tables of a row are
 // reached from one pointer, and the pointers of several patches fit the registers.
-template <class Number, int kWidth>
+// kMass: whether rows end with a fourth table, the sums of |Fx| + |Fy| of the rounded forces.
+template <class Number, int kWidth, bool kMass>
 class BoxTables {
   public:
+    using Sum = Number;
     using Uint = typename Number::Uint;
     static constexpr bool kSelects = true;  // has select_squares
-    static constexpr size_t kCellBytes = 3 * sizeof(Uint);
+    static constexpr int kTables = kMass ? 4 : 3;
+    static constexpr size_t kCellBytes = kTables * sizeof(Uint);
+    struct Corners {  // the D1 cells; D2, Q and the mass lie one, two and three widths further
+        const Uint *ah, *al, *bh, *bl;
+    };
 
     // `rows` is how many image rows are worked on together.
     BoxTables(const Field& field, const Tile& tile, int rows)
@@ -131,10 +142,10 @@ class BoxTables {
           ring_(2 * tile.reach_y + 1 + rows),
           given_width_(table_width(tile)),
           built_(0),
-          cells_(new Uint[static_cast<size_t>(width()) * (3 * ring_ + 2)]),
+          cells_(new Uint[static_cast<size_t>(width()) * (kTables * ring_ + 2)]),
           forces_(new float[2 * width()]()) {
         std::fill_n(cells_.get(), static_cast<size_t>(width()) * 2, Uint{0});
-        std::fill_n(row(0), static_cast<size_t>(width()) * 3, Uint{0});
+        std::fill_n(row(0), static_cast<size_t>(width()) * kTables, Uint{0});
     }
 
     int width() const { return kWidth ? kWidth : given_width_; }
@@ -206,6 +217,33 @@ class BoxTables {
         }
     }
 
+    // The torque of one square, for few of them.
+    float torque_at(const Patch& patch, int y, int x) const {
+        return Number::to_float(square(corners(patch, y, x), static_cast<Uint>(2 * patch.rx + 1), width(), 0)) *
+               patch.norm;
+    }
+
+    // The corners of `patch` at (y, tile.left + from), and twice the moments of squares from such corners on.
+    IMTORQUE_INLINE Corners corners(const Patch& patch, int y, int from) const {
+        const int v = y - tile_.top + tile_.reach_y;
+        const Uint* a = row(v + patch.ry + 1);
+        const Uint* b = row(v - patch.ry);
+        const int h = tile_.reach_x + patch.rx + 1 + from, l = tile_.reach_x - patch.rx + from;
+        return {a + h, a + l, b + h, b + l};
+    }
+    static IMTORQUE_INLINE Lanes<Uint> squares(const Corners& c, Uint p, int w, ptrdiff_t i) {
+        Lanes<Uint> d1_ah, d2_al, d2_bh, d1_bl, q_ah, q_al, q_bh, q_bl;
+        load(c.ah + i, d1_ah);
+        load(c.bh + i + w, d2_bh);
+        load(c.al + i + w, d2_al);
+        load(c.bl + i, d1_bl);
+        load(c.ah + i + 2 * w, q_ah);
+        load(c.bh + i + 2 * w, q_bh);
+        load(c.al + i + 2 * w, q_al);
+        load(c.bl + i + 2 * w, q_bl);
+        return p * (d1_ah - d2_bh + d2_al - d1_bl) - (q_ah - q_bh - q_al + q_bl);
+    }
+
     // Make the table rows for image rows up to (not including) `bottom` and their reach.
     IMTORQUE_INLINE void build_to(int bottom) {
         for (const int rows = bottom - tile_.top + 2 * tile_.reach_y; built_ < rows; ++built_) {
@@ -221,19 +259,7 @@ class BoxTables {
     }
 
   private:
-    struct Corners {  // the D1 cells; D2 and Q lie one and two widths further
-        const Uint *ah, *al, *bh, *bl;
-    };
-
-    Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + 3 * (v % ring_)); }
-
-    IMTORQUE_INLINE Corners corners(const Patch& patch, int y, int from) const {
-        const int v = y - tile_.top + tile_.reach_y;
-        const Uint* a = row(v + patch.ry + 1);
-        const Uint* b = row(v - patch.ry);
-        const int h = tile_.reach_x + patch.rx + 1 + from, l = tile_.reach_x - patch.rx + from;
-        return {a + h, a + l, b + h, b + l};
-    }
+    Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + kTables * (v % ring_)); }
 
     static IMTORQUE_INLINE Uint square(const Corners& c, Uint p, int w, int i) {
         return p * (c.ah[i] - c.bh[i + w] + c.al[i + w] - c.bl[i]) -
@@ -242,19 +268,6 @@ class BoxTables {
     static IMTORQUE_INLINE Uint skew(const Corners& c, Uint m, int w, int i) {
         return m * (c.ah[i + w] - c.bh[i] + c.al[i] - c.bl[i + w]);
     }
-    static IMTORQUE_INLINE Lanes<Uint> squares(const Corners& c, Uint p, int w, ptrdiff_t i) {
-        Lanes<Uint> d1_ah, d2_al, d2_bh, d1_bl, q_ah, q_al, q_bh, q_bl;
-        load(c.ah + i, d1_ah);
-        load(c.bh + i + w, d2_bh);
-        load(c.al + i + w, d2_al);
-        load(c.bl + i, d1_bl);
-        load(c.ah + i + 2 * w, q_ah);
-        load(c.bh + i + 2 * w, q_bh);
-        load(c.al + i + 2 * w, q_al);
-        load(c.bl + i + 2 * w, q_bl);
-        return p * (d1_ah - d2_bh + d2_al - d1_bl) - (q_ah - q_bh - q_al + q_bl);
-    }
-
     // Row recurrence: with row prefixes RX, RY and G(n) = (2n - 1) RY(n) - 2 RuY(n) = G(n - 1) + RY(n - 1) + RY(n),
     // Q(v + 1) = Q(v) + G - KX(v) - KX(v + 1).
     template <bool kFine>
@@ -264,6 +277,11 @@ class BoxTables {
         const int to = std::min(field_.width, tile_.right + tile_.reach_x);
         const int start = from - (tile_.left - tile_.reach_x);
         const size_t at = static_cast<size_t>(y) * field_.width + from;
+        if (y + 2 < field_.height)  // the row after next: the processor does not foresee where it begins
+            for (int n = 0; n < to - from; n += kPad) {
+                __builtin_prefetch(field_.fx + at + 2 * static_cast<size_t>(field_.width) + n);
+                __builtin_prefetch(field_.fy + at + 2 * static_cast<size_t>(field_.width) + n);
+            }
         float *fx = forces_.get(), *fy = fx + w;  // zero outside the image
         std::copy_n(field_.fx + at, to - from, fx + start);
         std::copy_n(field_.fy + at, to - from, fy + start);
@@ -272,7 +290,7 @@ class BoxTables {
         const Uint* q_above = row(built_) + 2 * w;
         Uint* below = row(built_ + 1);
         const float steps = static_cast<float>(field_.steps);
-        Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, k, q;
+        Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, sum_m = {}, k, q;
         for (int n = 0; n < w; n += kLanes) {
             const Lanes<Uint> force_x = rounded<Uint, kFine>(fx + n, steps),
                               force_y = rounded<Uint, kFine>(fy + n, steps);
@@ -293,6 +311,13 @@ class BoxTables {
             store<Uint>(yy, ky + n);
             store<Uint>(yy - x, below + n);
             store<Uint>(yy + x, below + w + n);
+            if (kMass) {
+                const Lanes<Uint> mass = magnitude<Uint>(force_x) + magnitude<Uint>(force_y),
+                                  run_m = running<Uint>(mass);
+                load(q_above + w + n, k);
+                store<Uint>(k + sum_m + run_m - mass, below + 3 * w + n);
+                sum_m += last<Uint>(run_m);
+            }
         }
     }
 
@@ -303,13 +328,14 @@ class BoxTables {
         std::copy_n(above, 2 * w, below);
         IMTORQUE_IVDEP
         for (int n = 2 * w; n < 3 * w; ++n) below[n] = above[n] - 2 * kx[n - 2 * w];
+        if (kMass) std::copy_n(above + 3 * w, w, below + 3 * w);
     }
 
     Field field_;
     Tile tile_;
     int ring_, given_width_, built_;
     Poll poll_{16};
-    std::unique_ptr<Uint[]> cells_;    // running KX and KY, then the ring of rows D1 | D2 | Q
+    std::unique_ptr<Uint[]> cells_;    // running KX and KY, then the ring of rows D1 | D2 | Q (| mass)
     std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
 };
 

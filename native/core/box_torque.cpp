@@ -226,10 +226,10 @@ Reach reach_of(const std::vector<Patch>& patches, int first, int count) {
     return reach;
 }
 
-Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes, int threads) {
+Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes, int threads, int least) {
     constexpr double kPrivate = 32 << 20, kPrivateShare = 4;  // bytes of private tables: in all, and per pixel
     // Wide strips where patches reach far, so that the margins a strip shares with its neighbours stay a small part.
-    int strip = std::max(kStrip, 2 * reach_x), bands = 1;
+    int strip = std::max(least, 2 * reach_x), bands = 1;
     if (threads > 1) {
         const int strips = (width + strip - 1) / strip;
         const int wanted = (2 * threads + strips - 1) / strips;
@@ -239,7 +239,7 @@ Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_by
     const int tasks = std::min(threads, (width + strip - 1) / strip * bands);
     const bool shared = table * tasks > std::max(kPrivate, kPrivateShare * height * width);
     if (shared) {
-        strip = std::max(kStrip, reach_x);
+        strip = std::max(least, reach_x);
         bands = 1;
     }
     const int strips = (width + strip - 1) / strip;

@@ -7,18 +7,20 @@
 // vectorises; the few pixels that pass are compared with the two neighbouring sizes. When only the strongest `count`
 // are wanted, the value map comes first: a pixel where |V| exceeds its eight neighbours' holds an extremum of just that
 // strength, so the count-th best of them bounds the result from below, and what of the cells has |V| under that bound
-// is left out. Naive twin: naive.find_extrema.
+// is left out. Where bounds can tell (bounded_search.cpp), most of the map is not computed at all. Naive twin:
+// naive.find_extrema.
 #include "core/extrema.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
+#include "core/bounded_search.hpp"
 #include "core/ellipse_tables.hpp"
 #include "core/parallel.hpp"
+#include "core/peaks.hpp"
 
 namespace imtorque {
 namespace {
@@ -365,58 +367,13 @@ void merge_plateaus(std::vector<Found>& found) {
     found.resize(kept);
 }
 
-// Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
-IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
-                                     int32_t* __restrict flags) {
-    IMTORQUE_IVDEP
-    for (int x = 0; x < width; ++x) {
-        const float v = row[x + 1];
-        const bool rows = (v > above[x]) & (v > above[x + 1]) & (v > above[x + 2]) & (v > below[x]) &
-                          (v > below[x + 1]) & (v > below[x + 2]);
-        flags[x] = rows & (v > row[x]) & (v > row[x + 2]);
-    }
-}
-IMTORQUE_DISPATCH(static, flag_peaks,
-                  (const float* above, const float* row, const float* below, int width, int32_t* flags),
-                  (above, row, below, width, flags))
-
-void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom,
-                   std::vector<float>& peaks) {
-    std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
-    std::vector<int32_t> flags(width);
-    const auto magnitudes = [&](int y) {
-        float* row = &rows[((y + 3) % 3) * (static_cast<size_t>(width) + 2)];
-        for (int x = 0; x < width; ++x)
-            row[x + 1] = y < 0 || y >= height ? 0.0f : std::fabs(value[static_cast<size_t>(y) * width + x]);
-        return row;
-    };
-    const float* above = magnitudes(top - 1);
-    const float* row = magnitudes(top);
-    for (int y = top; y < bottom; ++y) {
-        const float* below = magnitudes(y + 1);
-        flag_peaks(above, row, below, width, flags.data());
-        for (int x = 0; x < width; ++x)
-            if (flags[x] && (sign == 0 || (value[static_cast<size_t>(y) * width + x] > 0) == (sign > 0)))
-                peaks.push_back(row[x + 1]);
-        above = row;
-        row = below;
-    }
-}
-
 // The count-th largest |V| among pixels that exceed all eight neighbours: each holds an extremum of that strength.
 float weakest_wanted(const float* value, int height, int width, const Request& request) {
-    std::vector<float> peaks;
-    std::mutex lock;
-    parallel_for((height + 2 * kRows - 1) / (2 * kRows), 2.0 * kRows * width, [&](int band) {
-        std::vector<float> found;
-        const int top = band * 2 * kRows;
-        collect_peaks(value, height, width, request.sign, top, std::min(top + 2 * kRows, height), found);
-        std::lock_guard<std::mutex> guard(lock);
-        peaks.insert(peaks.end(), found.begin(), found.end());
-    });
+    std::vector<Peak> peaks = peaks_of(value, height, width, request.sign);
     if (static_cast<long long>(peaks.size()) < request.count) return 0;
-    std::nth_element(peaks.begin(), peaks.begin() + (request.count - 1), peaks.end(), std::greater<float>());
-    return peaks[request.count - 1];
+    const auto last = peaks.begin() + (request.count - 1);
+    std::nth_element(peaks.begin(), last, peaks.end(), stronger_peak);
+    return last->strength;
 }
 
 void search_squares(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& found) {
@@ -474,11 +431,15 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
 }
 
 std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                                       const Request& request) {
+                                       const Request& request, long long* visited) {
     const int count = static_cast<int>(patches.size());
     Search s{count, field.height, field.width, request, request.least, nullptr};
+    *visited = 0;
     if (request.count == 0) return {};
     std::vector<Found> found;
+    if (shape == Shape::box && search_bounded(field, patches, request, found, *visited))
+        return strongest(found, request);
+    *visited = static_cast<long long>(count) * field.height * field.width;
     if (shape == Shape::disk) {
         search_disks(s, field, patches, found);
         return strongest(found, request);

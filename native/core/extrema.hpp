@@ -25,10 +25,11 @@ struct Request {
     float least;      // |value| of the weakest asked for
 };
 
-// Both give the same result: sorted by falling |value|, then by (k, y, x).
+// Both give the same result: sorted by falling |value|, then by (k, y, x). `visited` becomes the number of patches
+// whose torque was computed.
 std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request);
 std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                                       const Request& request);
+                                       const Request& request, long long* visited);
 
 // The same in parts of a picture: all of a part's field, adjacent equal ones not yet merged, in any order; and what
 // the parts found together made one result.

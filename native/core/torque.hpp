@@ -32,12 +32,13 @@ Reach reach_of(const std::vector<Patch>& patches, int first, int count);
 
 // Strips and bands of the image. Where patches reach so far that a table for each thread would take more memory than
 // the image deserves, tiles come one after the other, and the threads share the table of each (`shared`). There are
-// enough tiles to keep so many threads busy. A cell of a table has `cell_bytes` bytes.
+// enough tiles to keep so many threads busy. A cell of a table has `cell_bytes` bytes; a strip has at least `least`
+// columns.
 struct Tiling {
     std::vector<Tile> tiles;
     bool shared;
 };
-Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes, int threads);
+Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_bytes, int threads, int least = kStrip);
 
 constexpr int kDiskRows = 64;  // of disks computed together: enough that making their tables is a small part
 

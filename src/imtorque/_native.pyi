@@ -342,7 +342,9 @@ def extrema_of_field(
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.float32], dict(shape=(None,))],
+    int,
 ]: ...
+def always_bound(yes: bool) -> None: ...
 def unmerged_extrema(
     edges: EdgeField,
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -67,5 +67,7 @@ def _check_closure_range(edges: Edges, heights: IntArray, widths: IntArray, area
 
 def sides(sizes: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return heights and widths."""
-    columns = sizes[:, None].repeat(2, axis=1) if sizes.ndim == 1 else sizes
-    return np.ascontiguousarray(columns[:, 0], np.int64), np.ascontiguousarray(columns[:, 1], np.int64)
+    if sizes.ndim == 1:
+        both = np.ascontiguousarray(sizes, np.int64)
+        return both, both
+    return np.ascontiguousarray(sizes[:, 0], np.int64), np.ascontiguousarray(sizes[:, 1], np.int64)

@@ -308,22 +308,25 @@ def check_sizes(sizes: Sizes) -> IntArray:
         given = np.asarray(list(sizes) if isinstance(sizes, range) else sizes)
     except ValueError as error:
         raise ValueError("sizes must be odd integers, or (height, width) pairs of them") from error
-    shown = given.tolist() if given.size <= 12 else f"{given.ravel()[:6].tolist()} ..."
     if given.dtype.kind not in "iu" and given.size:
-        raise TypeError(f"sizes must be odd integers, or (height, width) pairs of them, got {shown}")
+        raise TypeError(f"sizes must be odd integers, or (height, width) pairs of them, got {_shown(given)}")
     if given.size == 0 or given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] != 2):
-        raise ValueError(f"sizes must be a list of odd integers, or of (height, width) pairs, got {shown}")
-    if given.min() < 1 or given.max() > LARGEST_SIZE or np.any(given % 2 == 0):
-        raise ValueError(f"sizes must be odd and between 1 and {LARGEST_SIZE}, got {shown}")
+        raise ValueError(f"sizes must be a list of odd integers, or of (height, width) pairs, got {_shown(given)}")
+    if given.min() < 1 or given.max() > LARGEST_SIZE or not (given & 1).all():
+        raise ValueError(f"sizes must be odd and between 1 and {LARGEST_SIZE}, got {_shown(given)}")
     array = given.astype(np.int64)
-    if array.ndim == 1 and np.any(np.diff(array) <= 0):
-        raise ValueError(f"sizes must be increasing, got {shown}")
+    if array.ndim == 1 and (array[1:] <= array[:-1]).any():
+        raise ValueError(f"sizes must be increasing, got {_shown(given)}")
     if array.ndim == 2:
         if len(np.unique(array, axis=0)) < len(array):
-            raise ValueError(f"sizes must not repeat, got {shown}")
+            raise ValueError(f"sizes must not repeat, got {_shown(given)}")
         if np.any(np.diff(array.prod(axis=1)) < 0):
-            raise ValueError(f"rectangles must come in order of area, got {shown}")
+            raise ValueError(f"rectangles must come in order of area, got {_shown(given)}")
     return array
+
+
+def _shown(sizes: NDArray[Any]) -> object:
+    return sizes.tolist() if sizes.size <= 12 else f"{sizes.ravel()[:6].tolist()} ..."
 
 
 def _plane(name: str, array: ArrayLike) -> Float32Array:

@@ -70,7 +70,7 @@ def find_extrema(
     elif isinstance(source, Edges):
         array, field = sizes_for(source, sizes), pattern_edges(source, pattern)
         patches = patch_arrays(field, array, patch, alpha, polarity)
-        k, y, x, value = _native.extrema_of_field(field._field, *patches, *request)
+        k, y, x, value, _ = _native.extrema_of_field(field._field, *patches, *request)
     else:
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
     return Extrema(y, x, array[k], value)

@@ -100,7 +100,8 @@ uint64_t torque(const Input& in) {
             torque_volume(field, patches, shape, tau.data());
             value_and_scale(field, patches, shape, labels.data(), value.data(), scale.data());
             sum.add(tau), sum.add(value), sum.add(scale);
-            for (const Extremum& found : extrema_of_field(field, patches, shape, {0, 40, true, 0.0f}))
+            long long visited = 0;
+            for (const Extremum& found : extrema_of_field(field, patches, shape, {0, 40, true, 0.0f}, &visited))
                 sum.add(std::vector<int32_t>{found.k, found.y, found.x}), sum.add(std::vector<float>{found.value});
         }
     return sum.sum;

@@ -1,0 +1,71 @@
+// Peaks of the value map, tested row by row. Naive twin: naive.find_extrema, which rests on all of them.
+#include "core/peaks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "core/parallel.hpp"
+#include "core/simd.hpp"
+
+namespace imtorque {
+namespace {
+
+constexpr int kRows = 32;  // a task
+
+// Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
+IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
+                                     int32_t* __restrict flags) {
+    IMTORQUE_IVDEP
+    for (int x = 0; x < width; ++x) {
+        const float v = row[x + 1];
+        const bool rows = (v > above[x]) & (v > above[x + 1]) & (v > above[x + 2]) & (v > below[x]) &
+                          (v > below[x + 1]) & (v > below[x + 2]);
+        flags[x] = rows & (v > row[x]) & (v > row[x + 2]);
+    }
+}
+IMTORQUE_DISPATCH(static, flag_peaks,
+                  (const float* above, const float* row, const float* below, int width, int32_t* flags),
+                  (above, row, below, width, flags))
+
+void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<Peak>& peaks) {
+    std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
+    std::vector<int32_t> flags(width);
+    const auto magnitudes = [&](int y) {
+        float* row = &rows[((y + 3) % 3) * (static_cast<size_t>(width) + 2)];
+        const float* from = value + static_cast<size_t>(y) * width;
+        if (y < 0 || y >= height)
+            std::fill_n(row + 1, width, 0.0f);
+        else
+            for (int x = 0; x < width; ++x) row[x + 1] = std::fabs(from[x]);
+        return row;
+    };
+    const float* above = magnitudes(top - 1);
+    const float* row = magnitudes(top);
+    for (int y = top; y < bottom; ++y) {
+        const float* below = magnitudes(y + 1);
+        flag_peaks(above, row, below, width, flags.data());
+        for (int x = 0; x < width; ++x)
+            if (flags[x] && (sign == 0 || (value[static_cast<size_t>(y) * width + x] > 0) == (sign > 0)))
+                peaks.push_back({row[x + 1], y, x});
+        above = row;
+        row = below;
+    }
+}
+
+}  // namespace
+
+std::vector<Peak> peaks_of(const float* value, int height, int width, int sign) {
+    std::vector<Peak> peaks;
+    std::mutex lock;
+    parallel_for((height + kRows - 1) / kRows, 1.0 * kRows * width, [&](int band) {
+        std::vector<Peak> found;
+        const int top = band * kRows;
+        collect_peaks(value, height, width, sign, top, std::min(top + kRows, height), found);
+        std::lock_guard<std::mutex> guard(lock);
+        peaks.insert(peaks.end(), found.begin(), found.end());
+    });
+    return peaks;
+}
+
+}  // namespace imtorque
