@@ -225,8 +225,8 @@ def edges(
     detector: Annotated[
         Detector,
         typer.Option(
-            help="pb, mpb: brightness, colour and texture at one scale or three; gpb: with the picture's eigenvectors; "
-            "ucm: gpb's closed contours. They take seconds, and none of --sigma, --low, --high, --force."
+            help="pb, mpb: brightness, colour and texture at one scale or three; gpb: with eigenvectors; ucm: gpb's "
+            "closed contours. They take seconds, and none of --sigma, --low, --high, --force."
         ),
     ] = Detector.canny,
     page: Page = None,

@@ -59,7 +59,7 @@ LEARNED: dict[str, Combination] = {
         MPB_CUES, -4.439, (1.033, 0.136, 2.766, 0.0, 3.646, 0.161, 0.952, 0.561, 2.167, 0.595, 1.337, 2.346)
     ),
 }
-LEARNED_GLOBAL = GlobalCombination(-0.9, 0.9, 0.9)
+LEARNED_GLOBAL = GlobalCombination(-1.343, 0.661, 0.661)
 
 
 def boundary_map(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
 from imtorque._parallel import each
@@ -39,6 +40,7 @@ REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has the
 SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
 EXAMPLES = 3
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
+Map = NDArray[np.float64]
 Numbers = tuple[Combination, Combination, GlobalCombination]
 IN_CODE: Numbers = (LEARNED["pb"], LEARNED["mpb"], LEARNED_GLOBAL)
 
@@ -108,7 +110,7 @@ def _combination(cues: tuple[Any, ...], found: FloatArray) -> Combination:
     return Combination(cues, round(float(found[0]), 3), tuple(round(float(c), 3) for c in found[1:]))
 
 
-def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, Map], dict[str, Map]]:
     """Return the boundary maps of every detector, and the contours at double size of those that are closed."""
     pb, mpb, combined = numbers
     picture = Picture(record.image())
