@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from berkeley_files import write_truth
 from typer.testing import CliRunner
 
+from berkeley_files import write_truth
 from imtorque.cli import app
 from imtorque.evaluation import contours_from_ucm
 from imtorque.files import read_image, write_picture
@@ -68,7 +68,8 @@ def test_settings_of_canny_are_refused_with_a_detector(pictures):
     assert "Canny's" in output
 
 
-def test_regions_between_closed_contours(pictures):
+@pytest.mark.usefixtures("pictures")
+def test_regions_between_closed_contours():
     run("segment pictures/1.png --method ucm --count 2 --out found")
     labels = np.load(Path("found/1.png.segment.npy"))
     assert labels.max() == 1

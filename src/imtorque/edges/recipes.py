@@ -97,17 +97,17 @@ DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {
     "ucm": _closed_contours,
 }
 
-# Scales and coefficients: learned on Berkeley's training images by imtorque.experiments.boundary, those of pb, mPb, gPb
-# and UCM by imtorque.experiments.detectors.
+# Scales and coefficients: learned on Berkeley's training images by imtorque.experiments.boundary; those of pb, mPb, gPb
+# and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors.
 RECIPES = {
     recipe.name: recipe
     for recipe in (
         _canny_recipe("canny", SQRT2, 0.13, (-1.722, 0.942, 3.282)),
         _canny_recipe("canny-2", 2.0, 0.105, (-1.852, 1.020, 3.444)),
-        _map_recipe("pb", (1.0, 1.0, 0.0)),
-        _map_recipe("mpb", (1.0, 1.0, 0.0)),
-        _map_recipe("gpb", (1.0, 1.0, 0.0)),
-        _map_recipe("ucm", (1.0, 1.0, 0.0)),
+        _map_recipe("pb", (1.052, 1.892, 0.294)),
+        _map_recipe("mpb", (1.386, 1.990, -0.188)),
+        _map_recipe("gpb", (1.679, 2.082, -0.316)),
+        _map_recipe("ucm", (0.330, 1.377, 1.915)),
     )
 }
 

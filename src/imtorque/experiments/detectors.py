@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
 from imtorque._parallel import each
-from imtorque._types import FloatArray
+from imtorque._types import Edges, FloatArray
+from imtorque.boundaries import EdgeStrengthener, Samples
+from imtorque.contribution import dense_contribution
+from imtorque.edges import RECIPES, OrientedMap, ultrametric_contours
 from imtorque.edges.boundary_maps import (
     LEARNED,
     LEARNED_GLOBAL,
@@ -27,8 +30,9 @@ from imtorque.edges.boundary_maps import (
     spectral_of,
 )
 from imtorque.edges.oriented import probabilities
-from imtorque.edges.ultrametric import ultrametric_contours
-from imtorque.experiments.boundary_rows import gather, rows_of, summary_of
+from imtorque.edges.ultrametric import contour_edges
+from imtorque.evaluation.matching import Matching
+from imtorque.experiments.boundary_rows import Scores, gather, rows_of, summary_of
 from imtorque.experiments.detector_learning import Example, cue_example, learn
 from imtorque.experiments.edge_sheets import curves_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
@@ -41,6 +45,7 @@ SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
 EXAMPLES = 3
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
 Map = NDArray[np.float64]
+Regions = dict[str, evaluation.RegionScores]  # by method
 Numbers = tuple[Combination, Combination, GlobalCombination]
 IN_CODE: Numbers = (LEARNED["pb"], LEARNED["mpb"], LEARNED_GLOBAL)
 
@@ -48,7 +53,9 @@ IN_CODE: Numbers = (LEARNED["pb"], LEARNED["mpb"], LEARNED_GLOBAL)
 def run(request: Request) -> Report:
     """Learn where asked to, score every detector on every image, and report."""
     request.require_options(("learn", "matching"))
-    matching = request.option("matching", "min_cost", ("min_cost", "cardinality"))
+    matching: Matching = "min_cost"
+    if request.option("matching", "min_cost", ("min_cost", "cardinality")) == "cardinality":
+        matching = "cardinality"
     count = request.option("learn", "0")
     if not count.isdecimal():
         raise ValueError(f"learn must be a number of images, got {count}")
@@ -58,27 +65,32 @@ def run(request: Request) -> Report:
     records = datasets.bsds500(root, request.split or SPLIT)[: request.limit]
     found = list(each(partial(_score, root=root, numbers=numbers, matching=matching), records, request.jobs, "images"))
     scores = gather([boundaries for boundaries, _ in found])
-    covering = {method: evaluation.summarise_regions([r[method] for _, r in found]) for method in found[0][1]}
-    rows = [
-        {**row, "covering": covering[row["method"]].covering_ods, "covering_ois": covering[row["method"]].covering_ois}
-        if row["method"] in covering
-        else row
-        for row in rows_of(scores, matching)
-    ]
+    settings: dict[str, Any] = {"learned_from": len(learning), "published": PUBLISHED, "numbers": _shown(numbers)}
+    if learning:
+        settings["torque"] = torque_coefficients(learning, numbers)
     files = [path for record in [*records, *learning] for path in (record.image_path, *record.truth_paths)]
     return Report(
         data=root.name,
         data_sha256=checksum(files, root),
         split=request.split or SPLIT,
         images=len(records),
-        settings={"learned_from": len(learning), "published": PUBLISHED, "numbers": _shown(numbers)},
-        rows=rows,
+        settings=settings,
+        rows=_with_covering(rows_of(scores, matching), [regions for _, regions in found]),
         notes=["covering: of the regions at the one best threshold for all images, and at each image's own."],
         pictures={
             "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in SHOWN}),
             "examples.png": maps_picture(_panels(_spread(records, EXAMPLES), numbers), [*SHOWN, "people"]),
         },
     )
+
+
+def _with_covering(rows: list[dict[str, Any]], found: Sequence[Regions]) -> list[dict[str, Any]]:
+    """Add to the rows of closed contours how well their regions cover those that people drew."""
+    for row in (row for row in rows if row["method"] in found[0]):
+        summary = evaluation.summarise_regions([regions[row["method"]] for regions in found])
+        row["covering"], row["covering_ois"] = summary.covering_ods, summary.covering_ois
+        row["covering_threshold"] = summary.covering_threshold
+    return rows
 
 
 def _root(data: Path) -> Path:
@@ -106,24 +118,47 @@ def _learn(records: Sequence[datasets.BerkeleyImage], jobs: int) -> Numbers:
     return pb, mpb, GlobalCombination(*(round(float(c), 3) for c in found))
 
 
+def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numbers) -> dict[str, list[float]]:
+    """Learn how torque re-weighs the edges of each detector: c0, c1, c2 of `strengthen_edges`."""
+    samples: dict[str, list[Samples]] = {}
+    for record in records:
+        truths = [annotation.boundaries for annotation in record.annotations()]
+        for name, edges in _edges(Picture(record.image()), numbers).items():
+            cue = dense_contribution(edges, RECIPES[name].sizes)
+            found = EdgeStrengthener().samples(np.minimum(edges.strength, 1), cue, truths)
+            samples.setdefault(name, []).append(found)
+    fitted = {name: EdgeStrengthener().fit_samples(parts) for name, parts in samples.items()}
+    return {name: [round(float(c), 3) for c in (f.intercept_, *f.coef_)] for name, f in fitted.items()}
+
+
+def _edges(picture: Picture, numbers: Numbers) -> dict[str, Edges]:
+    oriented = _oriented(picture, numbers)
+    edges = {name: found.edges(picture, RECIPES[name].low) for name, found in oriented.items()}
+    tree = ultrametric_contours(oriented["gpb"])
+    return edges | {"ucm": contour_edges(tree, oriented["gpb"], picture, RECIPES["ucm"].low)}
+
+
 def _combination(cues: tuple[Any, ...], found: FloatArray) -> Combination:
     return Combination(cues, round(float(found[0]), 3), tuple(round(float(c), 3) for c in found[1:]))
 
 
+def _oriented(picture: Picture, numbers: Numbers) -> dict[str, OrientedMap]:
+    pb, mpb, combined = numbers
+    evidence = mpb.evidence(picture)
+    found = {"pb": pb.evidence(picture), "mpb": evidence, "gpb": global_evidence(evidence, combined)}
+    return {name: probabilities(total) for name, total in found.items()}
+
+
 def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, Map], dict[str, Map]]:
     """Return the boundary maps of every detector, and the contours at double size of those that are closed."""
-    pb, mpb, combined = numbers
-    picture = Picture(record.image())
-    evidence = mpb.evidence(picture)
-    oriented = {"pb": probabilities(pb.evidence(picture)), "mpb": probabilities(evidence)}
-    oriented["gpb"] = probabilities(global_evidence(evidence, combined))
+    oriented = _oriented(Picture(record.image()), numbers)
     trees = {f"{name}-ucm": ultrametric_contours(oriented[name]) for name in ("mpb", "gpb")}
     thin = {name: found.thinned().astype(np.float64) for name, found in oriented.items()}
     contours = {name: tree.contours().astype(np.float64) for name, tree in trees.items()}
     return thin | {name: evaluation.contours_from_ucm(ucm) for name, ucm in contours.items()}, contours
 
 
-def _score(record: datasets.BerkeleyImage, root: Path, numbers: Numbers, matching: Any) -> tuple[Any, Any]:
+def _score(record: datasets.BerkeleyImage, root: Path, numbers: Numbers, matching: Matching) -> tuple[Scores, Regions]:
     """Return the boundary scores and the region scores of one image, by method."""
     people = record.annotations()
     maps, contours = _maps(record, numbers)
@@ -132,7 +167,7 @@ def _score(record: datasets.BerkeleyImage, root: Path, numbers: Numbers, matchin
     if reference.is_file():
         contours[REFERENCE] = np.asarray(read_image(reference))
         maps[REFERENCE] = evaluation.contours_from_ucm(contours[REFERENCE])
-    boundaries = {
+    boundaries: Scores = {
         (method, matching): evaluation.boundary_scores(found, [p.boundaries for p in people], matching=matching)
         for method, found in maps.items()
     }
