@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "core/parallel.hpp"
 #include "edges/contours_of_regions.hpp"
@@ -84,8 +85,18 @@ class Weigher {
     Weigher(const float* oriented, int orientations, Cracks& cracks, float* right, float* down)
         : oriented_(oriented), orientations_(orientations), cracks_(cracks), right_(right), down_(down) {}
 
-    // Cut the steps from..to where they bow farthest from the chord, until they are straight; then weigh them.
-    void weigh(const std::vector<Step>& steps, size_t from, size_t to) {
+    // Cut an arc where it bows farthest from its chord, until the pieces are straight; then weigh them.
+    void weigh(const std::vector<Step>& steps) {
+        pieces_.assign(1, {0, steps.size() - 1});
+        while (!pieces_.empty()) {
+            const auto [from, to] = pieces_.back();
+            pieces_.pop_back();
+            weigh_piece(steps, from, to);
+        }
+    }
+
+  private:
+    void weigh_piece(const std::vector<Step>& steps, size_t from, size_t to) {
         const double x0 = x_of(steps[from]), y0 = y_of(steps[from]);
         const double dx = x_of(steps[to]) - x0, dy = y_of(steps[to]) - y0, chord = std::hypot(dx, dy);
         double farthest = 0;
@@ -99,15 +110,14 @@ class Weigher {
             }
         }
         if (where > from && (chord == 0 || farthest > std::max(kLeastBow, kBowOfChord * chord))) {
-            weigh(steps, from, where);
-            weigh(steps, where, to);
+            pieces_.push_back({from, where});
+            pieces_.push_back({where, to});
             return;
         }
         const double turn = std::atan2(dy, dx) * orientations_ / kPi;
         for (size_t i = from; i < to; ++i) put(steps[i], turn < 0 ? turn + orientations_ : turn);
     }
 
-  private:
     double x_of(const Step& step) const { return step.corner % (cracks_.width + 1); }
     double y_of(const Step& step) const { return step.corner / (cracks_.width + 1); }
 
@@ -132,6 +142,7 @@ class Weigher {
     int orientations_;
     Cracks& cracks_;
     float *right_, *down_;
+    std::vector<std::pair<size_t, size_t>> pieces_;  // still to be weighed
 };
 
 }  // namespace
@@ -154,7 +165,7 @@ void weigh_cracks(const int32_t* regions, const float* oriented, int orientation
                 const uint8_t* crack = cracks.leaving(corner, d);
                 if (crack == nullptr || *crack != 1) continue;
                 const std::vector<Step> steps = walk(cracks, corner, d);
-                weigher.weigh(steps, 0, steps.size() - 1);
+                weigher.weigh(steps);
             }
         }
 }

@@ -1,8 +1,9 @@
 // From an oriented boundary map to closed contours with a height: watershed, arcs, ultrametric merging.
 //
 // P. Arbelaez, M. Maire, C. Fowlkes, J. Malik: Contour detection and hierarchical image segmentation. PAMI 33(5), 2011.
-// Contours run between pixels. A crack is the side shared by two neighbouring pixels: `right` (height x width) for those
-// with the pixel to the right, `down` for those with the pixel below, 0 where both are in one region or there is none.
+// Contours run between pixels. A crack is the side shared by two neighbouring pixels: `right` (height x width) for
+// those with the pixel to the right, `down` for those with the pixel below, 0 where both are in one region or there is
+// none.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace imtorque {
 
-// Number the catchment basins of a height map from 0, in the order in which a scan meets their lowest places. Pixels are
-// taken by height, of equal ones those first that were reached first. Returns how many there are.
-// Naive twin: naive_detectors.watershed.
+// Number the catchment basins of a height map from 0, in the order in which a scan meets their lowest places. Pixels
+// are taken by height, of equal ones those first that were reached first. Returns how many there are. Naive twin:
+// naive_detectors.watershed.
 int watershed(const float* heights, int height, int width, int32_t* basins);
 
 // The strength of each crack between regions: that of the orientation of its arc. Arcs are cut into straight pieces, a

@@ -139,7 +139,15 @@ void half_disc_gradients(const uint8_t* bins, int height, int width, int count, 
     const float scale = static_cast<float>(1.0 / (static_cast<double>(weight) * gain));
     parallel_for(rows, 1.0 * width * static_cast<double>(moves.size()) + 500.0 * columns, [&](int y) {
         const uint8_t* first = bins + static_cast<size_t>(y * step + radius) * stride + radius;
-        const Row row = {whole, moves, first, width, count, reach, step, scale, gradients + static_cast<size_t>(y) * columns,
+        const Row row = {whole,
+                         moves,
+                         first,
+                         width,
+                         count,
+                         reach,
+                         step,
+                         scale,
+                         gradients + static_cast<size_t>(y) * columns,
                          static_cast<size_t>(rows) * columns};
         slide(row);
     });

@@ -1,5 +1,5 @@
-// Greedy merging of regions over their weakest borders. Borders are summed, so a merge costs the neighbours of the region
-// that has fewer of them.
+// Greedy merging of regions over their weakest borders. Borders are summed, so a merge costs the neighbours of the
+// region that has fewer of them.
 #include <algorithm>
 #include <cstddef>
 #include <functional>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +17,16 @@ from imtorque.edges import RECIPES, boundary_map, ultrametric_contours
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.files import write_array, write_picture
 from imtorque.images import Picture
+
+
+class Detector(StrEnum):
+    """What finds edges."""
+
+    canny = "canny"
+    pb = "pb"
+    mpb = "mpb"
+    gpb = "gpb"
+    ucm = "ucm"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import typer
 
 from imtorque.cli import tasks
 from imtorque.cli.blob_tasks import FindBlobs
-from imtorque.cli.boundary_tasks import DetectBoundaries
+from imtorque.cli.boundary_tasks import DetectBoundaries, Detector
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.parsing import parse_pattern, parse_sizes
@@ -57,16 +57,6 @@ class Sign(StrEnum):
     both = "both"
     bright = "bright"
     dark = "dark"
-
-
-class Detector(StrEnum):
-    """What finds edges."""
-
-    canny = "canny"
-    pb = "pb"
-    mpb = "mpb"
-    gpb = "gpb"
-    ucm = "ucm"
 
 
 class Method(StrEnum):
