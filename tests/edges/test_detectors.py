@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import naive_detectors as naive
 from imtorque import _native
-from imtorque.edges import RECIPES, OrientedMap, boundary_map
-from imtorque.edges.cues import Cue, combined_cues, each_cue, smoothed_along
+from imtorque.edges import RECIPES, OrientedMap, boundary_map, boundary_maps
+from imtorque.edges.cues import Cue, combined_cues, each_cue, filled_in, smoothed_along
 from imtorque.edges.spectral import contour_affinities, contour_eigenvectors
 from imtorque.edges.textons import filter_answers, textons
 from imtorque.images import Picture
@@ -127,6 +127,21 @@ def test_the_first_eigenvector_tells_the_sides_of_a_contour():
     left, right = vectors[0][:, :9], vectors[0][:, 9:]
     assert values[0] > 0
     assert np.abs(left.mean() - right.mean()) > 5 * max(left.std(), right.std())
+
+
+def test_eigenvectors_of_large_pictures_are_solved_for_at_a_smaller_size(monkeypatch):
+    monkeypatch.setattr(boundary_maps, "MOST_NODES", 300)
+    local = np.full((8, 50, 61), -4, np.float32)
+    local[4, :, 30] = 3
+    found = boundary_maps.spectral_of(local)
+    assert found.shape == (8, 50, 61)
+    assert found[4, 25, 26:34].max() > 1 + found[4, 25, 5:20].max()  # logarithms
+
+
+def test_maps_are_filled_in_between_the_pixels_that_are_known():
+    rows = filled_in(np.array([[[0.0], [3.0]]], np.float32), 3, (5, 2))
+    assert_allclose(rows[0, :, 0], [0, 1, 2, 3, 3], atol=1e-6)
+    assert_array_equal(rows[0, :, 0], rows[0, :, 1])
 
 
 def test_gpb_gives_the_same_bits_again():

@@ -14,21 +14,24 @@ whose report has the numbers that it found.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from imtorque._types import Float32Array, FloatArray, Image
-from imtorque.edges.cues import Cue, combined_cues, doubled
+from imtorque.edges.cues import Cue, combined_cues, filled_in
 from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.spectral import spectral_gradients
 from imtorque.images import Picture, ValueRange
+from imtorque.resizing import shrunk
 
 PB_CUES = (Cue("brightness", 5), Cue("a", 10), Cue("b", 10), Cue("texture", 10))
 MPB_CUES = (
     *(Cue("brightness", radius) for radius in (3, 5, 10)),
     *(Cue(channel, radius) for channel in ("a", "b", "texture") for radius in (5, 10, 20)),
 )
+MOST_NODES = 60_000  # of the graph whose eigenvectors are solved for: time and memory do not grow with the picture
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,11 @@ def global_evidence(local: FloatArray, learned: GlobalCombination) -> FloatArray
 
 
 def spectral_of(local: FloatArray) -> Float32Array:
-    """Return the spectral gradients that follow from mPb's log odds, (8, H, W), solved for at half the size."""
+    """Return the spectral gradients that follow from mPb's log odds, (8, H, W).
+
+    They are solved for at half the size, or less where the picture is large.
+    """
     thinned = probabilities(local).thinned()
-    height, width = thinned.shape
-    even = np.pad(thinned, ((0, height % 2), (0, width % 2)))
-    halved = even.reshape(even.shape[0] // 2, 2, even.shape[1] // 2, 2).max(axis=(1, 3))
-    return doubled(spectral_gradients(halved), (height, width))
+    factor = max(2, math.ceil(math.sqrt(thinned.size / MOST_NODES)))
+    small = shrunk(thinned.astype(np.float64), factor, np.max).astype(np.float32)
+    return filled_in(spectral_gradients(small), factor, (thinned.shape[0], thinned.shape[1]))

@@ -71,7 +71,7 @@ def combined_cues(picture: Picture, cues: Sequence[Cue], weights: Sequence[float
     for (radius, step), part in sums.items():
         smooth = smoothed_along(part, radius / step)
         at_steps[step] = at_steps[step] + smooth if step in at_steps else smooth
-    parts = [part if step == 1 else doubled(part, picture.shape) for step, part in at_steps.items()]
+    parts = [part if step == 1 else filled_in(part, step, picture.shape) for step, part in at_steps.items()]
     return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
@@ -81,7 +81,7 @@ def each_cue(picture: Picture, cues: Sequence[Cue]) -> Float32Array:
     maps = []
     for cue in cues:
         smooth = smoothed_along(disc_gradients(*bins[cue.channel], cue), cue.radius / cue.step)
-        maps.append(smooth if cue.step == 1 else doubled(smooth, picture.shape))
+        maps.append(smooth if cue.step == 1 else filled_in(smooth, cue.step, picture.shape))
     return np.stack(maps)
 
 
@@ -119,14 +119,12 @@ def _binned(plane: FloatArray, span: tuple[float, float]) -> NDArray[np.uint8]:
     return binned
 
 
-def doubled(oriented: Float32Array, shape: tuple[int, int]) -> Float32Array:
-    """Fill in the pixels between every other one by the mean of their neighbours."""
-    full = np.empty((len(oriented), *shape), np.float32)
-    last = oriented[:, np.minimum(np.arange(1, oriented.shape[1] + 1), oriented.shape[1] - 1)]
-    rows = np.empty((len(oriented), shape[0], oriented.shape[2]), np.float32)
-    rows[:, ::2] = oriented
-    rows[:, 1::2] = (0.5 * (oriented + last))[:, : shape[0] // 2]
-    after = rows[:, :, np.minimum(np.arange(1, rows.shape[2] + 1), rows.shape[2] - 1)]
-    full[:, :, ::2] = rows
-    full[:, :, 1::2] = (0.5 * (rows + after))[:, :, : shape[1] // 2]
-    return full
+def filled_in(oriented: Float32Array, step: int, shape: tuple[int, int]) -> Float32Array:
+    """Return maps known at every step-th pixel at all pixels of this shape, by linear interpolation."""
+    for axis, length in ((1, shape[0]), (2, shape[1])):
+        near = np.arange(length) // step
+        share = ((np.arange(length) % step) / step).astype(np.float32)
+        far = np.minimum(near + 1, oriented.shape[axis] - 1)
+        share = share[:, None] if axis == 1 else share
+        oriented = (1 - share) * oriented.take(near, axis) + share * oriented.take(far, axis)
+    return oriented
