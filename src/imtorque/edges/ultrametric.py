@@ -79,7 +79,7 @@ def ultrametric_contours(oriented: OrientedMap) -> ContourTree:
     >>> strengths = np.zeros((8, 9, 9), np.float32)
     >>> strengths[4, :, 4] = 0.8  # upright
     >>> tree = ultrametric_contours(OrientedMap(strengths))
-    >>> len(tree.heights), float(tree.heights[0].round(2))
+    >>> len(tree.heights), round(float(tree.heights[0]), 2)
     (1, 0.8)
     """
     regions = _native.watershed(oriented.strength)
