@@ -25,12 +25,14 @@ def run(code, **environment):
 PUBLIC = [
     "Blobs",
     "Boxes",
+    "ContourTree",
     "EdgeRecipe",
     "EdgeStrengthener",
     "Edges",
     "Extrema",
     "Moments",
     "ObjectFinder",
+    "OrientedMap",
     "OwnershipModel",
     "ShapeTorque",
     "Survey",
@@ -38,6 +40,7 @@ PUBLIC = [
     "alpha_expansion",
     "blend_saliency",
     "border_ownership",
+    "boundary_map",
     "boundary_strength",
     "contribution_map",
     "default_sizes",
@@ -73,6 +76,7 @@ PUBLIC = [
     "torque_saliency",
     "torque_spectrum",
     "torque_volume",
+    "ultrametric_contours",
     "value_and_scale_maps",
 ]
 

@@ -73,6 +73,7 @@ NB_MODULE(_native, m) {
     set_interrupt_check(&handle_signals);
     bind_cancellation(m);
     bind_edges(m);
+    bind_detectors(m);
     bind_finding(m);
     bind_core(m);
     bind_cuts(m);

@@ -14,13 +14,17 @@ from imtorque._types import Edges, Extrema, TorqueVolume
 from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_edges
 from imtorque.contribution import contribution_map, dense_contribution
 from imtorque.edges import (
+    ContourTree,
     EdgeRecipe,
+    OrientedMap,
+    boundary_map,
     detect_edges,
     edges_from_depth,
     edges_from_map,
     edges_from_motion,
     gradient_edges,
     optical_flow,
+    ultrametric_contours,
 )
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
@@ -52,12 +56,14 @@ __version__ = _version("imtorque")
 __all__ = [
     "Blobs",
     "Boxes",
+    "ContourTree",
     "EdgeRecipe",
     "EdgeStrengthener",
     "Edges",
     "Extrema",
     "Moments",
     "ObjectFinder",
+    "OrientedMap",
     "OwnershipModel",
     "ShapeTorque",
     "Survey",
@@ -65,6 +71,7 @@ __all__ = [
     "alpha_expansion",
     "blend_saliency",
     "border_ownership",
+    "boundary_map",
     "boundary_strength",
     "contribution_map",
     "default_sizes",
@@ -100,6 +107,7 @@ __all__ = [
     "torque_saliency",
     "torque_spectrum",
     "torque_volume",
+    "ultrametric_contours",
     "value_and_scale_maps",
 ]
 

@@ -99,6 +99,23 @@ def test_boundary_reports_bases_torque_and_controls(tmp_path):
     assert (tmp_path / "out" / "precision_recall.png").stat().st_size > 0
 
 
+def test_detectors_are_learned_and_scored(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"])
+    settings = ("--set", "learn=2", "--set", "matching=cardinality")
+    run("reproduce", "detectors", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1, *settings)
+    found, methods = check_form(tmp_path / "out", "detectors")
+    assert methods == ["pb", "mpb", "gpb", "mpb-ucm", "gpb-ucm", "reference:gpb-ucm"]
+    assert len(found["settings"]["numbers"]["mpb"]) == 13
+    assert set(found["settings"]["torque"]) == {"pb", "mpb", "gpb", "ucm"}
+    assert all(row["covering"] > 0.5 for row in found["rows"] if row["method"].endswith("ucm"))
+
+
+def test_detectors_learn_from_a_number_of_images(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["val"])
+    result = run("reproduce", "detectors", "--data", tmp_path, "--set", "learn=many", status=1)
+    assert "learn must be a number of images, got many" in result.output
+
+
 def test_boundary_without_contours_and_without_train_says_so(tmp_path):
     write_berkeley(tmp_path, ["val"], ucm=False)
     out = tmp_path / "out"

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import ndimage
 
 import imtorque
-from imtorque import Extrema, segment_regions
+from imtorque import Extrema, OrientedMap, segment_regions
 from imtorque.segmentation import region_tree
 from imtorque.segmentation.colour_models import BINS, colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import enlarged, gather_evidence, shrinking, shrunk
@@ -232,3 +232,21 @@ def test_shrinking_takes_the_mean_or_the_largest_of_squares(planes):
 def test_enlarging_repeats(labels, factor):
     large = enlarged(labels, factor, (labels.shape[0] * factor - factor + 1, labels.shape[1] * factor))
     assert_array_equal(large[::factor, ::factor], labels)
+
+
+def test_regions_between_contours_of_any_map():
+    strengths = np.zeros((8, 20, 30), np.float32)
+    strengths[4, :, 15] = 0.9
+    labels = segment_regions(np.zeros((20, 30)), method="ucm", boundaries=OrientedMap(strengths))
+    assert labels.max() == 1
+    assert labels[10, 3] != labels[10, 26]
+
+
+def test_a_map_of_another_size_is_refused():
+    with pytest.raises(ValueError, match=r"boundaries must have the image's size \(9, 9\), got \(5, 5\)"):
+        segment_regions(np.zeros((9, 9)), method="ucm", boundaries=OrientedMap(np.zeros((8, 5, 5))))
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(ValueError, match='method must be "torque" or "ucm", got \'ncut\''):
+        segment_regions(np.zeros((9, 9)), method="ncut")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class DivideIntoRegions:
     count: int | None
     threshold: float | None
     smoothness: float
+    method: Literal["torque", "ucm"] = "torque"
     opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
@@ -34,7 +35,9 @@ class DivideIntoRegions:
     def run(self, source: Path, stem: str) -> Written:
         """Write the regions of one picture."""
         image = self.opening.read(source)
-        labels = segment_regions(image, count=self.count, threshold=self.threshold, smoothness=self.smoothness)
+        labels = segment_regions(
+            image, count=self.count, threshold=self.threshold, smoothness=self.smoothness, method=self.method
+        )
         rows = region_rows(image, labels)
         outputs = [
             write_picture(f"{stem}.png", outline_picture(image, labels)),

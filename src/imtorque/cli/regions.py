@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,13 @@ from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.region_tasks import DivideIntoRegions
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.segmentation.regions import SMOOTHNESS
+
+
+class RegionMethod(StrEnum):
+    """What regions are made from."""
+
+    torque = "torque"
+    ucm = "ucm"
 
 
 def segment(
@@ -25,6 +33,9 @@ def segment(
     smoothness: Annotated[
         float, typer.Option(min=0, help="What borders cost: higher for simpler outlines.")
     ] = SMOOTHNESS,
+    method: Annotated[
+        RegionMethod, typer.Option(help="ucm: between the closed contours of gPb, in seconds; --threshold from 0 to 1.")
+    ] = RegionMethod.torque,
     objects: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Cut out the N objects that catch the eye first instead of regions."),
@@ -50,7 +61,7 @@ def segment(
         return
     if count is not None and threshold is not None:
         raise typer.BadParameter("leave out --count or --threshold", param_hint="--threshold")
-    task = DivideIntoRegions(count, threshold, smoothness, Opening(page, channel, reduce))
+    task = DivideIntoRegions(count, threshold, smoothness, method.value, Opening(page, channel, reduce))
     run_task(task, images, out, jobs, as_json, _describe)
 
 

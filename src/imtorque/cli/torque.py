@@ -10,6 +10,7 @@ import typer
 
 from imtorque.cli import tasks
 from imtorque.cli.blob_tasks import FindBlobs
+from imtorque.cli.boundary_tasks import DetectBoundaries, Detector
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.parsing import parse_pattern, parse_sizes
@@ -211,6 +212,13 @@ def edges(
     strengthen: Annotated[
         bool, typer.Option("--strengthen", help="Re-weigh edges by torque: boundaries of objects up, texture down.")
     ] = False,
+    detector: Annotated[
+        Detector,
+        typer.Option(
+            help="pb, mpb: brightness, colour and texture at one scale or three; gpb: with eigenvectors; ucm: gpb's "
+            "closed contours. They take seconds, and none of --sigma, --low, --high, --force."
+        ),
+    ] = Detector.canny,
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
@@ -222,8 +230,16 @@ def edges(
     With --strengthen also how likely each is to be the boundary of an object: a 16-bit picture, an array, and a picture
     of before and after. Forces are then those of strength, and --low is 0.004 where it is not given.
 
+    With --detector also how likely each is, for imtorque evaluate boundaries; of ucm contours at double size as well.
+
     Example: [bold]imtorque edges sample:hopper --strengthen[/bold]
     """
+    if detector != Detector.canny:
+        if (sigma, low, high, force) != (SQRT2, None, None, Force.unit):
+            raise typer.BadParameter("--sigma, --low, --high and --force are Canny's", param_hint="--detector")
+        boundaries = DetectBoundaries(detector.value, strengthen, Opening(page, channel, reduce))
+        run_task(boundaries, images, out, jobs, as_json, _describe_strengthened)
+        return
     if strengthen:
         strengthened = tasks.StrengthenEdges(sigma, low, high, opening=Opening(page, channel, reduce))
         run_task(strengthened, images, out, jobs, as_json, _describe_strengthened)

@@ -20,8 +20,8 @@ Kind = Literal["boundaries", "regions", "masks", "saliency"]
 LABELS = (".segment.npy", ".segment.labels.tiff")
 # What our own verbs write for each kind of evaluation, IMAGE.SUFFIX.VERB..., the first that there is being taken.
 OWN_OUTPUTS: dict[Kind, tuple[str, ...]] = {
-    "boundaries": (".edges.strengthened.npy", ".edges.strengthened.png", *LABELS),
-    "regions": LABELS,
+    "boundaries": (".edges.strengthened.npy", ".edges.strengthened.png", ".edges.boundaries.npy", *LABELS),
+    "regions": (*LABELS, ".edges.ucm.npy"),
     "masks": (".fixate.mask.png",),
     "saliency": (".saliency.npy", ".saliency.map.png"),
 }
@@ -39,8 +39,8 @@ class Prediction:
 def find_predictions(folder: str | Path, kind: Kind | None = None) -> dict[str, Path]:
     """Return the prediction files of a folder (.png, .tif, .bmp, .npy, .mat) by image name.
 
-    In a folder that `imtorque edges --strengthen`, `segment`, `fixate` or `saliency` wrote, these are the files that an
-    evaluation of this kind is about.
+    In a folder that `imtorque edges --strengthen` or `--detector`, `segment`, `fixate` or `saliency` wrote, these are
+    the files that an evaluation of this kind is about.
     """
     found = _own_outputs(Path(folder), kind) if kind is not None else {}
     found = found or files_by_stem(Path(folder), PREDICTION_SUFFIXES)

@@ -1,16 +1,22 @@
-"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, the whole gradient, any map, depth, motion; recipes."""
+"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, any map, depth, motion; recipes."""
 
+from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.depth import edges_from_depth
 from imtorque.edges.gradient import gradient_edges
 from imtorque.edges.maps import edges_from_map
 from imtorque.edges.motion import edges_from_motion, optical_flow
+from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.recipes import RECIPES, EdgeRecipe, canny_recipe, find_recipe
+from imtorque.edges.ultrametric import ContourTree, ultrametric_contours
 
 __all__ = [
     "RECIPES",
     "SQRT2",
+    "ContourTree",
     "EdgeRecipe",
+    "OrientedMap",
+    "boundary_map",
     "canny_recipe",
     "detect_edges",
     "edges_from_depth",
@@ -19,4 +25,5 @@ __all__ = [
     "find_recipe",
     "gradient_edges",
     "optical_flow",
+    "ultrametric_contours",
 ]

@@ -11,11 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from imtorque._types import Edges, Image
+from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges
+from imtorque.edges.ultrametric import contour_edges, ultrametric_contours
 from imtorque.images import Picture
 
 LOWEST_GRADIENT = 0.004  # of edges to be weighed, in parts of the value range: texture is for torque to tell, not this
 BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # for pictures of about 500 pixels
+LEAST_LIKELY = 0.02  # of boundaries to be weighed
 BETWEEN_SIGMAS = 1.7  # below it the recipe of sigma sqrt(2) is the nearer one, above it that of 2
 
 
@@ -30,7 +33,8 @@ class EdgeRecipe:
     detector
         Which detector of `DETECTORS` finds the edges.
     sigma, low, high, strength_scale
-        As for `detect_edges`; on one scale for all pictures.
+        As for `detect_edges`; on one scale for all pictures. pb, mPb, gPb and UCM have edges above `low`, as strong as
+        they are likely, and no use for the others.
     sizes
         Patches that vote, for `dense_contribution`.
     coefficients
@@ -62,6 +66,18 @@ def _canny(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
     )
 
 
+def _map_edges(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
+    """Return the edges of pb, mPb or gPb, whichever the recipe's detector is."""
+    picture = Picture(image)
+    return boundary_map(picture, recipe.detector).edges(picture, recipe.low)
+
+
+def _closed_contours(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
+    picture = Picture(image)
+    oriented = boundary_map(picture, "gpb")
+    return contour_edges(ultrametric_contours(oriented), oriented, picture, recipe.low)
+
+
 def _canny_recipe(
     name: str, sigma: float, strength_scale: float, coefficients: tuple[float, float, float]
 ) -> EdgeRecipe:
@@ -69,14 +85,29 @@ def _canny_recipe(
     return EdgeRecipe(name, "canny", sigma, low, low, strength_scale, BOUNDARY_SIZES, coefficients)
 
 
-DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {"canny": _canny}
+def _map_recipe(name: str, coefficients: tuple[float, float, float]) -> EdgeRecipe:
+    return EdgeRecipe(name, name, 0.0, LEAST_LIKELY, LEAST_LIKELY, 1.0, BOUNDARY_SIZES, coefficients)
 
-# Scales and coefficients: learned on Berkeley's training images by imtorque.experiments.boundary.
+
+DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {
+    "canny": _canny,
+    "pb": _map_edges,
+    "mpb": _map_edges,
+    "gpb": _map_edges,
+    "ucm": _closed_contours,
+}
+
+# Scales and coefficients: learned on Berkeley's training images by imtorque.experiments.boundary; those of pb, mPb, gPb
+# and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors.
 RECIPES = {
     recipe.name: recipe
     for recipe in (
         _canny_recipe("canny", SQRT2, 0.13, (-1.722, 0.942, 3.282)),
         _canny_recipe("canny-2", 2.0, 0.105, (-1.852, 1.020, 3.444)),
+        _map_recipe("pb", (1.052, 1.892, 0.294)),
+        _map_recipe("mpb", (1.386, 1.990, -0.188)),
+        _map_recipe("gpb", (1.679, 2.082, -0.316)),
+        _map_recipe("ucm", (0.330, 1.377, 1.915)),
     )
 }
 

@@ -9,6 +9,7 @@ EXPERIMENTS = {
     "boundary": "imtorque.experiments.boundary",
     "car-side": "imtorque.experiments.car_side",
     "counting": "imtorque.experiments.counting",
+    "detectors": "imtorque.experiments.detectors",
     "figure-ground": "imtorque.experiments.figure_ground",
     "hidden-objects": "imtorque.experiments.hidden",
     "nuclei": "imtorque.experiments.nuclei",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Extrema, Image
-from imtorque.edges import detect_edges
+from imtorque.edges import OrientedMap, boundary_map, detect_edges, ultrametric_contours
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.images import Picture, ValueRange
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
@@ -27,6 +27,7 @@ SMOOTHNESS = 10.0
 EDGE_DECAY = 5.0
 SMALLEST_REGION = 0.002  # of the picture
 CYCLES = 2
+CONTOUR_THRESHOLD = 0.2  # of closed contours: what covers best on photographs
 
 
 def segment_regions(
@@ -37,6 +38,8 @@ def segment_regions(
     smoothness: float = SMOOTHNESS,
     models: int = MODELS,
     patches: Extrema | None = None,
+    method: Literal["torque", "ucm"] = "torque",
+    boundaries: OrientedMap | None = None,
     value_range: ValueRange | None = None,
 ) -> NDArray[np.int32]:
     """Divide a picture into regions (Sec. 4.3).
@@ -60,6 +63,11 @@ def segment_regions(
         How many extrema become colour models.
     patches
         Where to look for regions instead, in pixels of the picture.
+    method
+        "torque", as above; or "ucm": the regions between the closed contours of gPb, whose threshold is the mean
+        likelihood of a border, from 0 to 1, and which has no use for `smoothness`, `models` and `patches`.
+    boundaries
+        For "ucm", the oriented map to be closed instead of gPb: `boundary_map(image, "mpb")`, or a network's.
     value_range
         As for `detect_edges`.
 
@@ -81,9 +89,23 @@ def segment_regions(
     if count is not None and threshold is not None:
         raise ValueError(f"count and threshold must not both be given, got {count} and {threshold}")
     picture = Picture(image, value_range)
+    if method not in ("torque", "ucm"):
+        raise ValueError(f'method must be "torque" or "ucm", got {method!r}')
+    if method == "ucm":
+        contours = contour_regions(boundary_map(picture, "gpb") if boundaries is None else boundaries)
+        if contours.regions.shape != picture.shape:
+            raise ValueError(f"boundaries must have the image's size {picture.shape}, got {contours.regions.shape}")
+        height = CONTOUR_THRESHOLD if threshold is None else threshold
+        return in_order(contours.cut(height) if count is None else contours.cut_to(count)).astype(np.int32)
     tree = _small_tree(picture, smoothness, models, patches, 0.0 if count is None else SIZE_WEIGHT)
     cut = tree.cut(THRESHOLD if threshold is None else threshold) if count is None else tree.cut_to(count)
     return enlarged(in_order(cut).astype(np.int32), shrinking(picture.shape), picture.shape)
+
+
+def contour_regions(boundaries: OrientedMap) -> RegionTree:
+    """Return the regions between the closed contours of a boundary map, and the order in which they merge."""
+    tree = ultrametric_contours(boundaries)
+    return RegionTree(tree.regions.astype(np.int64), tree.pairs, tree.heights)
 
 
 def region_tree(

@@ -1,0 +1,100 @@
+// Boundary detectors: gradients of histograms, closed contours.
+#include "bindings/arrays.hpp"
+#include "bindings/bindings.hpp"
+#include "edges/contours_of_regions.hpp"
+#include "edges/half_discs.hpp"
+
+namespace imtorque {
+namespace {
+
+template <class T>
+Out<T, 1> from_vector(const std::vector<T>& values) {
+    auto out = make<T, 1>({values.size()});
+    std::copy(values.begin(), values.end(), out.data());
+    return out;
+}
+
+}  // namespace
+
+void bind_detectors(nb::module_& m) {
+    m.def(
+        "watershed",
+        [](Plane heights) {
+            auto basins = make<int32_t, 2>({heights.shape(0), heights.shape(1)});
+            nb::gil_scoped_release release;
+            watershed(heights.data(), static_cast<int>(heights.shape(0)), static_cast<int>(heights.shape(1)),
+                      basins.data());
+            return basins;
+        },
+        "heights"_a);
+    m.def(
+        "weigh_cracks",
+        [](In<int32_t, 2> regions, In<float, 3> oriented) {
+            const size_t height = regions.shape(0), width = regions.shape(1);
+            if (oriented.shape(0) < 1 || oriented.shape(1) != height || oriented.shape(2) != width)
+                throw std::invalid_argument("oriented and regions differ in shape");
+            auto right = make<float, 2>({height, width}), down = make<float, 2>({height, width});
+            {
+                nb::gil_scoped_release release;
+                weigh_cracks(regions.data(), oriented.data(), static_cast<int>(oriented.shape(0)),
+                             static_cast<int>(height), static_cast<int>(width), right.data(), down.data());
+            }
+            return std::make_tuple(right, down);
+        },
+        "regions"_a, "oriented"_a);
+    m.def(
+        "merge_weakest",
+        [](In<int32_t, 2> regions, InOut<float, 2> right, InOut<float, 2> down) {
+            const size_t height = regions.shape(0), width = regions.shape(1);
+            if (right.shape(0) != height || right.shape(1) != width || down.shape(0) != height ||
+                down.shape(1) != width)
+                throw std::invalid_argument("regions and cracks differ in shape");
+            const int32_t* end = regions.data() + regions.size();
+            if (regions.size() == 0 || *std::min_element(regions.data(), end) < 0)
+                throw std::invalid_argument("regions must be numbered from 0");
+            const int count = *std::max_element(regions.data(), end) + 1;
+            Merges merges;
+            {
+                nb::gil_scoped_release release;
+                merges = merge_weakest(regions.data(), count, static_cast<int>(height), static_cast<int>(width),
+                                       right.data(), down.data());
+            }
+            return std::make_tuple(from_vector(merges.kept), from_vector(merges.gone), from_vector(merges.heights));
+        },
+        "regions"_a, "right"_a, "down"_a);
+    m.def(
+        "half_disc_gradients",
+        [](In<uint8_t, 2> bins, int count, int radius, int reach, int step) {
+            const int height = static_cast<int>(bins.shape(0)) - 2 * radius;
+            const int width = static_cast<int>(bins.shape(1)) - 2 * radius;
+            if (radius < 1 || radius > kMostRadius || reach < 0 || reach > 2 || step < 1 || height < 1 || width < 1)
+                throw std::invalid_argument("radius, reach or step out of range");
+            if (count < 1 || count > kMostBins ||
+                std::any_of(bins.data(), bins.data() + bins.size(), [&](uint8_t bin) { return bin >= count; }))
+                throw std::invalid_argument("bins must lie below count, and count must be at most 64");
+            const size_t rows = (height + step - 1) / step, columns = (width + step - 1) / step;
+            auto gradients = make<float, 3>({kOrientations, rows, columns});
+            nb::gil_scoped_release release;
+            half_disc_gradients(bins.data(), height, width, count, radius, reach, step, gradients.data());
+            return gradients;
+        },
+        "bins"_a, "count"_a, "radius"_a, "reach"_a, "step"_a);
+    m.def(
+        "correlate",
+        [](Plane plane, int border, In<int32_t, 1> dy, In<int32_t, 1> dx, In<float, 1> weight) {
+            const int height = static_cast<int>(plane.shape(0)) - 2 * border;
+            const int width = static_cast<int>(plane.shape(1)) - 2 * border;
+            const int taps = static_cast<int>(weight.size());
+            const auto far = [&](int32_t d) { return d < -border || d > border; };
+            if (height < 1 || width < 1 || dy.size() != weight.size() || dx.size() != weight.size() ||
+                std::any_of(dy.data(), dy.data() + taps, far) || std::any_of(dx.data(), dx.data() + taps, far))
+                throw std::invalid_argument("taps must lie within the border");
+            auto out = make<float, 2>({static_cast<size_t>(height), static_cast<size_t>(width)});
+            nb::gil_scoped_release release;
+            correlate(plane.data(), height, width, border, dy.data(), dx.data(), weight.data(), taps, out.data());
+            return out;
+        },
+        "plane"_a, "border"_a, "dy"_a, "dx"_a, "weight"_a);
+}
+
+}  // namespace imtorque

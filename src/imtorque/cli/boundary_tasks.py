@@ -1,0 +1,80 @@
+"""What the verb that finds edges does to one picture when it is asked for a boundary detector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from imtorque._types import Edges, Float32Array, FloatArray
+from imtorque.boundaries import strengthened
+from imtorque.cli.opening import AS_IT_IS, Opening
+from imtorque.cli.tasks import Written
+from imtorque.edges import RECIPES, boundary_map, ultrametric_contours
+from imtorque.edges.ultrametric import contour_edges
+from imtorque.files import write_array, write_picture
+from imtorque.images import Picture
+
+
+class Detector(StrEnum):
+    """What finds edges."""
+
+    canny = "canny"
+    pb = "pb"
+    mpb = "mpb"
+    gpb = "gpb"
+    ucm = "ucm"
+
+
+@dataclass(frozen=True)
+class DetectBoundaries:
+    """Boundaries by pb, mPb, gPb or its ultrametric contours: a map as picture and array, and forces for torque."""
+
+    verb: ClassVar[str] = "edges"
+    detector: str
+    strengthen: bool = False
+    opening: Opening = AS_IT_IS
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the picture."""
+        return [source]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the boundaries of one picture."""
+        edges, likely, doubled = self._found(Picture(self.opening.read(source)))
+        outputs = [
+            write_picture(f"{stem}.png", np.round(likely * 255).astype(np.uint8)),
+            write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
+            write_array(f"{stem}.boundaries.npy", likely),
+        ]
+        if doubled is not None:
+            outputs.append(write_array(f"{stem}.ucm.npy", doubled))
+        counts = {"edge_pixels": int(np.count_nonzero(edges.mask)), "likely": int(np.count_nonzero(likely > 0.5))}
+        if self.strengthen:
+            after = strengthened(edges, RECIPES[self.detector]).astype(np.float32)
+            outputs += _written_after(stem, likely, after)
+            counts["likely"] = int(np.count_nonzero(after > 0.5))
+        size = {"height": edges.shape[0], "width": edges.shape[1]}
+        return outputs, {**size, **counts, "detector": self.detector}
+
+    def _found(self, picture: Picture) -> tuple[Edges, Float32Array, Float32Array | None]:
+        """Return forces, the thin map of boundaries, and the contours at double size where they are closed."""
+        low = RECIPES[self.detector].low
+        if self.detector != "ucm":
+            oriented = boundary_map(picture, self.detector)
+            return oriented.edges(picture, low), oriented.thinned(), None
+        oriented = boundary_map(picture, "gpb")
+        tree = ultrametric_contours(oriented)
+        return contour_edges(tree, oriented, picture, low), tree.contour_map(), tree.contours()
+
+
+def _written_after(stem: str, before: FloatArray, after: FloatArray) -> list[Path]:
+    pictures = [np.round(found * 255).astype(np.uint8) for found in (before, after)]
+    return [
+        write_picture(f"{stem}.strengthened.png", np.round(after * 65535).astype(np.uint16)),
+        write_array(f"{stem}.strengthened.npy", after),
+        write_picture(f"{stem}.before_after.png", np.hstack(pictures)),
+    ]

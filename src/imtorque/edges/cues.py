@@ -1,0 +1,130 @@
+"""Local cues of boundaries: oriented gradients of brightness, colour and texture over half-discs.
+
+D. R. Martin, C. C. Fowlkes, J. Malik: Learning to detect natural image boundaries using local brightness, color, and
+texture cues. PAMI 26(5), 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque import _native
+from imtorque._types import Float32Array, FloatArray
+from imtorque.edges.textons import TEXTONS, textons
+from imtorque.images import Picture, lab
+
+ORIENTATIONS = 8
+BINS = 25
+AB_RANGE = (-0.73, 0.95)  # of CIE a and b over 100 that photographs have
+SMOOTHING = {"brightness": 2, "a": 1, "b": 1, "texture": 0}  # reach of the running means over bins
+HALVED_FROM = 10  # discs of this radius and more get an answer at every other pixel: their gradients are smooth
+NARROWEST = 1.5  # half the width of the ellipse in which gradients are smoothed
+
+
+class Cue(NamedTuple):
+    """What is compared between the halves of a disc, and the disc's radius in pixels."""
+
+    channel: str
+    radius: int
+
+    @property
+    def step(self) -> int:
+        """Distance of the pixels that get an answer."""
+        return 2 if self.radius >= HALVED_FROM else 1
+
+
+def channel_bins(picture: Picture, channels: set[str]) -> dict[str, tuple[NDArray[np.uint8], int]]:
+    """Return for each channel the number of each pixel's bin, (H, W), and how many bins there are."""
+    planes = lab(picture.rgb())
+    spans = {"brightness": (0.0, 1.0), "a": AB_RANGE, "b": AB_RANGE}
+    found = {
+        channel: (_binned(plane, span), BINS)
+        for plane, (channel, span) in zip(planes, spans.items(), strict=True)
+        if channel in channels
+    }
+    return found | ({"texture": (textons(picture.grey()), TEXTONS)} if "texture" in channels else {})
+
+
+def disc_gradients(bins: NDArray[np.uint8], count: int, cue: Cue) -> Float32Array:
+    """Return how unlike the halves of each disc are, (8, h, w) in [0, 1], at every `cue.step`-th pixel."""
+    padded = np.pad(bins, cue.radius, mode="symmetric")
+    return _native.half_disc_gradients(padded, count, cue.radius, SMOOTHING[cue.channel], cue.step)
+
+
+def combined_cues(picture: Picture, cues: Sequence[Cue], weights: Sequence[float]) -> FloatArray:
+    """Return the weighted sum of the cues' gradients, each smoothed along the edge, (8, H, W).
+
+    Smoothing is linear and the same for all channels of one radius, so it is done once for their sum.
+    """
+    bins = channel_bins(picture, {cue.channel for cue in cues})
+    sums: dict[tuple[int, int], Float32Array] = {}
+    for cue, weight in zip(cues, weights, strict=True):
+        part = np.float32(weight) * disc_gradients(*bins[cue.channel], cue)
+        key = cue.radius, cue.step
+        sums[key] = sums[key] + part if key in sums else part
+    at_steps: dict[int, Float32Array] = {}
+    for (radius, step), part in sums.items():
+        smooth = smoothed_along(part, radius / step)
+        at_steps[step] = at_steps[step] + smooth if step in at_steps else smooth
+    parts = [part if step == 1 else filled_in(part, step, picture.shape) for step, part in at_steps.items()]
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def each_cue(picture: Picture, cues: Sequence[Cue]) -> Float32Array:
+    """Return every cue's gradients, smoothed along the edge, (cues, 8, H, W): what weights are learned from."""
+    bins = channel_bins(picture, {cue.channel for cue in cues})
+    maps = []
+    for cue in cues:
+        smooth = smoothed_along(disc_gradients(*bins[cue.channel], cue), cue.radius / cue.step)
+        maps.append(smooth if cue.step == 1 else filled_in(smooth, cue.step, picture.shape))
+    return np.stack(maps)
+
+
+def smoothed_along(oriented: Float32Array, radius: float) -> Float32Array:
+    """Smooth each orientation's map along the edge: the middle of a parabola across it, fitted in an ellipse.
+
+    The filter of Savitzky and Golay; the ellipse has `radius` along the edge and a quarter of it across.
+    """
+    smooth = np.empty_like(oriented)
+    for k, plane in enumerate(oriented):
+        dy, dx, weight = _taps(radius, k)
+        border = int(max(np.abs(dy).max(), np.abs(dx).max()))
+        padded = np.pad(plane, border, mode="symmetric")
+        smooth[k] = _native.correlate(padded, border, dy, dx, weight)
+    return smooth
+
+
+@lru_cache(maxsize=64)
+def _taps(radius: float, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Float32Array]:
+    """Return offsets and weights that give the middle of the parabola fitted across orientation k."""
+    longest, widest = max(radius, NARROWEST), max(radius / 4, NARROWEST)
+    reach = int(np.ceil(longest))
+    dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    angle = np.pi * k / ORIENTATIONS
+    along, across = np.cos(angle) * dx + np.sin(angle) * dy, np.cos(angle) * dy - np.sin(angle) * dx
+    inside = (along / longest) ** 2 + (across / widest) ** 2 <= 1 + 1e-9
+    v = across[inside]
+    weight = np.linalg.pinv(np.stack([np.ones_like(v), v, v**2], axis=1))[0]
+    return dy[inside].astype(np.int32), dx[inside].astype(np.int32), weight.astype(np.float32)
+
+
+def _binned(plane: FloatArray, span: tuple[float, float]) -> NDArray[np.uint8]:
+    scaled = (plane - span[0]) * (BINS / (span[1] - span[0]))
+    binned: NDArray[np.uint8] = np.clip(scaled, 0, BINS - 1).astype(np.uint8)
+    return binned
+
+
+def filled_in(oriented: Float32Array, step: int, shape: tuple[int, int]) -> Float32Array:
+    """Return maps known at every step-th pixel at all pixels of this shape, by linear interpolation."""
+    for axis, length in ((1, shape[0]), (2, shape[1])):
+        near = np.arange(length) // step
+        share = ((np.arange(length) % step) / step).astype(np.float32)
+        far = np.minimum(near + 1, oriented.shape[axis] - 1)
+        share = share[:, None] if axis == 1 else share
+        oriented = (1 - share) * oriented.take(near, axis) + share * oriented.take(far, axis)
+    return oriented

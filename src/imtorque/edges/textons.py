@@ -1,0 +1,90 @@
+"""Textons: kinds of small patterns, by clustering the answers of a bank of filters in one picture.
+
+J. Malik, S. Belongie, T. Leung, J. Shi: Contour and texture analysis for image segmentation. IJCV 43(1), 2001.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque._types import Float32Array
+
+ORIENTATIONS = 8
+TEXTONS = 64
+SIGMA = 0.8  # of the filters across, in pixels
+ELONGATION = 2.0
+LEAST_CONTRAST = 0.3  # below it, answers count as they are; above, less and less: Weber's law
+FAINTEST = 1e-4  # below it, answers are rounding errors
+SAMPLES = 6000  # pixels that are clustered
+ROUNDS = 10
+ROWS = 1 << 14  # pixels whose distances are held at a time
+
+
+def textons(grey: Float32Array, count: int = TEXTONS) -> NDArray[np.uint8]:
+    """Return for each pixel of a grey picture in [0, 1] the number of its texton, shape (H, W), below `count`."""
+    answers = filter_answers(grey)
+    size = np.sqrt((answers**2).sum(axis=1, keepdims=True))
+    answers[size[:, 0] < FAINTEST] = 0
+    answers *= np.log1p(size / np.float32(LEAST_CONTRAST)) / np.maximum(size, np.float32(1e-12))
+    step = max(1, len(answers) // SAMPLES)
+    centres = _cluster(answers[::step], count)
+    nearest = [_nearest(answers[start : start + ROWS], centres) for start in range(0, len(answers), ROWS)]
+    return np.concatenate(nearest).astype(np.uint8).reshape(grey.shape)
+
+
+def filter_answers(grey: Float32Array) -> Float32Array:
+    """Return the answers of the 17 filters, shape (pixels, 17).
+
+    Of each orientation the second derivative of an elongated Gaussian and its Hilbert transform, then a
+    centre-surround filter.
+    """
+    from scipy import fft  # here, because it takes longer to load than the rest of the library
+
+    reach = int(3 * SIGMA * ELONGATION)
+    padded = np.pad(grey - grey.mean(dtype=np.float64).astype(np.float32), reach, mode="symmetric")
+    shape = tuple(fft.next_fast_len(n, real=True) for n in padded.shape)
+    spectrum = fft.rfft2(padded, shape)
+    inside = np.s_[reach : reach + grey.shape[0], reach : reach + grey.shape[1]]
+    answers = np.empty((grey.size, 2 * ORIENTATIONS + 1), np.float32)
+    for i, transfer in enumerate(_bank(shape)):
+        answers[:, i] = fft.irfft2(spectrum * transfer, shape)[inside].ravel()
+    return answers
+
+
+@lru_cache(maxsize=2)
+def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
+    """Return the Fourier transforms of the filters, for pictures of this shape; of absolute sum 1 each."""
+    from scipy import fft
+
+    fy, fx = 2 * np.pi * np.fft.fftfreq(shape[0])[:, None], 2 * np.pi * np.fft.rfftfreq(shape[1])
+    bank = []
+    for angle in np.pi * np.arange(ORIENTATIONS) / ORIENTATIONS:
+        along, across = np.cos(angle) * fx + np.sin(angle) * fy, np.cos(angle) * fy - np.sin(angle) * fx
+        even = across**2 * np.exp(-0.5 * SIGMA**2 * (across**2 + (ELONGATION * along) ** 2))
+        bank += [even, 1j * np.sign(across) * even]
+    length = fx**2 + fy**2
+    bank.append(length * np.exp(-0.5 * SIGMA**2 * length))
+    sums = [np.abs(fft.irfft2(transfer, shape)).sum() for transfer in bank]
+    return tuple((transfer / total).astype(np.complex64) for transfer, total in zip(bank, sums, strict=True))
+
+
+def _cluster(points: Float32Array, count: int) -> Float32Array:
+    """Return the centres that Lloyd's rounds lead to, from points evenly spaced in order of their length."""
+    order = np.argsort((points**2).sum(axis=1), kind="stable")
+    centres: Float32Array = points[order[np.linspace(0, len(points) - 1, count).astype(int)]].copy()
+    for _ in range(ROUNDS):
+        nearest = _nearest(points, centres)
+        members = np.zeros((count, len(points)), np.float32)
+        members[nearest, np.arange(len(points))] = 1
+        sizes = members.sum(axis=1, keepdims=True)
+        centres = np.where(sizes > 0, members @ points / np.maximum(sizes, 1), centres)
+    return centres
+
+
+def _nearest(points: Float32Array, centres: Float32Array) -> NDArray[np.intp]:
+    scores = points @ centres.T - 0.5 * (centres**2).sum(axis=1)
+    nearest: NDArray[np.intp] = scores.argmax(axis=1)
+    return nearest

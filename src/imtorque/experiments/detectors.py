@@ -1,0 +1,198 @@
+"""The boundary detectors pb, mPb, gPb and the closed contours of mPb and gPb, on the Berkeley images.
+
+With `--set learn=N` their numbers are first learned from N images of "train", and stand in the settings of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque import datasets, evaluation
+from imtorque._parallel import each
+from imtorque._types import Edges, FloatArray
+from imtorque.boundaries import EdgeStrengthener, Samples
+from imtorque.contribution import dense_contribution
+from imtorque.edges import RECIPES, OrientedMap, ultrametric_contours
+from imtorque.edges.boundary_maps import (
+    LEARNED,
+    LEARNED_GLOBAL,
+    MPB_CUES,
+    PB_CUES,
+    Combination,
+    GlobalCombination,
+    global_evidence,
+    spectral_of,
+)
+from imtorque.edges.oriented import probabilities
+from imtorque.edges.ultrametric import contour_edges
+from imtorque.evaluation.matching import Matching
+from imtorque.experiments.boundary_rows import Scores, gather, rows_of, summary_of
+from imtorque.experiments.detector_learning import Example, cue_example, learn
+from imtorque.experiments.edge_sheets import curves_picture, maps_picture
+from imtorque.experiments.report import Report, Request, checksum
+from imtorque.files import read_image
+from imtorque.images import Picture
+
+TRAIN, SPLIT = "train", "val"
+REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
+SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
+EXAMPLES = 3
+PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
+Map = NDArray[np.float64]
+Regions = dict[str, evaluation.RegionScores]  # by method
+Numbers = tuple[Combination, Combination, GlobalCombination]
+IN_CODE: Numbers = (LEARNED["pb"], LEARNED["mpb"], LEARNED_GLOBAL)
+
+
+def run(request: Request) -> Report:
+    """Learn where asked to, score every detector on every image, and report."""
+    request.require_options(("learn", "matching"))
+    matching: Matching = "min_cost"
+    if request.option("matching", "min_cost", ("min_cost", "cardinality")) == "cardinality":
+        matching = "cardinality"
+    count = request.option("learn", "0")
+    if not count.isdecimal():
+        raise ValueError(f"learn must be a number of images, got {count}")
+    root = _root(request.data)
+    learning = _spread(datasets.bsds500(root, TRAIN), int(count)) if int(count) else []
+    numbers = _learn(learning, request.jobs) if learning else IN_CODE
+    records = datasets.bsds500(root, request.split or SPLIT)[: request.limit]
+    found = list(each(partial(_score, root=root, numbers=numbers, matching=matching), records, request.jobs, "images"))
+    scores = gather([boundaries for boundaries, _ in found])
+    settings: dict[str, Any] = {"learned_from": len(learning), "published": PUBLISHED, "numbers": _shown(numbers)}
+    if learning:
+        settings["torque"] = torque_coefficients(learning, numbers)
+    files = [path for record in [*records, *learning] for path in (record.image_path, *record.truth_paths)]
+    return Report(
+        data=root.name,
+        data_sha256=checksum(files, root),
+        split=request.split or SPLIT,
+        images=len(records),
+        settings=settings,
+        rows=_with_covering(rows_of(scores, matching), [regions for _, regions in found]),
+        notes=["covering: of the regions at the one best threshold for all images, and at each image's own."],
+        pictures={
+            "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in SHOWN}),
+            "examples.png": maps_picture(_panels(_spread(records, EXAMPLES), numbers), [*SHOWN, "people"]),
+        },
+    )
+
+
+def _with_covering(rows: list[dict[str, Any]], found: Sequence[Regions]) -> list[dict[str, Any]]:
+    """Add to the rows of closed contours how well their regions cover those that people drew."""
+    for row in (row for row in rows if row["method"] in found[0]):
+        summary = evaluation.summarise_regions([regions[row["method"]] for regions in found])
+        row["covering"], row["covering_ois"] = summary.covering_ods, summary.covering_ois
+        row["covering_threshold"] = summary.covering_threshold
+    return rows
+
+
+def _root(data: Path) -> Path:
+    for root in (data / "bsds500", data):
+        if (root / "groundTruth").is_dir():
+            return root
+    raise ValueError(f"{data} must hold bsds500/images and bsds500/groundTruth, got neither there nor in itself")
+
+
+def _spread(records: Sequence[datasets.BerkeleyImage], count: int) -> list[datasets.BerkeleyImage]:
+    return list(records[:: max(1, len(records) // count)][:count])
+
+
+def _learn(records: Sequence[datasets.BerkeleyImage], jobs: int) -> Numbers:
+    examples = [cue_example(record, MPB_CUES) for record in records]
+    mpb = _combination(MPB_CUES, learn(examples, jobs=jobs))
+    chosen = [MPB_CUES.index(cue) for cue in PB_CUES]
+    pb = _combination(PB_CUES, learn([Example(e.features[chosen], e.truths) for e in examples], jobs=jobs))
+    weights = np.array(mpb.weights, np.float32)
+    evidence = [np.tensordot(weights, e.features, axes=1) + np.float32(mpb.intercept) for e in examples]
+    both = [
+        Example(np.stack([local, spectral_of(local)]), e.truths) for local, e in zip(evidence, examples, strict=True)
+    ]
+    found = learn(both, start=np.array([1.0, 0.8]), jobs=jobs)
+    return pb, mpb, GlobalCombination(*(round(float(c), 3) for c in found))
+
+
+def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numbers) -> dict[str, list[float]]:
+    """Learn how torque re-weighs the edges of each detector: c0, c1, c2 of `strengthen_edges`."""
+    samples: dict[str, list[Samples]] = {}
+    for record in records:
+        truths = [annotation.boundaries for annotation in record.annotations()]
+        for name, edges in _edges(Picture(record.image()), numbers).items():
+            cue = dense_contribution(edges, RECIPES[name].sizes)
+            found = EdgeStrengthener().samples(np.minimum(edges.strength, 1), cue, truths)
+            samples.setdefault(name, []).append(found)
+    fitted = {name: EdgeStrengthener().fit_samples(parts) for name, parts in samples.items()}
+    return {name: [round(float(c), 3) for c in (f.intercept_, *f.coef_)] for name, f in fitted.items()}
+
+
+def _edges(picture: Picture, numbers: Numbers) -> dict[str, Edges]:
+    oriented = _oriented(picture, numbers)
+    edges = {name: found.edges(picture, RECIPES[name].low) for name, found in oriented.items()}
+    tree = ultrametric_contours(oriented["gpb"])
+    return edges | {"ucm": contour_edges(tree, oriented["gpb"], picture, RECIPES["ucm"].low)}
+
+
+def _combination(cues: tuple[Any, ...], found: FloatArray) -> Combination:
+    return Combination(cues, round(float(found[0]), 3), tuple(round(float(c), 3) for c in found[1:]))
+
+
+def _oriented(picture: Picture, numbers: Numbers) -> dict[str, OrientedMap]:
+    pb, mpb, combined = numbers
+    evidence = mpb.evidence(picture)
+    found = {"pb": pb.evidence(picture), "mpb": evidence, "gpb": global_evidence(evidence, combined)}
+    return {name: probabilities(total) for name, total in found.items()}
+
+
+def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, Map], dict[str, Map]]:
+    """Return the boundary maps of every detector, and the contours at double size of those that are closed."""
+    oriented = _oriented(Picture(record.image()), numbers)
+    trees = {f"{name}-ucm": ultrametric_contours(oriented[name]) for name in ("mpb", "gpb")}
+    thin = {name: found.thinned().astype(np.float64) for name, found in oriented.items()}
+    contours = {name: tree.contours().astype(np.float64) for name, tree in trees.items()}
+    return thin | {name: evaluation.contours_from_ucm(ucm) for name, ucm in contours.items()}, contours
+
+
+def _score(record: datasets.BerkeleyImage, root: Path, numbers: Numbers, matching: Matching) -> tuple[Scores, Regions]:
+    """Return the boundary scores and the region scores of one image, by method."""
+    people = record.annotations()
+    maps, contours = _maps(record, numbers)
+    path = record.image_path
+    reference = root / "ucm" / path.parent.name / f"{record.name}.png"
+    if reference.is_file():
+        contours[REFERENCE] = np.asarray(read_image(reference))
+        maps[REFERENCE] = evaluation.contours_from_ucm(contours[REFERENCE])
+    boundaries: Scores = {
+        (method, matching): evaluation.boundary_scores(found, [p.boundaries for p in people], matching=matching)
+        for method, found in maps.items()
+    }
+    regions = {
+        method: evaluation.ucm_region_scores(ucm, [p.segmentation for p in people]) for method, ucm in contours.items()
+    }
+    return boundaries, regions
+
+
+def _shown(numbers: Numbers) -> dict[str, Any]:
+    pb, mpb, combined = numbers
+    local = {
+        name: {
+            "intercept": c.intercept,
+            **{f"{cue.channel}-{cue.radius}": w for cue, w in zip(c.cues, c.weights, strict=True)},
+        }
+        for name, c in (("pb", pb), ("mpb", mpb))
+    }
+    return {**local, "gpb": {"intercept": combined.intercept, "mpb": combined.local, "spectral": combined.spectral}}
+
+
+def _panels(records: Sequence[datasets.BerkeleyImage], numbers: Numbers) -> list[list[FloatArray]]:
+    panels = []
+    for record in records:
+        maps, _ = _maps(record, numbers)
+        human = np.mean([annotation.boundaries for annotation in record.annotations()], axis=0)
+        panels.append([*(maps[name] for name in SHOWN), human])
+    return panels

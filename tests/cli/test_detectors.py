@@ -1,0 +1,76 @@
+"""The verb edges with a boundary detector: its files, and that evaluation takes them."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from berkeley_files import write_truth
+from imtorque.cli import app
+from imtorque.evaluation import contours_from_ucm
+from imtorque.files import read_image, write_picture
+
+
+@pytest.fixture
+def pictures(tmp_path, monkeypatch):
+    """Two drawn pictures of a disc, and the ground truth beside them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pictures").mkdir()
+    y, x = np.indices((48, 60))
+    for k, radius in enumerate((10, 14)):
+        inside = np.hypot(y - 24, x - 30) < radius
+        write_picture(f"pictures/{k}.png", np.where(inside, 220, 40).astype(np.uint8))
+        write_truth(tmp_path / "truth" / f"{k}.mat", [inside + 1])
+    return "pictures/0.png pictures/1.png"
+
+
+def run(line, status=0):
+    result = CliRunner().invoke(app, shlex.split(line))
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.mark.parametrize("detector", ["pb", "mpb", "gpb"])
+def test_a_detector_writes_what_evaluation_takes(pictures, detector):
+    run(f"edges {pictures} --detector {detector} --out found --jobs 1")
+    assert np.load("found/0.png.edges.npy").shape == (2, 48, 60)
+    scores = json.loads(
+        run("evaluate boundaries --predictions found --truth truth --max-distance 0.03 --jobs 1 --json").output
+    )
+    assert scores["ods"]["f"] > 0.8
+
+
+def test_closed_contours_are_scored_as_boundaries_and_as_regions(pictures):
+    run(f"edges {pictures} --detector ucm --out found --jobs 1")
+    np.testing.assert_array_equal(
+        np.load("found/1.png.edges.boundaries.npy"), contours_from_ucm(np.load("found/1.png.edges.ucm.npy"))
+    )
+    boundaries = json.loads(
+        run("evaluate boundaries --predictions found --truth truth --max-distance 0.03 --jobs 1 --json").output
+    )
+    regions = json.loads(run("evaluate regions --predictions found --truth truth --jobs 1 --json").output)
+    assert boundaries["ods"]["f"] > 0.8
+    assert regions["covering"]["ods"] > 0.9
+
+
+def test_a_detector_is_strengthened_by_torque(pictures):
+    run(f"edges {pictures} --detector pb --strengthen --out found --jobs 1")
+    before, after = read_image("found/0.png.edges.png"), read_image("found/0.png.edges.strengthened.png")
+    assert before.shape == after.shape
+    assert after.max() > 0
+
+
+def test_settings_of_canny_are_refused_with_a_detector(pictures):
+    output = run(f"edges {pictures} --detector pb --sigma 2", status=2).output
+    assert "Canny's" in output
+
+
+@pytest.mark.usefixtures("pictures")
+def test_regions_between_closed_contours():
+    run("segment pictures/1.png --method ucm --count 2 --out found")
+    labels = np.load(Path("found/1.png.segment.npy"))
+    assert labels.max() == 1
+    assert labels[24, 30] != labels[0, 0]
