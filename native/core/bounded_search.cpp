@@ -241,7 +241,10 @@ bool search_bounded(const Field& field, const std::vector<Patch>& patches, const
     if (!worth_bounding(field, patches, request)) return false;
     const auto square = [](const Patch& patch) { return patch.rx == patch.ry; };
     if (field.free || request.count <= 0 || !std::all_of(patches.begin(), patches.end(), square)) return false;
-    const Widths widths = choose_widths(field, patches);
+    // Wide enough also for the mass of all rows that a patch passes in a block.
+    std::vector<Patch> tall = patches;
+    for (Patch& patch : tall) patch.ry += kRows / 2;
+    const Widths widths = choose_widths(field, tall);
     if (widths.long_sums) return search_tiles<WideLong>(field, patches, widths.narrow, request, found, visited);
     return search_tiles<Wide>(field, patches, widths.narrow, request, found, visited);
 }
