@@ -21,7 +21,7 @@ from imtorque._patches import patch_arrays
 from imtorque._types import check_sizes
 from imtorque.extrema import suppress_overlaps
 from imtorque.synthetic import scene
-from strategies import edge_fields, exact_fields, named_patterns, patches, rectangle_lists, size_lists
+from strategies import edge_fields, exact_fields, named_patterns, patches, rectangle_lists, size_lists, uneven_fields
 
 counts = st.one_of(st.none(), st.integers(0, 12))
 signs = st.sampled_from([None, 1, -1])
@@ -176,7 +176,9 @@ def figures(draw):
 
 @pytest.mark.usefixtures("bounds_always")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(figures() | edge_fields() | exact_fields(), size_lists, st.integers(1, 12), signs, st.booleans())
+@given(
+    figures() | edge_fields() | exact_fields() | uneven_fields(), size_lists, st.integers(1, 12), signs, st.booleans()
+)
 def test_extrema_found_by_bounds_are_the_definition(edges, sizes, count, sign, end_scales):
     volume = torque_volume(edges, sizes)
     bounded = find_extrema(edges, sizes=sizes, count=count, sign=sign, end_scales=end_scales)
@@ -215,3 +217,14 @@ def test_few_patches_are_computed_where_few_extrema_are_asked_for():
     patches = patch_arrays(edges, check_sizes(range(3, 92, 2)), "square", 2.0)
     visited = _native.extrema_of_field(edges._field, *patches, 1, 1, True, 0.0)[-1]
     assert visited < 0.1 * 45 * 600 * 600
+
+
+@pytest.mark.usefixtures("bounds_always")
+def test_bounds_hold_where_sums_pass_32_bits():
+    rng = np.random.default_rng(0)
+    fx = np.where(rng.random((60, 40)) < 0.3, 0.01, 0.0)
+    fx[::4, ::5] = 60000.0 * rng.choice([-1, 1], fx[::4, ::5].shape)
+    edges = imtorque.Edges(fx, np.zeros_like(fx))
+    sizes = [3, 5, 7]
+    stored = find_extrema(torque_volume(edges, sizes), count=20)
+    assert_equal_extrema(find_extrema(edges, sizes, count=20), stored)

@@ -22,7 +22,9 @@ namespace {
 constexpr int kRows = 16;
 constexpr int kDepth = 6;           // of halving, at most
 constexpr float kMargin = 1e-5f;    // relative: more than what is lost by computing bounds in floats
-constexpr int kKnownWidth = 608;    // of a table row: a strip with the reach of sizes up to 97
+constexpr int kBoundedStrip = 960;  // columns of a tile, at least: rows are read once, so they need not stay in a cache
+// Of a table row, with the reach of sizes up to 97: half a strip, a strip.
+constexpr int kNarrowWidth = 608, kKnownWidth = 1088;
 constexpr double kBoundTime = 0.1;  // nanoseconds for each pixel and size, about
 
 // The count-th strongest of the extrema found so far, by all threads: what is weaker is not wanted.
@@ -199,7 +201,7 @@ bool search_tiles(const Field& field, const std::vector<Patch>& patches, int nar
     const int reach = reach_of(patches, 0, static_cast<int>(patches.size())).y + 1;
     const double work = kBoundTime * static_cast<double>(patches.size()) * field.height * field.width;
     const Tiling tiling = cut_tiles(field.height, field.width, reach, reach, BoxTables<Number, 0, true>::kCellBytes,
-                                    useful_threads(work));
+                                    useful_threads(work), kBoundedStrip);
     if (tiling.shared) return false;
     const float known = std::max(request.least, strength_of_some(field, patches, request, visited));
     if (known == 0) return false;
@@ -214,7 +216,9 @@ bool search_tiles(const Field& field, const std::vector<Patch>& patches, int nar
             visited += search.visited();
         };
         const Tile& tile = tiling.tiles[i];
-        if (table_width(tile) <= kKnownWidth)
+        if (table_width(tile) <= kNarrowWidth)
+            work_on(TileSearch<Number, kNarrowWidth>(field, patches, narrow, request, tile, weakest));
+        else if (table_width(tile) <= kKnownWidth)
             work_on(TileSearch<Number, kKnownWidth>(field, patches, narrow, request, tile, weakest));
         else
             work_on(TileSearch<Number, 0>(field, patches, narrow, request, tile, weakest));
@@ -241,7 +245,10 @@ bool search_bounded(const Field& field, const std::vector<Patch>& patches, const
     if (!worth_bounding(field, patches, request)) return false;
     const auto square = [](const Patch& patch) { return patch.rx == patch.ry; };
     if (field.free || request.count <= 0 || !std::all_of(patches.begin(), patches.end(), square)) return false;
-    const Widths widths = choose_widths(field, patches);
+    // Wide enough also for the mass of all rows that a patch passes in a block.
+    std::vector<Patch> tall = patches;
+    for (Patch& patch : tall) patch.ry += kRows / 2;
+    const Widths widths = choose_widths(field, tall);
     if (widths.long_sums) return search_tiles<WideLong>(field, patches, widths.narrow, request, found, visited);
     return search_tiles<Wide>(field, patches, widths.narrow, request, found, visited);
 }
