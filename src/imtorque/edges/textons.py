@@ -16,6 +16,7 @@ ORIENTATIONS = 8
 TEXTONS = 64
 SIGMA = 0.8  # of the filters across, in pixels
 ELONGATION = 2.0
+REACH = 7  # of the filters, in pixels
 LEAST_CONTRAST = 0.3  # below it, answers count as they are; above, less and less: Weber's law
 FAINTEST = 1e-4  # below it, answers are rounding errors
 SAMPLES = 6000  # pixels that are clustered
@@ -43,11 +44,10 @@ def filter_answers(grey: Float32Array) -> Float32Array:
     """
     from scipy import fft  # here, because it takes longer to load than the rest of the library
 
-    reach = int(3 * SIGMA * ELONGATION)
-    padded = np.pad(grey - grey.mean(dtype=np.float64).astype(np.float32), reach, mode="symmetric")
+    padded = np.pad(grey - grey.mean(dtype=np.float64).astype(np.float32), REACH, mode="symmetric")
     shape = tuple(fft.next_fast_len(n, real=True) for n in padded.shape)
     spectrum = fft.rfft2(padded, shape)
-    inside = np.s_[reach : reach + grey.shape[0], reach : reach + grey.shape[1]]
+    inside = np.s_[REACH : REACH + grey.shape[0], REACH : REACH + grey.shape[1]]
     answers = np.empty((grey.size, 2 * ORIENTATIONS + 1), np.float32)
     for i, transfer in enumerate(_bank(shape)):
         answers[:, i] = fft.irfft2(spectrum * transfer, shape)[inside].ravel()
@@ -56,7 +56,10 @@ def filter_answers(grey: Float32Array) -> Float32Array:
 
 @lru_cache(maxsize=2)
 def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
-    """Return the Fourier transforms of the filters, for pictures of this shape; of absolute sum 1 each."""
+    """Return the Fourier transforms of the filters, for pictures of this shape; of absolute sum 1 each.
+
+    They end at REACH, or what is flat would answer to edges far away by the long tails of Hilbert transforms.
+    """
     from scipy import fft
 
     fy, fx = 2 * np.pi * np.fft.fftfreq(shape[0])[:, None], 2 * np.pi * np.fft.rfftfreq(shape[1])
@@ -67,8 +70,11 @@ def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
         bank += [even, 1j * np.sign(across) * even]
     length = fx**2 + fy**2
     bank.append(length * np.exp(-0.5 * SIGMA**2 * length))
-    sums = [np.abs(fft.irfft2(transfer, shape)).sum() for transfer in bank]
-    return tuple((transfer / total).astype(np.complex64) for transfer, total in zip(bank, sums, strict=True))
+    dy, dx = (np.fft.fftfreq(n, 1 / n) for n in shape)
+    near = np.hypot(dy[:, None], dx) <= REACH
+    cut = [np.where(near, fft.irfft2(transfer, shape), 0) for transfer in bank]
+    level = [np.where(near, taps - taps.sum() / near.sum(), 0) for taps in cut]
+    return tuple(fft.rfft2(taps / np.abs(taps).sum()).astype(np.complex64) for taps in level)
 
 
 def _cluster(points: Float32Array, count: int) -> Float32Array:

@@ -119,7 +119,10 @@ def _learn(records: Sequence[datasets.BerkeleyImage], jobs: int) -> Numbers:
 
 
 def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numbers) -> dict[str, list[float]]:
-    """Learn how torque re-weighs the edges of each detector: c0, c1, c2 of `strengthen_edges`."""
+    """Learn how torque re-weighs the edges of each detector: c0, c1, c2 of `strengthen_edges`.
+
+    A detector whose edges are all on boundaries, or none of them, is left out: there is nothing to tell apart.
+    """
     samples: dict[str, list[Samples]] = {}
     for record in records:
         truths = [annotation.boundaries for annotation in record.annotations()]
@@ -127,7 +130,8 @@ def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numb
             cue = dense_contribution(edges, RECIPES[name].sizes)
             found = EdgeStrengthener().samples(np.minimum(edges.strength, 1), cue, truths)
             samples.setdefault(name, []).append(found)
-    fitted = {name: EdgeStrengthener().fit_samples(parts) for name, parts in samples.items()}
+    mixed = {name: parts for name, parts in samples.items() if len({bool(s) for _, part in parts for s in part}) == 2}
+    fitted = {name: EdgeStrengthener().fit_samples(parts) for name, parts in mixed.items()}
     return {name: [round(float(c), 3) for c in (f.intercept_, *f.coef_)] for name, f in fitted.items()}
 
 
