@@ -3,7 +3,7 @@ From attention to objects
 =========================
 
 The paper's chain on a photograph (its figure 11): torque says where to look, torque tells object boundaries from
-texture, and a cut around each fixation takes the object out. A click does as well as attention.
+texture, and a cut around each fixation takes the object out. After a click, colours and textures help as well.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,8 @@ image = np.asarray(Image.fromarray(imtorque.datasets.sample("hopper")).reduce(2)
 saliency = imtorque.torque_saliency(image)
 edges = imtorque.edge_cue(image, "strengthened")
 objects = imtorque.segment_objects(image, 4)
-click = (55, 120)
-cap = imtorque.segment_figure(image, click, edge_map=edges)
+click = (200, 130)
+person = imtorque.segment_figure(image, click)
 boxes = imtorque.propose_objects(image, 6)
 
 figure, cells = plt.subplots(1, 5, figsize=(15, 4), layout="constrained")
@@ -30,7 +30,7 @@ cells[1].set_title("boundaries")
 for cell, title in zip(cells[2:], ("the object under a click", "objects without a click", "boxes"), strict=True):
     cell.imshow(image)
     cell.set_title(title)
-cells[2].contour(cap, [0.5], colors="yellow")
+cells[2].contour(person, [0.5], colors="yellow")
 cells[2].plot(click[1], click[0], "o", color="lime", markeredgecolor="black")
 for mask, colour in zip(objects, ("yellow", "cyan", "magenta", "lime"), strict=False):
     cells[3].contour(mask, [0.5], colors=colour)
