@@ -47,7 +47,7 @@ def view_of(image, click=CLICK, **hints):
 @pytest.mark.parametrize("radius", [8, 14, 24, 38])
 def test_a_disc_of_any_size_is_cut_out(radius):
     figure = disc((100, 130), (50, 60), radius)
-    assert overlap(segment_figure(coloured(figure), (50, 60)), figure) > 0.85
+    assert overlap(segment_figure(coloured(figure), (50, 60)), figure) > 0.95
 
 
 def test_colours_tell_where_the_object_ends_although_its_edges_do_not():
@@ -57,6 +57,22 @@ def test_colours_tell_where_the_object_ends_although_its_edges_do_not():
     image[(x % 10 < 2) & ~figure] = 0.9  # bars that stop at the object, and have stronger edges than it
     assert overlap(segment_figure(image, CLICK), figure) > 0.85
     assert overlap(segment_figure(image, CLICK), figure) > overlap(segment_figure(image, CLICK, method="polar"), figure)
+
+
+def test_sharpened_outlines_move_to_where_the_colours_change_and_no_further():
+    figure = disc()
+    level = appearance(lab(np.moveaxis(coloured(figure), 2, 0)))[0]
+    for radius in (18, 22):
+        assert overlap(colour_cut.sharpened(level, disc(radius=radius), [CLICK]), figure) > 0.95
+    far = colour_cut.sharpened(level, disc(radius=8), [CLICK])
+    assert disc(radius=8 - colour_cut.BAND)[far].sum() == disc(radius=8 - colour_cut.BAND).sum()
+    assert not far[~disc(radius=8 + colour_cut.BAND + 1)].any()
+
+
+@pytest.mark.parametrize("mask", [np.zeros(SHAPE, bool), np.ones(SHAPE, bool), disc(radius=1)])
+def test_anything_can_be_sharpened_and_holds_its_clicks(mask):
+    level = appearance(lab(np.moveaxis(coloured(disc()), 2, 0)))[0]
+    assert colour_cut.sharpened(level, mask, [CLICK, (2, 3)])[[40, 2], [50, 3]].all()
 
 
 def test_a_removed_point_is_ground_for_every_cut():

@@ -13,7 +13,7 @@ import numpy as np
 from imtorque._types import BoolArray, FloatArray
 from imtorque.images import Picture
 from imtorque.resizing import shrunk
-from imtorque.segmentation.colour_cut import Hints
+from imtorque.segmentation.colour_cut import Hints, sharpened
 from imtorque.segmentation.figure_cuts import View, figure_cuts, view_picture
 from imtorque.segmentation.figure_measures import measure_cuts
 from imtorque.segmentation.fixated_boxes import Box
@@ -77,13 +77,14 @@ def best_cuts(
 
 
 def best_cut(view: View) -> BoolArray:
-    """Return the cut of highest score, at the working size."""
+    """Return the cut of highest score, sharpened, at the working size."""
     cuts = list(figure_cuts(view).values())
     names, measures = measure_cuts(view, [at_half_size(view, cut) for cut in cuts])
     weights = learned_weights(view.torque)
     if names != weights.names:
         raise ValueError(f"{WEIGHTS_FILE} must hold the measures {', '.join(names)}, got {', '.join(weights.names)}")
-    return at_working_size(view, cuts[int(weights.scores(measures).argmax())])
+    chosen = at_working_size(view, cuts[int(weights.scores(measures).argmax())])
+    return sharpened(view.levels[0], chosen, view.hints.on)
 
 
 def at_working_size(view: View, cut: BoolArray) -> BoolArray:
