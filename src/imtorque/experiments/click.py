@@ -46,7 +46,7 @@ COMPARED = (
 )
 SHOWN = ("figure", "control:no-torque", "polar", "control:grabcut-box-0.35", "control:grabcut-centred-box-0.9")
 NOTES = (
-    "iou_caltech, iou_horses, iou_small: mean overlap, intersection over union, with the object of 361 outlines of "
+    "iou_caltech, iou_horses, iou_small: mean overlap, intersection over union, with the object of 360 outlines of "
     "Caltech-101, of all horses, clicked at their centroids, and of 144 small objects pasted into photographs, clicked "
     "at a random pixel (as in figure-ground and small-objects). iou: the mean of the three; its intervals draw "
     "pictures of all sets together.",
