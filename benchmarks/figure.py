@@ -45,6 +45,7 @@ def main():
             f"segment_figure, {name}": (lambda at=at: imtorque.segment_figure(image, at))
             for name, at in FIXATIONS.items()
         },
+        "segment_figure, polar": lambda: imtorque.segment_figure(image, FIXATIONS["middle"], method="polar"),
         "segment_figure, edge map given": lambda: imtorque.segment_figure(image, FIXATIONS["middle"], edge_map=edges),
         "segment_figure, cartesian": lambda: imtorque.segment_figure(image, FIXATIONS["middle"], method="cartesian"),
         "propose_objects, 100 boxes": lambda: imtorque.propose_objects(image, 100),

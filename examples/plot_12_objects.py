@@ -3,7 +3,8 @@ From attention to objects
 =========================
 
 The paper's chain on a photograph (its figure 11): torque says where to look, torque tells object boundaries from
-texture, and a cut around each fixation takes the object out. A click does as well as attention.
+texture, and a cut around each fixation takes the object out. After a click, colours and textures help as well; a
+second, red one takes the flag away.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +17,8 @@ image = np.asarray(Image.fromarray(imtorque.datasets.sample("hopper")).reduce(2)
 saliency = imtorque.torque_saliency(image)
 edges = imtorque.edge_cue(image, "strengthened")
 objects = imtorque.segment_objects(image, 4)
-click = (55, 120)
-cap = imtorque.segment_figure(image, click, edge_map=edges)
+click, beside = (150, 125), (175, 50)
+face = imtorque.segment_figure(image, click, remove=[beside])
 boxes = imtorque.propose_objects(image, 6)
 
 figure, cells = plt.subplots(1, 5, figsize=(15, 4), layout="constrained")
@@ -30,8 +31,9 @@ cells[1].set_title("boundaries")
 for cell, title in zip(cells[2:], ("the object under a click", "objects without a click", "boxes"), strict=True):
     cell.imshow(image)
     cell.set_title(title)
-cells[2].contour(cap, [0.5], colors="yellow")
-cells[2].plot(click[1], click[0], "o", color="lime", markeredgecolor="black")
+cells[2].contour(face, [0.5], colors="yellow")
+for (row, column), colour in ((click, "lime"), (beside, "red")):
+    cells[2].plot(column, row, "o", color=colour, markeredgecolor="black")
 for mask, colour in zip(objects, ("yellow", "cyan", "magenta", "lime"), strict=False):
     cells[3].contour(mask, [0.5], colors=colour)
 for y0, x0, y1, x1 in boxes.as_array():

@@ -19,6 +19,7 @@ def run_here(monkeypatch, tmp_path):
         out = tmp_path / "out.json"
         monkeypatch.setattr(sys, "argv", [name, *options, "--out", str(out)])
         monkeypatch.syspath_prepend(str(BENCHMARKS))
+        monkeypatch.delitem(sys.modules, "run", raising=False)  # which may be another folder's
         runpy.run_path(str(BENCHMARKS / name), run_name="__main__")
         return json.loads(out.read_text())
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque._types import Float32Array, Image, Planes
 
 STRIP = 2**20  # pixels that are averaged at a time
+
+Floats = TypeVar("Floats", bound=np.floating[Any])
 
 
 def shrink_image(image: Image, factor: int) -> Image:
@@ -35,7 +38,7 @@ def shrink_image(image: Image, factor: int) -> Image:
     return shrunk
 
 
-def shrunk(planes: Planes, factor: int, pool: Callable[..., Any] = np.mean) -> Planes:
+def shrunk(planes: NDArray[Floats], factor: int, pool: Callable[..., Any] = np.mean) -> NDArray[Floats]:
     """Return planes (..., H, W) shrunk by a whole factor: the mean, or another pool, of each square.
 
     Squares that reach beyond the border repeat its pixels.
@@ -46,7 +49,7 @@ def shrunk(planes: Planes, factor: int, pool: Callable[..., Any] = np.mean) -> P
     room = [(0, 0)] * (planes.ndim - 2) + [(0, -height % factor), (0, -width % factor)]
     padded = np.pad(planes, room, mode="edge")
     height, width = padded.shape[-2] // factor, padded.shape[-1] // factor
-    pooled: Planes = pool(padded.reshape(*planes.shape[:-2], height, factor, width, factor), axis=(-3, -1))
+    pooled: NDArray[Floats] = pool(padded.reshape(*planes.shape[:-2], height, factor, width, factor), axis=(-3, -1))
     return pooled
 
 

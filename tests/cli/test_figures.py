@@ -63,6 +63,14 @@ def test_clicks_add_and_remove():
     assert not mask[30, 58]
 
 
+@pytest.mark.usefixtures("square")
+def test_a_box_and_a_cue_can_be_given():
+    run("fixate square.png --at 30,45 --box 0,0,60,50")
+    assert not read_image("imtorque-out/square.png.fixate.mask.png")[:, 50:].any()
+    found = json.loads(run("fixate square.png --at 30,45 --cue canny --json").stdout)
+    assert found["parameters"]["cue"] == "canny"
+
+
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [
@@ -71,6 +79,8 @@ def test_clicks_add_and_remove():
         ("fixate square.png --at a,b", 2, "must be like 120,200"),
         ("fixate square.png --at 1,2,3", 2, "must be like 120,200"),
         ("fixate square.png --at 3,4 --cue sobel", 2, "is not one of"),
+        ("fixate square.png --at 3,4 --box 1,2,3", 2, "must be like 10,20,110,220"),
+        ("fixate square.png --at 3,4 --box 9,9,20,20", 1, "box must hold all fixations"),
         ("fixate square.png --at 3,4 --size 0", 2, "greater than or equal to 1"),
         ("fixate square.png --at 60,5", 1, "square.png: fixation must lie in the image of 60 x 80"),
         ("fixate square.png --at nan,5", 1, "square.png: fixation must lie in the image of 60 x 80"),

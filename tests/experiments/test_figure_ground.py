@@ -9,10 +9,12 @@ from PIL import Image
 from scipy.io import savemat
 from typer.testing import CliRunner
 
+from data_folder import data_folder
 from imtorque import datasets
 from imtorque.cli import app
-from imtorque.experiments import figure_controls, proposal_rows
-from imtorque.experiments.figure_cases import Scene, centroid_pixel, read_scene
+from imtorque.experiments import click, figure_controls, figure_weights, proposal_rows
+from imtorque.experiments.figure_cases import Scene, caltech_cases, centroid_pixel, read_scene
+from imtorque.segmentation.fixated_boxes import centred_box, fixated_box
 from imtorque.synthetic import texture
 
 SHAPE = (60, 80)
@@ -125,7 +127,50 @@ def test_small_objects_chooses_on_dev_and_reports_on_test(data):
     found, methods = check_form(data / "out", "small-objects", "iou")
     assert ROWS | {"control:grabcut-typical-box", "grabcut+torque-box-torque", "choice+torque"} <= set(methods)
     assert found["images"] == 1
-    assert "iou_caltech" in methods["choice+torque"]
+    assert {"iou", "iou_caltech"} <= set(methods["choice+torque"]) & set(methods["figure"])
+
+
+def test_click_sets_one_rule_beside_the_best_box_of_each_set(data):
+    run("reproduce", "click", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
+    found, methods = check_form(data / "out", "click", "iou")
+    assert {"figure", "control:no-torque", "figure@anywhere", "control:grabcut-best-box"} <= set(methods)
+    assert found["settings"]["images"] == {"caltech": 1, "horses": 1, "small": 1}
+    best, boxes = methods["control:grabcut-best-box"], [row for name, row in methods.items() if name in click.BOXES]
+    for name in ("iou_caltech", "iou_horses", "iou_small"):
+        assert best[name] == max(row[name] for row in boxes)
+        assert (data / "out" / f"examples-{name.removeprefix('iou_')}.png").stat().st_size > 0
+
+
+def test_the_mean_of_sets_counts_every_set_alike():
+    scores = {"many": np.full(6, 0.2), "few": np.full(2, 0.8)}
+    means = click.by_set(scores).mean(axis=0, keepdims=True)
+    assert click.mean_of_sets(means) == pytest.approx([0.5])
+
+
+def test_weights_are_learned_and_written(data, monkeypatch):
+    for name, count in (("PER_CATEGORY", 1), ("SMALL", 1), ("DRAWN", 2)):
+        monkeypatch.setattr(figure_weights, name, count)
+    figure_weights.main(data, data / "weights.json")
+    stored = json.loads((data / "weights.json").read_text())
+    assert "torque" in stored["torque"]["names"]
+    assert "torque" not in stored["no-torque"]["names"]
+
+
+def test_examples_to_learn_from_are_none_that_are_reported_on():
+    data_folder("bsds500")
+    root = data_folder("caltech101").parent
+    reported = {image.image_path for image in caltech_cases(root)}
+    reported |= {scene.source.image_path for scene in datasets.small_objects(root, "test", count=144)}
+    for source, _ in figure_weights.training_examples(root):
+        if source is not None:
+            assert getattr(source, "source", source).image_path not in reported
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_drawn_shapes_lie_in_the_picture_and_are_clicked_at(seed):
+    scene = figure_weights.drawn_scene(seed)
+    assert scene.figure[scene.fixation]
+    assert 0.005 < scene.figure.mean() < 0.6
 
 
 def test_proposals_reports_recall_of_torque_and_controls(data):
@@ -181,6 +226,7 @@ def test_pasted_objects_need_outlines_and_photographs(data, tmp_path):
         (["figure-ground", "--images", "."], "--images and --masks must be given together"),
         (["figure-ground", "--set", "x=1"], "must be given settings it has (images, masks), got x"),
         (["small-objects", "--split", "dev"], "--split must be test, got dev"),
+        (["click", "--split", "dev"], "--split must be left out, got dev"),
         (["proposals", "--split", "dev"], "--split must be one of small, caltech, got dev"),
     ],
 )
@@ -227,8 +273,8 @@ def test_a_scene_scores_known_pixels_only():
 
 def test_controls_are_what_they_say():
     assert 0.27 < figure_controls.ellipse((100, 100)).mean() < 0.29
-    assert figure_controls.centred_box((100, 200), 0.8) == pytest.approx((10, 20, 90, 180))
-    assert figure_controls.fixated_box((100, 100), (50, 60), 0.4) == pytest.approx((30, 40, 70, 80))
+    assert centred_box((100, 200), 0.8) == pytest.approx((10, 20, 90, 180))
+    assert fixated_box((100, 100), (50, 60), 0.4) == pytest.approx((30, 40, 70, 80))
     image = np.where(disc(), 220, 40).astype(np.uint8)
     box = figure_controls.torque_box(image, (28, 42), "both")
     cut = figure_controls.grab_cut(image, box, (28, 42))

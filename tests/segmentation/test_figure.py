@@ -70,7 +70,7 @@ def test_the_figure_always_holds_the_fixations(data):
     fixation = data.draw(point)
     remove = [p for p in remove if p not in {fixation, *add}]
     size = data.draw(st.sampled_from([None, 10, "torque"]))
-    method = "polar" if size else data.draw(st.sampled_from(["polar", "cartesian"]))
+    method = "polar" if size else data.draw(st.sampled_from(["best", "polar", "cartesian"]))
     mask = segment_figure(image, fixation, add=add, remove=remove, size=size, method=method)
     assert mask.shape == shape
     assert mask.dtype == bool
@@ -78,7 +78,7 @@ def test_the_figure_always_holds_the_fixations(data):
     assert not any(mask[at] for at in remove)
 
 
-@pytest.mark.parametrize("method", ["polar", "cartesian"])
+@pytest.mark.parametrize("method", ["best", "polar", "cartesian"])
 @pytest.mark.parametrize("fixation", [(0, 0), (0, 119), (89, 0), (89, 119), (0, 60), (45, 0)])
 def test_corners_and_borders_are_fine_places_to_fixate(method, fixation):
     assert segment_figure(scene(), fixation, method=method)[fixation]
@@ -90,7 +90,7 @@ def test_an_object_at_the_border_is_cut_off_there():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 30), (30, 1), (2, 2), (40, 50)])
-@pytest.mark.parametrize("method", ["polar", "cartesian"])
+@pytest.mark.parametrize("method", ["best", "polar", "cartesian"])
 def test_without_edges_the_figure_still_holds_the_fixation(shape, method):
     mask = segment_figure(np.zeros(shape), (shape[0] // 2, shape[1] // 2), method=method)
     assert mask.shape == shape
@@ -188,7 +188,7 @@ def test_a_fixation_that_is_no_point_is_refused(fixation):
         ({"edge_map": np.full((90, 120), 2.0)}, r"edge_map must lie in \[0, 1\]"),
         ({"edge_map": np.full((90, 120), np.nan)}, r"edge_map must lie in \[0, 1\]"),
         ({"edge_map": "sobel"}, "cue must be one of canny, magnitude"),
-        ({"method": "spherical"}, 'method must be "polar" or "cartesian"'),
+        ({"method": "spherical"}, 'method must be "best", "polar" or "cartesian"'),
         ({"size": 0}, "size must be positive"),
         ({"size": "big"}, "size must be a number of pixels"),
         ({"size": 5, "method": "cartesian"}, "size must be left out"),

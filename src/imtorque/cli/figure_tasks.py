@@ -29,6 +29,7 @@ class CutOutFigure:
     remove: Points
     cue: str | None
     size: float | None
+    box: tuple[float, ...] | None = None
     opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
@@ -38,7 +39,9 @@ class CutOutFigure:
     def run(self, source: Path, stem: str) -> Written:
         """Write the figure of one picture."""
         image = self.opening.read(source)
-        mask = segment_figure(image, self.at[0], add=self.at[1:], remove=self.remove, edge_map=self.cue, size=self.size)
+        mask = segment_figure(
+            image, self.at[0], add=self.at[1:], remove=self.remove, edge_map=self.cue, size=self.size, box=self.box
+        )
         rows = figure_rows([mask])
         outputs = [
             write_picture(f"{stem}.mask.png", mask.astype(np.uint8) * np.uint8(255)),

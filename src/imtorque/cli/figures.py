@@ -11,7 +11,6 @@ from imtorque.cli.figure_tasks import CutOutFigure, Points
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
 from imtorque.segmentation.cues import CUES
-from imtorque.segmentation.figure import DEFAULT_CUE
 
 Cue = StrEnum("Cue", {name.replace("-", "_"): name for name in CUES})  # type: ignore[misc]
 
@@ -29,9 +28,16 @@ def fixate(
     at: At,
     remove: Remove = None,
     out: Out = DEFAULT_OUT,
-    cue: Annotated[Cue, typer.Option(help="The edges that the outline follows.")] = Cue(DEFAULT_CUE),  # noqa: B008
+    box: Annotated[
+        str | None,
+        typer.Option(metavar="TOP,LEFT,BOTTOM,RIGHT", help="A box that the object lies in; not needed."),
+    ] = None,
+    cue: Annotated[
+        Cue | None,
+        typer.Option(help="One cut along these edges alone, not the best of many by colour, texture and edges."),
+    ] = None,
     size: Annotated[
-        float | None, typer.Option(min=1, metavar="PIXELS", help="About how large the object is; not needed.")
+        float | None, typer.Option(min=1, metavar="PIXELS", help="One cut of about this size; not needed.")
     ] = None,
     page: Page = None,
     channel: Channel = None,
@@ -41,12 +47,14 @@ def fixate(
 ) -> None:
     """Cut out the object under a click: its mask, the picture with its outline, a table of area, box and centroid.
 
-    Rows and columns count from 0 at the top left. Several --at are one object; --remove takes parts away again.
+    Rows and columns count from 0 at the top left. Several --at are one object; --remove takes parts away
+    again.
 
     Example: [bold]imtorque fixate sample:hopper --at 250,260[/bold]
     """
     opening = Opening(page, channel, reduce)
-    task = CutOutFigure(_points("--at", at), _points("--remove", remove or []), str(cue), size, opening)
+    points, taken = _points("--at", at), _points("--remove", remove or [])
+    task = CutOutFigure(points, taken, None if cue is None else str(cue), size, _box(box), opening)
     run_task(task, images, out, jobs, as_json, _describe)
 
 
@@ -61,6 +69,18 @@ def _points(option: str, texts: list[str]) -> Points:
             raise typer.BadParameter(f"a place must be like 120,200 (y,x), got {text!r}", param_hint=option) from None
         points.append((y, x))
     return tuple(points)
+
+
+def _box(text: str | None) -> tuple[float, ...] | None:
+    """Read a box such as 10,20,110,220."""
+    if text is None:
+        return None
+    try:
+        top, left, bottom, right = (float(part) for part in text.split(","))
+    except ValueError:
+        told = f"a box must be like 10,20,110,220 (top,left,bottom,right), got {text!r}"
+        raise typer.BadParameter(told, param_hint="--box") from None
+    return top, left, bottom, right
 
 
 def _describe(result: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ EXPERIMENTS = {
     "attention": "imtorque.experiments.attention",
     "boundary": "imtorque.experiments.boundary",
     "car-side": "imtorque.experiments.car_side",
+    "click": "imtorque.experiments.click",
     "counting": "imtorque.experiments.counting",
     "detectors": "imtorque.experiments.detectors",
     "figure-ground": "imtorque.experiments.figure_ground",

@@ -92,6 +92,20 @@ def folder_cases(images: Path, masks: Path) -> list[MaskedImage]:
     return datasets.paired_masks(images, masks)
 
 
+def spread_over(sources: Sequence[Source], limit: int | None) -> Sequence[Source]:
+    """Return so many scenes, spread over all."""
+    if limit is None or limit >= len(sources):
+        return sources
+    return [sources[k] for k in np.linspace(0, len(sources) - 1, limit).round().astype(int)]
+
+
+def any_pixel(figure: BoolArray, seed: int) -> tuple[int, int]:
+    """Return a pixel of a figure drawn at random."""
+    y, x = np.nonzero(figure)
+    k = int(np.random.default_rng(seed).integers(len(y)))
+    return int(y[k]), int(x[k])
+
+
 def source_files(sources: Sequence[Source]) -> list[Path]:
     """Return the files that the scenes are read from."""
     found: list[Path | None] = []

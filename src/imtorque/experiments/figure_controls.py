@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque import _native
 from imtorque._types import BoolArray
-from imtorque.segmentation.boxes import ASPECTS, SMALLEST, STRIP, smooth_lab
+from imtorque.segmentation.boxes import smooth_lab
+from imtorque.segmentation.fixated_boxes import Box, torque_boxes
 
-Box = tuple[float, float, float, float]
 ELLIPSE = 0.6  # of the image's sides
 DISC = 5  # pixels around the fixation that are figure for sure
 ITERATIONS = 5
-BOX_SIZES, BOX_STEPS = 16, 9  # sizes of boxes around a fixation, and places of it in them along each side
-SLACK = 3  # pixels by which such boxes may leave the image
-TORQUE_MARGIN = 1.5  # by which the box of strongest torque is enlarged
 
 
 def ellipse(shape: tuple[int, int]) -> BoolArray:
@@ -29,50 +23,9 @@ def ellipse(shape: tuple[int, int]) -> BoolArray:
     return np.asarray((y[:, None] / ELLIPSE) ** 2 + (x / ELLIPSE) ** 2 <= 1)
 
 
-def centred_box(shape: tuple[int, int], part: float) -> Box:
-    """Return the box in the middle of the image with this part of its sides."""
-    (top, bottom), (left, right) = ((side * (1 - part) / 2, side * (1 + part) / 2) for side in shape)
-    return top, left, bottom, right
-
-
-def fixated_box(shape: tuple[int, int], fixation: tuple[int, int], part: float) -> Box:
-    """Return the square around the fixation whose side is this part of the square root of the image's area."""
-    reach = part * math.sqrt(shape[0] * shape[1]) / 2
-    return fixation[0] - reach, fixation[1] - reach, fixation[0] + reach, fixation[1] + reach
-
-
 def torque_box(image: NDArray[Any], fixation: tuple[int, int], score: str) -> Box:
-    """Return the best box around the fixation, somewhat enlarged: no size is known beforehand.
-
-    `score`: "torque", the gradient torque of L, a and b; "both", its geometric mean with the contrast across the
-    weakest side.
-    """
-    planes = smooth_lab(image)
-    boxes = _boxes_around(fixation, (planes.shape[1], planes.shape[2]))
-    torque, sides = _native.box_scores(planes, boxes, *STRIP)
-    scores = torque if score == "torque" else np.sqrt(torque * sides.min(axis=1))
-    return _enlarged(boxes[int(scores.argmax())].tolist(), TORQUE_MARGIN)
-
-
-def _boxes_around(fixation: tuple[int, int], shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Return boxes of many sizes and shapes, with the fixation in their middle half, that lie in the image."""
-    sizes = np.geomspace(SMALLEST, 1, BOX_SIZES) * math.sqrt(shape[0] * shape[1])
-    stretch, steps = np.sqrt(ASPECTS), np.linspace(-0.25, 0.25, BOX_STEPS)
-    size, aspect, down, across = (grid.ravel() for grid in np.meshgrid(sizes, stretch, steps, steps, indexing="ij"))
-    height, width = size * aspect, size / aspect
-    y, x = fixation[0] + down * height, fixation[1] + across * width
-    corners = np.stack([y - height / 2, x - width / 2, y + height / 2, x + width / 2], axis=1).round()
-    slack = np.array([-SLACK, -SLACK, shape[0] + SLACK, shape[1] + SLACK])
-    inside = np.all((corners - slack) * [1, 1, -1, -1] >= 0, axis=1)
-    clipped = np.clip(corners[inside], 0, [*shape, *shape]).astype(np.int64)
-    kept = clipped[(clipped[:, 2] > clipped[:, 0]) & (clipped[:, 3] > clipped[:, 1])]
-    whole = np.array([[0, 0, *shape]], np.int64)
-    return np.ascontiguousarray(np.concatenate([whole, kept]))
-
-
-def _enlarged(box: Sequence[int], factor: float) -> Box:
-    y, x, height, width = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2, box[2] - box[0], box[3] - box[1]
-    return y - factor * height / 2, x - factor * width / 2, y + factor * height / 2, x + factor * width / 2
+    """Return the best box around the fixation, as `torque_boxes` finds it: no size is known beforehand."""
+    return torque_boxes(smooth_lab(image), fixation)[score]
 
 
 def grab_cut(image: NDArray[Any], box: Box, fixation: tuple[int, int]) -> BoolArray:

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from imtorque import evaluation
 from imtorque._parallel import each
-from imtorque.experiments.figure_cases import Source, caltech_cases, folder_cases, horse_cases, source_files
+from imtorque.experiments.figure_cases import (
+    Source,
+    caltech_cases,
+    folder_cases,
+    horse_cases,
+    source_files,
+    spread_over,
+)
 from imtorque.experiments.figure_rows import (
     COSTS,
     Way,
@@ -38,6 +45,8 @@ FIXED: dict[str, Way] = {
     "control:chan-vese": ("chan-vese", ""),
     "canny-magnitude+torque-size": ("prior:magnitude", "torque"),
     "grabcut+torque-box": ("grabcut:torque", "both"),
+    "figure": ("figure", "torque"),
+    "control:no-torque": ("figure", "no-torque"),
 }
 # What was chosen on both sets, for scenes of other ones.
 CHOSEN: dict[str, Way] = {
@@ -59,6 +68,9 @@ COMPARED = (
     ("canny-magnitude+torque", "control:grabcut-centred-box"),
     ("canny-magnitude+torque-size", "control:canny-magnitude+fixed-size"),
     ("grabcut+torque-box", "control:grabcut-centred-box"),
+    ("figure", "canny-magnitude+torque"),
+    ("figure", "control:grabcut-centred-box"),
+    ("figure", "control:no-torque"),
 )
 NOTES = (
     "The paper, on 28 images of another set: Canny 0.32, torque(Canny) 0.47, Chan-Vese 0.21. Other images, so only "
@@ -68,6 +80,9 @@ NOTES = (
     "BASE+torque has the edge map alone changed: the same eta, k and splat, and no prior of size; settings say which. "
     "Of these, strengthened edges are weighed on all maxima of the gradient, the others on Canny's. torque(Canny) of "
     "the paper is the contribution alone, so torque-paper and canny-binary+torque-paper are one map.",
+    "figure: segment_figure as it is, without settings: the best of many cuts, made by colour, texture, edges and "
+    "torque, of sizes from a tenth of the picture to all of it; learned from other pictures of Caltech, and from no "
+    "horse (imtorque.experiments.figure_weights). control:no-torque: the same without torque, learned anew.",
     "Of the controls, ellipse, fixed-size and centred-box know that the objects of these sets fill the middle.",
 )
 
@@ -159,18 +174,11 @@ def _sources(request: Request) -> dict[str, Sequence[Source]]:
     chosen = SETS if request.split is None else (request.split,)
     if unknown := set(chosen) - set(SETS):
         raise ValueError(f"--split must be one of {', '.join(SETS)}, got {unknown.pop()}")
-    return {name: _first(_set(name, request.data), request.limit) for name in chosen}
+    return {name: spread_over(_set(name, request.data), request.limit) for name in chosen}
 
 
 def _set(name: str, data: Path) -> Sequence[Source]:
     return caltech_cases(data) if name == "caltech" else horse_cases(data)
-
-
-def _first(sources: Sequence[Source], limit: int | None) -> Sequence[Source]:
-    """Return so many scenes, spread over all."""
-    if limit is None or limit >= len(sources):
-        return sources
-    return [sources[k] for k in np.linspace(0, len(sources) - 1, limit).round().astype(int)]
 
 
 def _root(request: Request) -> Path:

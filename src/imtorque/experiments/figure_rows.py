@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from imtorque._types import BoolArray, FloatArray
 from imtorque.experiments import figure_controls as controls
-from imtorque.experiments.figure_cases import Scene, Source, read_scene
+from imtorque.experiments.figure_cases import Scene, Source, any_pixel, read_scene
 from imtorque.experiments.figure_choice import best_cut
-from imtorque.images import grey_image
+from imtorque.images import Picture, grey_image
+from imtorque.segmentation.best_figure import best_cuts
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.figure import segment_figure
+from imtorque.segmentation.figure_cuts import working_shape
+from imtorque.segmentation.fixated_boxes import Box, centred_box, fixated_box
+from imtorque.segmentation.working_size import enlarge, moved
 
 COSTS = {"5/20": (5.0, 20.0), "20/50": (20.0, 50.0)}  # eta and k: as published first, and as its authors' code has it
 FIXATED = ("0.25", "0.35", "0.47", "0.7", "0.85")  # boxes around the fixation, of the square root of the area
@@ -54,6 +58,8 @@ class Cutter:
             return controls.grab_cut(self.scene.image, self._box(extra, setting), self.scene.fixation)
         if name == "choice":
             return best_cut(self.scene.image, [self.cut(one) for one in choice_of(setting)])
+        if name.startswith("figure"):
+            return self._figure(name.endswith("@anywhere"), setting == "torque")
         if name == "chan-vese":
             return controls.chan_vese_cut(grey_image(self.scene.image), self.scene.fixation)
         return controls.ellipse(self.shape)
@@ -63,11 +69,20 @@ class Cutter:
             self._cues[cue] = edge_cue(self.scene.image, cue)
         return segment_figure(self.scene.image, self.scene.fixation, edge_map=self._cues[cue], **settings)
 
-    def _box(self, kind: str, setting: str) -> controls.Box:
+    def _figure(self, anywhere: bool, torque: bool) -> BoolArray:
+        """Return the figure as `segment_figure` finds it, or the same without torque; clicked anywhere on it."""
+        fixation = any_pixel(self.scene.figure, 0) if anywhere else self.scene.fixation
+        if torque:
+            return segment_figure(self.scene.image, fixation)
+        click = moved(fixation, self.shape, working_shape(self.shape))
+        found = best_cuts(Picture(self.scene.image), [click], [], None, torque=False)
+        return enlarge(found[0][0], self.shape) if found else segment_figure(self.scene.image, fixation)
+
+    def _box(self, kind: str, setting: str) -> Box:
         if kind == "centred":
-            return controls.centred_box(self.shape, float(setting))
+            return centred_box(self.shape, float(setting))
         if kind == "fixated":
-            return controls.fixated_box(self.shape, self.scene.fixation, float(setting))
+            return fixated_box(self.shape, self.scene.fixation, float(setting))
         return controls.torque_box(self.scene.image, self.scene.fixation, setting)
 
 

@@ -15,15 +15,20 @@ from imtorque._arrays import whole_array
 from imtorque._types import BoolArray, Float32Array, FloatArray, Image
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.images import Picture, ValueRange
+from imtorque.segmentation.best_figure import best_cuts
 from imtorque.segmentation.cartesian import cut_cartesian
 from imtorque.segmentation.cues import Cue, edge_cue
+from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, working_shape
+from imtorque.segmentation.fixated_boxes import Box
 from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
 from imtorque.segmentation.working_size import enlarge, moved, working_picture
 from imtorque.torque import torque_spectrum
 
 Point = tuple[float, float]
+Cuts = tuple[list[BoolArray], FloatArray]  # and the edges, of the same shape
 DEFAULT_CUE: Cue = "strengthened"
 RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object
+COSTS = (20.0, 50.0)  # eta and k
 GROUND_COST = 0.02  # of a step where there is no edge, against 1 across the strongest: for pixels between two clicks
 
 
@@ -35,28 +40,34 @@ def segment_figure(
     add: Sequence[Point] = (),
     remove: Sequence[Point] = (),
     size: float | Literal["torque"] | None = None,
-    method: Literal["polar", "cartesian"] = "polar",
-    eta: float = 20.0,
-    k: float = 50.0,
+    method: Literal["best", "polar", "cartesian"] | None = None,
+    eta: float = COSTS[0],
+    k: float = COSTS[1],
+    box: Sequence[float] | None = None,
     value_range: ValueRange | None = None,
 ) -> BoolArray:
-    """Cut out the object under a click: the region around the fixation that the edges close off best.
+    """Cut out the object under a click, of any size.
 
-    The edges are drawn in polar coordinates about the fixation, where a closed contour of any size is a curve from top
-    to bottom, and the cheapest such curve is found by a minimum cut (A. Mishra, Y. Aloimonos, C. L. Fah: Active
-    segmentation with fixation, ICCV 2009).
+    Many cuts are made, and the best is kept. Some begin with the region around the fixation that the edges,
+    strengthened by torque, close off best: drawn in polar coordinates, where a closed contour is a curve from top to
+    bottom, and the cheapest such curve is found by a minimum cut (A. Mishra, Y. Aloimonos, C. L. Fah: Active
+    segmentation with fixation, ICCV 2009), once for each of several sizes. Others begin with boxes around the
+    fixation, among them those of strongest torque. Then each cut is made again by the colours and textures inside and
+    outside of it. Which is best was learned from what can be measured of cuts: edges along the outline, contrast of
+    colours to the surround, torque of the bounding box, overlap with the other cuts, and so on.
 
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`. Pictures whose longer side exceeds 360 pixels are cut at that size, and
-        the mask is enlarged again, unless an edge map is given.
+        Grey or colour, as for `detect_edges`. Pictures whose longer side exceeds 200 pixels are cut at that size (the
+        other methods: 360, unless an edge map is given), and the mask is enlarged again.
     fixation
         (y, x) of a pixel on the object; the more central the better.
     edge_map
         A cue by its name, as `edge_cue` has them, or any edge map: shape (H, W), in [0, 1].
     add
-        More fixations on the object. Each is cut out by itself, and the figure is all of them together.
+        More fixations on the object, or the points of a scribble. Each that no cut holds yet is cut out by itself, and
+        the figure is all of them together.
     remove
         Points that are not on the object: every pixel of the figure that is nearer to one of these than to any
         fixation is taken away, on the way that crosses the fewest and faintest edges; then whatever no longer hangs
@@ -65,9 +76,12 @@ def segment_figure(
         About how large the object is, in pixels across, or "torque": the patch size of strongest torque (alpha = 1) at
         the fixation. Contours of another size then cost more. By default no size is preferred.
     method
-        "polar", or "cartesian": links weighed by 1 / distance instead of polar coordinates.
+        "best"; "polar": the one cut by edges alone; "cartesian": the same with links weighed by 1 / distance instead of
+        polar coordinates. By default "best", but "polar" where an edge map, a size or other costs are given.
     eta, k
-        A link of mean edge strength m costs exp(-eta m), or k where there is no edge.
+        A link of mean edge strength m costs exp(-eta m), or k where there is no edge; not for "best".
+    box
+        (top, left, bottom, right) in pixels of a box that holds the object: nothing outside of it is figure.
     value_range
         As for `detect_edges`.
 
@@ -84,37 +98,91 @@ def segment_figure(
     >>> bool(mask[30, 45]), bool(mask[5, 5]), bool(abs(int(mask.sum()) - 651) < 120)
     (True, False, True)
     """
-    if method not in ("polar", "cartesian"):
-        raise ValueError(f'method must be "polar" or "cartesian", got {method!r}')
-    if method == "cartesian" and size is not None:
-        raise ValueError(f'size must be left out with method="cartesian", got {size!r}')
-    for name, value in (("eta", eta), ("k", k)):
-        if not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be positive, got {value}")
+    one_cut = edge_map is not None or size is not None or (eta, k) != COSTS
+    chosen = _check_method(method or ("polar" if one_cut else "best"), size, eta, k)
+    if chosen == "best" and one_cut:
+        raise ValueError('edge_map, size, eta and k must be left out with method="best", got one of them')
     picture = Picture(image, value_range)
     shape = picture.shape
     clicks = [pixel(point, shape) for point in (fixation, *add)]
     removed = [pixel(point, shape, "remove") for point in remove]
     if both := set(clicks) & set(removed):
         raise ValueError(f"a point must be added or removed, not both, got (y, x) = {min(both)}")
+    within = None if box is None else check_box(box, clicks)
+    found = None
+    if chosen == "best":
+        found = _best(picture, clicks, removed, within)
+        chosen = "polar"  # where there is nothing to choose by
+    cuts, strength = found or _by_edges(picture, clicks, edge_map, size, (chosen, eta, k))
+    small = strength.shape[0], strength.shape[1]
+    added = [moved(click, shape, small) for click in clicks]
+    taken = {moved(click, shape, small) for click in removed} - set(added)
+    figure = enlarge(_together(cuts, added, sorted(taken), strength), shape)
+    if within is not None:
+        y, x = np.ogrid[: shape[0], : shape[1]]
+        figure = figure & (y >= within[0]) & (x >= within[1]) & (y < within[2]) & (x < within[3])
+    for points, value in ((removed, False), (clicks, True)):
+        for point in points:
+            figure[point] = value
+    return figure
+
+
+def _check_method(method: str, size: float | str | None, eta: float, k: float) -> str:
+    if method not in ("best", "polar", "cartesian"):
+        raise ValueError(f'method must be "best", "polar" or "cartesian", got {method!r}')
+    if method == "cartesian" and size is not None:
+        raise ValueError(f'size must be left out with method="cartesian", got {size!r}')
+    for name, value in (("eta", eta), ("k", k)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} must be positive, got {value}")
+    return method
+
+
+def check_box(box: Sequence[float], clicks: Sequence[tuple[int, int]]) -> Box:
+    """Return a box that is given, checked: it holds all clicks."""
+    try:
+        top, left, bottom, right = (float(operator.pos(at)) for at in box)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"box must be four numbers (top, left, bottom, right), got {box!r}") from error
+    for y, x in clicks:
+        if not (top <= y < bottom and left <= x < right):
+            raise ValueError(f"box must hold all fixations, got {(top, left, bottom, right)} and ({y}, {x})")
+    return top, left, bottom, right
+
+
+def _best(
+    picture: Picture, clicks: Sequence[tuple[int, int]], removed: Sequence[tuple[int, int]], box: Box | None
+) -> Cuts | None:
+    """Return the best of many cuts, where the picture has room and edges enough."""
+    shape, small = picture.shape, working_shape(picture.shape)
+    if min(small) < SMALLEST_SIDE:
+        return None
+    added, taken = ([moved(point, shape, small) for point in points] for points in (clicks, removed))
+    scale = max(small) / max(shape)
+    held = None if box is None else (box[0] * scale, box[1] * scale, box[2] * scale, box[3] * scale)
+    return best_cuts(picture, added, taken, held)
+
+
+def _by_edges(
+    picture: Picture,
+    clicks: Sequence[tuple[int, int]],
+    edge_map: Cue | ArrayLike | None,
+    size: float | Literal["torque"] | None,
+    way: tuple[str, float, float],
+) -> Cuts:
+    """Return one cut for every click, by edges alone."""
+    shape = picture.shape
     if edge_map is None or isinstance(edge_map, str):
         working = working_picture(picture)
         strength = edge_cue(working, cast(Cue, edge_map or DEFAULT_CUE))
     else:
         working, strength = Picture(picture.grey(), (0.0, 1.0)), check_edge_map(edge_map, shape)
-    small = working.shape
-    added = [moved(click, shape, small) for click in clicks]
-    radii = [_radius(working, click, size, max(small) / max(shape)) for click in added]
+    method, eta, k = way
+    added = [moved(click, shape, working.shape) for click in clicks]
+    radii = [_radius(working, click, size, max(working.shape) / max(shape)) for click in added]
     if method == "cartesian":
-        cuts = [cut_cartesian(strength, click, eta, k) for click in added]
-    else:
-        cuts = _polar_figures(working.grey(), strength, added, radii, (eta, k))
-    taken = {moved(click, shape, small) for click in removed} - set(added)
-    figure = enlarge(_together(cuts, added, sorted(taken), strength), shape)
-    for points, value in ((removed, False), (clicks, True)):
-        for point in points:
-            figure[point] = value
-    return figure
+        return [cut_cartesian(strength, click, eta, k) for click in added], strength
+    return _polar_figures(working.grey(), strength, added, radii, (eta, k)), strength
 
 
 def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple[int, int]:

@@ -1,0 +1,138 @@
+"""What tells how well a cut fits the object: its outline, its colours, its shape, and what the other cuts say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque import _native
+from imtorque._types import BoolArray, FloatArray
+from imtorque.segmentation.appearance import WORDS
+from imtorque.segmentation.boxes import STRIP
+from imtorque.segmentation.figure_cuts import View
+from imtorque.segmentation.fixated_boxes import bounding_box
+
+Measures = dict[str, FloatArray]
+RING = 0.15  # width of the ring around a cut, over the square root of its area
+FRIENDS = 5  # one in so many other cuts, those most alike, make `friends`
+FAINT, STRONG = 0.15, 0.5  # strength of edges from which an outline counts as closed, as strong
+TYPICAL_GRADIENT = 0.98  # quantile that becomes 1
+
+
+def measure_cuts(view: View, cuts: Sequence[BoolArray]) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the names of measures, and the measures of cuts at half of the working size, (cuts, measures)."""
+    masks = np.stack(cuts)
+    flat = masks.reshape(len(masks), -1).astype(np.float32)
+    area = flat.sum(axis=1)
+    found: Measures = {"area": np.log(area / flat.shape[1])}
+    found |= _agreement(flat, area)
+    found |= _outlines(view, masks)
+    found |= _shapes(view, masks, area)
+    found |= _looks(view, masks, flat)
+    return tuple(found), np.stack([values.astype(np.float64) for values in found.values()], axis=1)
+
+
+def _agreement(flat: NDArray[np.float32], area: FloatArray) -> Measures:
+    """Measure how much the cuts overlap each other."""
+    shared = flat @ flat.T
+    overlap = shared / (area[:, None] + area - shared)
+    friends = max(2, len(flat) // FRIENDS)
+    return {
+        "overlap": overlap.mean(axis=1),
+        "friends": np.sort(overlap, axis=1)[:, -friends - 1 : -1].mean(axis=1),
+        "votes": shared.mean(axis=1) / area,  # of the other cuts, for a pixel of the cut
+        "missed": (area.mean() - shared.mean(axis=1)) / flat.shape[1],  # votes for pixels outside of it
+    }
+
+
+def _outlines(view: View, masks: BoolArray) -> Measures:
+    """Measure edges along the outlines and within them, and how much of an outline is the picture's border."""
+    from scipy import ndimage
+
+    around = np.pad(masks, ((0, 0), (1, 1), (1, 1)))
+    within = masks & around[:, :-2, 1:-1] & around[:, 2:, 1:-1] & around[:, 1:-1, :-2] & around[:, 1:-1, 2:]
+    rim = masks & ~within
+    length = rim.sum(axis=(1, 2))
+    rim[:, [0, -1]] = rim[:, :, [0, -1]] = False
+    free = rim.reshape(len(masks), -1).astype(np.float32)
+    inner = within.reshape(len(masks), -1).astype(np.float32)
+    free_length, inner_area = np.maximum(free.sum(axis=1), 1), np.maximum(inner.sum(axis=1), 1)
+    sides = [masks[:, 0], masks[:, -1], masks[:, :, 0], masks[:, :, -1]]
+    found = {
+        "border": 1 - free.sum(axis=1) / length,
+        "sides": np.sum([side.any(axis=1) for side in sides], axis=0),
+        "ragged": np.log(length**2 / masks.sum(axis=(1, 2))),
+    }
+    gradient = np.hypot(*view.gradient)
+    steep = np.minimum(gradient / (np.quantile(gradient, TYPICAL_GRADIENT) or 1.0), 1.0)
+    for name, edges in (("edges", view.edges), ("gradient", steep)):
+        near = ndimage.maximum_filter(edges, 3).ravel().astype(np.float32)
+        found |= {
+            name: free @ near / free_length,
+            f"{name}_closed": free @ (near > FAINT) / free_length,
+            f"{name}_strong": free @ (near > STRONG) / free_length,
+            f"{name}_within": inner @ near / inner_area,
+        }
+    return found
+
+
+def _shapes(view: View, masks: BoolArray, area: FloatArray) -> Measures:
+    """Measure how a cut fills its box, where the click lies in it, and the gradient torque and sides of the box."""
+    boxes = np.array([bounding_box(mask) for mask in masks], np.int64)
+    y, x = np.arange(view.shape[0]), np.arange(view.shape[1])
+    middle_y, middle_x = masks.sum(axis=2) @ y / area, masks.sum(axis=1) @ x / area
+    torque, sides = _native.box_scores(view.colours, boxes, *STRIP)
+    unit = float(view.colours.std()) or 1.0
+    found = {
+        "fill": area / ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])),
+        "off_click": np.hypot(middle_y - view.fixation[0], middle_x - view.fixation[1]) / np.sqrt(area),
+        "weakest_side": sides.min(axis=1) / unit,
+    }
+    return {**found, "torque": torque / unit} if view.torque else found
+
+
+def _looks(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
+    """Measure how unlike a cut's words and colours are to those around it."""
+    words = view.levels[1].words
+    rings = np.stack([_ring(mask) for mask in masks])
+    inside, ring = (_histograms(words, parts) for parts in (masks, rings))
+    outside = np.bincount(words.ravel(), minlength=WORDS) - inside
+    own, other = _shares(inside), _shares(outside)
+    pixels = view.levels[1].lab.reshape(3, -1).T.astype(np.float32)
+    around = rings.reshape(len(rings), -1).astype(np.float32)
+    means = [part @ pixels / np.maximum(part.sum(axis=1, keepdims=True), 1) for part in (flat, around)]
+    unit = float(view.colours.std()) or 1.0
+    return {
+        "contrast": _chi_squared(own, other),
+        "ring_contrast": _chi_squared(own, _shares(ring)),
+        "ring_colour": np.sqrt(((means[0] - means[1]) ** 2).sum(axis=1)) / unit,
+        "own_words": (_shares(inside) * (own > other)).sum(axis=1),
+        "ring_words": (_shares(ring) * (own <= other)).sum(axis=1),
+    }
+
+
+def _ring(mask: BoolArray) -> BoolArray:
+    """Return the pixels around a mask, as far as a part of its size."""
+    from scipy import ndimage
+
+    reach = max(1, int(RING * math.sqrt(mask.sum())))
+    return np.asarray(ndimage.maximum_filter(mask, 2 * reach + 1, mode="constant") & ~mask)
+
+
+def _histograms(words: NDArray[np.int64], parts: BoolArray) -> FloatArray:
+    """Return how often each word occurs in each part, (parts, words)."""
+    which, y, x = np.nonzero(parts)
+    counts = np.bincount(which * WORDS + words[y, x], minlength=len(parts) * WORDS)
+    return counts.reshape(len(parts), WORDS).astype(np.float64)
+
+
+def _shares(counts: FloatArray) -> FloatArray:
+    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+
+
+def _chi_squared(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the chi-squared distances, from 0 to 1, of rows of shares."""
+    return np.asarray(0.5 * ((a - b) ** 2 / np.maximum(a + b, 1e-12)).sum(axis=1))

@@ -1,0 +1,70 @@
+"""Boxes around a fixation: of sizes that are given, and those of strongest torque."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque import _native
+from imtorque._types import BoolArray, Planes
+from imtorque.segmentation.boxes import ASPECTS, SMALLEST, STRIP
+
+Box = tuple[float, float, float, float]  # top, left, bottom, right
+SIZES, STEPS = 16, 9  # sizes of boxes around a fixation, and places of it in them along each side
+SLACK = 3  # pixels by which such boxes may leave the image
+MARGIN = 1.5  # by which the box of strongest torque is enlarged
+
+
+def centred_box(shape: tuple[int, int], part: float) -> Box:
+    """Return the box in the middle of the image with this part of its sides."""
+    (top, bottom), (left, right) = ((side * (1 - part) / 2, side * (1 + part) / 2) for side in shape)
+    return top, left, bottom, right
+
+
+def fixated_box(shape: tuple[int, int], fixation: tuple[int, int], part: float) -> Box:
+    """Return the square around the fixation whose side is this part of the square root of the image's area."""
+    reach = part * math.sqrt(shape[0] * shape[1]) / 2
+    return fixation[0] - reach, fixation[1] - reach, fixation[0] + reach, fixation[1] + reach
+
+
+def torque_boxes(planes: Planes, fixation: tuple[int, int]) -> dict[str, Box]:
+    """Return the best boxes around the fixation, somewhat enlarged: no size is known beforehand.
+
+    "torque": by the gradient torque of the planes; "both": by its geometric mean with the contrast across the weakest
+    side.
+    """
+    boxes = boxes_around(fixation, (planes.shape[1], planes.shape[2]))
+    torque, sides = _native.box_scores(planes, boxes, *STRIP)
+    scores = {"torque": torque, "both": np.sqrt(torque * sides.min(axis=1))}
+    return {name: enlarged(boxes[int(score.argmax())].tolist(), MARGIN) for name, score in scores.items()}
+
+
+def boxes_around(fixation: tuple[int, int], shape: tuple[int, int]) -> NDArray[np.int64]:
+    """Return boxes of many sizes and shapes, with the fixation in their middle half, that lie in the image."""
+    sizes = np.geomspace(SMALLEST, 1, SIZES) * math.sqrt(shape[0] * shape[1])
+    stretch, steps = np.sqrt(ASPECTS), np.linspace(-0.25, 0.25, STEPS)
+    size, aspect, down, across = (grid.ravel() for grid in np.meshgrid(sizes, stretch, steps, steps, indexing="ij"))
+    height, width = size * aspect, size / aspect
+    y, x = fixation[0] + down * height, fixation[1] + across * width
+    corners = np.stack([y - height / 2, x - width / 2, y + height / 2, x + width / 2], axis=1).round()
+    slack = np.array([-SLACK, -SLACK, shape[0] + SLACK, shape[1] + SLACK])
+    inside = np.all((corners - slack) * [1, 1, -1, -1] >= 0, axis=1)
+    clipped = np.clip(corners[inside], 0, [*shape, *shape]).astype(np.int64)
+    kept = clipped[(clipped[:, 2] > clipped[:, 0]) & (clipped[:, 3] > clipped[:, 1])]
+    whole = np.array([[0, 0, *shape]], np.int64)
+    return np.ascontiguousarray(np.concatenate([whole, kept]))
+
+
+def bounding_box(mask: BoolArray) -> tuple[int, int, int, int]:
+    """Return the box that a mask with some pixels fills: y0, x0 and, just beyond it, y1, x1."""
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    return int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1
+
+
+def enlarged(box: Sequence[float], factor: float) -> Box:
+    """Return a box with its sides multiplied, about its middle."""
+    y, x, height, width = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2, box[2] - box[0], box[3] - box[1]
+    return y - factor * height / 2, x - factor * width / 2, y + factor * height / 2, x + factor * width / 2
