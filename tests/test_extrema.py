@@ -193,6 +193,24 @@ def test_extrema_found_by_bounds_are_those_of_the_whole_search(edges, count, sig
     assert_equal_extrema(find_extrema(edges, count=count, **asked), find_extrema(edges, **asked)[:count])
 
 
+@pytest.mark.parametrize("bounds", [True, False])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(figures() | edge_fields(), size_lists, patches, counts, signs, st.booleans(), st.floats(0, 1, width=32))
+def test_a_threshold_leaves_out_just_what_is_weaker(bounds, edges, sizes, patch, count, sign, end_scales, threshold):
+    asked = {"sizes": sizes, "patch": patch, "count": count, "sign": sign, "end_scales": end_scales}
+    _native.always_bound(bounds)
+    strong = find_extrema(edges, threshold=threshold, **asked)
+    _native.always_bound(False)
+    every = find_extrema(edges, **asked)
+    assert_equal_extrema(strong, every[np.abs(every.value) >= threshold])
+
+
+@pytest.mark.parametrize("threshold", [-0.1, np.nan])
+def test_a_threshold_below_zero_is_refused(threshold):
+    with pytest.raises(ValueError, match=r"^threshold must not be negative, got (-0.1|nan)$"):
+        find_extrema(detect_edges(scene("shapes")), threshold=threshold)
+
+
 @pytest.mark.usefixtures("bounds_always")
 @pytest.mark.parametrize("threads", [1, 7])
 def test_extrema_found_by_bounds_in_a_large_picture_are_those_of_the_volume(threads):

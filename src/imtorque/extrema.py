@@ -24,6 +24,7 @@ def find_extrema(
     pattern: Pattern = "circle",
     polarity: Polarity = "signed",
     end_scales: bool = True,
+    threshold: float = 0.0,
 ) -> Extrema:
     """Find the local extrema of the torque over space and patch size.
 
@@ -44,6 +45,8 @@ def find_extrema(
         None for both.
     end_scales
         Whether extrema at the smallest and the largest size count.
+    threshold
+        Least |torque|. With a count too, the higher it is the less is computed.
 
     Returns
     -------
@@ -61,7 +64,9 @@ def find_extrema(
     _check_sign(sign)
     if count is not None and operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
-    request = (sign or 0, -1 if count is None else operator.index(count), end_scales, 0.0)
+    if not threshold >= 0:
+        raise ValueError(f"threshold must not be negative, got {threshold}")
+    request = (sign or 0, -1 if count is None else operator.index(count), end_scales, threshold)
     if isinstance(source, TorqueVolume):
         if sizes is not None:
             raise ValueError("sizes must be left out with a TorqueVolume, which has its own")

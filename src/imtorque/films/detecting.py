@@ -84,8 +84,8 @@ class FrameExtrema:
         )
         # Overlaps, lines and corners are among them, the more the larger the frame.
         count = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
-        found = find_extrema(edges, self.sizes or usual_sizes(picture.shape), sign=self.sign, count=count)
-        strong = found[np.abs(found.value) >= self.threshold]
+        sizes = self.sizes or usual_sizes(picture.shape)
+        strong = find_extrema(edges, sizes, sign=self.sign, count=count, threshold=self.threshold)
         closed = strong[openness(edges, strong) <= self.openness]
         apart = suppress_overlaps(closed, self.overlap)
         return apart if len(apart) <= self.count else apart[: self.count]
