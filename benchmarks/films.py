@@ -154,28 +154,31 @@ def tables(report):
     """Return the report as text and two tables in Markdown."""
     drawn = report["quality"][0]
     lines = [
-        f"{drawn['films']} drawn films of {drawn['shape'][1]} × {drawn['shape'][0]}, {drawn['frames']} frames each "
+        f"Drawn films of {drawn['shape'][1]} × {drawn['shape'][0]}, {drawn['frames']} frames each "
         f"({report['processor']}, version {report['version']}, commit {report['commit']}; `{report['command']}`):",
         "",
-        "| looked for | true places | found | switches | in 1,500 places | false places | MOTA |",
-        "|---|---|---|---|---|---|---|",
+        "| looked for | films | true places | found | switches | in 1,500 places | false places | MOTA |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for row in report["quality"]:
         lines.append(
-            f"| {row['find']} | {row['true_places']:,} | {100 * row['found']:.1f} % | {row['switches']} | "
+            f"| {row['find']} | {row['films']} | {row['true_places']:,} | {100 * row['found']:.1f} % | {row['switches']} | "
             f"{row['switches_in_1500']} | {row['false_places']} | {row['mota']:.3f} |"
         )
     lines += [
         "",
-        "| photographs | sizes | frames a second, file to table | single pictures a second | share | decoding |",
-        "|---|---|---|---|---|---|",
+        "| photographs | sizes | frames a second, file to table | single pictures a second | share | the same finder on "
+        "frames in memory | share | decoding |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for row in report["speed"]:
         rates = row["frames_a_second"]
         decoding = rates["film"] / rates["decoding alone"]
         lines.append(
             f"| {row['shape'][1]} × {row['shape'][0]} | {row['sizes']} | {rates['film']:.1f} | "
-            f"{rates['single pictures']:.1f} | {100 * row['share_of_single_pictures']:.0f} % | {100 * decoding:.0f} % |"
+            f"{rates['single pictures']:.1f} | {100 * row['share_of_single_pictures']:.0f} % | "
+            f"{rates['same finder, frames in memory']:.1f} | {100 * row['share_of_same_finder']:.0f} % | "
+            f"{100 * decoding:.0f} % |"
         )
     return "\n".join(lines)
 
