@@ -52,7 +52,7 @@ auto bind_list_candidates(Plane gx, Plane gy, const Bounds& core, int block) {
     }
     auto rows = make<uint32_t, 2>({found.first.size(), 3});
     static_assert(sizeof(Candidate) == 3 * sizeof(uint32_t), "a row of the list");
-    std::memcpy(rows.data(), found.first.data(), found.first.size() * sizeof(Candidate));
+    if (!found.first.empty()) std::memcpy(rows.data(), found.first.data(), found.first.size() * sizeof(Candidate));
     return std::make_tuple(rows, array_of(found.second));
 }
 
@@ -135,7 +135,7 @@ void bind_tiles(nb::module_& m) {
                 throw std::invalid_argument("this is no list of candidates");
             nb::gil_scoped_release release;
             std::vector<Candidate> rows(candidates.shape(0));
-            std::memcpy(rows.data(), candidates.data(), rows.size() * sizeof(Candidate));
+            if (!rows.empty()) std::memcpy(rows.data(), candidates.data(), rows.size() * sizeof(Candidate));
             place_candidates(rows.data(), static_cast<long long>(rows.size()), part_width, y, x, gx.data(), gy.data(),
                              static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)));
         },
