@@ -162,13 +162,13 @@ def tables(report):
     ]
     for row in report["quality"]:
         lines.append(
-            f"| {row['find']} | {row['films']} | {row['true_places']:,} | {100 * row['found']:.1f} % | {row['switches']} | "
-            f"{row['switches_in_1500']} | {row['false_places']} | {row['mota']:.3f} |"
+            f"| {row['find']} | {row['films']} | {row['true_places']:,} | {100 * row['found']:.1f} % | "
+            f"{row['switches']} | {row['switches_in_1500']} | {row['false_places']} | {row['mota']:.3f} |"
         )
     lines += [
         "",
-        "| photographs | sizes | frames a second, file to table | single pictures a second | share | the same finder on "
-        "frames in memory | share | decoding |",
+        "| photographs | sizes | frames a second, file to table | single pictures a second | share | "
+        "the same finder on frames in memory | share | decoding |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in report["speed"]:
