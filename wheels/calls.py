@@ -48,7 +48,17 @@ class Call:
             result = getattr(places[0], self.name)(*places[1:], **named)
         else:
             result = getattr(_native, self.name)(*places, **named)
-        return same(plain(result), self.result) and same({key: given[key] for key in self.after}, self.after)
+        compared = (settled(self.name, value) for value in (plain(result), self.result))
+        return same(*compared) and same({key: given[key] for key in self.after}, self.after)
+
+
+def settled(name: str, result: Any) -> Any:
+    """Return of a result what does not depend on which thread comes first."""
+    if name == "extrema_of_field":
+        return result[:-1]  # the last says how many patches were computed
+    if name == "unmerged_extrema":
+        return result[np.lexsort(result.T)]  # in any order
+    return result
 
 
 def as_kernels_take_it(value: Any) -> Any:
