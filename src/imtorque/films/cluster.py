@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -51,13 +52,22 @@ def on_cluster(
     items = [(f"{start}-{number:06}", (number, segment)) for number, segment in enumerate(segments)]
     for outcome in task_outcomes(partial(_plain, work), items, client=client, records=folder):
         if isinstance(outcome, Failure):
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             raise ValueError(outcome.message)
         done[outcome.item[0]] = [_rebuilt(*row) for row in outcome.value]
         while wanted in done:
             yield done.pop(wanted)
             wanted += 1
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the records; a task that is just ending may still write there, so more than once where it must be."""
+    for _ in range(100):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.02)
 
 
 def _plain(work: Callable[[Any], list[Found]], item: tuple[int, Any]) -> list[list[Any]]:
