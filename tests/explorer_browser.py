@@ -1,10 +1,12 @@
 """The explorer in a real browser: a tab, and what its user does."""
 
 import base64
+import os
 import re
 import shutil
 
 import numpy as np
+import pytest
 
 import imtorque
 from imtorque import synthetic
@@ -15,6 +17,14 @@ ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 IDLE = "#stage[aria-busy=false]"
+
+
+def need_browser(found, name, package):
+    """Skip where a browser is not there, unless it must be."""
+    if found is None and os.environ.get("IMTORQUE_REQUIRE_BROWSER"):
+        pytest.fail(f"IMTORQUE_REQUIRE_BROWSER is set, and there is no {name} on the path")
+    if found is None:
+        pytest.skip(f"no {name} on the path (Debian: apt-get install {package})")
 
 
 class Tab:

@@ -3,21 +3,16 @@
 Skipped where there is no Chromium, unless IMTORQUE_REQUIRE_BROWSER is set, as in CI: then that is a failure.
 """
 
-import os
-
 import pytest
 
-from explorer_browser import ARGUMENTS, CHROMIUM, Tab
+from explorer_browser import ARGUMENTS, CHROMIUM, Tab, need_browser
 from explorer_client import running
 from imtorque.explorer.held import PictureStore
 
 
 @pytest.fixture(scope="session")
 def browser():
-    if CHROMIUM is None:
-        if os.environ.get("IMTORQUE_REQUIRE_BROWSER"):
-            pytest.fail("IMTORQUE_REQUIRE_BROWSER is set, and there is no chromium on the path")
-        pytest.skip("no chromium on the path (Debian: apt-get install chromium)")
+    need_browser(CHROMIUM, "chromium", "chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

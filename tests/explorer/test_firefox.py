@@ -3,14 +3,13 @@
 Skipped where there is no Firefox, unless IMTORQUE_REQUIRE_BROWSER is set, as in CI: then that is a failure.
 """
 
-import os
 import re
 
 import numpy as np
 import pytest
 
 import imtorque
-from explorer_browser import library_torque
+from explorer_browser import library_torque, need_browser
 from explorer_client import file_bytes
 from explorer_firefox import FIREFOX, firefox
 
@@ -26,10 +25,7 @@ STATES = (
 
 @pytest.fixture(scope="module")
 def tab():
-    if FIREFOX is None:
-        if os.environ.get("IMTORQUE_REQUIRE_BROWSER"):
-            pytest.fail("IMTORQUE_REQUIRE_BROWSER is set, and there is no firefox on the path")
-        pytest.skip("no firefox on the path (Debian: apt-get install firefox-esr)")
+    need_browser(FIREFOX, "firefox", "firefox-esr")
     with firefox() as started:
         yield started
         assert started.complaints == []
