@@ -22,6 +22,7 @@ from imtorque.edges import detect_edges
 from imtorque.experiments.boundary_rows import READING, AllScores, differences_of, summary_of
 from imtorque.experiments.report import Kind
 from imtorque.extrema import find_extrema
+from imtorque.paper_edges import normalised_contribution
 
 THRESHOLDS = (0.05, 0.08, 0.10, 0.12)  # upper ones of Canny, in parts of the value range
 Joined = Literal["supporting", "separate", "printed"]
@@ -90,14 +91,12 @@ class Reader:
         """Return d_tau, in [0, 1]."""
         edges = self.edges(reading.high, "unit")
         found = self.extrema(reading.high, reading.largest)[: reading.count]
-        if reading.joined == "printed":
-            plain = Extrema(found.y, found.x, found.size, np.abs(found.value))
-            votes = np.abs(contribution_map(edges, plain, weight=reading.weight))
-        else:
-            votes = np.maximum(contribution_map(edges, found, votes=reading.joined, weight=reading.weight), 0)
-        present = votes[votes > 0]
-        full = float(np.quantile(present, reading.full)) if present.size else 1.0
-        return np.asarray(np.minimum(votes / full, 1))
+        if reading.joined != "printed":
+            options: dict[str, Any] = {"votes": reading.joined, "weight": reading.weight, "full": reading.full}
+            return normalised_contribution(edges, found, **options)
+        plain = Extrema(found.y, found.x, found.size, np.abs(found.value))
+        votes = np.abs(contribution_map(edges, plain, weight=reading.weight))
+        return np.asarray(votes / max(float(votes.max()), 1e-30))
 
     def strengthened(self, reading: EdgeReading) -> FloatArray:
         """Return the strengthened edges; the base where there are no edges."""
