@@ -91,7 +91,12 @@ def normalised_contribution(
     full
         Which quantile of the contributions above 0 becomes 1; by default the largest.
     """
-    total = np.maximum(contribution_map(edges, extrema, votes=votes, weight=weight), 0)
+    return in_unit_range(contribution_map(edges, extrema, votes=votes, weight=weight), full)
+
+
+def in_unit_range(contribution: FloatArray, full: float = 1.0) -> FloatArray:
+    """Return a contribution, cut off below 0, over a quantile of what is above, in [0, 1]."""
+    total = np.maximum(contribution, 0)
     present = total[total > 0]
     top = float(np.quantile(present, full)) if present.size else 1.0
     return np.asarray(np.minimum(total / top, 1))

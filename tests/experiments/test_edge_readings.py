@@ -45,7 +45,7 @@ def test_eq_22_has_the_papers_coefficients(reader):
 
 
 def test_every_step_of_a_ladder_makes_one_choice_otherwise():
-    nearest, *others = ladder_of(PLAIN)
+    nearest, *others = ladder_of(PLAIN, (0.05, 0.08))
     assert nearest.reading == PLAIN
     for step in others:
         fields = [name for name in PLAIN.__dict__ if getattr(step.reading, name) != getattr(PLAIN, name)]

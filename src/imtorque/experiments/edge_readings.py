@@ -22,9 +22,8 @@ from imtorque.edges import detect_edges
 from imtorque.experiments.boundary_rows import READING, AllScores, differences_of, summary_of
 from imtorque.experiments.report import Kind
 from imtorque.extrema import find_extrema
-from imtorque.paper_edges import normalised_contribution
+from imtorque.paper_edges import in_unit_range, normalised_contribution
 
-THRESHOLDS = (0.05, 0.08, 0.10, 0.12)  # upper ones of Canny, in parts of the value range
 Joined = Literal["supporting", "separate", "printed"]
 
 
@@ -95,8 +94,7 @@ class Reader:
             options: dict[str, Any] = {"votes": reading.joined, "weight": reading.weight, "full": reading.full}
             return normalised_contribution(edges, found, **options)
         plain = Extrema(found.y, found.x, found.size, np.abs(found.value))
-        votes = np.abs(contribution_map(edges, plain, weight=reading.weight))
-        return np.asarray(votes / max(float(votes.max()), 1e-30))
+        return in_unit_range(np.abs(contribution_map(edges, plain, weight=reading.weight)), reading.full)
 
     def strengthened(self, reading: EdgeReading) -> FloatArray:
         """Return the strengthened edges; the base where there are no edges."""
@@ -114,12 +112,12 @@ class Reader:
         return find_extrema(self.edges(high, "unit"), sizes=range(3, largest + 1, 2))
 
 
-def ladder_of(nearest: EdgeReading) -> list[Step]:
-    """Return the nearest reading, and from it one choice at a time made otherwise."""
+def ladder_of(nearest: EdgeReading, thresholds: Sequence[float]) -> list[Step]:
+    """Return the nearest reading, and from it one choice at a time made otherwise; Canny's upper threshold by these."""
     other = [
         Step("the base has the gradient's strength instead of being binary", "open", replace(nearest, binary=False)),
         Step("Canny's automatic thresholds", "open", replace(nearest, high=None)),
-        *(Step(f"an upper threshold of {high:.2f}", "open", replace(nearest, high=high)) for high in THRESHOLDS),
+        *(Step(f"an upper threshold of {high:.2f}", "open", replace(nearest, high=high)) for high in thresholds),
         Step(
             "patches from 3 to 91 pixels, which the paper has for halved pictures", "open", replace(nearest, largest=91)
         ),

@@ -29,7 +29,7 @@ from imtorque.files import write_bytes, write_text
 Row = Mapping[str, Any]
 Kind = Literal["stated", "open", "changed"]
 FOLDERS = ("images", "masks")  # settings that name a folder of this computer
-SIGNED = ("value", "gain", "low", "high")
+SIGNED = ("value", "gain", "low", "high")  # begin the names of differences
 LADDER = (
     "Ladder of readings. The first is the nearest to the paper's words, then to its numbers; each other one makes one "
     "choice otherwise. *stated*: the paper says so; *open*: it leaves the choice open; *changed*: it says otherwise. "
@@ -217,7 +217,7 @@ def markdown_table(rows: Sequence[Row]) -> str:
 
 def _signed(row: Row) -> Row:
     """Return a row whose differences have a sign."""
-    return {key: f"{value:+.4f}" if key in SIGNED and value is not None else value for key, value in row.items()}
+    return {key: f"{value:+.4f}" if key.startswith(SIGNED) else value for key, value in row.items()}
 
 
 def _cell(value: Any) -> str:
