@@ -31,9 +31,9 @@ Kind = Literal["stated", "open", "changed"]
 FOLDERS = ("images", "masks")  # settings that name a folder of this computer
 SIGNED = ("value", "gain", "low", "high")  # begin the names of differences
 LADDER = (
-    "Ladder of readings. The first is the nearest to the paper's words, then to its numbers; each other one makes one "
-    "choice otherwise. *stated*: the paper says so; *open*: it leaves the choice open; *changed*: it says otherwise. "
-    "gain: over the same base without torque, with its 95 % interval."
+    "Ladder of readings. The first is the one in the table, the nearest to the paper's words and then to its numbers; "
+    "each other one makes a choice otherwise. *stated*: the paper says so; *open*: it leaves the choice open; "
+    "*changed*: it says otherwise. gain: over the same base without torque, with its 95 % interval."
 )
 
 
