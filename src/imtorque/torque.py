@@ -224,7 +224,7 @@ def gradient_torque(
     grey = Picture(image, value_range).grey()
     centred = grey.astype(np.float64) - float(grey.mean(dtype=np.float64))
     if patch == "disk":
-        return TorqueVolume(_native.gradient_disks(centred, array), array)
+        return TorqueVolume(_native.gradient_disks(centred, sides(array)[0]), array)
     heights, widths = sides(array)
     return TorqueVolume(_native.gradient_torque(centred, heights, widths), array)
 

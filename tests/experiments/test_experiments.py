@@ -212,7 +212,7 @@ def test_a_report_is_written_whole_with_its_pictures(tmp_path):
 
 def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path):
     pytest.importorskip("skimage")
-    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    write_berkeley(tmp_path / "bsds500", ["train", "val"])
     run("reproduce", "regions", "--data", tmp_path, "--out", tmp_path / "out", *QUICK, "--set", "every=1")
     found, _ = check_form(tmp_path / "out", "regions", "covering")
     rows = {row["method"]: row for row in found["rows"]}
@@ -223,6 +223,10 @@ def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path)
     assert rows["ncut"]["paper"] == 0.390
     pairs = {(d["a"], d["b"]) for d in found["differences"] if d["metric"] == "covering"}
     assert {("torque", "ncut"), ("torque", "control:grid"), ("torque-paper", "control:grid-paper")} <= pairs
+    assert rows["reference:gpb-ucm"]["covering"] > 0.5
+    ladder = found["readings"]
+    assert ladder[0]["covering"] == rows["torque-paper"]["covering"]
+    assert [step["kind"] for step in ladder] == ["stated"] + ["open"] * 7
     assert found["settings"]["tuned_on"] == "2 images of train"
     assert (tmp_path / "out" / "examples.png").stat().st_size > 0
 

@@ -82,8 +82,8 @@ def run(request: Request) -> Report:
         differences=differences_of(shown, _pairs(shown), resamplings(request)),
         notes=[
             "The paper: Canny 0.20, strengthened 0.23 (alpha 0.5, 5000 extrema).",
-            "canny-binary+torque-paper is one reading, the nearest found: of Canny's thresholds the one was taken whose "
-            "two F come nearest to the paper's, on these images; canny-sqrt2+torque-paper and "
+            "canny-binary+torque-paper is one reading, the nearest found: of Canny's thresholds the one was taken "
+            "whose two F come nearest to the paper's, on these images; canny-sqrt2+torque-paper and "
             "canny-2+torque-paper are another: the base has the gradient's strength, thresholds are automatic, patches "
             "go from 3 to 91 pixels. control:canny-binary+magnitude has the gradient's strength on the same edges.",
             "A prior that knows only the middle of the picture gains more than torque: where every car is in the "
