@@ -3,9 +3,9 @@ Texture against boundary
 ========================
 
 The two sides of a stroke pull in opposite directions, so the edges of a texture cancel; those of a closed boundary add
-up. The strongest torque over all sizes from 3 to 91 pixels tells them apart, in squares and in disks. The figure 5 of the
-paper has 0.39 and 0.79: the boundary's lies between those of our two patches, and the order is found again, but no
-texture that we drew stays below 0.39.
+up. The strongest torque over all sizes from 3 to 91 pixels tells them apart, in squares and in disks. The paper's
+figure 5 has 0.39 and 0.79: the boundary's lies between those of our two patches, and the order is found again, but
+no texture that we drew stays below 0.39.
 """
 
 import matplotlib.pyplot as plt
