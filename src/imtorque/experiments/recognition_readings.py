@@ -23,6 +23,7 @@ from imtorque.recognition.presets import SIGNED_BLOCKS, joined, paper_block
 SHOWN_SIZE = 15  # training images that the ladder is shown for, or the nearest to it
 FORMER_COUNT = 1000
 FINER = (1 / 8, 1 / 4, 1 / 2)
+WIDER = {"regions": (1 / 8, 1 / 4, 1 / 2, 1), "distances": (1 / 8, 1 / 4, 1 / 2, 3 / 4), "words": 2048}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ STEPS = (
     Step("turned, and 1000 extrema: the reading of version 0.1", "open", {"align": True, "count": FORMER_COUNT}),
     Step("not turned, and 1000 extrema", "open", {"count": FORMER_COUNT}),
     Step("not turned, regions of 1/8, 1/4 and 1/2 of the patch", "open", {"regions": FINER}),
+    Step("not turned, regions from 1/8 to 1 of the patch and up to 3/4 away, 2048 words", "open", WIDER),
     Step("not turned, forces of the gradient instead of 1", "changed", {"force": "gradient"}),
 )
 

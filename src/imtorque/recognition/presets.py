@@ -27,6 +27,7 @@ Method = Literal[
 ]
 
 PAPER_REGIONS = (1 / 4, 1 / 2, 1)
+PAPER_DISTANCES = (1 / 8, 1 / 4, 3 / 8, 1 / 2)
 SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
 LEAST = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
 
@@ -61,13 +62,16 @@ def paper_block(
     align: bool = False,
     force: Force = "unit",
     regions: tuple[float, ...] = PAPER_REGIONS,
+    distances: tuple[float, ...] = PAPER_DISTANCES,
+    words: int = 1024,
 ) -> Pipeline:
     """Torque patches of one sign, all extrema and nothing else, unit forces: the nearest to the paper's numbers.
 
     The paper also turns each patch (`align`), with which its numbers are out of reach.
     """
     patches = TorquePatches(force=force, sigma=sqrt(2), count=count, threshold=0.05, sign=sign)
-    return _block([("patches", patches), ("describe", MultiscaleTorque(regions=regions, align=align))], words=1024)
+    descriptor = MultiscaleTorque(regions=regions, distances=distances, align=align)
+    return _block([("patches", patches), ("describe", descriptor)], words=words)
 
 
 # By the name of a block, how to make it.
