@@ -37,10 +37,13 @@ class Step:
 
 
 STEPS = (
-    Step("a Gaussian of 25 pixels at every extremum, share 0.3; open: 500 extrema, by |torque|, smoothing 2", "stated"),
+    Step(
+        "a Gaussian of 25 pixels at every extremum, share 0.3; open: 500 extrema, by their torque, smoothing 2",
+        "stated",
+    ),
     *(Step(f"{count} extrema", "open", count=count) for count in (50, 250, 1000, 4000)),
     Step("every extremum counts alike", "open", weight="one"),
-    Step("an extremum counts by |torque| times its size", "open", weight="size"),
+    Step("an extremum counts by its torque times its size", "open", weight="size"),
     Step("smoothing of 1.41 pixels before edges, as everywhere else", "open", edge_sigma=SQRT2),
 )
 
