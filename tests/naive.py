@@ -239,6 +239,33 @@ def gradient_torque(image, size):
     return out
 
 
+def gradient_disk(image, size):
+    """Torque of half-pixel differences over one disk around every pixel, over its number of pixels.
+
+    Each row of the disk holds the differences between its pixels and to the one before and after it, each column too.
+    """
+    height, width = image.shape
+    radius = size // 2
+    inside = [(dy, dx) for dy in range(-radius, radius + 1) for dx in range(-radius, radius + 1)]
+    inside = [place for place in inside if holds("disk", size, *place)]
+
+    def pixel(y, x):
+        return image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)]
+
+    across = {(dy, dx + step) for dy, dx in inside for step in (-1, 0)}
+    down = {(dy + step, dx) for dy, dx in inside for step in (-1, 0)}
+    out = np.zeros(image.shape)
+    for y in range(height):
+        for x in range(width):
+            total = 0.0
+            for dy, dx in across:
+                total -= (dx + 0.5) * (pixel(y + dy, x + dx + 1) - pixel(y + dy, x + dx))
+            for dy, dx in down:
+                total -= (dy + 0.5) * (pixel(y + dy + 1, x + dx) - pixel(y + dy, x + dx))
+            out[y, x] = total / (2 * len(inside))
+    return out
+
+
 def smoothed(image, sigma):
     """Gaussian of radius ceil(4 sigma), border pixels repeated."""
     radius = max(1, math.ceil(4 * sigma))
@@ -735,17 +762,18 @@ def round_away(value):
 
 def multiscale_torque(fx, fy, y, x, size, regions, distances, align):
     """The descriptor of one patch: torque of regions around its centre and around points along eight directions."""
+    tall, wide = (size, size) if np.ndim(size) == 0 else size
     turn = nearest_direction(fx, fy, y, x, size) if align else 0
     values = []
     for region in regions:
-        side = 2 * max(1, round_away((region * size - 1) / 2)) + 1
-        values.append(torque(fx, fy, y, x, side))
+        sides = tuple(2 * max(1, round_away((region * side - 1) / 2)) + 1 for side in (tall, wide))
+        values.append(torque(fx, fy, y, x, sides))
         for direction in range(8):
             angle = (direction + turn) % 8 * math.pi / 4
             for distance in distances:
-                dy = round_away(round(distance * size * math.sin(angle), 9))
-                dx = round_away(round(distance * size * math.cos(angle), 9))
-                values.append(torque(fx, fy, y + dy, x + dx, side))
+                dy = round_away(round(distance * tall * math.sin(angle), 9))
+                dx = round_away(round(distance * wide * math.cos(angle), 9))
+                values.append(torque(fx, fy, y + dy, x + dx, sides))
     return np.array(values)
 
 

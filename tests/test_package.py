@@ -60,6 +60,7 @@ PUBLIC = [
     "grid_max_flow",
     "itti_saliency",
     "optical_flow",
+    "paper_strength",
     "patch_moments",
     "pattern_edges",
     "propose_objects",

@@ -131,6 +131,35 @@ def test_gradient_torque_is_the_torque_of_half_pixel_differences(size):
     assert_allclose(gradient_torque(image, [size]).tau[0], naive.gradient_torque(image, size), atol=2e-6)
 
 
+@pytest.mark.parametrize("size", [1, 3, 7, 13, 31])
+def test_gradient_torque_of_disks_is_the_torque_of_half_pixel_differences(size):
+    image = np.random.default_rng(2).random((9, 7))
+    found = gradient_torque(image, [size], patch="disk").tau[0]
+    assert_allclose(found, naive.gradient_disk(image, size), atol=2e-6)
+
+
+def test_gradient_torque_of_a_bright_disc_in_a_disk_just_as_large_is_1():
+    y, x = np.indices((41, 41)) - 20
+    image = (y**2 + x**2 <= 12**2).astype(float)
+    assert_allclose(gradient_torque(image, [25], patch="disk").tau[0, 20, 20], 1, atol=1e-6)
+
+
+def test_gradient_torque_of_a_smooth_disk_is_mean_inside_minus_mean_on_the_circle():
+    y, x = np.indices((121, 121)) - 60.0
+    image = np.cos(x / 17) + 0.5 * np.sin((x + 2 * y) / 23) + (x**2 + y**2) / 4000
+    angle = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
+    radius = 40.5  # between the last pixel inside and the first outside
+    ring = (np.cos(radius * np.cos(angle) / 17) + radius**2 / 4000).mean()
+    inside = image[y**2 + x**2 <= 40**2].mean()
+    found = gradient_torque(image, [81], patch="disk", value_range=(0, 1)).tau[0, 60, 60]
+    assert_allclose(found, inside - ring, atol=0.01 * abs(inside - ring))
+
+
+def test_gradient_torque_knows_no_disk_with_two_sides():
+    with pytest.raises(ValueError, match=r"a disk has one size, got \(height, width\) pairs"):
+        gradient_torque(np.zeros((9, 9)), [(3, 5)], patch="disk")
+
+
 def test_gradient_torque_is_in_parts_of_the_value_range():
     image = np.random.default_rng(1).random((20, 30))
     tau = gradient_torque(image, [5]).tau

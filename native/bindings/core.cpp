@@ -236,6 +236,18 @@ void bind_torque(nb::module_& m) {
             return tau;
         },
         "image"_a, "heights"_a, "widths"_a);
+    m.def(
+        "gradient_disks",
+        [](In<double, 2> image, In<int64_t, 1> sizes) {
+            const size_t height = image.shape(0), width = image.shape(1);
+            auto tau = make<float, 3>({sizes.shape(0), height, width});
+            std::vector<int> radii;
+            for (size_t k = 0; k < sizes.shape(0); ++k) radii.push_back(static_cast<int>(sizes.data()[k] / 2));
+            nb::gil_scoped_release release;
+            gradient_disks(image.data(), static_cast<int>(height), static_cast<int>(width), radii, tau.data());
+            return tau;
+        },
+        "image"_a, "sizes"_a);
 }
 
 void bind_extrema(nb::module_& m) {

@@ -24,22 +24,22 @@ void require_within(const In<int32_t, 2>& index, int count) {
 void bind_descriptors(nb::module_& m) {
     m.def(
         "multiscale_torque",
-        [](Plane fx, Plane fy, double steps, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> size,
-           In<double, 1> regions, In<double, 1> distances, bool align) {
+        [](Plane fx, Plane fy, double steps, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height,
+           In<int64_t, 1> width, In<double, 1> regions, In<double, 1> distances, bool align) {
             require_same_shape(fx, fy);
             const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)),
                               steps,     nullptr};
             const Layout layout{regions.data(), static_cast<int>(regions.size()), distances.data(),
                                 static_cast<int>(distances.size()), align};
-            if (x.size() != y.size() || size.size() != y.size())
+            if (x.size() != y.size() || height.size() != y.size() || width.size() != y.size())
                 throw std::invalid_argument("patches differ in number");
             auto descriptors = make<float, 2>({y.size(), static_cast<size_t>(descriptor_length(layout))});
             nb::gil_scoped_release release;
-            multiscale_torque(field, y.data(), x.data(), size.data(), static_cast<long long>(y.size()), layout,
-                              descriptors.data());
+            multiscale_torque(field, y.data(), x.data(), height.data(), width.data(), static_cast<long long>(y.size()),
+                              layout, descriptors.data());
             return descriptors;
         },
-        "fx"_a, "fy"_a, "steps"_a, "y"_a, "x"_a, "size"_a, "regions"_a, "distances"_a, "align"_a);
+        "fx"_a, "fy"_a, "steps"_a, "y"_a, "x"_a, "height"_a, "width"_a, "regions"_a, "distances"_a, "align"_a);
     m.def(
         "direction_histograms",
         [](Plane gx, Plane gy, int size, In<int32_t, 1> top, In<int32_t, 1> left) {

@@ -30,6 +30,7 @@ from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.moments import Moments, patch_moments
 from imtorque.ownership import OwnershipModel, border_ownership
+from imtorque.paper_edges import paper_strength
 from imtorque.patterns import pattern_edges
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
@@ -91,6 +92,7 @@ __all__ = [
     "grid_max_flow",
     "itti_saliency",
     "optical_flow",
+    "paper_strength",
     "patch_moments",
     "pattern_edges",
     "propose_objects",

@@ -19,6 +19,7 @@ from imtorque.torque import require_edges, torque_volume
 
 MOST_TOGETHER = 1 << 24  # torques held at a time where many sizes vote: sizes share the tables that they come from
 Votes = Literal["supporting", "absolute", "separate"]
+Weight = Literal["one", "area", "torque"]
 
 
 @renamed_argument("sign", "votes")
@@ -27,7 +28,7 @@ def contribution_map(
     extrema: Extrema,
     *,
     votes: Votes = "supporting",
-    weight: Literal["one", "area", "torque"] = "one",
+    weight: Weight = "one",
     patch: Patch = "square",
     pattern: Pattern = "circle",
     polarity: Polarity = "signed",

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._patches import patch_arrays, sides
+from imtorque._patches import check_patch, patch_arrays, sides
 from imtorque._types import Edges, Float32Array, Image, IntArray, Patch, Sizes, TorqueVolume, check_sizes
 from imtorque.images import Picture, ValueRange
 from imtorque.patterns import Pattern, Polarity, pattern_edges
@@ -195,19 +195,22 @@ def torque_spectrum(
     return _native.torque_spectrum(field._field, *patch_arrays(field, array, patch, alpha, polarity), y, x)
 
 
-def gradient_torque(image: Image | Picture, sizes: Sizes, *, value_range: ValueRange | None = None) -> TorqueVolume:
+def gradient_torque(
+    image: Image | Picture, sizes: Sizes, *, patch: Patch = "square", value_range: ValueRange | None = None
+) -> TorqueVolume:
     """Compute the torque of the whole image gradient without computing a gradient (Appendix A).
 
     For half-pixel differences the torque of a square is exactly the mean of its pixels minus the mean of the four lines
-    of pixels just outside it; of a rectangle, minus half the mean of either pair of lines. Beyond the border the image
-    repeats its border pixels.
+    of pixels just outside it; of a rectangle, minus half the mean of either pair of lines; of a disk, for which the
+    paper proves it, minus a mean of the pixels just outside, each weighed by how far along its row or column it lies.
+    Beyond the border the image repeats its border pixels.
 
     Parameters
     ----------
     image, value_range
         As for `detect_edges`; the torque counts in parts of the value range.
-    sizes
-        As for `torque_volume`.
+    sizes, patch
+        As for `torque_volume`. Squares take the same time at any size, disks a time that grows with their radius.
 
     Examples
     --------
@@ -217,8 +220,11 @@ def gradient_torque(image: Image | Picture, sizes: Sizes, *, value_range: ValueR
     1.0
     """
     array = check_sizes(sizes)
+    check_patch(patch, array)
     grey = Picture(image, value_range).grey()
     centred = grey.astype(np.float64) - float(grey.mean(dtype=np.float64))
+    if patch == "disk":
+        return TorqueVolume(_native.gradient_disks(centred, sides(array)[0]), array)
     heights, widths = sides(array)
     return TorqueVolume(_native.gradient_torque(centred, heights, widths), array)
 

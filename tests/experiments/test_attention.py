@@ -62,6 +62,11 @@ def test_the_experiment_writes_results_a_table_and_pictures(data, tmp_path):
     for row in results["rows"]:
         assert all(np.isfinite(row[metric]) for metric in ("f", "f_per_image", *METRICS))
     assert all(d["low"] <= d["value"] <= d["high"] for d in results["differences"])
+    ladder = results["readings"]
+    assert ladder[0]["f"] == next(row["f"] for row in results["rows"] if row["method"] == "torque-paper")
+    assert ladder[0]["with_gbvs"] == next(row["f"] for row in results["rows"] if row["method"] == "gbvs+torque-paper")
+    assert {step["kind"] for step in ladder} == {"stated", "open"}
+    assert not any(method.startswith("reading") for method in methods)
     assert sorted(path.name for path in out.iterdir()) == [
         "examples.png",
         "precision-recall.png",

@@ -16,7 +16,7 @@ from imtorque.synthetic import scene, texture
 SHAPE = (48, 64)
 KEYS = [
     *("experiment", "command", "version", "commit", "data", "data_sha256", "split", "images", "settings"),
-    *("rows", "differences", "notes"),
+    *("rows", "differences", "readings", "notes"),
 ]
 
 
@@ -134,8 +134,23 @@ def test_car_side_reports_the_centre_control_and_the_papers_grid(tmp_path):
     assert {"canny-sqrt2", "canny-sqrt2+torque", "canny-sqrt2+torque-paper", "control:canny-sqrt2+centre"} <= set(
         methods
     )
-    assert not any(method.startswith("grid") for method in methods)
+    assert {"canny-binary", "canny-binary+torque-paper", "control:canny-binary+magnitude"} <= set(methods)
+    assert not any(method.startswith(("grid", "reading")) for method in methods)
     assert len(found["settings"]["grid"]) == 10
+
+
+def test_the_ladder_of_readings_marks_each_choice_and_has_its_gain(tmp_path):
+    write_cars(tmp_path / "caltech101")
+    run("reproduce", "car-side", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
+    found, _ = check_form(tmp_path / "out", "car-side")
+    ladder = found["readings"]
+    assert ladder[0]["kind"] == "stated"
+    assert {step["kind"] for step in ladder} == {"stated", "open", "changed"}
+    nearest = next(row for row in found["rows"] if row["method"] == "canny-binary+torque-paper")
+    assert ladder[0]["f"] == nearest["f"]
+    for step in ladder:
+        assert step["low"] <= step["gain"] <= step["high"]
+    assert "| all extrema | changed |" in (tmp_path / "out" / "table.md").read_text()
 
 
 def test_truth_of_another_size_is_named(tmp_path):
@@ -197,7 +212,7 @@ def test_a_report_is_written_whole_with_its_pictures(tmp_path):
 
 def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path):
     pytest.importorskip("skimage")
-    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    write_berkeley(tmp_path / "bsds500", ["train", "val"])
     run("reproduce", "regions", "--data", tmp_path, "--out", tmp_path / "out", *QUICK, "--set", "every=1")
     found, _ = check_form(tmp_path / "out", "regions", "covering")
     rows = {row["method"]: row for row in found["rows"]}
@@ -208,6 +223,10 @@ def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path)
     assert rows["ncut"]["paper"] == 0.390
     pairs = {(d["a"], d["b"]) for d in found["differences"] if d["metric"] == "covering"}
     assert {("torque", "ncut"), ("torque", "control:grid"), ("torque-paper", "control:grid-paper")} <= pairs
+    assert rows["reference:gpb-ucm"]["covering"] > 0.5
+    ladder = found["readings"]
+    assert ladder[0]["covering"] == rows["torque-paper"]["covering"]
+    assert [step["kind"] for step in ladder] == ["stated"] + ["open"] * 7
     assert found["settings"]["tuned_on"] == "2 images of train"
     assert (tmp_path / "out" / "examples.png").stat().st_size > 0
 

@@ -19,7 +19,7 @@ from imtorque.synthetic import texture
 
 SHAPE = (60, 80)
 ROWS = {
-    *("canny-binary", "canny-binary+torque", "canny-binary+torque-paper", "torque-paper"),
+    *("canny-binary", "canny-binary+torque", "canny-binary+torque-paper"),
     *("canny-magnitude", "canny-magnitude+torque", "grabcut+torque-box"),
     *("control:ellipse", "control:grabcut-centred-box", "control:canny-magnitude+fixed-size"),
 }
@@ -95,6 +95,9 @@ def test_figure_ground_chooses_on_one_set_and_reports_on_the_other(data):
     for chosen in found["settings"]["chosen"].values():
         assert chosen["canny-binary"][1] == chosen["canny-binary+torque"][1]  # the same eta and k
         assert chosen["canny-magnitude"][1] == chosen["canny-magnitude+torque"][1]
+    assert {step["kind"] for step in found["readings"]} == {"stated", "open", "changed"}
+    assert found["readings"][0]["iou"] == methods["canny-binary+torque-paper"]["iou"]
+    assert {"gain_caltech", "gain_horses"} <= set(found["readings"][0])
     for name in ("examples-caltech.png", "examples-horses.png"):
         assert (data / "out" / name).stat().st_size > 0
 

@@ -83,11 +83,11 @@ shares = st.lists(st.sampled_from([0.1, 0.125, 0.25, 0.4, 0.5, 1.0]), min_size=1
 @given(exact_fields(), st.data())
 def test_the_multiscale_descriptor_is_the_torque_of_its_regions(edges, data):
     y, x = (data.draw(st.integers(-3, n + 3)) for n in edges.shape)
-    size, regions, away = data.draw(odd_sizes), data.draw(shares), data.draw(shares)
+    height, width, regions, away = (data.draw(drawn) for drawn in (odd_sizes, odd_sizes, shares, shares))
     align = data.draw(st.booleans())
-    patch = (np.array([value]) for value in (y, x, size))
+    patch = (np.array([value]) for value in (y, x, height, width))
     found = _native.multiscale_torque(edges.fx, edges.fy, edges.steps, *patch, np.array(regions), np.array(away), align)
-    expected = naive.multiscale_torque(edges.fx, edges.fy, y, x, size, regions, away, align)
+    expected = naive.multiscale_torque(edges.fx, edges.fy, y, x, (height, width), regions, away, align)
     assert_allclose(found[0], expected, atol=1e-5)
 
 
@@ -123,7 +123,7 @@ def test_every_kernel_gives_the_same_bits_with_and_without_avx2_and_with_any_num
     descriptors, words = (rng.random((n, 99), dtype=np.float32) for n in (700, 70))
     gx, gy = (rng.standard_normal((70, 90)).astype(np.float32) for _ in range(2))
     starts = np.arange(0, 40, 8, dtype=np.int32)
-    patches = [rng.integers(0, 70, 600), rng.integers(0, 90, 600), 2 * rng.integers(2, 20, 600) + 1]
+    patches = [rng.integers(0, 70, 600), rng.integers(0, 90, 600), *2 * rng.integers(2, 20, (2, 600)) + 1]
     edges = imtorque.Edges(gx, gy)
     layout = (np.array([0.25, 0.5]), np.array([0.25, 0.5]), True)
     products = descriptors[:60] @ descriptors[:60].T
@@ -169,4 +169,4 @@ def test_kernels_refuse_what_does_not_fit_together():
         _native.train_machines(plane, np.zeros(3, np.int32), 1.0, 0.1, 1, plane)
     one, two, share = np.zeros(1, np.int64), np.zeros(2, np.int64), np.ones(1)
     with pytest.raises(ValueError, match="differ in number"):
-        _native.multiscale_torque(plane, plane, 1.0, one, two, one, share, share, False)
+        _native.multiscale_torque(plane, plane, 1.0, one, two, one, one, share, share, False)

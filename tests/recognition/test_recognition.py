@@ -214,9 +214,23 @@ def test_the_descriptor_refuses_layouts_that_are_none(options, message):
         multiscale_torque(gradient_edges(disc()), Extrema([30], [30], [15], [1.0]), **options)
 
 
-def test_rectangles_are_refused():
-    with pytest.raises(ValueError, match="must be squares"):
-        multiscale_torque(gradient_edges(disc()), Extrema([30], [30], [[15, 9]], [1.0]))
+def test_a_rectangle_is_described_by_rectangles_of_its_shape():
+    edges = gradient_edges(disc())
+    found = multiscale_torque(edges, Extrema([30], [30], [[21, 11]], [1.0]), regions=(1.0,), distances=(1.0,))
+    torque = torque_map(edges, (21, 11))
+    assert_allclose(found[0, [0, 1, 3]], [torque[30, 30], torque[30, 41], torque[51, 30]], atol=1e-6)
+
+
+def test_squares_may_be_given_as_rectangles():
+    edges = gradient_edges(disc())
+    square, pair = (Extrema([30, 20], [30, 28], size, [1.0, 1.0]) for size in ([15, 9], [[15, 15], [9, 9]]))
+    assert_array_equal(multiscale_torque(edges, square, align=True), multiscale_torque(edges, pair, align=True))
+
+
+def test_all_extrema_can_be_asked_for():
+    image = draw_picture("ring", 0)
+    every = TorquePatches(count=None, threshold=0.0).detect(image)
+    assert len(every) > len(TorquePatches(count=50, threshold=0.0).detect(image)) == 50
 
 
 def test_colour_describes_what_grey_cannot_see():

@@ -10,7 +10,7 @@ import typer
 
 from imtorque.cli import tasks
 from imtorque.cli.blob_tasks import FindBlobs
-from imtorque.cli.boundary_tasks import DetectBoundaries, Detector
+from imtorque.cli.boundary_tasks import DetectBoundaries, Detector, PaperEdges, PaperForm
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.parsing import parse_pattern, parse_sizes
@@ -219,6 +219,7 @@ def edges(
             "closed contours. They take seconds, and none of --sigma, --low, --high, --force."
         ),
     ] = Detector.canny,
+    paper: PaperForm = False,
     page: Page = None,
     channel: Channel = None,
     reduce: Reduce = 1,
@@ -235,13 +236,14 @@ def edges(
     Example: [bold]imtorque edges sample:hopper --strengthen[/bold]
     """
     if detector != Detector.canny:
-        if (sigma, low, high, force) != (SQRT2, None, None, Force.unit):
-            raise typer.BadParameter("--sigma, --low, --high and --force are Canny's", param_hint="--detector")
+        if (sigma, low, high, force, paper) != (SQRT2, None, None, Force.unit, False):
+            raise typer.BadParameter("--sigma, --low, --high, --force and --paper are Canny's", param_hint="--detector")
         boundaries = DetectBoundaries(detector.value, strengthen, Opening(page, channel, reduce))
         run_task(boundaries, images, out, jobs, as_json, _describe_strengthened)
         return
-    if strengthen:
-        strengthened = tasks.StrengthenEdges(sigma, low, high, opening=Opening(page, channel, reduce))
+    if paper or strengthen:
+        form = PaperEdges if paper else tasks.StrengthenEdges
+        strengthened = form(sigma, low, high, opening=Opening(page, channel, reduce))
         run_task(strengthened, images, out, jobs, as_json, _describe_strengthened)
         return
     task = tasks.FindEdges(sigma, low, high, force.value, Opening(page, channel, reduce))

@@ -15,6 +15,7 @@ from imtorque.evaluation.matching import Matching
 from imtorque.experiments.report import Request, difference
 
 OPTIONS = ("matching", "samples")
+READING = "reading:"  # begins the names of maps that stand in the ladder of readings, not in the table
 Scores = dict[tuple[str, str], evaluation.BoundaryScores]  # by method and matching
 AllScores = Mapping[tuple[str, str], Sequence[evaluation.BoundaryScores]]
 
@@ -80,7 +81,7 @@ def matchings(method: str, chosen: str) -> tuple[Matching, ...]:
     """Return how a method is matched: its own way first, then the way of the rows it is compared with."""
     if chosen == "min_cost":
         return ("min_cost",)
-    extra = method == "torque" or method.startswith("control:") or "+torque-" in method
+    extra = method == "torque" or method.startswith(("control:", READING)) or "+torque-" in method
     if chosen == "cardinality" or extra:
         return ("cardinality",)
     return ("min_cost", "cardinality")

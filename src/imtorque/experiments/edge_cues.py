@@ -8,15 +8,19 @@ import numpy as np
 
 from imtorque import _native
 from imtorque._types import Edges, FloatArray, Image
-from imtorque.contribution import contribution_map, dense_contribution
-from imtorque.edges import RECIPES, detect_edges
+from imtorque.boundaries import LOG_SHIFT
+from imtorque.contribution import dense_contribution
+from imtorque.edges import RECIPES, canny_recipe, detect_edges
 from imtorque.edges.recipes import BOUNDARY_SIZES, LOWEST_GRADIENT
 from imtorque.extrema import find_extrema
-from imtorque.images import grey_image
+from imtorque.images import Picture, grey_image
+from imtorque.paper_edges import normalised_contribution
+from imtorque.resizing import shrunk
 
-EXTREMUM_SIZES = range(3, 92, 2)  # the paper's, for pictures of this size
+EXTREMUM_SIZES = range(3, 92, 2)  # the paper's, for pictures halved to 161 x 241
 GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)
 DENSITY_SIZES = (17, 31, 55, 97)
+SHRINKING = (2, 3)  # of the pictures that the multiscale control finds edges in
 CENTRE_WIDTH = 0.25  # standard deviation of the centre prior, as a part of the picture's sides
 
 
@@ -32,6 +36,7 @@ def cue(name: str, image: Image, edges: Edges, sigma: float) -> FloatArray:
         "extrema": lambda: extremum_contribution(image, sigma, 5000)[None],
         "gradient": lambda: _gradients(image),
         "density": lambda: _densities(edges),
+        "multi": lambda: _multiscale(image, sigma),
         "position": lambda: _position(edges.shape),
     }[name]()
 
@@ -44,8 +49,7 @@ def sized_contributions(edges: Edges) -> FloatArray:
 def extremum_contribution(image: Image, sigma: float, count: int) -> FloatArray:
     """Return the paper's: Canny's edges, unit forces, the strongest extrema, scaled to [0, 1] in each image."""
     edges = detect_edges(image, sigma=sigma)
-    votes = np.maximum(contribution_map(edges, find_extrema(edges, sizes=EXTREMUM_SIZES, count=count)), 0)
-    return np.asarray(votes / max(float(votes.max()), 1e-30))
+    return normalised_contribution(edges, find_extrema(edges, sizes=EXTREMUM_SIZES, count=count))
 
 
 def centre_prior(shape: tuple[int, int]) -> FloatArray:
@@ -59,6 +63,20 @@ def _gradients(image: Image) -> FloatArray:
     grey = grey_image(image)
     gradients = (np.hypot(*_native.smoothed_gradient(grey, sigma)) for sigma in GRADIENT_SIGMAS)
     return np.stack([np.log(gradient + LOWEST_GRADIENT) for gradient in gradients])
+
+
+def _multiscale(image: Image, sigma: float) -> FloatArray:
+    """Return the logarithm of Canny's strength in smaller pictures, within a pixel of theirs."""
+    from scipy import ndimage
+
+    grey, recipe = grey_image(image), canny_recipe(sigma)
+    found = []
+    for factor in SHRINKING:
+        small = recipe.edges(Picture(shrunk(grey, factor), (0.0, 1.0)))
+        near = ndimage.maximum_filter(np.minimum(small.strength, 1).astype(np.float64), 3)
+        large = near.repeat(factor, axis=0).repeat(factor, axis=1)[: grey.shape[0], : grey.shape[1]]
+        found.append(np.log(large + LOG_SHIFT))
+    return np.stack(found)
 
 
 def _densities(edges: Edges) -> FloatArray:

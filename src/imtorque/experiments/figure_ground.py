@@ -23,6 +23,7 @@ from imtorque.experiments.figure_cases import (
     source_files,
     spread_over,
 )
+from imtorque.experiments.figure_readings import PUBLISHED, ladder_rows, ladder_ways
 from imtorque.experiments.figure_rows import (
     COSTS,
     Way,
@@ -59,7 +60,8 @@ CHOSEN: dict[str, Way] = {
 }
 COMPARED = (
     ("canny-binary+torque", "canny-binary"),
-    ("canny-binary+torque-paper", "canny-binary"),
+    ("canny-binary+torque-paper", "canny-binary-published"),
+    ("canny-binary+torque-paper", "canny-magnitude"),
     ("canny-binary+torque", "canny-magnitude"),
     ("canny-magnitude+torque", "canny-magnitude"),
     ("canny-magnitude+torque", "control:ellipse"),
@@ -78,8 +80,11 @@ NOTES = (
     "iou: intersection over union with the object, mean over all images; the fixation is the object's centroid, or its "
     "pixel nearest to that. Pictures have a longer side of at most 200 pixels.",
     "BASE+torque has the edge map alone changed: the same eta, k and splat, and no prior of size; settings say which. "
-    "Of these, strengthened edges are weighed on all maxima of the gradient, the others on Canny's. torque(Canny) of "
-    "the paper is the contribution alone, so torque-paper and canny-binary+torque-paper are one map.",
+    "Of these, strengthened edges are weighed on all maxima of the gradient, the others on Canny's. The forces of "
+    "canny-binary+torque are gradients: judge it beside canny-magnitude.",
+    "canny-binary+torque-paper is one reading of the paper's torque(Canny), which is the contribution alone: eta/k "
+    "5/20 as Mishra's cut was published, whose base is canny-binary-published; maxima and minima apart. The ladder has "
+    "its other readings.",
     "figure: segment_figure as it is, without settings: the best of many cuts, made by colour, texture, edges and "
     "torque, of sizes from a tenth of the picture to all of it; learned from other pictures of Caltech, and from no "
     "horse (imtorque.experiments.figure_weights). control:no-torque: the same without torque, learned anew.",
@@ -93,11 +98,13 @@ def run(request: Request) -> Report:
     sources = _sources(request)
     choices = _choices(sources, request)
     scored: dict[str, dict[str, NDArray[np.float64]]] = {}
+    read: dict[str, dict[Way, NDArray[np.float64]]] = {}
     for name, found in sources.items():
         ways = rows_of(choices[name])
-        score = partial(score_ways, ways=sorted(set(ways.values())))
+        score = partial(score_ways, ways=sorted({*ways.values(), *ladder_ways()}))
         values = list(each(score, found, request.jobs, name))
         scored[name] = {row: column(values, way) for row, way in ways.items()}
+        read[name] = {way: column(values, way) for way in ladder_ways()}
     every = [source for found in sources.values() for source in found]
     return Report(
         data=" and ".join(sources),
@@ -111,15 +118,15 @@ def run(request: Request) -> Report:
         pictures={
             f"examples-{name}.png": figure_sheet(found, rows_of(choices[name])) for name, found in sources.items()
         },
+        readings=ladder_rows(read),
     )
 
 
 def rows_of(chosen: dict[str, Way]) -> dict[str, Way]:
     """Return every row's way of cutting, given what was chosen."""
-    paper = ("cue:torque-paper", chosen["canny-binary"][1])
     others = {
-        "canny-binary+torque-paper": paper,
-        "torque-paper": paper,
+        "canny-binary-published": ("cue:canny", PUBLISHED),
+        "canny-binary+torque-paper": ("reading:nearest", PUBLISHED),
         "canny-magnitude-cartesian": ("cartesian:magnitude", chosen["canny-magnitude"][1]),
     }
     return {**chosen, **others, **FIXED}

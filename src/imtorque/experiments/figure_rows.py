@@ -13,6 +13,7 @@ from imtorque._types import BoolArray, FloatArray
 from imtorque.experiments import figure_controls as controls
 from imtorque.experiments.figure_cases import Scene, Source, any_pixel, read_scene
 from imtorque.experiments.figure_choice import best_cut
+from imtorque.experiments.figure_readings import reading_cue
 from imtorque.images import Picture, grey_image
 from imtorque.segmentation.best_figure import best_cuts
 from imtorque.segmentation.cues import edge_cue
@@ -45,9 +46,9 @@ class Cutter:
     def _cut(self, way: Way) -> BoolArray:
         kind, setting = way
         name, _, extra = kind.partition(":")
-        if name == "cue":
+        if name in ("cue", "reading"):
             eta, k = COSTS[setting]
-            return self._polar(extra, eta=eta, k=k)
+            return self._polar(kind if name == "reading" else extra, eta=eta, k=k)
         if name == "prior":  # the published costs, for which the prior was set
             size = "torque" if setting == "torque" else float(setting) * math.sqrt(self.shape[0] * self.shape[1])
             return self._polar(extra, eta=5.0, k=20.0, size=size)
@@ -66,8 +67,13 @@ class Cutter:
 
     def _polar(self, cue: Any, **settings: Any) -> BoolArray:
         if cue not in self._cues:
-            self._cues[cue] = edge_cue(self.scene.image, cue)
+            self._cues[cue] = self._edge_map(cue)
         return segment_figure(self.scene.image, self.scene.fixation, edge_map=self._cues[cue], **settings)
+
+    def _edge_map(self, cue: Any) -> FloatArray:
+        if cue.startswith("reading:"):
+            return reading_cue(self.scene.image, self.scene.fixation, cue.removeprefix("reading:"))
+        return edge_cue(self.scene.image, cue)
 
     def _figure(self, anywhere: bool, torque: bool) -> BoolArray:
         """Return the figure as `segment_figure` finds it, or the same without torque; clicked anywhere on it."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from imtorque._types import Extrema, Image
 from imtorque.edges import detect_edges
+from imtorque.evaluation import regions_from_ucm
 from imtorque.experiments.normalised_cut import NormalisedCut, divide
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.resizing import shrunk
@@ -26,7 +27,10 @@ Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
 
 THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
-MODEL_COUNTS = (4, 6, 8, 12, 20)
+MODEL_COUNTS = (4, 6, 8, 12, 20, 40)
+PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
+UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
+REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}
 PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
@@ -39,6 +43,7 @@ class Picture:
     """A picture and what several methods need of it, found once."""
 
     image: Image
+    ucm: NDArray[Any] | None = None
 
     @cached_property
     def strengthened(self) -> Evidence:
@@ -121,6 +126,13 @@ def felzenszwalb(picture: Picture, *, smallest: int) -> Segmentations:
     return [labels.astype(np.int64) for labels in found]
 
 
+def closed_contours(picture: Picture) -> Segmentations:
+    """Cut the precomputed contours of gPb-OWT-UCM at every threshold (Arbelaez et al. 2011)."""
+    if picture.ucm is None:
+        raise ValueError("the picture must have precomputed contours, got none")
+    return [regions_from_ucm(picture.ucm, threshold).astype(np.int64) for threshold in UCM_THRESHOLDS]
+
+
 def _merged(**options: Any) -> Method:
     return Method(partial(merged_tree, **options), "threshold", THRESHOLDS)
 
@@ -129,7 +141,7 @@ def _merged(**options: Any) -> Method:
 METHODS: dict[str, dict[str, Method]] = {
     "torque": {"": _merged()},
     "torque-paper": {
-        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s), "models", MODEL_COUNTS) for s in (5.0, 20.0)
+        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s), "models", MODEL_COUNTS) for s in PAPER_SMOOTHNESS
     },
     "ncut": {
         f"colour sigma {s:g}": Method(partial(normalised_cuts, colour=s), "regions", CUT_COUNTS)
@@ -144,6 +156,7 @@ METHODS: dict[str, dict[str, Method]] = {
     "control:torque+gradient": {"": _merged(torque=False)},
     "control:grid-paper": {
         f"smoothness {s:g}": Method(partial(paper_form, smoothness=s, grid=True), "models", MODEL_COUNTS)
-        for s in (5.0, 20.0)
+        for s in PAPER_SMOOTHNESS
     },
+    REFERENCE: {"": Method(closed_contours, "threshold", UCM_THRESHOLDS)},
 }

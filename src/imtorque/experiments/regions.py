@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +18,10 @@ from imtorque import datasets, evaluation
 from imtorque._parallel import each
 from imtorque._types import FloatArray
 from imtorque.evaluation import RegionScores
-from imtorque.experiments.region_methods import METHODS, Picture
+from imtorque.experiments.region_methods import METHODS, REFERENCE, Picture
+from imtorque.experiments.region_readings import PAPER_FORM, Choice, ladder_rows
 from imtorque.experiments.report import Report, Request, Row, checksum, difference
+from imtorque.files import read_image
 from imtorque.render.regions import mean_colour_picture
 from imtorque.render.saliency import labelled_sheet
 
@@ -36,18 +37,12 @@ PAIRS = (
     ("torque", "control:grid+gradient"),
     ("torque-paper", "ncut"),
     ("torque-paper", "control:grid-paper"),
+    ("torque", REFERENCE),
+    ("control:grid", REFERENCE),
 )
 SHOWN = ("torque", "control:grid", "ncut", "felzenszwalb")
 EXAMPLES = 5
 Scores = dict[tuple[str, str], list[RegionScores]]  # by method and variant
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What training images chose for a method: the variant, and the place of the parameter's value."""
-
-    variant: str
-    place: int
 
 
 def run(request: Request) -> Report:
@@ -58,24 +53,34 @@ def run(request: Request) -> Report:
     every, samples = int(request.option("every", str(EVERY))), int(request.option("samples", "2000"))
     tuning = datasets.bsds500(root, TRAIN)[::every][: request.limit]
     records = datasets.bsds500(root, split)[: request.limit]
-    variants = [(name, variant) for name, choices in METHODS.items() for variant in choices]
-    chosen = choose(_gather(tuning, variants, request.jobs, TRAIN))
-    kept = [(name, choice.variant) for name, choice in chosen.items()]
-    scores = {name: found for (name, _), found in _gather(records, kept, request.jobs, split).items()}
+    with_ucm = all(_ucm_path(record).is_file() for record in [*tuning, *records])
+    methods = [name for name in METHODS if with_ucm or name != REFERENCE]
+    chosen = choose(_gather(tuning, [(name, v) for name in methods for v in METHODS[name]], request.jobs, TRAIN))
+    kept = dict.fromkeys((name, choice.variant) for name, choice in chosen.items())
+    kept |= dict.fromkeys((PAPER_FORM, variant) for variant in METHODS[PAPER_FORM])
+    found = _gather(records, list(kept), request.jobs, split)
+    scores = {name: found[name, choice.variant] for name, choice in chosen.items()}
     return Report(
         data=root.name,
-        data_sha256=checksum([p for r in [*tuning, *records] for p in (r.image_path, *r.truth_paths)], root),
+        data_sha256=checksum([path for record in [*tuning, *records] for path in _files(record, with_ucm)], root),
         split=split,
         images=len(records),
         settings={"tuned_on": f"{len(tuning)} images of {TRAIN}", "chosen": _described(chosen)},
-        rows=[_row(name, scores[name], chosen[name]) for name in METHODS],
+        rows=[_row(name, scores[name], chosen[name]) for name in methods],
         differences=[
             difference(a, b, metric, _interval(a, b, metric, scores, chosen, samples))
             for a, b in PAIRS
+            if {a, b} <= set(methods)
             for metric in ("covering", "pri", "voi")
         ],
-        notes=_notes(len(tuning)),
+        notes=_notes(len(tuning)) + ([] if with_ucm else ["No precomputed gPb-UCM contours in this data."]),
         pictures={"examples.png": _examples(records[:: max(1, len(records) // EXAMPLES)][:EXAMPLES], chosen)},
+        readings=ladder_rows(
+            {variant: coverings(found[PAPER_FORM, variant]) for variant in METHODS[PAPER_FORM]},
+            chosen[PAPER_FORM],
+            coverings(scores["ncut"])[:, chosen["ncut"].place],
+            samples,
+        ),
     )
 
 
@@ -84,6 +89,20 @@ def _root(data: Path) -> Path:
         if (root / "groundTruth").is_dir():
             return root
     raise ValueError(f"{data} must hold bsds500/images and bsds500/groundTruth, got neither there nor in itself")
+
+
+def _ucm_path(record: datasets.BerkeleyImage) -> Path:
+    split = record.image_path.parent
+    return split.parent.parent / "ucm" / split.name / f"{record.name}.png"
+
+
+def _files(record: datasets.BerkeleyImage, with_ucm: bool) -> list[Path]:
+    return [record.image_path, *record.truth_paths, *([_ucm_path(record)] if with_ucm else [])]
+
+
+def _picture(record: datasets.BerkeleyImage) -> Picture:
+    path = _ucm_path(record)
+    return Picture(record.image(), read_image(path) if path.is_file() else None)
 
 
 def _gather(
@@ -95,7 +114,7 @@ def _gather(
 
 
 def _score(record: datasets.BerkeleyImage, variants: Sequence[tuple[str, str]]) -> dict[tuple[str, str], RegionScores]:
-    picture, truths = Picture(record.image()), [person.segmentation for person in record.annotations()]
+    picture, truths = _picture(record), [person.segmentation for person in record.annotations()]
     scores = {}
     for name, variant in variants:
         method = METHODS[name][variant]
@@ -174,6 +193,10 @@ def _notes(tuned: int) -> list[str]:
         "control:grid has a blind grid of as many patches in place of the extrema; control:torque+gradient plain edges "
         "in place of the strengthened ones; control:grid+gradient both, and so knows no torque at all.",
         "The weights of merging were chosen on 100 training images for the method torque; the controls use the same.",
+        "reference:gpb-ucm: the contours that the authors of gPb-OWT-UCM published, cut at one threshold; their "
+        "detector was trained on these training images.",
+        "torque-paper is one reading of the paper, which names no numbers; the ladder has others, with their gain over "
+        "the normalised cut.",
         "The paper's numbers are of its own selection of Berkeley images and its own normalised cut.",
     ]
 

@@ -3,7 +3,11 @@
     {"experiment", "command", "version", "commit", "data", "data_sha256", "split", "images", "settings",
      "rows": [{"method": name, METRIC: number, ...}, ...],
      "differences": [{"a": name, "b": name, "metric": METRIC, "value": a minus b, "low", "high"}, ...],
+     "readings": [{"choice": text, "kind": "stated", "open" or "changed", METRIC: number, ...}, ...],
      "notes": [text, ...]}
+
+Readings are the ladder of an experiment: where the paper's words allow several, the effect of each choice. "stated" is
+what the paper says, "open" what it leaves open, "changed" what it says otherwise.
 
 All scores are fractions; low and high are the 95 % paired bootstrap interval.
 """
@@ -18,12 +22,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from imtorque.files import write_bytes, write_text
 
 Row = Mapping[str, Any]
+Kind = Literal["stated", "open", "changed"]
 FOLDERS = ("images", "masks")  # settings that name a folder of this computer
+SIGNED = ("value", "gain", "low", "high")  # begin the names of differences
+LADDER = (
+    "Ladder of readings. The first is the one in the table, the nearest to the paper's words and then to its numbers; "
+    "each other one makes a choice otherwise. *stated*: the paper says so; *open*: it leaves the choice open; "
+    "*changed*: it says otherwise. gain: over the same base without torque, with its 95 % interval."
+)
 
 
 class Interval(Protocol):
@@ -123,6 +134,8 @@ class Report:
         What a reader of the table must know.
     pictures
         PNG files by name.
+    readings
+        The ladder of readings, nearest first; empty where the paper leaves nothing open.
     """
 
     data: str
@@ -134,6 +147,7 @@ class Report:
     differences: Sequence[Row] = ()
     notes: Sequence[str] = ()
     pictures: Mapping[str, bytes] = field(default_factory=dict)
+    readings: Sequence[Row] = ()
 
 
 def difference(a: str, b: str, metric: str, interval: Interval) -> dict[str, Any]:
@@ -165,6 +179,7 @@ def results(report: Report, request: Request) -> dict[str, Any]:
         "settings": dict(report.settings),
         "rows": [dict(row) for row in report.rows],
         "differences": [dict(row) for row in report.differences],
+        "readings": [dict(row) for row in report.readings],
         "notes": list(report.notes),
     }
 
@@ -185,8 +200,10 @@ def tables(content: Mapping[str, Any]) -> str:
     head = f"# {content['experiment']}: {content['images']} images of {content['data']}, {content['split']}"
     parts = [head, f"`{content['command']}`, version {content['version']}", markdown_table(content["rows"])]
     if content["differences"]:
-        signed = [{**d, **{k: f"{d[k]:+.4f}" for k in ("value", "low", "high")}} for d in content["differences"]]
-        parts += ["Differences, a minus b, with their 95 % paired bootstrap intervals:", markdown_table(signed)]
+        heading = "Differences, a minus b, with their 95 % paired bootstrap intervals:"
+        parts += [heading, markdown_table([_signed(row) for row in content["differences"]])]
+    if content["readings"]:
+        parts += [LADDER, markdown_table([_signed(row) for row in content["readings"]])]
     parts += [f"- {note}" for note in content["notes"]]
     return "\n\n".join(parts) + "\n"
 
@@ -196,6 +213,11 @@ def markdown_table(rows: Sequence[Row]) -> str:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     lines = [columns, ["---"] * len(columns), *([_cell(row.get(key)) for key in columns] for row in rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _signed(row: Row) -> Row:
+    """Return a row whose differences have a sign."""
+    return {key: f"{value:+.4f}" if key.startswith(SIGNED) else value for key, value in row.items()}
 
 
 def _cell(value: Any) -> str:

@@ -11,7 +11,7 @@ from sklearn.preprocessing import Normalizer
 
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.sift import DenseSIFT
-from imtorque.recognition.torque_patches import MultiscaleTorque, Sign, TorquePatches
+from imtorque.recognition.torque_patches import Force, MultiscaleTorque, Sign, TorquePatches
 from imtorque.recognition.working_picture import WorkingPictures
 
 Method = Literal[
@@ -27,7 +27,8 @@ Method = Literal[
 ]
 
 PAPER_REGIONS = (1 / 4, 1 / 2, 1)
-PAPER_COUNT = 1000  # extrema of both signs
+PAPER_DISTANCES = (1 / 8, 1 / 4, 3 / 8, 1 / 2)
+SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
 LEAST = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
 
 
@@ -54,10 +55,23 @@ def colour_block() -> Pipeline:
     return _block([("patches", patches), ("describe", MultiscaleTorque(least=LEAST))], words=1024)
 
 
-def paper_block(sign: Sign) -> Pipeline:
-    """Torque patches of one sign, as the paper has them: unit forces, extrema alone, aligned descriptors."""
-    patches = TorquePatches(force="unit", sigma=sqrt(2), count=PAPER_COUNT, threshold=0.05, sign=sign)
-    return _block([("patches", patches), ("describe", MultiscaleTorque(regions=PAPER_REGIONS, align=True))], words=1024)
+def paper_block(
+    sign: Sign,
+    *,
+    count: int | None = None,
+    align: bool = False,
+    force: Force = "unit",
+    regions: tuple[float, ...] = PAPER_REGIONS,
+    distances: tuple[float, ...] = PAPER_DISTANCES,
+    words: int = 1024,
+) -> Pipeline:
+    """Torque patches of one sign, all extrema and nothing else, unit forces: the nearest to the paper's numbers.
+
+    The paper also turns each patch (`align`), with which its numbers are out of reach.
+    """
+    patches = TorquePatches(force=force, sigma=sqrt(2), count=count, threshold=0.05, sign=sign)
+    descriptor = MultiscaleTorque(regions=regions, distances=distances, align=align)
+    return _block([("patches", patches), ("describe", descriptor)], words=words)
 
 
 # By the name of a block, how to make it.
@@ -65,8 +79,8 @@ BLOCKS: Mapping[str, Callable[[], Pipeline]] = {
     "sift": sift_block,
     "fine": fine_block,
     "unsigned": unsigned_block,
-    "paper-maxima": lambda: paper_block(1),
-    "paper-minima": lambda: paper_block(-1),
+    "paper-maxima": lambda: paper_block(SIGNED_BLOCKS["maxima"]),
+    "paper-minima": lambda: paper_block(SIGNED_BLOCKS["minima"]),
     "colour": colour_block,
     "sift-again": lambda: sift_block(seed=1),  # other words: what a second codebook alone gains
 }
@@ -106,8 +120,9 @@ def features(method: Method = "sift+torque") -> Pipeline:
     Parameters
     ----------
     method
-        "sift", "torque" (what works best), "torque-paper" (the paper's reading), or joined: "sift+torque" (1 : 1),
-        "sift+torque-1:2" (twice as much SIFT, the paper's share) or "sift+torque-paper" (the paper's, also 1 : 2).
+        "sift", "torque" (what works best), "torque-paper" (one reading of the paper: all extrema, unit forces, patches
+        not turned), or joined: "sift+torque" (1 : 1), "sift+torque-1:2" (twice as much SIFT, the paper's share) or
+        "sift+torque-paper" (also 1 : 2).
         "torque-colour" and "sift+torque-colour" see colour too; "control:sift+sift" has two codebooks of SIFT.
 
     Examples

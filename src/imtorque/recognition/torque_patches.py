@@ -40,7 +40,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     sigma
         Smoothing before the gradient is taken, in pixels.
     count
-        How many extrema at most, the strongest of both signs.
+        How many extrema at most, the strongest of both signs; None for all.
     threshold
         Smallest |torque| of an extremum.
     sign
@@ -62,7 +62,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
 
     force: Force = "gradient"
     sigma: float = 1.0
-    count: int = 1500
+    count: int | None = 1500
     threshold: float = 0.02
     sign: Sign | None = None
     largest: float = 0.5
@@ -180,14 +180,15 @@ def multiscale_torque(
     """Describe patches by the torque of regions of several sizes along eight directions (the paper's MST).
 
     Around the centre of a patch of side s, and around the points at `distances` times s from it in eight directions,
-    the torque of square regions of `regions` times s is taken, each about its own centre.
+    the torque of square regions of `regions` times s is taken, each about its own centre. Of rectangles likewise.
 
     Parameters
     ----------
     edges
         Edge vectors.
     patches
-        What `TorquePatches` or `find_extrema` found: squares.
+        What `TorquePatches` or `find_extrema` found: squares, or rectangles, whose regions are rectangles of their
+        shape and whose points lie as far out as the patch is wide or high there.
     regions
         Sides of the regions, in parts of the patch's; at least 3 pixels.
     distances
@@ -213,14 +214,13 @@ def multiscale_torque(
     >>> multiscale_torque(edges, find_extrema(edges, sizes=[21, 23], count=1)).shape
     (1, 99)
     """
-    if np.ndim(patches.size) != 1:
-        raise ValueError("patches must be squares, got rectangles")
     if not (math.isfinite(window) and 0 < window <= 100):
         raise ValueError(f"window must be positive and at most 100, got {window}")
-    sides = 2 * np.maximum(1, np.rint((window * np.asarray(patches.size) - 1) / 2)).astype(np.int64) + 1
+    sizes = 2 * np.maximum(1, np.rint((window * np.asarray(patches.size) - 1) / 2)).astype(np.int64) + 1
+    heights, widths = (np.ascontiguousarray(sides) for sides in (sizes.T if sizes.ndim == 2 else (sizes, sizes)))
     y, x = (np.ascontiguousarray(a, dtype=np.int64) for a in (patches.y, patches.x))
     inside, away = _shares("regions", regions), _shares("distances", distances)
-    return _native.multiscale_torque(edges.fx, edges.fy, edges.steps, y, x, sides, inside, away, align)
+    return _native.multiscale_torque(edges.fx, edges.fy, edges.steps, y, x, heights, widths, inside, away, align)
 
 
 def gradient_forces(grey: Float32Array, sigma: float, typical: float | None = None) -> Edges:
