@@ -1,4 +1,4 @@
-"""Thirty tabs for a minute, thrice: pytest -s -m slow tests/explorer/test_many_tabs.py. Others by TABS and SECONDS."""
+"""Thirty tabs for a minute, twice: pytest -s -m slow tests/explorer/test_many_tabs.py. Others by TABS and SECONDS."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from explorer_browser import Tab
 
 TABS, SECONDS = int(os.environ.get("TABS", "30")), float(os.environ.get("SECONDS", "60"))
 PICTURES = ("shapes", "disc", "hole", "overlap", "hopper")
-ROUNDS = 3
+ROUNDS = 2
 MOST_WARM = 100e6  # bytes that a server keeps once its first tabs are closed: code and tables that it loads at need
 MOST_GROWTH = 20e6  # and what it may keep of all later ones
 
