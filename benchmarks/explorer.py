@@ -37,6 +37,8 @@ VIEWS = {
     "view, stars": ("/view", {"pattern": "star"}),
     "view, strong forces": ("/view", {"force": "strength", "alpha": "1.5"}),
     "view, fine edges": ("/view", {"sigma": "0.7"}),
+    "view, all layers": ("/view", {"layers": "value,scale,edges,saliency,strengthened"}),
+    "view, disks alike, fine edges": ("/view", {"patch": "disk", "polarity": "free", "sigma": "0.7"}),
     "view, 200 extrema": ("/view", {"count": "200", "apart": "0"}),
     "contribution": ("/contribution", {"number": "1"}),
     "figure": ("/figure", {"clicks": "160,240"}),

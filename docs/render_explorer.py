@@ -78,13 +78,15 @@ def count_coins(page: Page) -> None:
 def compress(screenshot: bytes) -> bytes:
     """Return a picture that may be committed: in all its colours, or in 256 where those take too much.
 
-    Some of the 256 are kept for the panel's own colours, which a photograph's would crowd out.
+    Some of the 256 are kept for the page's own colours, which a photograph's would crowd out.
     """
     with Image.open(io.BytesIO(screenshot)) as picture:
         plain = picture.convert("RGB")
-    panel = plain.crop((plain.width * 2 // 3, 0, *plain.size)).quantize(96).getpalette()
+    page = plain.copy()
+    page.paste("white", (0, page.height // 12, page.width * 2 // 3, page.height))  # where the picture is
+    own = page.quantize(96).getpalette()
     palette = Image.new("P", (1, 1))
-    palette.putpalette((panel or []) + (plain.quantize(160).getpalette() or []))
+    palette.putpalette((own or []) + (plain.quantize(160).getpalette() or []))
     for shown in (plain, plain.quantize(256, palette=palette, dither=Image.Dither.NONE)):
         small = io.BytesIO()
         shown.save(small, "png", optimize=True)

@@ -30,8 +30,9 @@ def need_browser(found, name, package):
 class Tab:
     """A tab of the explorer, and what its user does."""
 
-    def __init__(self, page, address):
+    def __init__(self, page, address, frame=None):
         self.page, self.address, self.complaints, self.asked = page, address, [], []
+        self.frame = page.main_frame if frame is None else frame  # that shows the explorer
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))
@@ -62,8 +63,8 @@ class Tab:
         return y, x, size
 
     def on_screen(self, y, x):
-        """Where a pixel of the picture lies in the window."""
-        return self.page.evaluate(
+        """Where a pixel of the picture lies in the frame."""
+        return self.frame.evaluate(
             """async ([y, x]) => {
                 const { page } = await import("/page/page.js");
                 const box = page.stage.canvas.getBoundingClientRect();

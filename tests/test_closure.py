@@ -58,6 +58,26 @@ def test_closure_is_the_definition_on_the_rounded_forces(edges, sizes, patch, al
     assert_allclose(comp, ref, rtol=3e-7, atol=1e-11 * (np.abs(ref).max() + 1e-30))
 
 
+@pytest.mark.parametrize("share", [0, 0.02, 0.1, 1])
+@pytest.mark.parametrize("shape", [(9, 30), (30, 9)])
+def test_closure_of_disks_is_the_definition_whether_forces_are_few_or_many(share, shape):
+    rng = np.random.default_rng(3)
+    field = rng.integers(-9, 10, (2, *shape)) * (rng.random(shape) < share)
+    edges, sizes = Edges(*field.astype(np.float32)), [1, 3, 15, 31, 101]
+    ref = naive.closure_volume(*field, sizes[1:], "disk")
+    comp = torque_volume(edges, sizes, patch="disk", polarity="free").tau
+    assert_allclose(comp[1:], ref, rtol=3e-7, atol=1e-12)
+    assert not comp[0].any()
+
+
+def test_few_forces_among_many_disks_have_the_closure_of_the_spectrum():
+    edges, sizes = detect_edges(disc((61, 97), (30, 48), 20)), np.arange(3, 81, 2)
+    tau = torque_volume(edges, sizes, patch="disk", polarity="free").tau
+    for point in [(0, 0), (30, 48), (17, 90), (60, 96)]:
+        ref = torque_spectrum(edges, point, sizes, patch="disk", polarity="free")
+        assert_array_equal(tau[:, point[0], point[1]], ref)
+
+
 @given(exact_fields(), rectangle_lists, alphas)
 def test_closure_of_rectangles_is_the_definition(edges, sizes, alpha):
     ref = naive.closure_volume(edges.fx, edges.fy, sizes, alpha=alpha)

@@ -44,6 +44,18 @@ IMTORQUE_INLINE void sign_labels(const float* value, int count, int32_t* __restr
     for (int x = 0; x < count; ++x) scale[x] = value[x] < 0 ? -scale[x] : scale[x];
 }
 
+IMTORQUE_INLINE void select_all_impl(const float* tau, int sizes, long long stride, const int32_t* labels, int count,
+                                     float* value, int32_t* scale) {
+    std::fill_n(value, count, 0.0f);
+    std::fill_n(scale, count, 0);
+    for (int k = 0; k < sizes; ++k) select_row(tau + k * stride, labels[k], count, value, scale);
+    sign_labels(value, count, scale);
+}
+IMTORQUE_DISPATCH(static, select_all,
+                  (const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
+                   int32_t* scale),
+                  (tau, sizes, stride, labels, count, value, scale))
+
 struct Block {  // of a tile: rows, and columns from the tile's left on
     int top, bottom, from, count;
 };
@@ -286,10 +298,7 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
     parallel_for(chunks, 0.5 * count * kChunk, [&](int c) {
         const long long at = c * kChunk;
         const int n = static_cast<int>(std::min(kChunk, pixels - at));
-        std::fill_n(value + at, n, 0.0f);
-        std::fill_n(scale + at, n, 0);
-        for (int k = 0; k < count; ++k) select_row(tau + k * pixels + at, labels[k], n, value + at, scale + at);
-        sign_labels(value + at, n, scale + at);
+        select_all(tau + at, count, pixels, labels, n, value + at, scale + at);
     });
 }
 

@@ -169,7 +169,8 @@ void run(Number, const Job& job) {
     constexpr int kTableRows = 512, kTaskRows = 4;
     const int radius = job.patches[job.first + job.count - 1].rx, width = job.field.width;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, width - 1);
-    const int strip = std::max(kStrip, 2 * reach_x), rows = std::max(kDiskRows, kTableRows - 2 * reach_y);
+    const int strip = even_part(width, std::max(kStrip, 2 * reach_x)),
+              rows = std::max(kDiskRows, kTableRows - 2 * reach_y);
     double pairs = 0;  // of rows, for each pixel, each about half a nanosecond
     for (int k = job.first; k < job.first + job.count; ++k) pairs += std::min(job.patches[k].rx, reach_y) + 1;
     for (int left = 0; left < width; left += strip)
@@ -186,6 +187,11 @@ void run(Number, const Job& job) {
 }
 
 }  // namespace
+
+int even_part(int length, int about) {
+    const int parts = std::max(1, (length + about / 2) / about);
+    return (length + parts - 1) / parts;
+}
 
 int disk_half_width(long long radius, long long dy) {
     const long long square = radius * radius - dy * dy;

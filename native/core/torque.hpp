@@ -42,6 +42,9 @@ Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_by
 
 constexpr int kDiskRows = 64;  // of disks computed together: enough that making their tables is a small part
 
+// The length of equal parts of `length`, each about so long: no part is a sliver whose margins cost more than itself.
+int even_part(int length, int about);
+
 // Half the width of a disk, `dy` rows from its centre: the largest w with w^2 + dy^2 <= radius^2; -1 where it has no
 // row.
 int disk_half_width(long long radius, long long dy);
@@ -63,6 +66,10 @@ void disk_torque(const Field& field, const std::vector<Patch>& patches, int top,
 
 // Closure of all disks, likewise.
 void disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
+
+// The same where forces are so few that it is quicker, and four times the closure fits 64 bits; returns whether it was
+// done.
+bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
 
 // Torque over size at one pixel.
 void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau);

@@ -17,6 +17,7 @@ import pytest
 from explorer_client import client, file_bytes
 from imtorque import _native
 from imtorque.explorer import results, working
+from imtorque.explorer.answers import ANSWERS
 
 LAST = {"connection": "close"}
 
@@ -109,31 +110,49 @@ def test_more_uploads_than_may_wait_are_refused(monkeypatch):
         assert (answer.status_code, answer.json()["error"][:29]) == (503, "too many pictures are being s")
 
 
-def test_a_question_that_is_given_up_ends_within_50_ms_on_the_server(monkeypatch):
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/view", "patch=disk"),
+        ("/view", "patch=disk&polarity=free"),
+        ("/view", "polarity=free&layers=value,scale,saliency,strengthened"),
+        ("/figure", "clicks=300,300 %2B90,90 -500,500"),
+        ("/count", "marks=80,120,30 40,60,30 120,200,30"),
+    ],
+)
+def test_a_question_that_is_given_up_ends_within_50_ms_on_the_server(path, query, monkeypatch):
     ended = []
-    usual = results.value_and_scale_maps
+    usual = ANSWERS[path]
 
-    def noted(*arguments, **options):
+    def noted(*arguments):
         try:
-            return usual(*arguments, **options)
+            return usual(*arguments)
         except _native.Cancelled:
             ended.append(time.perf_counter())
             raise
 
-    monkeypatch.setattr(results, "value_and_scale_maps", noted)
-    monkeypatch.setattr(results, "MOST_VOLUME_BYTES", 0)
+    monkeypatch.setitem(ANSWERS, path, noted)
     pixels = np.random.default_rng(0).integers(0, 256, (630, 630), np.uint8)
     with client() as server:
-        key = server.post("/api/pictures?name=a.png", content=file_bytes(pixels)).json()["key"]
         took = []
-        while len(took) < 5 and min(took, default=1) > 0.05:  # where the machine is busy, one of five
-            with contextlib.suppress(httpx.ReadTimeout):
-                server.get(f"/api/pictures/{key}/view?patch=disk&polarity=free", timeout=0.5)
-            left = time.perf_counter()
-            while len(ended) == len(took) and time.perf_counter() - left < 20:
-                time.sleep(0.001)
-            took.append(ended[-1] - left)
-    assert min(took) <= 0.05
+        for patience in (0.1, 0.05, 0.15, 0.1, 0.2, 0.3, 0.1, 0.15):
+            key = server.post("/api/pictures?name=a.png", content=file_bytes(pixels)).json()["key"]
+            took += given_up(server, f"/api/pictures/{key}{path}?{query}", patience, ended)
+            if min(took, default=1) <= 0.05:  # where the machine is busy, one of eight
+                return
+    pytest.fail(f"none of these ended within 50 ms: {took}")
+
+
+def given_up(server, question, patience, ended):
+    """How long a question was worked on after nobody waited for it any more; nothing where it was answered before."""
+    before = len(ended)
+    with contextlib.suppress(httpx.ReadTimeout):
+        server.get(question, timeout=patience)
+        return []
+    left = time.perf_counter()
+    while len(ended) == before and time.perf_counter() - left < 5:
+        time.sleep(0.001)
+    return [ended[-1] - left] if len(ended) > before else []
 
 
 def test_a_kernel_is_cancelled_on_all_its_threads_and_no_other():

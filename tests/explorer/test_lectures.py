@@ -28,6 +28,7 @@ def test_p_gives_the_picture_and_one_dial_the_screen(tab, width, height):
     assert picture["width"] >= 0.7 * width
     assert dial["x"] >= picture["x"] + picture["width"]  # covers nothing
     assert dial["height"] > 0.17 * height
+    assert box(tab, "#leave")["x"] >= picture["x"] + picture["width"]
     assert tab.page.evaluate("parseFloat(getComputedStyle(document.getElementById('torque')).fontSize)") > 0.05 * height
     assert not tab.page.locator("#curve, #bar, .tabs, header > :not(h1)").locator("visible=true").count()
     assert tab.page.evaluate("document.documentElement.scrollHeight") <= height

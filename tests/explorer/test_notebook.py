@@ -17,7 +17,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import imtorque
-from explorer_browser import Tab, photograph
+from explorer_browser import IDLE, Tab, photograph
 from imtorque.explorer import notebook
 
 FIRST = """
@@ -60,25 +60,16 @@ class Framed(Tab):
     """The explorer's page in a frame of another page."""
 
     def __init__(self, page, frame):
-        super().__init__(page, "")
-        self.frame = frame
+        super().__init__(page, "", frame)
 
     def told(self):
         """Wait until the page has come to rest and told so."""
-        self.frame.wait_for_selector("#stage[aria-busy=false]")
+        self.frame.wait_for_selector(IDLE)
         self.page.wait_for_timeout(600)
 
     def click_at(self, y, x):
         box = self.page.locator("iframe").bounding_box()
-        left, top = self.frame.evaluate(
-            """async ([y, x]) => {
-                const { page } = await import("/page/page.js");
-                const box = page.stage.canvas.getBoundingClientRect();
-                return [box.left + page.stage.left + (x + 0.5) * page.stage.scale,
-                        box.top + page.stage.top + (y + 0.5) * page.stage.scale];
-            }""",
-            [y, x],
-        )
+        left, top = self.on_screen(y, x)
         self.page.mouse.click(box["x"] + left, box["y"] + top)
 
 

@@ -58,7 +58,13 @@ def test_after_a_reload_a_picture_is_sent_again_as_the_bytes_that_were_opened(ta
 def test_a_picture_that_was_shrunk_is_said_to_be(tab, monkeypatch):
     monkeypatch.setattr(held, "WORKING_PIXELS", 5000)
     tab.open().drop(file_bytes(photograph(100, 140)), "large.png")
-    assert tab.page.inner_text("#facts") == "70 × 50: 1/2 of 140 × 100"
+    assert tab.page.inner_text("#facts") == "70 × 50:\n1/2 of 140 × 100"
+
+
+def test_the_size_of_a_shrunk_picture_leaves_room_for_the_time_of_the_answer(tab):
+    tab.open("#picture=sample:hopper")
+    assert tab.page.locator("#status").is_visible()
+    assert tab.page.locator("#bar").evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
 
 
 # ---- slow answers and failures -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import struct
+import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,6 +17,7 @@ from PIL import Image
 import imtorque
 from explorer_client import client, file_bytes, unpack
 from imtorque.explorer import guard, held
+from imtorque.explorer import server as server_module
 from imtorque.explorer.held import HeldPicture, PictureStore, given_picture, picture_of_array, picture_of_sample
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.settings import LAYERS, read_settings
@@ -567,6 +569,21 @@ def test_pictures_go_when_they_are_idle_or_too_many(monkeypatch):
     now[0] += 2
     store.sweep()
     assert len(store) == 1
+
+
+@pytest.mark.parametrize("going", ["closed", "removed", "kept"])
+def test_memory_is_given_back_after_pictures_went(going, monkeypatch):
+    given_back = threading.Event()
+    monkeypatch.setattr(server_module, "SWEEP_SECONDS", 0.02)
+    monkeypatch.setattr(server_module, "return_memory", given_back.set)
+    monkeypatch.setattr(held, "CLOSING_SECONDS", 0)
+    with client() as server:
+        key = server.post("/api/pictures?sample=disc").json()["key"]
+        if going == "closed":
+            server.post(f"/api/pictures/{key}/close")
+        if going == "removed":
+            server.delete(f"/api/pictures/{key}")
+        assert given_back.wait(0.3 if going == "kept" else 20) == (going != "kept")
 
 
 def test_results_count_as_memory_and_only_the_latest_are_kept():

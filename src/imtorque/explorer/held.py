@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import secrets
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -143,6 +145,7 @@ class PictureStore:
         self._clock = clock
         self._pictures: OrderedDict[str, HeldPicture] = OrderedDict()
         self._lock = threading.Lock()
+        self._some_went = False
 
     def __len__(self) -> int:
         """Return how many pictures are held."""
@@ -176,12 +179,13 @@ class PictureStore:
     def remove(self, key: str) -> None:
         """Let a picture go now."""
         with self._lock:
-            self._pictures.pop(key, None)
+            self._some_went |= self._pictures.pop(key, None) is not None
 
     def sweep(self) -> None:
         """Let go what is idle, closed, or too much, the least recently used first."""
         now = self._clock()
         with self._lock:
+            before = len(self._pictures)
             for key, picture in list(self._pictures.items()):
                 closed = picture.closing_since is not None and now - picture.closing_since > CLOSING_SECONDS
                 if closed or now - picture.last_use > IDLE_SECONDS:
@@ -190,6 +194,21 @@ class PictureStore:
             while total > MOST_BYTES and len(self._pictures) > 1:
                 _, oldest = self._pictures.popitem(last=False)
                 total -= oldest.nbytes
+            self._some_went |= len(self._pictures) < before
+
+    def some_went(self) -> bool:
+        """Return whether pictures have gone since this was last asked."""
+        with self._lock:
+            went, self._some_went = self._some_went, False
+            return went
+
+
+def return_memory() -> None:
+    """Give the system back what pictures held that have gone; the C library of Linux would keep it for others."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def _bytes(result: Any) -> int:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -21,7 +22,7 @@ from imtorque import _native
 from imtorque.datasets import SAMPLES
 from imtorque.explorer.answers import ANSWERS, Answer, described
 from imtorque.explorer.guard import MOST_UPLOAD_BYTES, Guard
-from imtorque.explorer.held import Given, HeldPicture, PictureStore, picture_of_file, picture_of_sample
+from imtorque.explorer.held import Given, HeldPicture, PictureStore, picture_of_file, picture_of_sample, return_memory
 from imtorque.explorer.qr import qr_picture
 from imtorque.explorer.settings import Settings, read_settings
 from imtorque.explorer.working import Uploads, Workers
@@ -63,6 +64,8 @@ def make_app(
             while True:
                 await asyncio.sleep(SWEEP_SECONDS)
                 held.sweep()
+                if held.some_went():
+                    await anyio.to_thread.run_sync(return_memory)
 
         sweeping = asyncio.create_task(sweep())
         yield

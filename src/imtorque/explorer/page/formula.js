@@ -7,11 +7,14 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const signed = (value, digits = 0) =>
   `${value < 0 ? "−" : "+"}${Math.abs(value).toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits })}`;
 
+// A ring and a tint: the number itself stays readable, by day and by night.
+const LIT = [{ backgroundColor: "#ffd92f40", boxShadow: "0 0 0 1px #ffd92f" }, { backgroundColor: "#ffd92f00", boxShadow: "0 0 0 1px #ffd92f00" }];
+
 function put(id, text) {
   const term = $(id);
   if (term.textContent === text) return;
   term.textContent = text;
-  if (!still.matches) term.animate([{ backgroundColor: "#ffd92f", color: "#0b0f14" }, { backgroundColor: "transparent" }], 600);
+  if (!still.matches) term.animate(LIT, 600);
 }
 
 export function showFormula(field, state, torque) {
