@@ -129,23 +129,28 @@ def links_in_rounds(
     tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray, reach: float
 ) -> tuple[IntArray, IntArray]:
     """Return which tracks have which places: known tracks first, and what is near first."""
-    loss = link_loss(tracks, place, size, torque)
-    rows, columns = np.nonzero(link_worth(tracks, loss, reach))
+    cost = link_cost(tracks, place, size, torque) / reach**2
+    rows, columns = np.nonzero(cost < 1)
     if _apart(rows, columns):  # then every round finds these
         return rows, columns
     known = tracks.seen >= tracks.due
     young = ~known & (tracks.due == ESTABLISHED)  # those that may be parts of known things come last
+    trust = (tracks.seen / (tracks.seen + ESTABLISHED) * FADING ** (tracks.hidden - 1))[:, None]
     rows = columns = np.zeros(0, np.intp)
-    for who, far in ((known, NEAR * reach), (young, NEAR * reach), (known, reach), (~known, reach)):
-        worth = link_worth(tracks, loss, far)
-        worth[~who] = worth[rows] = worth[:, columns] = 0
+    for who, near in ((known, NEAR), (young, NEAR), (known, 1.0), (~known, 1.0)):
+        worth = trust * np.maximum(1 - cost / near**2, 0)
+        worth[~who] = 0
         more, places = best_links(worth)
         rows, columns = np.append(rows, more), np.append(columns, places)
+        cost[more] = cost[:, places] = np.inf
     return rows, columns
 
 
-def link_loss(tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray) -> FloatArray:
-    """Return how unlike each track each place is, shape (tracks, places), in sizes squared; infinite of other sign."""
+def link_cost(tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray) -> FloatArray:
+    """Return what linking each track to each place costs, shape (tracks, places): 1 at a reach of one size.
+
+    Infinite where one is bright and the other dark.
+    """
     unit = np.maximum(tracks.size, 1.0)[:, None]
     quick, steady = (np.linalg.norm(way.place[:, None] - place, axis=2) for way in (tracks.quick, tracks.steady))
     far = np.minimum(quick, steady) / unit
@@ -153,14 +158,9 @@ def link_loss(tracks: Tracks, place: FloatArray, size: FloatArray, torque: Float
     larger = np.log2(size[None] / tracks.size[:, None])
     stronger = tracks.stronger(np.arange(len(tracks))[:, None], torque[None])
     loss = far**2 + (SIZE_WEIGHT * larger) ** 2 + (TORQUE_WEIGHT * stronger) ** 2
-    return np.where(tracks.sign[:, None] == np.sign(torque)[None], loss, np.inf)
-
-
-def link_worth(tracks: Tracks, loss: FloatArray, reach: float) -> FloatArray:
-    """Return what linking each track to each place is worth, shape (tracks, places); 0 where it is out of reach."""
-    widened = reach * np.where(tracks.seen == 1, YOUNG, 1.0) * (1 + WIDENED * (tracks.hidden - 1))
-    trust = tracks.seen / (tracks.seen + ESTABLISHED) * FADING ** (tracks.hidden - 1)
-    return np.maximum(trust[:, None] * (1 - loss / widened[:, None] ** 2), 0.0)
+    loss[tracks.sign[:, None] != np.sign(torque)] = np.inf
+    widened = np.where(tracks.seen == 1, YOUNG, 1.0) * (1 + WIDENED * (tracks.hidden - 1))
+    return np.asarray(loss / widened[:, None] ** 2)
 
 
 def within(tracks: Tracks, fresh: Tracks) -> BoolArray:
