@@ -113,6 +113,11 @@ def test_a_track_that_began_too_large_follows_its_thing():
     assert tracks(frames)[1:] == [[1]] * 11
 
 
+def test_a_track_that_began_around_a_part_follows_the_whole_thing():
+    frames = [things((50, 60, 21, 0.9))] * 9 + [things((50, 60, 51, 0.9))] * 4 + [things((50, 60, 61, 0.9))] * 4
+    assert tracks(frames) == [[1]] * 17
+
+
 def test_a_thing_that_goes_in_a_circle_and_one_that_turns_back_keep_their_numbers():
     turn = 2 * np.pi / 60
     frames = [

@@ -29,7 +29,7 @@ from imtorque._types import BoolArray, Extrema, FloatArray, IntArray
 from imtorque.films.motion import PART, Tracks
 
 YOUNG = 1.6  # times the reach of a track with known velocity that one has which was seen once
-SIZE_WEIGHT, TORQUE_WEIGHT = 0.7, 0.5  # what twice the size or torque costs, in sizes of distance
+SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # what twice the size or torque costs, in sizes of distance
 ESTABLISHED = 8  # times a thing must have been seen for its track to be known, and for half of the full trust in it
 FADING = 0.9  # share of that trust which is left after each frame it was hidden
 WIDENED = 0.25  # by how much of itself reach grows with each frame a thing is hidden

@@ -99,7 +99,8 @@ class Tracks:
         beyond, far = self._beyond(self.steady, rows, place, size)
         noise *= 1 + np.minimum(far / (ODD**2 * (self.steady.doubt[rows] + noise)), OUTLIER)
         self.steady.take_over(rows, beyond, noise, 0.0)
-        taken = np.maximum(1 / (self.seen[rows] + 1), TAKEN * like)
+        # What is larger than ever was seen in part before; what is smaller may be a part now.
+        taken = np.maximum(1 / (self.seen[rows] + 1), TAKEN * np.where(larger > 0, 1.0, like))
         self.size[rows] *= 2 ** (taken * larger)
         self.torque[rows] *= 2 ** (taken * stronger)
         self.seen[rows] += 1
