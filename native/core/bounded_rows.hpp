@@ -166,7 +166,17 @@ IMTORQUE_DISPATCH(template <class Tables> static, halve,
                    Columns& upper, Columns& lower),
                   (tables, size, rows, sums, given, upper, lower))
 
-// All torques of some columns in at most kShort rows.
+IMTORQUE_INLINE bool beaten(float value, float neighbour) { return value > 0 ? neighbour > value : neighbour < value; }
+
+// Whether one of a few torques has a neighbour among them that is above it, or of a minimum below: it is no extremum.
+IMTORQUE_INLINE bool beaten_among(const float (&torque)[kShort][kLanes], int rows, int lanes, int i, int n) {
+    for (int j = std::max(i - 1, 0); j <= std::min(i + 1, rows - 1); ++j)
+        for (int m = std::max(n - 1, 0); m <= std::min(n + 1, lanes - 1); ++m)
+            if (beaten(torque[i][n], torque[j][m])) return true;
+    return false;
+}
+
+// All torques of some columns in at most kShort rows, and which of them may be extrema.
 template <class Tables>
 IMTORQUE_INLINE void compute_impl(const Tables& tables, const Size& asked, int from, int to, int columns,
                                   const Columns& given, std::vector<Place>& places) {
@@ -177,16 +187,23 @@ IMTORQUE_INLINE void compute_impl(const Tables& tables, const Size& asked, int f
     for (int i = 0; i < kShort; ++i) c[i] = tables.corners(size.patch, std::min(from + i, to - 1), 0);
     for (const int x : given) {
         Lanes<float> torque[kShort];
-        Lanes<int32_t> strong = {};
+        Lanes<int32_t> strong[kShort], some = {};
         for (int i = 0; i < kShort; ++i) {
             Tables::Sum::to_floats(Tables::squares(c[i], p, w, x), torque[i]);
-            torque[i] = wanted(torque[i] * size.patch.norm, size.sign);
-            strong |= torque[i] >= size.weakest;
+            torque[i] *= size.patch.norm;
+            strong[i] = wanted(torque[i], size.sign) >= size.weakest;
+            some |= strong[i];
         }
-        if (!any(strong)) continue;
-        for (int i = 0; i < to - from; ++i)
-            for (int n = 0; n < std::min(kLanes, columns - x); ++n)
-                if (torque[i][n] >= size.weakest) places.push_back({size.k, from + i, x + n});
+        if (!any(some)) continue;
+        float values[kShort][kLanes];
+        int32_t flags[kShort][kLanes];
+        std::memcpy(values, torque, sizeof values);
+        std::memcpy(flags, strong, sizeof flags);
+        const int rows = to - from, lanes = std::min(kLanes, columns - x);
+        for (int i = 0; i < rows; ++i)
+            for (int n = 0; n < lanes; ++n)
+                if (flags[i][n] && !beaten_among(values, rows, lanes, i, n))
+                    places.push_back({size.k, from + i, x + n});
     }
 }
 IMTORQUE_DISPATCH(template <class Tables> static, compute,

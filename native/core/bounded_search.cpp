@@ -163,6 +163,9 @@ class TileSearch {
     // Compare a place with its neighbours; extrema.cpp says what an extremum is.
     void test(const Place& place, std::vector<Found>& out) {
         const float v = torque(place.k, place.y, place.x);
+        // Of other sizes at the same place, one is stronger more often than not.
+        for (const int k : {place.k - 1, place.k + 1})
+            if (k >= 0 && k < static_cast<int>(patches_.size()) && beaten(v, torque(k, place.y, place.x))) return;
         bool strict = false, tied = false;
         const int left = -tile_.left, right = field_.width - tile_.left;
         for (int k = std::max(place.k - 1, 0); k <= std::min<int>(place.k + 1, static_cast<int>(patches_.size()) - 1);
@@ -172,7 +175,7 @@ class TileSearch {
                     if (k == place.k && y == place.y && x == place.x) continue;
                     const float neighbour = torque(k, y, x);
                     ++visited_;
-                    if (v > 0 ? neighbour > v : neighbour < v) return;
+                    if (beaten(v, neighbour)) return;
                     strict |= neighbour != v;
                     tied |= neighbour == v;
                 }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque import Extrema
 from imtorque.films import Linker, Linking, linking, track_extrema
@@ -75,6 +75,61 @@ def test_things_that_cross_keep_their_numbers():
     assert followed[-1].track.max() == 2
 
 
+def seen_as_one(k):
+    """Two things, one going right, one going left, that make one place while they overlap."""
+    left, right = 40 + 5 * k, 200 - 5 * k
+    if abs(right - left) < 40:
+        return things((50, (left + right) // 2, 47, 0.9))
+    return things((48, left, 41, 0.9), (53, right, 37, 0.8))
+
+
+def test_two_things_that_are_seen_as_one_keep_their_numbers_and_both_have_places():
+    followed = list(track_extrema(seen_as_one(k) for k in range(32)))
+    assert [frame.track.tolist() for frame in followed] == [[1, 2]] * 32
+    for k, frame in enumerate(followed):
+        assert_allclose(frame.x, [40 + 5 * k, 200 - 5 * k], atol=20)
+    assert followed[-1].x.tolist() == [40 + 5 * 31, 200 - 5 * 31]
+
+
+def behind_a_post(k):
+    """A thing that goes left behind a post: its right part, its left part, and what the post leaves at its right."""
+    x = 200 - 6 * k
+    right, left = min(x + 25, 200) - 106, 94 - max(x - 25, 0)  # of the post, from 94 to 106: how much is seen there
+    if right >= 50 or left >= 50:
+        return things((50, x, 51, 1.0))
+    parts = [(50, 106 + right // 2, right, 1.0)] if right > 20 else [(50, 124, 49, 0.6)] if right > -12 else []
+    return things(*parts, *([(50, 94 - left // 2, left, 1.0)] if left > 16 else []))
+
+
+def test_what_comes_out_from_behind_a_post_is_the_thing_that_went_behind_it():
+    followed = list(track_extrema(behind_a_post(k) for k in range(32)))
+    assert followed[0].track.tolist() == followed[-1].track.tolist() == [1]
+    whole = [frame.track.tolist() for frame in followed[24:]]  # from where it is whole again
+    assert whole == [[1]] * len(whole)
+
+
+def test_a_track_that_began_too_large_follows_its_thing():
+    frames = [things((50, 20, 61, 0.8), (150, 9, 9, 0.5)), *(things((50, 20 + 9 * k, 41, 0.8)) for k in range(1, 12))]
+    assert tracks(frames)[1:] == [[1]] * 11
+
+
+def test_a_track_that_began_around_a_part_follows_the_whole_thing():
+    frames = [things((50, 60, 21, 0.9))] * 9 + [things((50, 60, 51, 0.9))] * 4 + [things((50, 60, 61, 0.9))] * 4
+    assert tracks(frames) == [[1]] * 17
+
+
+def test_a_thing_that_goes_in_a_circle_and_one_that_turns_back_keep_their_numbers():
+    turn = 2 * np.pi / 60
+    frames = [
+        things(
+            (round(100 + 60 * np.sin(turn * k)), round(100 + 60 * np.cos(turn * k)), 31, 0.9),
+            (300, 50 + 7 * min(k, 60 - k), 31, 0.9),
+        )
+        for k in range(60)
+    ]
+    assert tracks(frames) == [[1, 2]] * 60
+
+
 def test_bright_and_dark_things_never_meet():
     assert tracks([things((50, 50, 21, 0.8)), things((50, 50, 21, -0.8))]) == [[1], [2]]
 
@@ -84,7 +139,7 @@ def test_a_thing_of_another_size_is_another_thing():
 
 
 def test_what_is_seen_all_the_time_is_not_taken_over_by_what_was_hidden():
-    first = things((50, 50, 21, 0.9), (50, 60, 21, 0.8))
+    first = things((50, 50, 21, 0.9), (50, 61, 21, 0.8))
     later = things((50, 50, 21, 0.9))
     assert tracks([first] * 8 + [later] * 6)[-1] == [1]
 

@@ -201,7 +201,7 @@ def test_a_compression_that_needs_more_says_so(tmp_path):
 def test_rasters_by_rasterio(tmp_path):
     rasterio = pytest.importorskip("rasterio")
     kind = {"height": 70, "width": 90, "count": 3, "dtype": "uint8", "crs": "EPSG:32633"}
-    place = rasterio.transform.from_origin(500000, 4200000, 2, 3)
+    place = rasterio.Affine(2, 0, 500000, 0, -3, 4200000)
     for name, driver in (("a.img", "HFA"), ("a.tif", "GTiff")):
         with rasterio.open(tmp_path / name, "w", driver=driver, transform=place, **kind) as raster:
             raster.write(picture(3).transpose(2, 0, 1))

@@ -1,10 +1,19 @@
 """Places of one frame after the other, linked into tracks: identities that last while things are hidden for a while.
 
-A track expects its thing where constant velocity takes it. A place costs a track the square of its distance from there,
-and of how far their sizes differ, both counted in the track's reach; bright and dark never meet. A link is worth what
-is left of 1 after its cost, times the trust in the track: one that has been seen often, and lately, comes first. Of all
-sets of links that use each track and each place once, the one of the most worth is taken: the optimum, by the Hungarian
-method on each group of tracks and places that reach each other.
+A track expects its thing where `films.motion` says. A place costs a track the square of its distance from there, and of
+how far their sizes and torques differ, all counted in the track's reach; a part of a thing may be as far off its middle
+as it is smaller. Bright and dark never meet. A link is worth what is left of 1 after its cost, times the trust in the
+track: one that has been seen often, and lately, comes first. Of all sets of links that use each track and each place
+once, the one of the most worth is taken: the optimum, by the Hungarian method on each group of tracks and places that
+reach each other.
+
+That is done in rounds: first known tracks and what is near them, then young ones and what is near those, then known
+ones and whatever is in reach, then the rest. A track that begins where a known one expects its thing may be around part
+of it, as it comes out from behind another: it is among the rest, and becomes known late, so that it cannot take the
+thing from the track that has been there for long.
+
+Where two known things are seen as one, one track has that place, and the other is covered: it goes on where it is
+expected, so that both keep their numbers when they part.
 """
 
 from __future__ import annotations
@@ -12,19 +21,20 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from imtorque._types import Extrema, FloatArray, IntArray
+from imtorque._types import BoolArray, Extrema, FloatArray, IntArray
+from imtorque.films.motion import PART, Tracks
 
-FOLLOWED = 0.5, 0.05  # least share of what was not expected that place and velocity take over
-SIZES_KEPT = 0.3  # share of a change in size that a track takes over
-UNLIKE, PART = 0.4, 0.2  # shrinkage, in octaves, from which only this part of all that is taken over
 YOUNG = 1.6  # times the reach of a track with known velocity that one has which was seen once
-SIZE_WEIGHT = 0.7  # what doubling in size costs, in sizes of distance
-ESTABLISHED = 8  # times a thing must have been seen for half of the full trust in its track
+SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # what twice the size or torque costs, in sizes of distance
+ESTABLISHED = 8  # times a thing must have been seen for its track to be known, and for half of the full trust in it
 FADING = 0.9  # share of that trust which is left after each frame it was hidden
 WIDENED = 0.25  # by how much of itself reach grows with each frame a thing is hidden
+SUSPECT, AROUND = 24, 0.75  # times, where it began within so many sizes of where a known track expects its thing
+NEAR = 0.5  # share of the reach that is tried first
 FEW_PAIRS = 1 << 16  # of tracks and places, from which on groups that do not meet are linked apart
 
 
@@ -51,6 +61,22 @@ class Linking:
             raise ValueError(f"reach must be above 0, got {self.reach}")
 
 
+class Covered(NamedTuple):
+    """Things of a frame that were seen as one with another: their tracks, and where and how large they are expected.
+
+    Torques are those of the places that cover them. Each of shape (n,).
+    """
+
+    track: IntArray
+    y: FloatArray
+    x: FloatArray
+    size: FloatArray
+    torque: FloatArray
+
+
+NOTHING_COVERED = Covered(np.zeros(0, np.int64), *np.zeros((4, 0)))
+
+
 class Linker:
     """The tracks there are, from frame to frame.
 
@@ -58,12 +84,18 @@ class Linker:
     ----------
     linking
         How far and how long a thing is looked for.
+
+    Attributes
+    ----------
+    covered
+        What the last frame linked has besides its places: things that were seen as one with others.
     """
 
     def __init__(self, linking: Linking = Linking()) -> None:  # noqa: B008 - frozen
         """Begin without tracks."""
         self.linking = linking
-        self._tracks = _Tracks(np.zeros((0, 9)))
+        self.covered = NOTHING_COVERED
+        self._tracks = Tracks()
         self._born = 0
 
     def link(self, found: Extrema) -> IntArray:
@@ -76,77 +108,89 @@ class Linker:
         """
         place = np.stack([found.y, found.x], axis=1).astype(np.float64)
         size = np.sqrt(np.asarray(found.height, np.float64) * found.width)
-        sign = np.sign(found.value)
+        torque = np.asarray(found.value, np.float64)
         tracks = self._tracks.moved()
-        rows, columns = best_links(link_worth(tracks, place, size, sign, self.linking.reach))
+        rows, columns = links_in_rounds(tracks, place, size, torque, self.linking.reach)
+        self.covered = covered_by(tracks, rows, place[columns], size[columns], torque[columns])
         numbers = np.zeros(len(found), np.int64)
         numbers[columns] = tracks.number[rows]
         new = np.flatnonzero(numbers == 0)
         numbers[new] = self._born + 1 + np.arange(len(new))
         self._born += len(new)
-        tracks.update(rows, place[columns], size[columns])
+        fresh = Tracks.begun(numbers[new], place[new], size[new], torque[new])
+        fresh.due[:] = np.where(within(tracks, fresh), SUSPECT, ESTABLISHED)
+        tracks.update(rows, place[columns], size[columns], torque[columns])
         kept = tracks.kept(self.linking.memory)
-        self._tracks = kept.joined(_Tracks.begun(numbers[new], place[new], size[new], sign[new]))
+        self._tracks = kept.joined(fresh)
         return numbers
 
 
-class _Tracks:
-    """A row for each track: where it is expected, how it moves, how large it is, and for how long it was not seen.
+def links_in_rounds(
+    tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray, reach: float
+) -> tuple[IntArray, IntArray]:
+    """Return which tracks have which places: known tracks first, and what is near first."""
+    cost = link_cost(tracks, place, size, torque) / reach**2
+    rows, columns = np.nonzero(cost < 1)
+    if _apart(rows, columns):  # then every round finds these
+        return rows, columns
+    known = tracks.seen >= tracks.due
+    young = ~known & (tracks.due == ESTABLISHED)  # those that may be parts of known things come last
+    trust = (tracks.seen / (tracks.seen + ESTABLISHED) * FADING ** (tracks.hidden - 1))[:, None]
+    rows = columns = np.zeros(0, np.intp)
+    for who, near in ((known, NEAR), (young, NEAR), (known, 1.0), (~known, 1.0)):
+        worth = trust * np.maximum(1 - cost / near**2, 0)
+        worth[~who] = 0
+        more, places = best_links(worth)
+        rows, columns = np.append(rows, more), np.append(columns, places)
+        cost[more] = cost[:, places] = np.inf
+    return rows, columns
 
-    All in one array, so that tracks move, go and come in one step each: there are few of them and many frames.
+
+def link_cost(tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray) -> FloatArray:
+    """Return what linking each track to each place costs, shape (tracks, places): 1 at a reach of one size.
+
+    Infinite where one is bright and the other dark.
     """
-
-    def __init__(self, rows: FloatArray) -> None:
-        self.rows = rows
-        self.number, self.size, self.sign, self.seen, self.hidden = rows.T[:5]
-        self.place, self.velocity = rows[:, 5:7], rows[:, 7:]  # (n, 2) in pixels, and in pixels a frame
-
-    @staticmethod
-    def begun(number: IntArray, place: FloatArray, size: FloatArray, sign: FloatArray) -> _Tracks:
-        rows = np.zeros((len(number), 9))
-        tracks = _Tracks(rows)
-        tracks.number[:], tracks.size[:], tracks.sign[:], tracks.seen[:] = number, size, sign, 1
-        tracks.place[:] = place
-        return tracks
-
-    def moved(self) -> _Tracks:
-        """Return the tracks one frame later."""
-        later = _Tracks(self.rows.copy())
-        later.place += later.velocity
-        later.hidden += 1
-        return later
-
-    def update(self, rows: IntArray, place: FloatArray, size: FloatArray) -> None:
-        """Take over what was seen of some tracks: as a straight line through all places would, and later more.
-
-        Of a place smaller than the thing, most likely the part of it that is not hidden, little is taken over.
-        """
-        beyond, waited, n = place - self.place[rows], self.hidden[rows, None], self.seen[rows, None] + 1.0
-        change = np.log2(size / self.size[rows])
-        like = np.clip(1 + change / UNLIKE, PART, 1)
-        self.velocity[rows] += np.maximum(6 / (n * (n + 1)), FOLLOWED[1]) * like[:, None] ** 2 * beyond / waited
-        self.place[rows] += np.maximum(2 * (2 * n - 1) / (n * (n + 1)), FOLLOWED[0]) * like[:, None] * beyond
-        self.size[rows] *= 2 ** (SIZES_KEPT * like * change)
-        self.seen[rows] += 1
-        self.hidden[rows] = 0
-
-    def kept(self, memory: int) -> _Tracks:
-        """Return the tracks that were seen not too long ago; what was seen less often is forgotten sooner."""
-        return _Tracks(self.rows[self.hidden <= np.minimum(memory, self.seen)])
-
-    def joined(self, others: _Tracks) -> _Tracks:
-        return _Tracks(np.concatenate([self.rows, others.rows]))
-
-
-def link_worth(tracks: _Tracks, place: FloatArray, size: FloatArray, sign: FloatArray, reach: float) -> FloatArray:
-    """Return what linking each track to each place is worth, shape (tracks, places); 0 where it is out of reach."""
     unit = np.maximum(tracks.size, 1.0)[:, None]
-    far = np.linalg.norm(tracks.place[:, None] - place[None], axis=2) / unit
-    unlike = SIZE_WEIGHT * np.abs(np.log2(size[None] / tracks.size[:, None]))
-    widened = reach * np.where(tracks.seen == 1, YOUNG, 1.0) * (1 + WIDENED * (tracks.hidden - 1))
-    trust = tracks.seen / (tracks.seen + ESTABLISHED) * FADING ** (tracks.hidden - 1)
-    worth = trust[:, None] * (1 - (far**2 + unlike**2) / widened[:, None] ** 2)
-    return np.where((worth > 0) & (tracks.sign[:, None] == sign[None]), worth, 0.0)
+    quick, steady = (np.linalg.norm(way.place[:, None] - place, axis=2) for way in (tracks.quick, tracks.steady))
+    far = np.minimum(quick, steady) / unit
+    far = np.maximum(far - PART * np.maximum(1 - size[None] / unit, 0), 0)
+    larger = np.log2(size[None] / tracks.size[:, None])
+    stronger = tracks.stronger(np.arange(len(tracks))[:, None], torque[None])
+    loss = far**2 + (SIZE_WEIGHT * larger) ** 2 + (TORQUE_WEIGHT * stronger) ** 2
+    loss[tracks.sign[:, None] != np.sign(torque)] = np.inf
+    widened = np.where(tracks.seen == 1, YOUNG, 1.0) * (1 + WIDENED * (tracks.hidden - 1))
+    return np.asarray(loss / widened[:, None] ** 2)
+
+
+def within(tracks: Tracks, fresh: Tracks) -> BoolArray:
+    """Say which tracks that have just begun lie where known ones of their sign expect their things: may be the same."""
+    far = np.linalg.norm(tracks.steady.place[:, None] - fresh.steady.place[None], axis=2)
+    inside = (far <= AROUND * tracks.size[:, None]) & (tracks.sign[:, None] == fresh.sign[None])
+    return np.asarray((inside & (tracks.seen >= tracks.due)[:, None]).any(axis=0))
+
+
+def covered_by(tracks: Tracks, rows: IntArray, place: FloatArray, size: FloatArray, torque: FloatArray) -> Covered:
+    """Return the known tracks without place that are expected in patches of others, of known tracks and their sign.
+
+    Parameters
+    ----------
+    tracks
+        All there are.
+    rows, place, size, torque
+        Those that have places, and these.
+    """
+    known = tracks.seen >= tracks.due
+    free = known.copy()
+    free[rows] = False
+    if not free.any():
+        return NOTHING_COVERED
+    far = np.abs(tracks.steady.place[:, None] - place[None]).max(axis=2)
+    covers = (far <= size[None] / 2) & (tracks.sign[:, None] == np.sign(torque)[None]) & free[:, None] & known[rows]
+    row = np.flatnonzero(covers.any(axis=1))
+    by = np.where(covers, far, np.inf)[row].argmin(axis=1) if len(row) else np.zeros(0, np.intp)
+    y, x = tracks.steady.place[row].T
+    return Covered(tracks.number[row].astype(np.int64), y, x, tracks.size[row], torque[by])
 
 
 def best_links(worth: FloatArray) -> tuple[IntArray, IntArray]:
@@ -164,7 +208,7 @@ def best_links(worth: FloatArray) -> tuple[IntArray, IntArray]:
     ([0, 1], [1, 0])
     """
     row, column = np.nonzero(worth)
-    if len(set(row.tolist())) == len(set(column.tolist())) == len(row):  # mostly nothing competes
+    if _apart(row, column):
         return row, column
     from scipy.optimize import linear_sum_assignment  # here, because it takes longer to load than the rest
 
@@ -186,6 +230,11 @@ def best_links(worth: FloatArray) -> tuple[IntArray, IntArray]:
     linked = linked[:, worth[linked[0], linked[1]] > 0]
     order = np.argsort(linked[0])
     return linked[0, order], linked[1, order]
+
+
+def _apart(row: IntArray, column: IntArray) -> bool:
+    """Say whether no two links have a row or a column in common: mostly nothing competes."""
+    return len(set(row.tolist())) == len(set(column.tolist())) == len(row)
 
 
 def _groups(worth: FloatArray) -> list[tuple[IntArray, IntArray]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from imtorque.films.sources import RATE, Frame
 @dataclass(frozen=True, eq=False)
 class TrackedFrame:
     """What was found in a frame, in the order of the tracks.
+
+    Where two things that were followed for a while are seen as one, both are there: the one that the place fits better,
+    and the other where it is expected, with the torque of that place.
 
     Parameters
     ----------
@@ -85,6 +89,9 @@ def track_extrema(
 def tracked(number: int, time: float, found: Extrema, linker: Linker | None) -> TrackedFrame:
     """Return what was found in a frame with its tracks, or without where there is nobody to link it."""
     track = np.zeros(len(found), np.int64) if linker is None else linker.link(found)
-    order = np.argsort(track, kind="stable")
     size = found.size if found.size.ndim == 1 else np.sqrt(found.size.prod(axis=1))
-    return TrackedFrame(number, time, track[order], found.y[order], found.x[order], size[order], found.value[order])
+    columns: list[Any] = [track, found.y, found.x, size, found.value]
+    if linker is not None and len(linker.covered.track):
+        columns = [np.append(*both) for both in zip(columns, linker.covered, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return TrackedFrame(number, time, *(column[order] for column in columns))
