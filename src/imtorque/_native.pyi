@@ -65,6 +65,15 @@ def canny(
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
 ]: ...
+def canny_field(
+    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sigma: float,
+    low: float,
+    high: float,
+    quantiles: bool,
+    automatic: bool,
+    scale: float,
+) -> EdgeField: ...
 def automatic_thresholds(
     image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     sigma: float,
