@@ -1,4 +1,4 @@
-"""Time edges and dense contribution of a picture of the Berkeley size, on one thread.
+"""Time edges, dense contribution and strengthened edges of a picture of the Berkeley size, on one thread.
 
     python benchmarks/boundary_edges.py
 
@@ -52,6 +52,7 @@ def main():
             "edges": milliseconds(detect, options.repeats),
             "dense contribution, 6 sizes": milliseconds(lambda: imtorque.dense_contribution(edges), options.repeats),
             "both": milliseconds(lambda: imtorque.dense_contribution(detect()), options.repeats),
+            "boundary_strength": milliseconds(lambda: imtorque.boundary_strength(image), options.repeats),
         },
     }
     options.out.write_text(json.dumps(found, indent=1) + "\n")

@@ -1225,3 +1225,28 @@ def strongest_of_four(values):
             flat = block.reshape(planes, -1)
             out[:, v, u] = flat[:, np.argmax(np.abs(flat).sum(axis=0))]
     return out
+
+
+def survey(fx, fy):
+    """Extent, largest component, grain, units off the Pell grid, octaves: force by force, as `Survey` defines them."""
+    ys, xs = np.nonzero((fx != 0) | (fy != 0))
+    if not len(ys):
+        return (0, 0, 0, 0), 0.0, 0, (), ()
+    components = np.abs(np.concatenate([fx[ys, xs], fy[ys, xs]]).astype(np.float32))
+    largest = float(components.max())
+    mantissa, exponent = math.frexp(largest * (1 - 1e-6))
+    unit = max(exponent - (mantissa == 0.5), -100)
+    grain = min(math.frexp(c)[1] - 24 + _trailing_zeros(int(math.ldexp(math.frexp(c)[0], 24))) for c in components if c)
+    not_pell = []
+    for i in range(22):
+        steps = components * np.float32(math.ldexp(3363, -unit - i))
+        if (np.abs(steps - np.rint(steps)) > np.float32(1e-3)).any():
+            not_pell.append(unit + i)
+    larger = np.maximum(np.abs(fx[ys, xs]), np.abs(fy[ys, xs]))
+    octaves, counts = np.unique([math.frexp(c)[1] - 1 for c in larger], return_counts=True)
+    extent = (ys.min(), xs.min(), ys.max() + 1, xs.max() + 1)
+    return extent, largest, grain, tuple(not_pell), tuple(zip(octaves, counts, strict=True))
+
+
+def _trailing_zeros(number):
+    return (number & -number).bit_length() - 1

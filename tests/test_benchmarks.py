@@ -64,6 +64,7 @@ def test_the_benchmark_of_boundary_edges_runs(run_here):
         "edges",
         "dense contribution, 6 sizes",
         "both",
+        "boundary_strength",
     }
 
 

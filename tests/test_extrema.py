@@ -246,3 +246,62 @@ def test_bounds_hold_where_sums_pass_32_bits():
     sizes = [3, 5, 7]
     stored = find_extrema(torque_volume(edges, sizes), count=20)
     assert_equal_extrema(find_extrema(edges, sizes, count=20), stored)
+
+
+def frames_of(seed, count=4, shape=(40, 52)):
+    rng = np.random.default_rng(seed)
+    y, x = np.indices(shape)
+    places = rng.integers(12, 30, (count, 2))
+    return np.stack([np.hypot(y - v, x - u) < 9 for v, u in places]) + 0.1 * rng.random((count, *shape))
+
+
+@pytest.mark.parametrize("count", [None, 3])
+@pytest.mark.parametrize("colour", [False, True])
+def test_a_stack_of_pictures_gives_the_extrema_of_each(count, colour):
+    stack = frames_of(0)
+    stack = np.repeat(stack[..., None], 3, axis=3) if colour else stack
+    found = find_extrema(stack, range(3, 22, 2), count=count)
+    assert len(found) == len(stack)
+    for ours, picture in zip(found, stack, strict=True):
+        assert_equal_extrema(ours, find_extrema(detect_edges(picture), range(3, 22, 2), count=count))
+
+
+def test_frames_are_looked_at_when_the_next_is_asked_for():
+    asked = []
+
+    def film():
+        for k, picture in enumerate(frames_of(1)):
+            asked.append(k)
+            yield detect_edges(picture) if k % 2 else picture
+
+    found = find_extrema(film(), [9, 17, 19], count=2)
+    assert asked == []
+    expected = [find_extrema(detect_edges(picture), [9, 17, 19], count=2) for picture in frames_of(1)]
+    for k, (ours, one) in enumerate(zip(found, expected, strict=True)):
+        assert asked == list(range(k + 1))
+        assert_equal_extrema(ours, one)
+
+
+def test_edges_of_a_frame_outlive_the_next_frames():
+    frames = [detect_edges(picture) for picture in frames_of(2)]
+    films = [find_extrema(iter(frames), [9, 17]), find_extrema(frames_of(3), [9, 17])]
+    copies = [np.array(edges) for edges in frames]
+    next(films[0])
+    later = [detect_edges(picture) for picture in frames_of(4)]
+    list(films[0])
+    for edges, copy, other in zip(frames, copies, later, strict=True):
+        assert_array_equal(edges, copy)
+        assert not np.shares_memory(edges.fx, other.fx)
+
+
+@pytest.mark.parametrize("shape", [(20, 30), (20, 30, 3), (2, 3, 20, 30)])
+def test_what_is_no_stack_is_refused(shape):
+    with pytest.raises(ValueError, match=r"source must be frames \(N, H, W\) .* got shape"):
+        find_extrema(np.zeros(shape))
+
+
+def test_what_gives_no_frames_is_refused():
+    with pytest.raises(TypeError, match="source must be Edges, a TorqueVolume or frames, got int"):
+        find_extrema(3)
+    with pytest.raises(ValueError, match="count must not be negative"):
+        find_extrema(iter([]), count=-1)

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+import naive
 from imtorque import (
     Edges,
     Extrema,
     ObjectFinder,
     Survey,
     TorqueVolume,
+    _native,
     dense_contribution,
     detect_edges,
     find_extrema,
@@ -242,6 +244,17 @@ def test_a_tile_on_its_own_would_round_otherwise():
     fx, fy = np.random.default_rng(0).normal(size=(2, 40, 40)) * (np.random.default_rng(1).random((40, 40)) < 0.2)
     fx[0, 0] = 1000
     assert Edges(fx[10:], fy[10:]).steps != Edges(fx, fy).steps
+
+
+@given(st.integers(0, 10_000), st.sampled_from([(3, 5), (9, 64), (70, 65), (140, 20)]), st.sampled_from([1, 3]))
+def test_a_survey_is_what_its_definition_finds_force_by_force(seed, shape, threads):
+    # Rows of very different strength, so that the unit rises on the way; some forces on the grid of eight directions.
+    rng = np.random.default_rng(seed)
+    rows = 2.0 ** rng.integers(-20, 3, (shape[0], 1)) * rng.choice([1.0, 1 / 3], (shape[0], 1))
+    fx, fy = (rng.integers(-2, 3, shape) * (rng.random(shape) < 0.3) * rows for _ in range(2))
+    _native.set_num_threads(threads)
+    edges = Edges(fx, fy)
+    assert edges._field.survey() == naive.survey(edges.fx, edges.fy)
 
 
 def test_surveys_that_overlap_do_not_merge():

@@ -9,7 +9,15 @@ import numpy as np
 
 from imtorque import _native
 
-NOT_KERNELS = {"num_threads", "set_num_threads", "uses_avx2", "allow_avx2", "use_all_threads", "watch_nothing"}
+NOT_KERNELS = {
+    "num_threads",
+    "set_num_threads",
+    "uses_avx2",
+    "allow_avx2",
+    "use_all_threads",
+    "watch_nothing",
+    "keep_memory",
+}
 METHODS = ("survey", "turned")
 KERNELS = {name for name in dir(_native) if name[0].islower() and name[0] != "_"} - NOT_KERNELS
 

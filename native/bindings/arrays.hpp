@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/kept_memory.hpp"
+
 namespace imtorque {
 
 namespace nb = nanobind;
@@ -44,7 +46,7 @@ inline void prefer_large_pages(void* memory, size_t bytes) {
 template <class T>
 T* uninitialised(size_t count) {
     const size_t bytes = std::max<size_t>(count, 1) * sizeof(T);
-    void* memory = ::operator new(bytes);
+    void* memory = take_memory(bytes);
     prefer_large_pages(memory, bytes);
     return static_cast<T*>(memory);
 }
@@ -55,7 +57,7 @@ Out<T, kRank> make(std::initializer_list<size_t> shape) {
     size_t count = 1;
     for (size_t n : shape) count *= n;
     T* data = uninitialised<T>(count);
-    nb::capsule owner(data, [](void* p) noexcept { ::operator delete(p); });
+    nb::capsule owner(data, [](void* p) noexcept { give_memory(p); });
     return Out<T, kRank>(data, shape, owner);
 }
 

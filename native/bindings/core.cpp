@@ -3,6 +3,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/edge_field.hpp"
 #include "core/bounded_search.hpp"
 #include "core/coherence.hpp"
 #include "core/contribution.hpp"
@@ -14,54 +15,6 @@
 
 namespace imtorque {
 namespace {
-
-// An edge field as Python holds it: opaque. It keeps the arrays it was given, shows them read-only, and is surveyed
-// when it is made; `round_to` must be called before a kernel sees it.
-class EdgeField {
-  public:
-    EdgeField(Plane fx, Plane fy) : fx_(std::move(fx)), fy_(std::move(fy)) {
-        require_same_shape(fx_, fy_);
-        nb::gil_scoped_release release;
-        survey_ = survey(fx_.data(), fy_.data(), height(), width());
-    }
-    void round_to(double steps) { steps_ = steps; }
-    // The field of the forces (a fx + b fy, c fx + d fy). Where components are but exchanged or reversed, a survey
-    // finds what it found before.
-    EdgeField turned(double a, double b, double c, double d) const {
-        const size_t rows = static_cast<size_t>(height()), columns = static_cast<size_t>(width());
-        auto fx = make<float, 2>({rows, columns}), fy = make<float, 2>({rows, columns});
-        EdgeField result{Plane(fx), Plane(fy), Survey{}};
-        const bool exchanged = a * a + b * b == 1 && c * c + d * d == 1 && a * b == 0 && c * d == 0;
-        nb::gil_scoped_release release;
-        turn_forces(fx_.data(), fy_.data(), rows * columns, {a, b, c, d}, fx.data(), fy.data());
-        result.survey_ = exchanged ? survey_ : survey(fx.data(), fy.data(), height(), width());
-        result.steps_ = steps_;
-        return result;
-    }
-    auto surveyed() const {
-        using Units = nb::typed<nb::tuple, int, nb::ellipsis>;
-        using Octaves = nb::typed<nb::tuple, std::tuple<int, long long>, nb::ellipsis>;
-        nb::list not_pell, octaves;
-        for (const int unit : survey_.not_pell) not_pell.append(unit);
-        for (const auto& [octave, count] : survey_.octaves) octaves.append(nb::make_tuple(octave, count));
-        return std::make_tuple(std::make_tuple(survey_.top, survey_.left, survey_.bottom, survey_.right),
-                               survey_.largest, survey_.grain, Units(nb::tuple(not_pell)), Octaves(nb::tuple(octaves)));
-    }
-    double mass() const { return survey_.blocks.back(); }
-    Field field(bool free = false) const {
-        const bool fine = survey_.largest * steps_ >= kQuickRounding;
-        return {fx_.data(), fy_.data(), height(), width(), steps_, survey_.blocks.data(), fine, free, survey_.largest};
-    }
-
-  private:
-    EdgeField(Plane fx, Plane fy, Survey survey) : fx_(std::move(fx)), fy_(std::move(fy)), survey_(std::move(survey)) {}
-    int height() const { return static_cast<int>(fx_.shape(0)); }
-    int width() const { return static_cast<int>(fx_.shape(1)); }
-
-    Plane fx_, fy_;
-    Survey survey_;
-    double steps_ = 1;
-};
 
 // A component of the field: a read-only array that keeps the field alive.
 template <const float* Field::* kComponent>

@@ -3,6 +3,7 @@
 #include "bindings/bindings.hpp"
 #include "cuts/alpha_expansion.hpp"
 #include "cuts/box_scores.hpp"
+#include "cuts/flood.hpp"
 #include "cuts/max_flow.hpp"
 #include "cuts/nearest_seeds.hpp"
 #include "cuts/polar_edges.hpp"
@@ -128,6 +129,18 @@ void bind_cuts(nb::module_& m) {
             return polar;
         },
         "strength"_a, "dx"_a, "dy"_a, "y"_a, "x"_a, "threshold"_a, "columns"_a);
+    m.def(
+        "flood",
+        [](In<uint8_t, 2> mask, In<uint8_t, 2> seeds) {
+            if (mask.shape(0) != seeds.shape(0) || mask.shape(1) != seeds.shape(1))
+                throw std::invalid_argument("mask and seeds differ in shape");
+            auto reached = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
+            nb::gil_scoped_release release;
+            flood(mask.data(), seeds.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)),
+                  reached.data());
+            return reached;
+        },
+        "mask"_a, "seeds"_a);
     m.def(
         "nearest_seeds",
         [](In<double, 2> cost, In<int32_t, 2> seeds) {

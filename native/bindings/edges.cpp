@@ -1,6 +1,7 @@
 // From pixels to forces.
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/edge_field.hpp"
 #include "edges/canny.hpp"
 
 namespace imtorque {
@@ -15,6 +16,20 @@ Out<float, 2> bind_to_grey(In<T, 3> pixels, double white, double offset, double 
     return grey;
 }
 
+struct Forces {
+    Out<float, 2> fx, fy;
+    Survey survey;
+};
+
+Forces forces_of(const Plane& image, double sigma, const Thresholds& thresholds, double scale) {
+    const size_t height = image.shape(0), width = image.shape(1);
+    Forces found{make<float, 2>({height, width}), make<float, 2>({height, width}), {}};
+    nb::gil_scoped_release release;
+    found.survey = canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, thresholds, scale,
+                         found.fx.data(), found.fy.data());
+    return found;
+}
+
 }  // namespace
 
 void bind_edges(nb::module_& m) {
@@ -26,14 +41,15 @@ void bind_edges(nb::module_& m) {
     m.def(
         "canny",
         [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale) {
-            const size_t height = image.shape(0), width = image.shape(1);
-            auto fx = make<float, 2>({height, width}), fy = make<float, 2>({height, width});
-            {
-                nb::gil_scoped_release release;
-                canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma,
-                      {low, high, quantiles, automatic}, scale, fx.data(), fy.data());
-            }
+            auto [fx, fy, survey] = forces_of(image, sigma, {low, high, quantiles, automatic}, scale);
             return std::make_tuple(fx, fy);
+        },
+        "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a);
+    m.def(
+        "canny_field",
+        [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale) {
+            auto [fx, fy, survey] = forces_of(image, sigma, {low, high, quantiles, automatic}, scale);
+            return EdgeField(Plane(fx), Plane(fy), std::move(survey));
         },
         "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a);
     m.def(

@@ -8,6 +8,7 @@
 #endif
 
 #include "bindings/bindings.hpp"
+#include "core/kept_memory.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 
@@ -63,6 +64,7 @@ NB_MODULE(_native, m) {
     m.def("set_num_threads", &set_num_threads, nb::arg("n"));
     m.def("uses_avx2", &use_avx2);
     m.def("allow_avx2", &allow_avx2, nb::arg("yes"));
+    m.def("keep_memory", &keep_memory, nb::arg("yes"));
     m.def("use_all_threads", &use_all_threads, nb::arg("yes"));
     // A daemon thread that is inside a kernel when Python ends keeps what it was given; nanobind would call that a
     // leak.

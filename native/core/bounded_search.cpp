@@ -77,7 +77,7 @@ class TileSearch {
         if (narrow > 0) small_.reset(new Small(field, near, kRows + 1));
         if (narrow < count) large_.reset(new Large(field, tile, kRows + 1));
         stride_ = (columns_ + kLanes - 1) / kLanes * kLanes;
-        sums_.reset(new float[4 * static_cast<size_t>(count) * stride_]);
+        sums_ = kept_array<float>(4 * static_cast<size_t>(count) * stride_);
         levels_.resize(kDepth);
         for (Level& level : levels_) level.sums.resize(2 * static_cast<size_t>(stride_));
     }
@@ -191,7 +191,7 @@ class TileSearch {
     bool odd_ = false;
     std::unique_ptr<Small> small_;
     std::unique_ptr<Large> large_;
-    std::unique_ptr<float[]> sums_;  // for each size those of two rows
+    KeptArray<float> sums_;  // for each size those of two rows
     Columns some_, all_;
     std::vector<Level> levels_;
     std::vector<Place> places_;

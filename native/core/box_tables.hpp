@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/forces.hpp"
+#include "core/kept_memory.hpp"
 #include "core/parallel.hpp"
 
 namespace imtorque {
@@ -142,7 +143,7 @@ class BoxTables {
           ring_(2 * tile.reach_y + 1 + rows),
           given_width_(table_width(tile)),
           built_(0),
-          cells_(new Uint[static_cast<size_t>(width()) * (kTables * ring_ + 2)]),
+          cells_(kept_array<Uint>(static_cast<size_t>(width()) * (kTables * ring_ + 2))),
           forces_(new float[2 * width()]()) {
         std::fill_n(cells_.get(), static_cast<size_t>(width()) * 2, Uint{0});
         std::fill_n(row(0), static_cast<size_t>(width()) * kTables, Uint{0});
@@ -335,7 +336,7 @@ class BoxTables {
     Tile tile_;
     int ring_, given_width_, built_;
     Poll poll_{16};
-    std::unique_ptr<Uint[]> cells_;    // running KX and KY, then the ring of rows D1 | D2 | Q (| mass)
+    KeptArray<Uint> cells_;            // running KX and KY, then the ring of rows D1 | D2 | Q (| mass)
     std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
 };
 

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "core/free_tables.hpp"
@@ -92,6 +93,22 @@ IMTORQUE_INLINE void divide_row_impl(const double* sums, double factor, int coun
 IMTORQUE_DISPATCH(static, divide_row, (const double* sums, double factor, int count, float* tau),
                   (sums, factor, count, tau))
 
+// Sums over squares, from the prefix sums above and below them. Adding 1.5 * 2^52 puts an integer below 2^51 into a
+// double's mantissa, in any vector width.
+constexpr Sum kQuick = Sum{1} << 51;
+IMTORQUE_INLINE void add_up_quickly_impl(const Sum* above, const Sum* below, int count, int side,
+                                         double* __restrict sums) {
+    IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) {
+        const Sum bits = below[x + side] - below[x] - above[x + side] + above[x] + 0x4338000000000000ull;
+        double shifted;
+        std::memcpy(&shifted, &bits, sizeof shifted);
+        sums[x] = shifted - 6755399441055744.0;
+    }
+}
+IMTORQUE_DISPATCH(static, add_up_quickly, (const Sum* above, const Sum* below, int count, int side, double* sums),
+                  (above, below, count, side, sums))
+
 // Prefix sums of |F|, in steps.
 class MassTable {
   public:
@@ -130,11 +147,20 @@ class MassTable {
 
     void add_up(int y, long long half, double* sums) const {
         const Sum *top = row(std::max(0LL, y - half)), *bottom = row(std::min<long long>(height_, y + half + 1));
-        for (int x = 0; x < width_; ++x) {
-            const size_t from = static_cast<size_t>(std::max(0LL, x - half)),
-                         to = static_cast<size_t>(std::min<long long>(width_, x + half + 1));
-            sums[x] = as_number(bottom[to] - bottom[from] - top[to] + top[from]);
-        }
+        const int from = static_cast<int>(std::min<long long>(half, width_));  // where the square has a left side
+        const int to = static_cast<int>(std::max<long long>(from, width_ - half));
+        const auto clipped = [&](int x) {
+            const size_t l = static_cast<size_t>(std::max(0LL, x - half)),
+                         r = static_cast<size_t>(std::min<long long>(width_, x + half + 1));
+            sums[x] = as_number(bottom[r] - bottom[l] - top[r] + top[l]);
+        };
+        for (int x = 0; x < from; ++x) clipped(x);
+        const Sum *above = top + from - half, *below = bottom + from - half;
+        if (row(static_cast<long long>(height_))[width_] < kQuick)
+            add_up_quickly(above, below, to - from, static_cast<int>(2 * half + 1), sums + from);
+        else
+            for (int x = from; x < to; ++x) clipped(x);
+        for (int x = to; x < width_; ++x) clipped(x);
     }
 
     int height_, width_;
@@ -191,17 +217,19 @@ struct Columns {
 };
 
 // Move on by a row: `leaving` was `half` above the row before, `entering` is as far below the next.
-IMTORQUE_INLINE void move_down_impl(const int32_t* leaving, const int32_t* entering, int64_t half, int width,
+IMTORQUE_INLINE void move_down_impl(const int32_t* leaving, const int32_t* entering, int half, int width,
                                     Sum* __restrict votes, Sum* __restrict levers) {
+    const int32_t next = half + 1;
     IMTORQUE_IVDEP
     for (int u = 0; u < width; ++u) {
         const int64_t gone = leaving[u], come = entering[u];
-        levers[u] += votes[u] - static_cast<Sum>((half + 1) * gone) - static_cast<Sum>(half * come);
+        levers[u] += votes[u] - static_cast<Sum>(static_cast<int64_t>(next) * leaving[u]) -
+                     static_cast<Sum>(static_cast<int64_t>(half) * entering[u]);
         votes[u] += static_cast<Sum>(come - gone);
     }
 }
 IMTORQUE_DISPATCH(static, move_down,
-                  (const int32_t* leaving, const int32_t* entering, int64_t half, int width, Sum* votes, Sum* levers),
+                  (const int32_t* leaving, const int32_t* entering, int half, int width, Sum* votes, Sum* levers),
                   (leaving, entering, half, width, votes, levers))
 
 // The edges of a field, in lists, as all sizes vote for them.
@@ -219,8 +247,8 @@ class VotedEdges {
         }
     }
 
-    void add(const float* coherence, long long half, double* total) const {
-        std::vector<int32_t> votes(static_cast<size_t>(height_) * width_);
+    // `votes` has room for a plane.
+    void add(const float* coherence, int half, std::vector<int32_t>& votes, double* total) const {
         parallel_for(height_, 0.5 * width_, [&](int y) {
             const size_t at = static_cast<size_t>(y) * width_;
             round_votes(coherence + at, width_, votes.data() + at);
@@ -237,13 +265,14 @@ class VotedEdges {
         double fx, fy, length;
     };
 
-    void add_band(const std::vector<int32_t>& votes, long long half, int top, int bottom, double* total) const {
+    void add_band(const std::vector<int32_t>& votes, int half, int top, int bottom, double* total) const {
         const std::vector<int32_t> none(width_, 0);
         const auto row = [&](long long y) {
             return y < 0 || y >= height_ ? none.data() : votes.data() + static_cast<size_t>(y) * width_;
         };
         Columns columns{std::vector<Sum>(width_, 0), std::vector<Sum>(width_, 0)};
-        for (long long y = std::max(0LL, top - half); y <= std::min<long long>(height_ - 1, top + half); ++y)
+        const long long first = std::max(0, top - half), last = std::min<long long>(height_ - 1, 0LL + top + half);
+        for (long long y = first; y <= last; ++y)
             for (int u = 0; u < width_; ++u) {
                 columns.votes[u] += static_cast<Sum>(row(y)[u]);
                 columns.levers[u] += static_cast<Sum>((top - y) * row(y)[u]);
@@ -252,7 +281,8 @@ class VotedEdges {
         for (int y = top; y < bottom; ++y) {
             check_interrupt();
             add_row_of_edges(y, columns, half, sums.data(), total + static_cast<size_t>(y) * width_);
-            move_down(row(y - half), row(y + 1 + half), half, width_, columns.votes.data(), columns.levers.data());
+            move_down(row(y - half), row(0LL + y + 1 + half), half, width_, columns.votes.data(),
+                      columns.levers.data());
         }
     }
 
@@ -286,9 +316,10 @@ class VotedEdges {
 void add_coherent_votes(const Field& field, const std::vector<int>& halves, float* tau, double* total) {
     const MassTable mass(field);
     const VotedEdges edges(field);
+    std::vector<int32_t> votes(static_cast<size_t>(field.height) * field.width);
     for (const int half : halves) {
         mass.divide(half, tau);
-        edges.add(tau, half, total);
+        edges.add(tau, half, votes, total);
         tau += static_cast<size_t>(field.height) * field.width;
     }
 }

@@ -40,7 +40,8 @@ struct Turn {
     double a, b, c, d;
 };
 void turn_forces(const float* fx, const float* fy, size_t count, const Turn& turn, float* out_x, float* out_y);
-int block_rows(int length);  // of the table: one more than there are blocks
+constexpr int kMassBlock = 8;  // pixels, the side of a block
+int block_rows(int length);    // of the table: one more than there are blocks
 
 constexpr double kQuickRounding = 1 << 22;
 

@@ -16,6 +16,13 @@
 namespace imtorque {
 namespace {
 
+// std::lround without a call: what trunc leaves of a double is exact.
+long round_away(double value) {
+    const long whole = static_cast<long>(value);
+    const double rest = value - static_cast<double>(whole);
+    return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
 int clamp(long long i, int n) { return static_cast<int>(std::min<long long>(std::max<long long>(i, 0), n - 1)); }
 
 struct Plane {
@@ -45,14 +52,13 @@ struct Plane {
         }
     }
 
-    double row_mean(long long y, int x0, int x1) const {
+    double row_sum(long long y, int x0, int x1) const {
         const double* row = rows.data() + static_cast<std::size_t>(clamp(y, height)) * (width + 1);
-        return (row[x1] - row[x0]) / (x1 - x0);
+        return row[x1] - row[x0];
     }
-    double column_mean(long long x, int y0, int y1) const {
+    double column_sum(long long x, int y0, int y1) const {
         const double* column = columns.data() + clamp(x, width);
-        return (column[static_cast<std::size_t>(y1) * width] - column[static_cast<std::size_t>(y0) * width]) /
-               (y1 - y0);
+        return column[static_cast<std::size_t>(y1) * width] - column[static_cast<std::size_t>(y0) * width];
     }
     double mean(int y0, int x0, int y1, int x1) const {
         const double* top = both.data() + static_cast<std::size_t>(y0) * (width + 1);
@@ -74,24 +80,43 @@ struct Box {
         const double cy = 0.5 * (y0 + y1 - 1), cx = 0.5 * (x0 + x1 - 1), hy = 0.5 * (y1 - y0), hx = 0.5 * (x1 - x0);
         for (int k = 0; k < 2; ++k) {
             const double sign = k == 0 ? -1 : 1;
-            outer_y[k] = std::lround(cy + sign * outside * hy);
-            inner_y[k] = std::lround(cy + sign * inside * hy);
-            outer_x[k] = std::lround(cx + sign * outside * hx);
-            inner_x[k] = std::lround(cx + sign * inside * hx);
+            outer_y[k] = round_away(cy + sign * outside * hy);
+            inner_y[k] = round_away(cy + sign * inside * hy);
+            outer_x[k] = round_away(cx + sign * outside * hx);
+            inner_x[k] = round_away(cx + sign * inside * hx);
         }
     }
 
     double torque(const Plane& plane) const {
-        return std::fabs(plane.mean(y0, x0, y1, x1) -
-                         0.25 * (plane.column_mean(x0 - 1, y0, y1) + plane.column_mean(x1, y0, y1)) -
-                         0.25 * (plane.row_mean(y0 - 1, x0, x1) + plane.row_mean(y1, x0, x1)));
+        const double columns[2] = {plane.column_sum(x0 - 1, y0, y1), plane.column_sum(x1, y0, y1)};
+        const double rows[2] = {plane.row_sum(y0 - 1, x0, x1), plane.row_sum(y1, x0, x1)};
+        double across[2], down[2];
+        divide<2>(columns, y1 - y0, across);
+        divide<2>(rows, x1 - x0, down);
+        return std::fabs(plane.mean(y0, x0, y1, x1) - 0.25 * (across[0] + across[1]) - 0.25 * (down[0] + down[1]));
     }
 
     void add_sides(const Plane& plane, double* side) const {
+        double rows[4], columns[4], down[4], across[4];
         for (int k = 0; k < 2; ++k) {
-            side[k] += std::fabs(plane.row_mean(outer_y[k], x0, x1) - plane.row_mean(inner_y[k], x0, x1));
-            side[2 + k] += std::fabs(plane.column_mean(outer_x[k], y0, y1) - plane.column_mean(inner_x[k], y0, y1));
+            rows[k] = plane.row_sum(outer_y[k], x0, x1);
+            rows[2 + k] = plane.row_sum(inner_y[k], x0, x1);
+            columns[k] = plane.column_sum(outer_x[k], y0, y1);
+            columns[2 + k] = plane.column_sum(inner_x[k], y0, y1);
         }
+        divide<4>(rows, x1 - x0, down);
+        divide<4>(columns, y1 - y0, across);
+        for (int k = 0; k < 2; ++k) {
+            side[k] += std::fabs(down[k] - down[2 + k]);
+            side[2 + k] += std::fabs(across[k] - across[2 + k]);
+        }
+    }
+
+  private:
+    // Several quotients at a time: the compiler makes vectors of them.
+    template <int kCount>
+    static void divide(const double* sums, int count, double* means) {
+        for (int i = 0; i < kCount; ++i) means[i] = sums[i] / count;
     }
 };
 

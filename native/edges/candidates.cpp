@@ -72,25 +72,53 @@ void Candidates::turn(double scale) {
     });
 }
 
-void Candidates::spread(const BitPlane& kept, float* x, float* y) const {
+namespace {
+
+// Write the vectors of a row's kept candidates and note their places, which rise; returns how many. gx and gy are the
+// lists of all candidates of the row, so a kept one is found by counting those before it.
+IMTORQUE_INLINE void place_row_impl(const uint64_t* marked, const uint64_t* kept, int words, const float* gx,
+                                    const float* gy, float* across, float* down, int* places, int* found) {
+    int before = 0, count = 0;
+    for (int w = 0; w < words; ++w) {
+        for (uint64_t left = kept[w]; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left), x = w * kWord + i;
+            const int next = before + __builtin_popcountll(marked[w] & ((uint64_t{1} << i) - 1));
+            across[x] = gx[next];
+            down[x] = gy[next];
+            places[count] = x;
+            count += gx[next] != 0 || gy[next] != 0;  // a weak vector may have become 0
+        }
+        before += __builtin_popcountll(marked[w]);
+    }
+    found[0] = count;
+    found[1] = before;
+}
+IMTORQUE_DISPATCH(static, place_row,
+                  (const uint64_t* marked, const uint64_t* kept, int words, const float* gx, const float* gy,
+                   float* across, float* down, int* places, int* found),
+                  (marked, kept, words, gx, gy, across, down, places, found))
+
+}  // namespace
+
+Survey Candidates::spread(const BitPlane& kept, float* x, float* y) const {
+    std::vector<SurveyPart> parts(bands());
+    std::vector<double> blocks = empty_blocks(height_, width_);
     parallel_for(bands(), 1.0 * band_rows_ * width_, [&](int b) {
         const float *gx = bands_[b].gx.data(), *gy = bands_[b].gy.data();
-        size_t next = 0;
+        RowSurvey rows(height_, width_, blocks.data(), parts[b]);
+        std::vector<int> places(width_);
         for (int v = top(b); v < bottom(b); ++v) {
             float *across = x + static_cast<size_t>(v) * width_, *down = y + static_cast<size_t>(v) * width_;
             std::fill_n(across, width_, 0.0f);
             std::fill_n(down, width_, 0.0f);
-            for (int w = 0; w < bits_.words(); ++w) {
-                const uint64_t stay = kept.row(v)[w];
-                for_each_bit(bits_.row(v)[w], [&](int i) {
-                    const bool stays = stay >> i & 1;
-                    across[w * kWord + i] = stays ? gx[next] : 0.0f;
-                    down[w * kWord + i] = stays ? gy[next] : 0.0f;
-                    ++next;
-                });
-            }
+            int found[2];
+            place_row(bits_.row(v), kept.row(v), bits_.words(), gx, gy, across, down, places.data(), found);
+            rows.look(v, across, down, places.data(), found[0]);
+            gx += found[1];
+            gy += found[1];
         }
     });
+    return merged(parts, std::move(blocks), height_, width_);
 }
 
 namespace {
@@ -140,13 +168,16 @@ class BandSearch {
     const float *before_x_ = nullptr, *before_y_ = nullptr;
 };
 
+// The forces of a band are surveyed in blocks of rows.
+int whole_blocks(int rows) { return (rows + kMassBlock - 1) / kMassBlock * kMassBlock; }
+
 }  // namespace
 
 Found find_maxima(const float* image, int height, int width, double sigma, const Search& search) {
     constexpr double kNanoseconds = 4;  // of a pixel
     constexpr int kLeastRows = 64;      // a band smooths some rows that its neighbours smooth too
     const int threads = useful_threads(kNanoseconds * height * width);
-    const int band_rows = threads == 1 ? height : std::max(kLeastRows, height / (4 * threads));
+    const int band_rows = threads == 1 ? height : whole_blocks(std::max(kLeastRows, height / (4 * threads)));
     const std::vector<float> kernel = gaussian(sigma);
     Found found{Candidates(height, width, band_rows), 0, {}};
     std::atomic<float> largest{0.0f};

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/bit_words.hpp"
+#include "core/survey.hpp"
 #include "edges/canny.hpp"
 #include "edges/gradient_rows.hpp"
 #include "edges/suppress.hpp"
@@ -33,12 +35,6 @@ class BitPlane {
     std::vector<uint64_t> bits_;
 };
 
-// Call use(index) for each set bit, from the lowest.
-template <class Use>
-inline void for_each_bit(uint64_t bits, const Use& use) {
-    for (; bits; bits &= bits - 1) use(__builtin_ctzll(bits));
-}
-
 class Candidates {
   public:
     Candidates(int height, int width, int band_rows);
@@ -62,8 +58,8 @@ class Candidates {
     // one over it, with a negative one as it is.
     void turn(double scale);
 
-    // Write the vectors of the kept candidates, and 0 elsewhere.
-    void spread(const BitPlane& kept, float* x, float* y) const;
+    // Write the vectors of the kept candidates, and 0 elsewhere; returns what a survey of them finds.
+    Survey spread(const BitPlane& kept, float* x, float* y) const;
 
   private:
     struct Band {

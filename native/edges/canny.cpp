@@ -73,8 +73,8 @@ Thresholds automatic_thresholds(const float* image, int height, int width, doubl
     return automatic(image, height, width, sigma, found);
 }
 
-void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, double scale,
-           float* fx, float* fy) {
+Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, double scale,
+             float* fx, float* fy) {
     std::vector<float> magnitudes(thresholds.quantiles ? static_cast<size_t>(height) * width : 0);
     const float least = thresholds.quantiles ? 0.0f : static_cast<float>(thresholds.low);
     Found found = find_maxima(image, height, width, sigma,
@@ -87,7 +87,7 @@ void canny(const float* image, int height, int width, double sigma, const Thresh
     BitPlane edges = keep_connected(weak, strong);
     remove_spare_corners(edges, candidates);
     candidates.turn(scale);
-    candidates.spread(edges, fx, fy);
+    return candidates.spread(edges, fx, fy);
 }
 
 }  // namespace imtorque

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/forces.hpp"
+
 namespace imtorque {
 
 struct Thresholds {
@@ -13,9 +15,9 @@ struct Thresholds {
 
 // Canny's detector on a grey image with values in [0, 1]. Writes the gradient turned to the edge direction,
 // (fx, fy) = (g_y, -g_x), at edge pixels and zero elsewhere; with `scale` 0 its direction alone, as a unit vector, with
-// a positive one over it, with a negative one as it is.
-void canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, double scale,
-           float* fx, float* fy);
+// a positive one over it, with a negative one as it is. Returns what `survey` finds in these forces.
+Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, double scale,
+             float* fx, float* fy);
 
 // The thresholds that canny() chooses where they are automatic; both 0 for an image without gradients.
 Thresholds automatic_thresholds(const float* image, int height, int width, double sigma);

@@ -5,14 +5,12 @@
 #include <functional>
 #include <vector>
 
-#include "core/simd.hpp"
+#include "core/bit_words.hpp"
 
 namespace imtorque {
 
-constexpr int kWord = 64;  // pixels whose marks share a word; rows in buffers are padded to whole ones
-
-// Rows of floats, zero at first, that may be read one pixel to the left of their first and, to the right, up to one
-// pixel beyond the last whole word.
+// Rows of floats, zero at first and padded to whole words, that may be read one pixel to the left of their first and,
+// to the right, up to one pixel beyond the last whole word.
 class RowBuffer {
   public:
     RowBuffer(int rows, int width)

@@ -19,16 +19,21 @@ void in_chunks(long long count, double nanoseconds, const Task& task) {
                  [&](int c) { task(c * kChunk, std::min(count, (c + 1) * kChunk)); });
 }
 
+template <class T>
+IMTORQUE_INLINE void scale_grey_impl(const T* pixels, int count, double offset, double scale, float* __restrict grey) {
+    IMTORQUE_IVDEP
+    for (int i = 0; i < count; ++i) grey[i] = static_cast<float>((static_cast<double>(pixels[i]) - offset) * scale);
+}
+IMTORQUE_DISPATCH(template <class T> static, scale_grey,
+                  (const T* pixels, int count, double offset, double scale, float* grey),
+                  (pixels, count, offset, scale, grey))
+
 }  // namespace
 
 template <class T>
 void to_grey(const T* pixels, long long count, int channels, double white, double offset, double scale, float* grey) {
     in_chunks(count, 0.5 * channels, [&](long long from, long long to) {
-        if (channels == 1) {
-            for (long long i = from; i < to; ++i)
-                grey[i] = static_cast<float>((static_cast<double>(pixels[i]) - offset) * scale);
-            return;
-        }
+        if (channels == 1) return scale_grey(pixels + from, static_cast<int>(to - from), offset, scale, grey + from);
         for (long long i = from; i < to; ++i) {
             const T* p = pixels + i * channels;
             double luminance = kRed * static_cast<double>(p[0]) + kGreen * static_cast<double>(p[1]) +

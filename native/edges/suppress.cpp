@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/bit_words.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "edges/canny.hpp"
@@ -68,25 +69,6 @@ IMTORQUE_INLINE bool any_above(const float* row, float threshold) {  // of a wor
     uint64_t parts[4];
     std::memcpy(parts, &above, sizeof parts);
     return (parts[0] | parts[1] | parts[2] | parts[3]) != 0;
-}
-
-// Bit k of byte j becomes bit j of byte k.
-IMTORQUE_INLINE uint64_t transposed(uint64_t bits) {
-    uint64_t t = (bits ^ (bits >> 7)) & 0x00AA00AA00AA00AAu;
-    bits ^= t ^ (t << 7);
-    t = (bits ^ (bits >> 14)) & 0x0000CCCC0000CCCCu;
-    bits ^= t ^ (t << 14);
-    t = (bits ^ (bits >> 28)) & 0x00000000F0F0F0F0u;
-    return bits ^ t ^ (t << 28);
-}
-
-// Eight lanes of up to eight bits, pixel 8 k + j in bit k of lane j, as the word of these pixels.
-IMTORQUE_INLINE uint64_t word_of(const Lanes<int32_t>& found) {
-    int32_t lanes[kLanes];
-    std::memcpy(lanes, &found, sizeof lanes);
-    uint64_t bytes = 0;
-    for (int j = 0; j < kLanes; ++j) bytes |= static_cast<uint64_t>(lanes[j]) << (8 * j);
-    return transposed(bytes);
 }
 
 IMTORQUE_INLINE void mark_words_impl(const Strengths& s, int words, float threshold, const Marks& marks) {

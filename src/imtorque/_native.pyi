@@ -11,6 +11,7 @@ def num_threads() -> int: ...
 def set_num_threads(n: int) -> None: ...
 def uses_avx2() -> bool: ...
 def allow_avx2(yes: bool) -> None: ...
+def keep_memory(yes: bool) -> None: ...
 def use_all_threads(yes: bool) -> None: ...
 
 class Cancelled(Exception):
@@ -65,6 +66,15 @@ def canny(
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
 ]: ...
+def canny_field(
+    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sigma: float,
+    low: float,
+    high: float,
+    quantiles: bool,
+    automatic: bool,
+    scale: float,
+) -> EdgeField: ...
 def automatic_thresholds(
     image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     sigma: float,
@@ -461,6 +471,10 @@ def polar_edges(
     threshold: float,
     columns: int,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+def flood(
+    mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    seeds: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 def nearest_seeds(
     cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     seeds: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],

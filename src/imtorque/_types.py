@@ -81,11 +81,11 @@ class Edges:
         return edges
 
     @classmethod
-    def _of_field(cls, field: _native.EdgeField, steps: float) -> Self:
+    def _of_field(cls, field: _native.EdgeField, steps: float | None = None) -> Self:
         """Make edges from a field of the kernels.
 
-        `steps` may be those of a field that was this one before its forces were turned or some of them left out: none
-        got longer by that, and the bounds of the sums rest on lengths.
+        `steps` are chosen where they are not given. They may be those of a field that was this one before its forces
+        were turned or some of them left out: none got longer by that, and the bounds of the sums rest on lengths.
         """
         edges = cls.__new__(cls)
         object.__setattr__(edges, "steps", steps)

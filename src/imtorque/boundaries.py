@@ -62,10 +62,14 @@ def boundary_strength(
 
 def strengthened(edges: Edges, recipe: EdgeRecipe) -> FloatArray:
     """Return the strength of a recipe's edges after torque has re-weighed them."""
-    strength = np.minimum(edges.strength, 1)
-    if not strength.any():
-        return np.zeros(edges.shape)
-    return strengthen_edges(strength, dense_contribution(edges, recipe.sizes), coefficients=recipe.coefficients)
+    at = np.nonzero(edges.mask)
+    own = np.minimum(np.hypot(edges.fx[at], edges.fy[at]), 1).astype(np.float64)
+    result = np.zeros(edges.shape)
+    if own.any():
+        result[at] = np.where(
+            own > 0, _logistic_rule(own, dense_contribution(edges, recipe.sizes)[at], recipe.coefficients), 0
+        )
+    return result
 
 
 @renamed_argument("alpha", "share")
@@ -113,12 +117,9 @@ def strengthen_edges(
     if x.shape != d.shape or not np.all(np.isfinite(x)):
         raise ValueError(f"contribution must be finite, of the strength's shape {d.shape}, got shape {x.shape}")
     if method == "logistic":
-        logarithm, (c0, c1, c2) = _coefficients(coefficients)
         edge = d > 0
-        own, x = d[edge], x[edge]
-        cue = c1 * (np.log(own + LOG_SHIFT) if logarithm else own)
         result = np.zeros(d.shape)
-        result[edge] = logistic(c0 + cue + c2 * (x if logarithm else np.clip(x, 0, 1)))
+        result[edge] = _logistic_rule(d[edge], x[edge], coefficients)
         return result
     if method == "blend":
         if not 0 <= share <= 1:
@@ -273,6 +274,13 @@ def logistic(z: FloatArray) -> FloatArray:
     """Return 1 / (1 + exp(-z))."""
     probability: FloatArray = 0.5 * (1 + np.tanh(0.5 * z))
     return probability
+
+
+def _logistic_rule(own: FloatArray, x: FloatArray, coefficients: str | Sequence[float]) -> FloatArray:
+    """Return the strength of edges after torque, from their own and from their contribution."""
+    logarithm, (c0, c1, c2) = _coefficients(coefficients)
+    cue = c1 * (np.log(own + LOG_SHIFT) if logarithm else own)
+    return logistic(c0 + cue + c2 * (x if logarithm else np.clip(x, 0, 1)))
 
 
 def check_strength(strength: ArrayLike) -> FloatArray:

@@ -6,18 +6,21 @@ coherently its edges turn. The second tells object boundaries from texture much 
 
 from __future__ import annotations
 
+import math
+import threading
 from typing import Literal
 
 import numpy as np
 
 from imtorque import _native
 from imtorque._renamed import renamed_argument
-from imtorque._types import Edges, Extrema, FloatArray, Patch, Sizes, check_sizes
+from imtorque._types import Edges, Extrema, Float32Array, FloatArray, Patch, Sizes, check_sizes
 from imtorque.edges.recipes import BOUNDARY_SIZES
 from imtorque.patterns import Pattern, Polarity, check_polarity, pattern_edges
 from imtorque.torque import require_edges, torque_volume
 
 MOST_TOGETHER = 1 << 24  # torques held at a time where many sizes vote: sizes share the tables that they come from
+MOST_KEPT = 1 << 20  # torques: 4 MB for each thread; what is larger comes in large pages, whose first touch costs less
 Votes = Literal["supporting", "absolute", "separate"]
 Weight = Literal["one", "area", "torque"]
 
@@ -123,8 +126,23 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: 
     for start in range(0, len(sides), together):
         part = sides[start : start + together]
         halves = np.ascontiguousarray(part // 2, np.int64)
-        _native.add_coherent_votes(field._field, halves, torque_volume(field, part).tau, total)
+        volume = torque_volume(field, part, out=_scratch((len(part), *edges.shape)))
+        _native.add_coherent_votes(field._field, halves, volume.tau, total)
     return total
+
+
+_kept = threading.local()
+
+
+def _scratch(shape: tuple[int, ...]) -> Float32Array:
+    """Return an array to work in. Small ones are kept: the first touch of new memory costs as much as the torque."""
+    size = math.prod(shape)
+    if size > MOST_KEPT:
+        return np.empty(shape, np.float32)
+    if getattr(_kept, "memory", None) is None or _kept.memory.size < size:
+        _kept.memory = np.empty(size, np.float32)
+    kept: Float32Array = _kept.memory[:size].reshape(shape)
+    return kept
 
 
 def _weights(extrema: Extrema, weight: str, patch: str) -> FloatArray:

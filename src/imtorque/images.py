@@ -89,6 +89,8 @@ class Picture:
         pixels = self.pixels[::every]
         if self.is_grey and pixels.dtype == np.float32 and (self.low, self.high) == (0, 1):
             return np.ascontiguousarray(pixels[:, :, 0])
+        if pixels.dtype in KERNEL_TYPES and pixels.shape[2] < 4 and pixels.flags.c_contiguous:
+            return self._grey_part(pixels)  # needs no memory but its result's
         grey = np.empty(pixels.shape[:2], np.float32)
         step = max(1, STRIP // pixels.shape[1])
         for start in range(0, len(pixels), step):

@@ -76,6 +76,18 @@ def test_forces_come_in_the_length_that_is_asked_for(scale, image, options):
         assert_array_equal(ours.view(np.int32), plain.view(np.int32))
 
 
+@given(pictures(), thresholds, st.sampled_from([0.0, 0.13]), st.sampled_from([1, 2, 5]))
+def test_forces_are_surveyed_as_they_are_written(image, options, scale, threads):
+    _native.set_num_threads(threads)
+    field = _native.canny_field(image, 1.0, **options, scale=scale)
+    fx, fy = _native.canny(image, 1.0, **options, scale=scale)
+    assert_array_equal(field.fx.view(np.int32), fx.view(np.int32))
+    assert_array_equal(field.fy.view(np.int32), fy.view(np.int32))
+    again = _native.EdgeField(fx, fy)
+    assert field.survey() == again.survey()
+    assert field.mass == again.mass
+
+
 @given(pictures(), st.integers(0, 10_000), st.sampled_from([0.0, 0.2]))
 def test_maxima_of_any_strength_along_any_gradient(strength, seed, threshold):
     gx, gy = (np.random.default_rng(seed + i).integers(-2, 3, strength.shape).astype(np.float32) for i in (0, 1))

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import ndimage
 
 import naive
 from imtorque import _native
@@ -103,3 +104,12 @@ def test_distinct_boxes_are_their_definition(problem, overlap, most):
 def test_boxes_outside_of_the_image_are_refused(box):
     with pytest.raises(ValueError, match="boxes must lie in the image"):
         _native.box_scores(np.zeros((1, 3, 4)), np.array([box], np.int64), 0.75, 1.15)
+
+
+@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)), st.integers(0, 1000))
+def test_a_flood_reaches_the_parts_that_hold_a_seed(mask, seed):
+    seeds = np.random.default_rng(seed).random(mask.shape) < 0.1
+    parts, _ = ndimage.label(mask)
+    expected = np.isin(parts, parts[seeds & mask]) & mask
+    found = _native.flood(mask.view(np.uint8), seeds.view(np.uint8))
+    assert_array_equal(found, expected)

@@ -94,15 +94,10 @@ def detect_edges(
     per_unit = 1.0 if use_quantiles else unit
     scale = 0.0 if force == "unit" else RAW if strength_scale is None else strength_scale / unit
     at_once = directions is None and not length_correction  # else forces are shaped where edges are, not candidates
-    fx, fy = _native.canny(
-        grey,
-        sigma,
-        low=(bottom or 0.0) / per_unit,
-        high=(top or 0.0) / per_unit,
-        quantiles=use_quantiles,
-        automatic=top is None,
-        scale=scale if at_once else RAW,
-    )
+    thresholds = ((bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, top is None)
+    if at_once and scale != RAW and picture.mask is None:
+        return Edges._of_field(_native.canny_field(grey, sigma, *thresholds, scale))
+    fx, fy = _native.canny(grey, sigma, *thresholds, scale if at_once else RAW)
     if picture.mask is not None:
         fx[~picture.mask] = fy[~picture.mask] = 0
     if scale == RAW:

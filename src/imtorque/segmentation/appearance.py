@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class Level:
     def shape(self) -> tuple[int, int]:
         """Height and width."""
         return self.words.shape[0], self.words.shape[1]
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How often each word occurs."""
+        return word_counts(self.words)
 
 
 def appearance(lab: Planes) -> tuple[Level, Level]:

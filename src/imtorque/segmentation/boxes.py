@@ -7,6 +7,7 @@ import io
 import math
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -113,10 +114,11 @@ def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[
     return np.asarray(found * size**SIZE_POWER)
 
 
+@lru_cache(maxsize=2)  # pictures of one set are often of one shape, or lie or stand
 def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArray[np.int64]:
     """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the picture.
 
-    `smallest` is the side of the smallest, as a part of the square root of the picture's area.
+    `smallest` is the side of the smallest, as a part of the square root of the picture's area. Not to be written to.
     """
     least, largest = smallest * math.sqrt(shape[0] * shape[1]), max(shape)
     growth = (1 / SMALLEST) ** (1 / SIZES)
@@ -131,7 +133,9 @@ def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArr
                 boxes[..., 0], boxes[..., 2] = y[:, None], y[:, None] + height
                 boxes[..., 1], boxes[..., 3] = x, x + width
                 found.append(boxes.reshape(-1, 4))
-    return np.concatenate(found)
+    candidates = np.concatenate(found)
+    candidates.flags.writeable = False
+    return candidates
 
 
 def smooth_lab(image: Image | Picture) -> Planes:

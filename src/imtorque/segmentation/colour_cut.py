@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imtorque import _native
 from imtorque._types import BoolArray, FloatArray
 from imtorque.segmentation.appearance import Level, word_counts, word_odds
 from imtorque.segmentation.fixated_boxes import Box, bounding_box
-from imtorque.segmentation.graph_cut import grid_max_flow
+from imtorque.segmentation.graph_cut import cut_grid
 
 Pixel = tuple[int, int]
 ROUNDS = 2  # of models and cuts
@@ -62,7 +63,7 @@ def colour_cut(levels: Sequence[Level], box: Box, start: BoolArray | None, hints
     else:
         repeats = levels[-1].factor // level.factor
         figure = start.repeat(repeats, axis=0).repeat(repeats, axis=1)[window.slices]
-    words, total = level.words[window.slices], word_counts(level.words)
+    words, total = level.words[window.slices], level.counts
     links = _links(level, window, LINK)
     for _ in range(ROUNDS):
         counts = word_counts(words[(figure | on) & ~off])
@@ -82,7 +83,7 @@ def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolA
         sure[click] = True
     may = ndimage.binary_dilation(figure | sure, iterations=BAND)
     counts = word_counts(level.words[figure])
-    odds = word_odds(counts, word_counts(level.words) - counts)
+    odds = word_odds(counts, level.counts - counts)
     top, left, bottom, right = bounding_box(may)
     window = Window(top, left, bottom - top, right - left)
     at = window.slices
@@ -96,16 +97,10 @@ def _cut(
     odds: FloatArray, links: tuple[FloatArray, FloatArray, FloatArray], on: BoolArray, off: BoolArray
 ) -> BoolArray:
     """Return the parts of the cheapest figure that hold a click."""
-    from scipy import ndimage
-
     right, down, around = links
     source = np.where(on, np.inf, np.where(off, 0.0, np.maximum(odds, 0)))
     sink = np.where(on, 0.0, np.where(off, np.inf, np.maximum(-odds, 0) + around))
-    figure, _ = grid_max_flow(source, sink, right, down)
-    parts, count = ndimage.label(figure)
-    kept = np.zeros(count + 1, bool)
-    kept[parts[on]] = True
-    return np.asarray(kept[parts])
+    return _parts(cut_grid(source, sink, right, down), on)
 
 
 def _links(level: Level, window: Window, cost: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -144,7 +139,7 @@ def _window(level: Level, box: Box, hints: Hints) -> Window:
 def _discs(level: Level, window: Window, points: Sequence[Pixel], reach: float) -> BoolArray:
     """Return the pixels of a window within `reach` pixels of the first level from one of the points."""
     found = np.zeros((window.height, window.width), bool)
-    y, x = np.ogrid[: window.height, : window.width]
+    y, x = np.arange(window.height)[:, None], np.arange(window.width)
     for point in points:
         row, column = (at / level.factor - start for at, start in zip(point, (window.top, window.left), strict=True))
         found |= (y - row) ** 2 + (x - column) ** 2 <= (reach / level.factor) ** 2
@@ -154,11 +149,17 @@ def _discs(level: Level, window: Window, points: Sequence[Pixel], reach: float) 
 
 
 def _filled(figure: BoolArray) -> BoolArray:
-    """Return a figure without holes."""
-    from scipy import ndimage
+    """Return a figure without holes: all that no way around it leads to."""
+    rim = np.zeros(figure.shape, bool)
+    rim[[0, -1]] = rim[:, [0, -1]] = True
+    return ~_parts(~figure, rim)
 
-    parts, _ = ndimage.label(np.pad(~figure, 1, constant_values=True))
-    return np.asarray(parts != parts[0, 0])[1:-1, 1:-1]
+
+def _parts(mask: BoolArray, seeds: BoolArray) -> BoolArray:
+    """Return the connected parts of a mask that hold a seed."""
+    return _native.flood(np.ascontiguousarray(mask).view(np.uint8), np.ascontiguousarray(seeds).view(np.uint8)).view(
+        bool
+    )
 
 
 def _area(box: Box, shape: tuple[int, int]) -> float:

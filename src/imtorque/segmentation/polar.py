@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque._types import BoolArray, Float32Array, FloatArray
-from imtorque.segmentation.graph_cut import grid_max_flow
+from imtorque.segmentation.graph_cut import cut_grid
 
 FAINT = 5 / 255  # edges up to this are none
 BORDER = 20 / 255  # strength that the image's border is given
@@ -60,8 +60,7 @@ def cut_polar(polar: FloatArray, outside: BoolArray, eta: float, k: float, radiu
     ground[:, max(inner, columns - max(1, min(OUTER_COLUMNS, columns // 4))) :] = np.inf
     ground[:, :inner] = 0.0
     figure[:, :inner] = np.inf
-    mask, _ = grid_max_flow(figure, ground, across, along, wrap=0)
-    return mask
+    return cut_grid(figure, ground, across, along, wrap_rows=True)
 
 
 def outside_image(shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArray:
