@@ -20,14 +20,20 @@ from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, 
 from imtorque.segmentation.expansion import alpha_expansion
 from imtorque.segmentation.likeness import merge_regions
 from imtorque.segmentation.region_graph import connected_regions
-from imtorque.segmentation.regions import MODELS, SMOOTHNESS, contrast_links, cut_regions, torque_patches
+from imtorque.segmentation.regions import (
+    MODELS,
+    SMOOTHNESS,
+    contrast_links,
+    cut_regions,
+    grid_patches,
+    torque_patches,
+)
 
 Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
 
 THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
 MODEL_COUNTS = (4, 6, 8, 12, 20)
-GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}
 PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
 FELZENSZWALB_SCALES = (200, 400, 800, 1600)
@@ -68,7 +74,7 @@ class Method:
 def merged_tree(picture: Picture, *, grid: bool = False, torque: bool = True) -> Segmentations:
     """Cut by colour models of patches, then merge: `segment_regions`, or it with a blind grid or with plain edges."""
     evidence = picture.strengthened if torque else picture.plain
-    patches = grid_patches(evidence, MODELS) if grid else torque_patches(evidence, MODELS)
+    patches = grid_patches(evidence.shape, MODELS) if grid else torque_patches(evidence, MODELS)
     tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
     return [picture.large(tree.cut(threshold)) for threshold in THRESHOLDS]
 
@@ -79,7 +85,7 @@ def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Se
     bins = colour_bins(plain.lab)
     found = []
     for count in MODEL_COUNTS:
-        patches = grid_patches(plain, count) if grid else strongest_extrema(plain, count)
+        patches = grid_patches(plain.shape, count) if grid else strongest_extrema(plain, count)
         costs = model_costs(patch_models(bins, patches), bins)
         labels, _ = alpha_expansion(costs, **contrast_links(plain, smoothness))
         found.append(picture.large(connected_regions(labels, round(PAPER_SMALLEST * labels.size))))
@@ -90,16 +96,6 @@ def strongest_extrema(evidence: Evidence, count: int) -> Extrema:
     """Return the paper's: unit forces, extrema of largest |torque|, of those that overlap the strongest."""
     found = find_extrema(detect_edges(evidence.lab[0], value_range=(0.0, 1.0)), sizes=range(3, 92, 2), count=2000)
     return suppress_overlaps(found, 0.3)[:count]
-
-
-def grid_patches(evidence: Evidence, count: int) -> Extrema:
-    """Return as many patches in rows and columns, which know nothing of the picture."""
-    rows, columns = GRIDS[count]
-    height, width = evidence.shape
-    size = int(min(height / rows, width / columns)) // 2 * 2 + 1
-    y = ((np.arange(rows) + 0.5) * height / rows).astype(np.int64).repeat(columns)
-    x = np.tile(((np.arange(columns) + 0.5) * width / columns).astype(np.int64), rows)
-    return Extrema(y, x, np.full(len(y), size), np.ones(len(y), np.float32))
 
 
 def normalised_cuts(picture: Picture, *, colour: float) -> Segmentations:
