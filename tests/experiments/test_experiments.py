@@ -197,11 +197,12 @@ def test_a_report_is_written_whole_with_its_pictures(tmp_path):
 
 def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path):
     pytest.importorskip("skimage")
-    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    write_berkeley(tmp_path / "bsds500", ["train", "val"])
     run("reproduce", "regions", "--data", tmp_path, "--out", tmp_path / "out", *QUICK, "--set", "every=1")
     found, _ = check_form(tmp_path / "out", "regions", "covering")
     rows = {row["method"]: row for row in found["rows"]}
     assert set(rows) >= {"torque", "torque-paper", "ncut", "felzenszwalb", "control:grid", "control:grid+gradient"}
+    assert {"torque+grid", "reference:gpb-ucm"} <= set(rows)
     for row in rows.values():
         assert 0 < row["covering"] <= row["covering_ods"] <= row["covering_ois"] <= row["covering_best"] <= 1
     assert rows["torque"]["covering"] > 0.8  # a dark disc on texture

@@ -17,14 +17,14 @@ def data(tmp_path, monkeypatch):
 
 
 def test_objects_sets_masks_and_boxes_beside_those_of_peers(data, monkeypatch):
-    monkeypatch.setattr(objects, "COUNTS", (1, 10))
+    monkeypatch.setattr(objects, "COUNTS", (1, 3))
     run("reproduce", "objects", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
-    found, methods = check_form(data / "out", "objects", "best_10_caltech")
+    found, methods = check_form(data / "out", "objects", "best_3_caltech")
     assert {"objects", "objects-apart", "control:no-torque", "edge-boxes+grabcut"} <= set(methods)
     assert found["settings"]["images"] == {"caltech": 1, "horses": 1, "small": 1, "berkeley": 1}
-    assert methods["objects"]["best_10_horses"] > 0.8
-    assert methods["objects"]["best_1_small"] <= methods["objects"]["best_10_small"]
-    assert "box_10_small" in methods["selective-search+grabcut"]
+    assert methods["objects"]["best_3_horses"] > 0.8
+    assert methods["objects"]["best_1_small"] <= methods["objects"]["best_3_small"]
+    assert "box_3_small" in methods["selective-search+grabcut"]
     assert (data / "out" / "examples-berkeley.png").stat().st_size > 0
 
 

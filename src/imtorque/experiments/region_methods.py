@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._types import Extrema, Image
 from imtorque.edges import detect_edges
+from imtorque.evaluation.contours import regions_from_ucm
 from imtorque.experiments.normalised_cut import NormalisedCut, divide
 from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.files import read_image
 from imtorque.resizing import shrunk
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
@@ -33,6 +36,9 @@ Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
 
 THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
+CONTOUR_THRESHOLDS = tuple(np.round(np.arange(0.1, 0.61, 0.04), 2).tolist())
+REFERENCE = "reference:gpb-ucm"  # where the data has its maps
+Places = Literal["extrema", "grid", "both"]
 MODEL_COUNTS = (4, 6, 8, 12, 20)
 PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
@@ -42,9 +48,10 @@ CLEAN = 0.005  # smallest region of the normalised cut, as a part of the picture
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture and what several methods need of it, found once."""
+    """A picture and what several methods need of it, found once; where the authors' closed contours are."""
 
     image: Image
+    contours: Path | None = None
 
     @cached_property
     def strengthened(self) -> Evidence:
@@ -71,12 +78,29 @@ class Method:
     values: tuple[float, ...]
 
 
-def merged_tree(picture: Picture, *, grid: bool = False, torque: bool = True) -> Segmentations:
-    """Cut by colour models of patches, then merge: `segment_regions`, or it with a blind grid or with plain edges."""
+def merged_tree(picture: Picture, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
+    """Cut by colour models of patches, then merge: `segment_regions`, or it with other places or with plain edges."""
     evidence = picture.strengthened if torque else picture.plain
-    patches = grid_patches(evidence.shape, MODELS) if grid else torque_patches(evidence, MODELS)
+    patches = grid_patches(evidence.shape, MODELS)
+    if places != "grid":
+        found = torque_patches(evidence, MODELS)
+        patches = found if places == "extrema" else _together(found, patches)
     tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
     return [picture.large(tree.cut(threshold)) for threshold in THRESHOLDS]
+
+
+def _together(a: Extrema, b: Extrema) -> Extrema:
+    """Return the patches of both."""
+    y, x, size = (np.concatenate(pair) for pair in ((a.y, b.y), (a.x, b.x), (a.size, b.size)))
+    return Extrema(y, x, size, np.concatenate([a.value, b.value]))
+
+
+def authors_contours(picture: Picture) -> Segmentations:
+    """Return the regions between the closed contours of gPb-OWT-UCM, as its authors computed them."""
+    if picture.contours is None:
+        raise ValueError(f"{REFERENCE} must have a map of contours, got none")
+    ucm = read_image(picture.contours)
+    return [regions_from_ucm(ucm, threshold).astype(np.int64) for threshold in CONTOUR_THRESHOLDS]
 
 
 def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Segmentations:
@@ -135,8 +159,10 @@ METHODS: dict[str, dict[str, Method]] = {
         f"min_size {m}": Method(partial(felzenszwalb, smallest=m), "scale", FELZENSZWALB_SCALES)
         for m in (100, 500, 1500)
     },
-    "control:grid": {"": _merged(grid=True)},
-    "control:grid+gradient": {"": _merged(grid=True, torque=False)},
+    "torque+grid": {"": _merged(places="both")},
+    REFERENCE: {"": Method(authors_contours, "threshold", CONTOUR_THRESHOLDS)},
+    "control:grid": {"": _merged(places="grid")},
+    "control:grid+gradient": {"": _merged(places="grid", torque=False)},
     "control:torque+gradient": {"": _merged(torque=False)},
     "control:grid-paper": {
         f"smoothness {s:g}": Method(partial(paper_form, smoothness=s, grid=True), "models", MODEL_COUNTS)
