@@ -78,7 +78,7 @@ def finding_files(sources: Sequence[Finding]) -> list[Path]:
 def _regions(source: BerkeleyImage) -> Truth:
     """Return the regions of all people who divided a picture, but the smallest, at the working size."""
     picture = PillowImage.fromarray(source.image()).convert("RGB")
-    share = LONG_SIDE / max(picture.size)
+    share = min(1.0, LONG_SIDE / max(picture.size))
     width, height = (round(side * share) for side in picture.size)
     image = np.asarray(picture.resize((width, height), PillowImage.Resampling.LANCZOS))
     found = []

@@ -73,6 +73,6 @@ def _contrib() -> Any:
     """Return OpenCV, which must be the build with contributed modules."""
     cv2: Any = import_module("cv2")
     if not hasattr(cv2, "ximgproc"):
-        raise ModuleNotFoundError("objects needs opencv-contrib-python-headless: pip install 'imtorque[experiments]'")
+        raise ModuleNotFoundError("OpenCV must have its contributed modules, got none", name="cv2.ximgproc")
     cv2.setNumThreads(1)
     return cv2
