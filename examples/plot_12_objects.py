@@ -3,8 +3,8 @@ From attention to objects
 =========================
 
 The paper's chain on a photograph (its figure 11): torque says where to look, torque tells object boundaries from
-texture, and a cut around each fixation takes the object out. After a click, colours and textures help as well; a
-second, red one takes the flag away.
+texture, and a cut around each fixation takes the object out. Around a click, colours and textures help as well; a
+second, red click takes the flag away. Without a click, figures are ranked by how much they look like objects.
 """
 
 import matplotlib.pyplot as plt

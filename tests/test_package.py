@@ -142,6 +142,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "experiments/counting_plots.py": "draws into memory",
     "experiments/edge_sheets.py": "draws into memory",
     "experiments/figure_sheets.py": "draws into memory",
+    "experiments/object_sheets.py": "draws into memory",
     "experiments/pattern_sheet.py": "draws into memory",
     "experiments/recognition_plots.py": "draws into memory",
     "experiments/regions.py": "draws into memory",

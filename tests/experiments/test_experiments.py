@@ -217,6 +217,7 @@ def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path)
     found, _ = check_form(tmp_path / "out", "regions", "covering")
     rows = {row["method"]: row for row in found["rows"]}
     assert set(rows) >= {"torque", "torque-paper", "ncut", "felzenszwalb", "control:grid", "control:grid+gradient"}
+    assert {"torque+grid", "reference:gpb-ucm"} <= set(rows)
     for row in rows.values():
         assert 0 < row["covering"] <= row["covering_ods"] <= row["covering_ois"] <= row["covering_best"] <= 1
     assert rows["torque"]["covering"] > 0.8  # a dark disc on texture

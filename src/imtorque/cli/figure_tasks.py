@@ -53,7 +53,7 @@ class CutOutFigure:
 
 @dataclass(frozen=True)
 class CutOutObjects:
-    """The most salient objects: a label picture, the picture with their outlines, a table."""
+    """What looks most like objects: a label picture, the picture with their outlines, a table."""
 
     verb: ClassVar[str] = "objects"
     count: int

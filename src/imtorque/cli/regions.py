@@ -1,4 +1,4 @@
-"""The verb that divides pictures into regions, or cuts their most salient objects out."""
+"""The verb that divides pictures into regions, or cuts objects out of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def segment(
     ] = RegionMethod.torque,
     objects: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Cut out the N objects that catch the eye first instead of regions."),
+        typer.Option(min=1, metavar="N", help="Cut out the N figures most like objects instead of regions."),
     ] = None,
     page: Page = None,
     channel: Channel = None,
@@ -48,8 +48,8 @@ def segment(
 ) -> None:
     """Divide pictures into regions: outlines on the picture, regions in their mean colours, their numbers, a table.
 
-    The table has area, bounding box, centroid and mean colour of each region. With --objects the most salient objects
-    are cut out instead.
+    The table has area, bounding box, centroid and mean colour of each region. With --objects what looks most like
+    objects is cut out instead.
 
     Example: [bold]imtorque segment sample:hopper --count 8[/bold]
     """

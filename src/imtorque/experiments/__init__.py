@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "figure-ground": "imtorque.experiments.figure_ground",
     "hidden-objects": "imtorque.experiments.hidden",
     "nuclei": "imtorque.experiments.nuclei",
+    "objects": "imtorque.experiments.objects",
     "ownership": "imtorque.experiments.ownership",
     "patterns": "imtorque.experiments.patterns",
     "proposals": "imtorque.experiments.proposals",

@@ -129,11 +129,12 @@ def main(
     for name, torque in (("torque", True), ("no-torque", False)):
         weights = fit(list(each(partial(measured, torque=torque), examples, jobs, name)))
         values = ("means", "scales", "plain", "by_area")
-        learned[name] = {"names": weights.names} | {key: _rounded(getattr(weights, key)) for key in values}
+        learned[name] = {"names": weights.names} | {key: rounded(getattr(weights, key)) for key in values}
     write_text(out, json.dumps(learned, indent=1) + "\n")
 
 
-def _rounded(values: FloatArray) -> list[float]:
+def rounded(values: FloatArray) -> list[float]:
+    """Return values with five digits, as weights are stored."""
     return [float(f"{value:.5g}") for value in values]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,14 @@ from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, 
 from imtorque.segmentation.expansion import alpha_expansion
 from imtorque.segmentation.likeness import merge_regions
 from imtorque.segmentation.region_graph import connected_regions
-from imtorque.segmentation.regions import MODELS, SMOOTHNESS, contrast_links, cut_regions, torque_patches
+from imtorque.segmentation.regions import (
+    MODELS,
+    SMOOTHNESS,
+    contrast_links,
+    cut_regions,
+    grid_patches,
+    torque_patches,
+)
 
 Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
@@ -31,7 +38,7 @@ MODEL_COUNTS = (4, 6, 8, 12, 20, 40)
 PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
 UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
-GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}
+Places = Literal["extrema", "grid", "both"]
 PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
 FELZENSZWALB_SCALES = (200, 400, 800, 1600)
@@ -40,7 +47,7 @@ CLEAN = 0.005  # smallest region of the normalised cut, as a part of the picture
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture and what several methods need of it, found once."""
+    """A picture and what several methods need of it, found once; the authors' closed contours where there are any."""
 
     image: Image
     ucm: NDArray[Any] | None = None
@@ -70,12 +77,21 @@ class Method:
     values: tuple[float, ...]
 
 
-def merged_tree(picture: Picture, *, grid: bool = False, torque: bool = True) -> Segmentations:
-    """Cut by colour models of patches, then merge: `segment_regions`, or it with a blind grid or with plain edges."""
+def merged_tree(picture: Picture, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
+    """Cut by colour models of patches, then merge: `segment_regions`, or it with other places or with plain edges."""
     evidence = picture.strengthened if torque else picture.plain
-    patches = grid_patches(evidence, MODELS) if grid else torque_patches(evidence, MODELS)
+    patches = grid_patches(evidence.shape, MODELS)
+    if places != "grid":
+        found = torque_patches(evidence, MODELS)
+        patches = found if places == "extrema" else _together(found, patches)
     tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
     return [picture.large(tree.cut(threshold)) for threshold in THRESHOLDS]
+
+
+def _together(a: Extrema, b: Extrema) -> Extrema:
+    """Return the patches of both."""
+    y, x, size = (np.concatenate(pair) for pair in ((a.y, b.y), (a.x, b.x), (a.size, b.size)))
+    return Extrema(y, x, size, np.concatenate([a.value, b.value]))
 
 
 def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Segmentations:
@@ -84,7 +100,7 @@ def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Se
     bins = colour_bins(plain.lab)
     found = []
     for count in MODEL_COUNTS:
-        patches = grid_patches(plain, count) if grid else strongest_extrema(plain, count)
+        patches = grid_patches(plain.shape, count) if grid else strongest_extrema(plain, count)
         costs = model_costs(patch_models(bins, patches), bins)
         labels, _ = alpha_expansion(costs, **contrast_links(plain, smoothness))
         found.append(picture.large(connected_regions(labels, round(PAPER_SMALLEST * labels.size))))
@@ -95,16 +111,6 @@ def strongest_extrema(evidence: Evidence, count: int) -> Extrema:
     """Return the paper's: unit forces, extrema of largest |torque|, of those that overlap the strongest."""
     found = find_extrema(detect_edges(evidence.lab[0], value_range=(0.0, 1.0)), sizes=range(3, 92, 2), count=2000)
     return suppress_overlaps(found, 0.3)[:count]
-
-
-def grid_patches(evidence: Evidence, count: int) -> Extrema:
-    """Return as many patches in rows and columns, which know nothing of the picture."""
-    rows, columns = GRIDS[count]
-    height, width = evidence.shape
-    size = int(min(height / rows, width / columns)) // 2 * 2 + 1
-    y = ((np.arange(rows) + 0.5) * height / rows).astype(np.int64).repeat(columns)
-    x = np.tile(((np.arange(columns) + 0.5) * width / columns).astype(np.int64), rows)
-    return Extrema(y, x, np.full(len(y), size), np.ones(len(y), np.float32))
 
 
 def normalised_cuts(picture: Picture, *, colour: float) -> Segmentations:
@@ -151,8 +157,9 @@ METHODS: dict[str, dict[str, Method]] = {
         f"min_size {m}": Method(partial(felzenszwalb, smallest=m), "scale", FELZENSZWALB_SCALES)
         for m in (100, 500, 1500)
     },
-    "control:grid": {"": _merged(grid=True)},
-    "control:grid+gradient": {"": _merged(grid=True, torque=False)},
+    "torque+grid": {"": _merged(places="both")},
+    "control:grid": {"": _merged(places="grid")},
+    "control:grid+gradient": {"": _merged(places="grid", torque=False)},
     "control:torque+gradient": {"": _merged(torque=False)},
     "control:grid-paper": {
         f"smoothness {s:g}": Method(partial(paper_form, smoothness=s, grid=True), "models", MODEL_COUNTS)

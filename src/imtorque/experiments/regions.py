@@ -33,11 +33,13 @@ PAIRS = (
     ("torque", "felzenszwalb"),
     ("torque", "torque-paper"),
     ("torque", "control:grid"),
+    ("torque", REFERENCE),
+    ("torque+grid", "torque"),
+    ("torque+grid", "control:grid"),
     ("torque", "control:torque+gradient"),
     ("torque", "control:grid+gradient"),
     ("torque-paper", "ncut"),
     ("torque-paper", "control:grid-paper"),
-    ("torque", REFERENCE),
     ("control:grid", REFERENCE),
 )
 SHOWN = ("torque", "control:grid", "ncut", "felzenszwalb")
@@ -191,7 +193,8 @@ def _notes(tuned: int) -> list[str]:
         "strengthened by torque, merging by those edges, colour and texture. torque-paper stops after the cut, has "
         "links by colour alone, unit forces, and extrema ranked by torque.",
         "control:grid has a blind grid of as many patches in place of the extrema; control:torque+gradient plain edges "
-        "in place of the strengthened ones; control:grid+gradient both, and so knows no torque at all.",
+        "in place of the strengthened ones; control:grid+gradient both, and so knows no torque at all. torque+grid has "
+        "the extrema and the grid's patches together, twice as many.",
         "The weights of merging were chosen on 100 training images for the method torque; the controls use the same.",
         "reference:gpb-ucm: the contours that the authors of gPb-OWT-UCM published, cut at one threshold; their "
         "detector was trained on these training images.",

@@ -1,26 +1,19 @@
-"""Objects without a click: boxes that may hold one, and the objects themselves, in the order they attract the eye."""
+"""Objects without a click: boxes that may hold one, and the objects themselves, those most like objects first."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._renamed import renamed_argument
-from imtorque._types import BoolArray, Image
+from imtorque._types import Image
 from imtorque.images import Picture, ValueRange
-from imtorque.saliency import scan_path
-from imtorque.saliency.from_torque import saliency_of_size
 from imtorque.segmentation.boxes import SCORES, SMALLEST, Boxes, best_boxes, candidate_boxes, smooth_lab
-from imtorque.segmentation.cues import edge_cue
-from imtorque.segmentation.figure import DEFAULT_CUE, segment_figure
-from imtorque.segmentation.working_size import enlarge, working_picture
-
-FIXATIONS_PER_OBJECT = 4  # that are tried at most
-SHARED = 0.5  # of the smaller of two cuts, beyond which they are one object
+from imtorque.segmentation.object_choice import best_objects
+from imtorque.segmentation.working_size import enlarge
 
 
 @renamed_argument("overlap", "iou")
@@ -81,28 +74,40 @@ def propose_objects(
 
 
 def segment_objects(
-    image: Image | Picture, count: int = 5, *, value_range: ValueRange | None = None
+    image: Image | Picture,
+    count: int = 5,
+    *,
+    iou: float | None = None,
+    value_range: ValueRange | None = None,
 ) -> NDArray[np.bool_]:
-    """Cut the most salient objects out without a click: attention, then boundaries, then figure-ground.
+    """Cut out what looks most like objects, without a click.
 
-    Torque saliency supplies fixations, each inhibiting a return to its place (`scan_path`); the object around each is
-    cut out with edges strengthened by torque (`segment_figure`). A fixation on an object found before is passed over.
-    A cut is dropped where it reaches all four sides of the picture, which makes it ground, or where it shares more than
-    half of its area, or of an earlier object's, with that object; otherwise it leaves shared pixels to the earlier one.
+    Some 150 figures are tried: the cuts by colour and texture in the boxes of strongest torque (`propose_objects`); the
+    cuts that `segment_figure` chooses from, around the places that torque saliency has people look at first
+    (`scan_path`) and around the middle of the picture; and the regions of `segment_regions`, with all that they merge
+    to. They are ranked by a logistic rule, learned from what can be measured of figures: edges along the outline,
+    contrast of colours to the surround, size, share of the outline on the picture's border, overlap with the other
+    figures, and so on. What reaches all four sides of the picture is ground, and left out.
 
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`.
+        Grey or colour, as for `detect_edges`. Pictures whose longer side exceeds 200 pixels are cut at that size, and
+        the masks are enlarged again; those under 8 pixels high or wide have no objects.
     count
-        How many objects, at most. Four times as many fixations are tried.
+        How many objects, at most.
+    iou
+        How much an object may overlap a better one, as the area of their intersection over that of their union. A part
+        and the whole are then both listed: with 0.6 one of the first ten is the object most often. By default objects
+        do not overlap at all: of those that share more than half of either only the better one is kept, and pixels that
+        two others share belong to the better one.
     value_range
         As for `detect_edges`.
 
     Returns
     -------
     ndarray
-        Shape (n, H, W), bool: masks in order of attention, which do not overlap; n may be less than `count`, or 0.
+        Shape (n, H, W), bool: masks, that most like an object first; n may be less than `count`, or 0.
 
     Examples
     --------
@@ -114,38 +119,15 @@ def segment_objects(
     """
     if operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
+    if iou is not None and not 0 <= iou <= 1:
+        raise ValueError(f"iou must lie in [0, 1], got {iou}")
     picture = Picture(image, value_range)
-    working = working_picture(picture)
-    edges = edge_cue(working, DEFAULT_CUE)
-    found: list[BoolArray] = []
-    taken = np.zeros(edges.shape, bool)
-    y, x = scan_path(saliency_of_size(picture, working.shape), FIXATIONS_PER_OBJECT * count)
-    for fixation in zip(y.tolist(), x.tolist(), strict=True):
-        if len(found) == count:
-            break
-        if taken[fixation]:
-            continue
-        cut = segment_figure(working, fixation, edge_map=edges)
-        if _is_ground(cut) or any(_are_one(cut, other) for other in found):
-            continue
-        found.append(cut & ~taken)
-        taken |= cut
-    return _disjoint((enlarge(cut, picture.shape) for cut in found), len(found), picture.shape)
-
-
-def _disjoint(masks: Iterable[BoolArray], count: int, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return masks with each pixel in the first of those that hold it."""
-    found = np.zeros((count, *shape), bool)
-    taken = np.zeros(shape, bool)
-    for own, mask in zip(found, masks, strict=True):
-        own[:] = mask & ~taken
-        taken |= mask
-    return found
-
-
-def _is_ground(cut: BoolArray) -> bool:
-    return bool(cut[0].any() and cut[-1].any() and cut[:, 0].any() and cut[:, -1].any())
-
-
-def _are_one(cut: BoolArray, other: BoolArray) -> bool:
-    return bool((cut & other).sum() > SHARED * min(cut.sum(), other.sum()))
+    found = best_objects(picture, count, iou)
+    masks = np.zeros((len(found), *picture.shape), bool)
+    taken = np.zeros(picture.shape, bool)
+    for mask, cut in zip(masks, found, strict=True):
+        mask[:] = enlarge(cut, picture.shape)
+        if iou is None:  # each pixel in the first of those that hold it
+            mask &= ~taken
+            taken |= mask
+    return masks

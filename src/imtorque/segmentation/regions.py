@@ -27,6 +27,7 @@ SMOOTHNESS = 10.0
 EDGE_DECAY = 5.0
 SMALLEST_REGION = 0.002  # of the picture
 CYCLES = 2
+GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}  # rows and columns
 CONTOUR_THRESHOLD = 0.2  # of closed contours: what covers best on photographs
 
 
@@ -148,6 +149,16 @@ def torque_patches(evidence: Evidence, count: int) -> Extrema:
     order = np.argsort(-np.abs(found.value) * found.size, kind="stable")
     weight = (found.value * found.size)[order]
     return suppress_overlaps(Extrema(found.y[order], found.x[order], found.size[order], weight), OVERLAP)[:count]
+
+
+def grid_patches(shape: tuple[int, int], count: int) -> Extrema:
+    """Return as many patches in rows and columns, which know nothing of the picture."""
+    rows, columns = GRIDS[count]
+    height, width = shape
+    size = int(min(height / rows, width / columns)) // 2 * 2 + 1
+    y = ((np.arange(rows) + 0.5) * height / rows).astype(np.int64).repeat(columns)
+    x = np.tile(((np.arange(columns) + 0.5) * width / columns).astype(np.int64), rows)
+    return Extrema(y, x, np.full(len(y), size), np.ones(len(y), np.float32))
 
 
 def cut_regions(evidence: Evidence, patches: Extrema, smoothness: float) -> NDArray[np.int64]:

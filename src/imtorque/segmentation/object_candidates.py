@@ -1,0 +1,98 @@
+"""Figures that may be objects, without a click: cuts in boxes, cuts around places that attract the eye, and regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from imtorque._types import BoolArray
+from imtorque.images import Picture
+from imtorque.resizing import shrunk
+from imtorque.saliency import scan_path
+from imtorque.saliency.from_torque import saliency_of_size
+from imtorque.segmentation.boxes import best_boxes, candidate_boxes
+from imtorque.segmentation.colour_cut import Hints, colour_cut
+from imtorque.segmentation.evidence import gather_evidence
+from imtorque.segmentation.figure_cuts import View, figure_cuts, view_picture, working_shape
+from imtorque.segmentation.fixated_boxes import enlarged
+from imtorque.segmentation.likeness import merge_regions
+from imtorque.segmentation.region_graph import RegionTree
+from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, grid_patches, torque_patches
+
+Pixel = tuple[int, int]
+BOXES, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
+SMALLEST_BOX = 0.1  # side, of the square root of the picture's area
+MARGIN = 1.3  # by which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it
+PLACES = 3  # that attract the eye
+BLIND_PLACES = ((0.5, 0.25), (0.5, 0.75), (0.75, 0.5))  # in their stead without torque, as parts of the sides
+LEAST = 0.001  # of the picture that an object covers
+
+
+def object_candidates(picture: Picture, *, torque: bool = True) -> tuple[View, list[BoolArray]]:
+    """Return a picture as cuts need it, looked at in the middle, and figures at one of its two levels' sizes."""
+    height, width = working_shape(picture.shape)
+    view = view_picture(picture, Hints([(height // 2, width // 2)]), torque=torque)
+    if not view.edges.any():
+        return view, []
+    found = [*box_cuts(view), *(cut for place in _places(picture, view) for cut in _cuts_around(view, place))]
+    found += regions_as_masks(region_tree_of(picture, torque), view.levels[0].shape)
+    return view, [cut for cut in found if _may_be_object(halved(view, cut))]
+
+
+def _may_be_object(figure: BoolArray) -> bool:
+    """Return whether a figure is no speck, and no ground, which reaches all sides of the picture."""
+    reaches_all = figure[0].any() and figure[-1].any() and figure[:, 0].any() and figure[:, -1].any()
+    return bool(figure.mean() >= LEAST and not reaches_all)
+
+
+def halved(view: View, cut: BoolArray) -> BoolArray:
+    """Return a cut of either level at half of the working size."""
+    return cut if cut.shape == view.shape else np.asarray(shrunk(cut.astype(np.float64), 2) >= 0.5)
+
+
+def box_cuts(view: View) -> list[BoolArray]:
+    """Return the figures by colour and texture in the boxes of highest score, around their middles."""
+    score = "both" if view.torque else "side"
+    boxes = best_boxes(view.colours, candidate_boxes(view.shape, SMALLEST_BOX), BOXES, score, BOX_OVERLAP)
+    return [_cut_in(view, box) for box in 2.0 * boxes.as_array()]
+
+
+def _cut_in(view: View, box: Sequence[float]) -> BoolArray:
+    middle = int((box[0] + box[2]) / 2), int((box[1] + box[3]) / 2)
+    return colour_cut(view.levels, enlarged(box, MARGIN), None, Hints([middle]))
+
+
+def _cuts_around(view: View, place: Pixel) -> list[BoolArray]:
+    return list(figure_cuts(replace(view, hints=Hints([place]))).values())
+
+
+def _places(picture: Picture, view: View) -> Iterator[Pixel]:
+    """Yield the middle of the picture, and the places that attract the eye first, in pixels of the working size."""
+    height, width = view.levels[0].shape
+    yield height // 2, width // 2
+    if view.torque:
+        y, x = scan_path(saliency_of_size(picture, (height, width)), PLACES)
+        yield from zip(y.tolist(), x.tolist(), strict=True)
+    else:
+        yield from ((int(down * height), int(across * width)) for down, across in BLIND_PLACES)
+
+
+def region_tree_of(picture: Picture, torque: bool) -> RegionTree:
+    """Return the regions of a picture and how they merge; without torque, by plain edges around a blind grid."""
+    evidence = gather_evidence(picture, torque=torque)
+    patches = torque_patches(evidence, MODELS) if torque else grid_patches(evidence.shape, MODELS)
+    return merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
+
+
+def regions_as_masks(tree: RegionTree, shape: tuple[int, int]) -> list[BoolArray]:
+    """Return every region, and every one that two make when they merge, at this size."""
+    y, x = ((np.arange(new) + 0.5) * old / new for old, new in zip(tree.regions.shape, shape, strict=True))
+    labels = tree.regions[y.astype(np.intp)[:, None], x.astype(np.intp)]
+    now = {k: np.asarray(labels == k) for k in range(len(tree.pairs) + 1)}
+    found = list(now.values())
+    for kept, gone in tree.pairs.tolist():
+        now[kept] = now[kept] | now[gone]
+        found.append(now[kept])
+    return found
