@@ -23,6 +23,7 @@ from imtorque.edges.token_forest import FEATURES, SketchTokens, feature_places
 from imtorque.images import Picture
 from imtorque.threads import available_cores
 
+MOST_TOKENS = 255  # a byte tells them and the background apart
 CLEAR = 2  # pixels around a contour that are neither on it nor background
 CLUSTERED = 60_000  # pieces of contours that tokens are made from
 ROUNDS = 25  # of clustering
@@ -61,6 +62,14 @@ class TokenSettings:
     tried: int = 80
     least: int = 5
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name, value in asdict(self).items():
+            if value < (0 if name == "seed" else 1):
+                raise ValueError(f"{name} must be at least {0 if name == 'seed' else 1}, got {value}")
+        if self.tokens > MOST_TOKENS:
+            raise ValueError(f"tokens must be at most {MOST_TOKENS}, got {self.tokens}")
 
     def about(self) -> dict[str, Any]:
         """Return what a file says of them."""
