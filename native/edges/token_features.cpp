@@ -1,4 +1,4 @@
-// Features of patches, sample by sample: a patch's pixels stay in cache while all that is asked of it is read.
+// Features in their order for few patches at a time: those that follow each other lie near each other in every patch.
 #include "core/parallel.hpp"
 #include "edges/token_trees.hpp"
 
@@ -6,7 +6,7 @@ namespace imtorque {
 
 void token_features(const TokenPlanes& planes, const int32_t* y, const int32_t* x, int count, const int32_t* first,
                     const int32_t* second, int asked, uint8_t* features) {
-    constexpr int kChunk = 64;  // samples, whose bytes of one feature make a line of the cache
+    constexpr int kChunk = 64;  // patches, whose bytes of one feature make a line of the cache
     parallel_for((count + kChunk - 1) / kChunk, 2.0 * kChunk * asked, [&](int chunk) {
         const int begin = chunk * kChunk, end = std::min(count, begin + kChunk);
         for (int f = 0; f < asked; ++f) {

@@ -88,10 +88,10 @@ class Grower {
 
     Split best_split(const Part& part, int tried) {
         Counts counts = {};
-        for (int i = part.begin; i < part.end; ++i) ++counts[classes_[order_[i]]];
         const int size = part.end - part.begin;
+        for (int i = 0; i < size; ++i) ++counts[own_[i] = classes_[order_[part.begin + i]]];
         Split best;
-        if (size < 2 * least_ || counts[classes_[order_[part.begin]]] == size) return best;
+        if (size < 2 * least_ || counts[own_[0]] == size) return best;
         for (int t = 0; t < tried; ++t) {  // the first `tried` of a shuffle
             std::swap(columns_[t], columns_[t + random_.below(static_cast<int>(columns_.size()) - t)]);
             try_column(part, columns_[t], counts, best);
@@ -102,10 +102,11 @@ class Grower {
     // The classes of a part's samples in order of the feature, and how many have each value.
     void sort_classes(const Part& part, const uint8_t* feature, Counts& sizes) {
         sizes = {};
-        for (int i = part.begin; i < part.end; ++i) ++sizes[feature[order_[i]]];
+        const int size = part.end - part.begin;
+        for (int i = 0; i < size; ++i) ++sizes[values_[i] = feature[order_[part.begin + i]]];
         Counts place;
         std::exclusive_scan(sizes.begin(), sizes.end(), place.begin(), 0);
-        for (int i = part.begin; i < part.end; ++i) sorted_[place[feature[order_[i]]]++] = classes_[order_[i]];
+        for (int i = 0; i < size; ++i) sorted_[place[values_[i]]++] = own_[i];
     }
 
     void try_column(const Part& part, int column, const Counts& counts, Split& best) {
@@ -148,7 +149,7 @@ class Grower {
     int count_, least_;
     Random random_;
     std::vector<int32_t> order_, moved_;
-    std::vector<uint8_t> sorted_;
+    std::vector<uint8_t> own_, values_, sorted_;  // classes in order, features, classes in order of the feature
     std::vector<int32_t> columns_;
     TokenTree tree_;
 };
