@@ -49,6 +49,8 @@ class Grower {
           random_(seed),
           order_(count),
           moved_(count),
+          own_(count),
+          values_(count),
           sorted_(count),
           columns_(columns) {
         std::iota(order_.begin(), order_.end(), 0);

@@ -24,7 +24,7 @@ from imtorque.images import Picture
 from imtorque.threads import available_cores
 
 MOST_TOKENS = 255  # a byte tells them and the background apart
-CLEAR = 2  # pixels around a contour that are neither on it nor background
+CLEAR = 2  # pixels around anybody's contour that are no background
 CLUSTERED = 60_000  # pieces of contours that tokens are made from
 ROUNDS = 25  # of clustering
 
@@ -128,11 +128,12 @@ def _look(
     rng = np.random.default_rng([settings.seed, 0, number])
     contours: list[Places] = []
     background: list[Places] = []
+    clear = ~ndimage.binary_dilation(np.any(drawings, axis=0), iterations=CLEAR)
     for drawing in drawings:
         y, x = _chosen(drawing, rng, settings.from_drawing)
         own = np.full(len(y), number, np.int32)
         contours.append(Places(own, y, x, tangents(drawing)[y, x], daisies(drawing, y, x)))
-        y, x = _chosen(~ndimage.binary_dilation(drawing, iterations=CLEAR), rng, settings.from_drawing)
+        y, x = _chosen(clear, rng, settings.from_drawing)
         nothing = np.zeros((len(y), 0), np.float32)
         background.append(Places(np.full(len(y), number, np.int32), y, x, np.zeros(len(y), np.float32), nothing))
     return channel_planes(Picture(image)), _joined(contours), _joined(background)
@@ -174,9 +175,9 @@ def _grow(
     on = np.sort(order[np.arange(len(order)) - starts < settings.of_token])
     off = np.sort(rng.permutation(len(background.y))[: settings.background])
     asked = np.sort(rng.permutation(FEATURES)[: settings.features]).astype(np.int32)
-    features = np.concatenate(
-        [_features(planes, contours, on, asked), _features(planes, background, off, asked)], axis=1
-    )
+    features = np.empty((len(asked), len(on) + len(off)), np.uint8)
+    _fill(features[:, : len(on)], planes, contours, on, asked)
+    _fill(features[:, len(on) :], planes, background, off, asked)
     labels = np.concatenate([classes[on], np.full(len(off), settings.tokens)]).astype(np.uint8)
     tried = min(settings.tried, len(asked))
     seed = int(rng.integers(2**62))
@@ -191,17 +192,19 @@ def _grow(
     return SketchTokens(feature, threshold, child, value.astype(np.float32), np.zeros(1, np.int32))
 
 
-def _features(
-    planes: Sequence[NDArray[np.uint8]], places: Places, chosen: NDArray[np.intp], asked: NDArray[np.int32]
-) -> NDArray[np.uint8]:
-    """Return features of the chosen places, (features, places); places are in order of their pictures."""
-    found = np.empty((len(asked), len(chosen)), np.uint8)
+def _fill(
+    features: NDArray[np.uint8],
+    planes: Sequence[NDArray[np.uint8]],
+    places: Places,
+    chosen: NDArray[np.intp],
+    asked: NDArray[np.int32],
+) -> None:
+    """Write features of the chosen places, (features, places); places are in order of their pictures."""
     ends = np.searchsorted(places.picture[chosen], np.arange(len(planes) + 1))
     for own, start, end in zip(planes, ends[:-1], ends[1:], strict=True):
         first, second = feature_places(asked, (own.shape[1], own.shape[2]))
         part = chosen[start:end]
-        found[:, start:end] = _native.token_features(own, places.y[part], places.x[part], first, second)
-    return found
+        features[:, start:end] = _native.token_features(own, places.y[part], places.x[part], first, second)
 
 
 def _forest(trees: Sequence[SketchTokens], settings: TokenSettings) -> SketchTokens:
