@@ -31,7 +31,8 @@ from imtorque.images import Picture
 
 FORMAT = 1  # of the file, and of all that trees ask: a forest of another one would answer nonsense
 STEP = 2  # every other pixel gets an answer
-SMOOTHING = 1.0  # sigma of the answers, in pixels
+SMOOTHING = 0.7  # sigma of the answers, in pixels
+RIDGE = 2.0  # sigma at which the ridges of the answers are followed
 COMMAND = "imtorque data train sketch-tokens --data BSDS"
 PIXELS = CHANNELS * SIDE * SIDE  # features that are pixels of a channel; after them come differences of cells
 PAIRS = np.array(list(combinations(range(CELLS * CELLS), 2)), np.int32)
@@ -66,17 +67,13 @@ class SketchTokens:
 
     def __call__(self, image: Image | Picture) -> OrientedMap:
         """Return how likely a contour passes through each pixel, by its orientation."""
-        from scipy import ndimage  # here, because it takes longer to load than the rest of the library
-
         picture = Picture(image)
         planes = channel_planes(picture)
         first, second = feature_places(self.feature, (planes.shape[1], planes.shape[2]))
         found = _native.token_answers(
             planes, SIDE, STEP, first, second, self.threshold, self.child, self.value, self.root
         )
-        whole = ndimage.gaussian_filter(filled_in(found, STEP, picture.shape), (0, SMOOTHING, SMOOTHING))
-        likely, cosine, sine = whole
-        return OrientedMap.from_map(np.clip(likely, 0, 1), 0.5 * np.arctan2(sine, cosine))
+        return oriented_contours(filled_in(found, STEP, picture.shape))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the forest to one file of arrays and plain text, complete or not at all."""
@@ -103,6 +100,25 @@ class SketchTokens:
             found = cls(**{name: arrays[name] for name in ARRAYS}, about=about)
             found(np.zeros((1, 1)))  # the kernel refuses trees that lead nowhere
         return found
+
+
+def oriented_contours(answers: Float32Array) -> OrientedMap:
+    """Return the map that follows from the forest's answers, (3, H, W).
+
+    Of a contour both what the forest says of its angle and the ridge that it makes in the map count, one as much as the
+    other where the forest is sure: ridges are exact, but bend where contours meet.
+    """
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    likely = np.clip(ndimage.gaussian_filter(answers[0], SMOOTHING), 0, 1)
+    if min(likely.shape) < 2:  # no ridge has room
+        return OrientedMap.from_map(likely, 0.5 * np.arctan2(answers[2], answers[1]))
+    share, cosine, sine = ndimage.gaussian_filter(answers, (0, 1, 1))
+    gy, gx = np.gradient(ndimage.gaussian_filter(answers[0], RIDGE))
+    (gyy, gyx), gxx = np.gradient(gy), np.gradient(gx, axis=1)
+    size, share = np.maximum(np.hypot(gxx - gyy, 2 * gyx), 1e-12), np.maximum(share, 1e-6)
+    turn = np.arctan2(sine / share + 2 * gyx / size, cosine / share + (gxx - gyy) / size)
+    return OrientedMap.from_map(likely, 0.5 * turn)
 
 
 def feature_places(feature: NDArray[np.int32], shape: tuple[int, int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
