@@ -58,8 +58,8 @@ class TokenSettings:
     of_token: int = 1000
     background: int = 150_000
     from_drawing: int = 600
-    features: int = 2500
-    tried: int = 80
+    features: int = 1500
+    tried: int = 60
     least: int = 5
     seed: int = 0
 
