@@ -58,10 +58,8 @@ class Grower {
     }
 
     TokenTree grow(int tried, int32_t* leaf) {
-        Poll poll(16);
         std::vector<Part> waiting = {{add_node(), 0, count_}};
         while (!waiting.empty()) {
-            poll();
             const Part part = waiting.back();
             waiting.pop_back();
             const Split split = best_split(part, tried);
@@ -95,6 +93,7 @@ class Grower {
         Split best;
         if (size < 2 * least_ || counts[own_[0]] == size) return best;
         for (int t = 0; t < tried; ++t) {  // the first `tried` of a shuffle
+            poll_();
             std::swap(columns_[t], columns_[t + random_.below(static_cast<int>(columns_.size()) - t)]);
             try_column(part, columns_[t], counts, best);
         }
@@ -150,6 +149,7 @@ class Grower {
     const uint8_t *features_, *classes_;
     int count_, least_;
     Random random_;
+    Poll poll_{8};
     std::vector<int32_t> order_, moved_;
     std::vector<uint8_t> own_, values_, sorted_;  // classes in order, features, classes in order of the feature
     std::vector<int32_t> columns_;

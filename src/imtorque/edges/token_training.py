@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from imtorque.edges.textons import cluster, nearest
 from imtorque.edges.token_channels import channel_planes
 from imtorque.edges.token_forest import FEATURES, SketchTokens, feature_places
 from imtorque.images import Picture
-from imtorque.threads import available_cores
+from imtorque.threads import available_cores, ended_by
 
+Part = TypeVar("Part")
+AT_ONCE = 4  # trees that grow, each from half a gigabyte of features
 MOST_TOKENS = 255  # a byte tells them and the background apart
 CLEAR = 2  # pixels around anybody's contour that are no background
 CLUSTERED = 60_000  # pieces of contours that tokens are made from
@@ -101,21 +103,38 @@ def train_tokens(
 ) -> SketchTokens:
     """Train a forest; `examples` are called to give each picture, `tell` is told how far it is."""
     settings = settings or TokenSettings()
-    with ThreadPoolExecutor(available_cores()) as pool:
-        tell(f"looking at {len(examples)} pictures")
-        seen = list(pool.map(lambda k: _look(k, examples[k], settings), range(len(examples))))
-        planes = [own for own, _, _ in seen]
-        contours, background = _joined([on for _, on, _ in seen]), _joined([off for _, _, off in seen])
-        tell(f"clustering {len(contours.y)} places on contours")
-        classes = _tokens_of(contours, settings)
-        told = iter(range(1, settings.trees + 1))
+    seen = _each(lambda k: _look(k, examples[k], settings), len(examples), "pictures looked at", tell)
+    planes = [own for own, _, _ in seen]
+    contours, background = _joined([on for _, on, _ in seen]), _joined([off for _, _, off in seen])
+    tell(f"clustering {len(contours.y)} places on contours")
+    classes = _tokens_of(contours, settings)
 
-        def grow(number: int) -> SketchTokens:
-            tree = _grow(planes, contours, background, classes, settings, number)
-            tell(f"grew tree {next(told)} of {settings.trees}")
-            return tree
+    def grow(number: int) -> SketchTokens:
+        return _grow(planes, contours, background, classes, settings, number)
 
-        return _forest(list(pool.map(grow, range(settings.trees))), settings)
+    return _forest(_each(grow, settings.trees, "trees grown", tell), settings)
+
+
+def _each(function: Callable[[int], Part], count: int, what: str, tell: Callable[[str], object]) -> list[Part]:
+    """Return function(0), function(1) and so on, by threads that end soon after this one is interrupted."""
+    cancellation = _native.Cancellation()
+
+    def work(number: int) -> Part:
+        with ended_by(cancellation):
+            _native.check_interrupt()
+            return function(number)
+
+    found: list[Part] = []
+    with ThreadPoolExecutor(min(available_cores(), AT_ONCE)) as pool:
+        try:
+            for part in pool.map(work, range(count)):
+                found.append(part)
+                if len(found) % max(1, count // 10) == 0:
+                    tell(f"{what}: {len(found)} of {count}")
+        except BaseException:
+            cancellation.cancel()
+            raise
+    return found
 
 
 def _look(
