@@ -99,8 +99,8 @@ DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {
 }
 
 # Scales and coefficients: learned on Berkeley's training images by imtorque.experiments.boundary; those of pb, mPb, gPb
-# and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors. The forest of Sketch Tokens has seen all
-# of these images, so nothing is learned from its edges there: its strengths keep their order.
+# and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors. The forest of Sketch Tokens has seen
+# all of these images, so nothing is learned from its edges there: its strengths keep their order.
 RECIPES = {
     recipe.name: recipe
     for recipe in (
