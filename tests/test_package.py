@@ -129,6 +129,8 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "films/overlay.py": "the overlay, by replacing()",
     "films/tables.py": "the table of a film, by replacing()",
     "cli/counting.py": "calls ObjectFinder.save",
+    "cli/data.py": "calls SketchTokens.save",
+    "edges/token_forest.py": "saves into memory",
     "cli/recognition.py": "calls Recogniser.save",
     "cli/demo.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",

@@ -61,6 +61,13 @@ Out<T, kRank> make(std::initializer_list<size_t> shape) {
     return Out<T, kRank>(data, shape, owner);
 }
 
+template <class T>
+Out<T, 1> from_vector(const std::vector<T>& values) {
+    auto out = make<T, 1>({values.size()});
+    std::copy(values.begin(), values.end(), out.data());
+    return out;
+}
+
 inline void require_same_shape(const Plane& a, const Plane& b) {
     if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
 }

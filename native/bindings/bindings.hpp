@@ -15,5 +15,6 @@ void bind_recognition(nanobind::module_& m);
 void bind_volumes(nanobind::module_& m);
 void bind_shapes(nanobind::module_& m);
 void bind_tiles(nanobind::module_& m);
+void bind_tokens(nanobind::module_& m);
 
 }  // namespace imtorque

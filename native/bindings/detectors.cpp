@@ -5,17 +5,6 @@
 #include "edges/half_discs.hpp"
 
 namespace imtorque {
-namespace {
-
-template <class T>
-Out<T, 1> from_vector(const std::vector<T>& values) {
-    auto out = make<T, 1>({values.size()});
-    std::copy(values.begin(), values.end(), out.data());
-    return out;
-}
-
-}  // namespace
-
 void bind_detectors(nb::module_& m) {
     m.def(
         "watershed",

@@ -84,4 +84,5 @@ NB_MODULE(_native, m) {
     bind_volumes(m);
     bind_shapes(m);
     bind_tiles(m);
+    bind_tokens(m);
 }

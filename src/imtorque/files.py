@@ -32,6 +32,7 @@ __all__ = [
     "LARGEST_PICTURE",
     "LONGEST_STEM",
     "SUFFIXES",
+    "checksum",
     "decode_image",
     "encode_png",
     "find_pictures",
@@ -318,3 +319,12 @@ def __getattr__(name: str) -> Any:
         warn_renamed("imtorque.files.shrink_image", "imtorque.resizing.shrink_image")
         return import_module("imtorque.resizing").shrink_image
     raise AttributeError(f"module 'imtorque.files' has no attribute {name!r}")
+
+
+def checksum(paths: Iterable[Path], root: Path) -> str:
+    """Return one SHA-256 for many files: of their names below `root` and their contents, in order of the names."""
+    total = hashlib.sha256()
+    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in set(paths)):
+        with open(path, "rb") as file:
+            total.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return total.hexdigest()

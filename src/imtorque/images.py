@@ -212,6 +212,17 @@ def lab(rgb: Planes) -> Planes:
     return _lab(rgb, linear_rgb)
 
 
+def luv(rgb: Planes) -> Planes:
+    """Return CIE L, u, v over 100 of RGB planes: L from 0 to 1, u and v about from -1.3 to 1.8."""
+    x, y, z = np.tensordot(TO_XYZ, linear_rgb(rgb), axes=1)
+    white = TO_XYZ.sum(axis=1)
+    scale, white_scale = np.maximum(x + 15 * y + 3 * z, 1e-12), white @ (1, 15, 3)
+    light = np.where(y > (6 / 29) ** 3, 1.16 * np.cbrt(y) - 0.16, y * (29 / 3) ** 3 / 100)
+    u = 13 * light * (4 * x / scale - 4 * white[0] / white_scale)
+    v = 13 * light * (9 * y / scale - 9 * white[1] / white_scale)
+    return np.stack([light, u, v])
+
+
 def linear_rgb(rgb: Planes) -> Planes:
     """Undo the sRGB curve; what lies below black is taken as black."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((np.maximum(rgb, 0) + 0.055) / 1.055) ** 2.4)

@@ -68,6 +68,56 @@ def test_settings_of_canny_are_refused_with_a_detector(pictures):
     assert "Canny's" in output
 
 
+TINY = "--set tokens=4 --set trees=3 --set of_token=100 --set background=400 --set from_drawing=300 --set features=800"
+
+
+@pytest.fixture
+def berkeley(pictures, tmp_path, monkeypatch):
+    """The same pictures and truth as Berkeley's training images; an empty folder of caches."""
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
+    for kind, folder in (("images", "pictures"), ("groundTruth", "truth")):
+        (tmp_path / "bsds500" / kind).mkdir(parents=True)
+        (tmp_path / "bsds500" / kind / "train").symlink_to(tmp_path / folder)
+    return pictures
+
+
+def test_sketch_tokens_are_trained_once_and_then_detect(berkeley):
+    first = json.loads(run(f"data train sketch-tokens --data . {TINY} --json").stdout)
+    again = json.loads(run(f"data train sketch-tokens --data bsds500 {TINY} --json").stdout)
+    assert (first["fresh"], again["fresh"], first["images"]) == (True, False, 2)
+    run(f"edges {berkeley} --detector sketch-tokens --out found --jobs 1")
+    scores = json.loads(
+        run("evaluate boundaries --predictions found --truth truth --max-distance 0.03 --jobs 1 --json").output
+    )
+    assert scores["ods"]["f"] > 0.8
+
+
+@pytest.mark.usefixtures("berkeley")
+def test_other_settings_are_trained_anew():
+    run(f"data train sketch-tokens --data . {TINY}")
+    assert json.loads(run(f"data train sketch-tokens --data . {TINY} --set seed=1 --json").stdout)["fresh"]
+
+
+def test_sketch_tokens_without_a_forest_say_what_to_run(berkeley):
+    output = run(f"edges {berkeley} --detector sketch-tokens --out found --jobs 1", status=1).output
+    assert "must be trained first, by imtorque data train sketch-tokens --data BSDS" in output
+
+
+@pytest.mark.usefixtures("berkeley")
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("data train hed --data .", "NAME must be one of sketch-tokens, got hed"),
+        ("data train sketch-tokens --data . --set leaves=3", "--set must be a number for one of tokens, trees"),
+        ("data train sketch-tokens --data . --set trees=few", "got trees=few"),
+        ("data train sketch-tokens --data . --set trees=0", "trees must be at least 1, got 0"),
+        ("data train sketch-tokens --data nowhere", "must hold images/ and groundTruth/"),
+    ],
+)
+def test_training_refuses_what_it_does_not_know(line, told):
+    assert told in " ".join(run(line, status=1).output.split())
+
+
 @pytest.mark.usefixtures("pictures")
 def test_regions_between_closed_contours():
     run("segment pictures/1.png --method ucm --count 2 --out found")

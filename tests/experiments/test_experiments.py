@@ -99,7 +99,8 @@ def test_boundary_reports_bases_torque_and_controls(tmp_path):
     assert (tmp_path / "out" / "precision_recall.png").stat().st_size > 0
 
 
-def test_detectors_are_learned_and_scored(tmp_path):
+def test_detectors_are_learned_and_scored(tmp_path, monkeypatch):
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
     write_berkeley(tmp_path / "bsds500", ["train", "val"])
     settings = ("--set", "learn=2", "--set", "matching=cardinality")
     run("reproduce", "detectors", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1, *settings)
@@ -108,6 +109,19 @@ def test_detectors_are_learned_and_scored(tmp_path):
     assert len(found["settings"]["numbers"]["mpb"]) == 13
     assert set(found["settings"]["torque"]) <= {"pb", "mpb", "gpb", "ucm"}
     assert all(row["covering"] > 0.5 for row in found["rows"] if row["method"].endswith("ucm"))
+
+
+def test_detectors_have_a_row_for_sketch_tokens_once_these_are_trained(tmp_path, monkeypatch):
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
+    write_berkeley(tmp_path / "bsds500", ["train", "val"])
+    tiny = {"tokens": 4, "trees": 2, "of_token": 50, "background": 200, "from_drawing": 100, "features": 200}
+    settings = [part for name, value in tiny.items() for part in ("--set", f"{name}={value}")]
+    run("data", "train", "sketch-tokens", "--data", tmp_path, *settings)
+    quick = ("--set", "matching=cardinality", "--limit", 1)
+    run("reproduce", "detectors", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1, *quick)
+    found, methods = check_form(tmp_path / "out", "detectors")
+    assert {"sketch-tokens", "sketch-tokens-ucm"} <= set(methods)
+    assert found["settings"]["sketch-tokens"]["settings"]["trees"] == 2
 
 
 def test_detectors_learn_from_a_number_of_images(tmp_path):

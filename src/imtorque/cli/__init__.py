@@ -9,6 +9,7 @@ import typer
 import imtorque
 from imtorque.cli import (
     counting,
+    data,
     demo,
     evaluate,
     explore,
@@ -44,7 +45,7 @@ app.command()(explore.explore)
 app.command()(recognition.train)
 app.command()(recognition.predict)
 app.add_typer(evaluate.evaluate_app, name="evaluate")
-app.command()(evaluate.data)
+app.add_typer(data.data_app, name="data")
 app.command()(reproduce.reproduce)
 
 

@@ -38,11 +38,12 @@ class Detector(StrEnum):
     mpb = "mpb"
     gpb = "gpb"
     ucm = "ucm"
+    sketch_tokens = "sketch-tokens"
 
 
 @dataclass(frozen=True)
 class DetectBoundaries:
-    """Boundaries by pb, mPb, gPb or its ultrametric contours: a map as picture and array, and forces for torque."""
+    """Boundaries by a detector that is learned: a map as picture and array, and forces for torque."""
 
     verb: ClassVar[str] = "edges"
     detector: str

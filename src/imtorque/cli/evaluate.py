@@ -1,4 +1,4 @@
-"""The verbs `imtorque evaluate ...` and `imtorque data`."""
+"""The verbs `imtorque evaluate ...`."""
 
 import io
 import json
@@ -153,39 +153,6 @@ def saliency(
         result["settings"] = {"sigma": sigma}
         rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
         _report(result, markdown_table(rows), out, json_output)
-
-
-def data(
-    root: Annotated[
-        Path | None, typer.Option("--root", "--data", envvar="IMTORQUE_DATA", help="Folder of data sets.")
-    ] = None,
-    json_output: Json = False,
-) -> None:
-    """List the data sets, where to get each, its licence, and whether the given root holds it whole.
-
-    Example: [bold]imtorque data --root ~/data[/bold]
-    """
-    with one_line_errors():
-        held = {h.data_set.name: h for h in datasets.holdings(root)} if root is not None else {}
-        rows = [_data_row(data_set, held.get(data_set.name)) for data_set in datasets.CATALOGUE]
-        result = {"root": None if root is None else str(root), "data_sets": rows}
-        typer.echo(json.dumps(result) if json_output else markdown_table(rows))
-
-
-def _data_row(data_set: datasets.DataSet, holding: datasets.Holding | None) -> dict[str, Any]:
-    row = {
-        "name": data_set.name,
-        "title": data_set.title,
-        "images": data_set.images,
-        "licence": data_set.licence,
-        "address": data_set.address,
-        "citation": data_set.citation,
-        "folder": data_set.folders[0],
-    }
-    if holding is None:
-        return row
-    state = "whole" if holding.whole else "part" if holding.found else "absent"
-    return {**row, "found": holding.found, "state": holding.problem or state}
 
 
 def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:

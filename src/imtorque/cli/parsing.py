@@ -43,3 +43,14 @@ def parse_pattern(text: str) -> Pattern:
         raise typer.BadParameter(message, param_hint="--pattern") from None
     chosen: Pattern = pattern
     return chosen
+
+
+def parse_settings(settings: list[str]) -> dict[str, str]:
+    """Read settings such as name=value."""
+    options = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise ValueError(f"--set must be like name=value, got {text}")
+        options[name] = value
+    return options

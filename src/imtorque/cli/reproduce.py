@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from imtorque.cli.parsing import parse_settings
 from imtorque.cli.running import Json, one_line_errors
 from imtorque.experiments import DRAWN, EXPERIMENTS
 from imtorque.experiments.report import Report, Request, tables, write_report
@@ -62,7 +63,7 @@ def reproduce(
     Example: [bold]imtorque reproduce boundary --data DIR --split val --out results/boundary[/bold]
     """
     with one_line_errors():
-        options = _options(settings or [])
+        options = parse_settings(settings or [])
         given: dict[str, object] = {"matching": matching, "images": images, "masks": masks}
         given |= {"train": train, "splits": splits, "categories": categories}
         options |= {option: str(value) for option, value in given.items() if value is not None}
@@ -91,13 +92,3 @@ def _run(request: Request) -> Report:
         needed = f"reproduce {request.experiment} needs the extra [experiments]: pip install 'imtorque[experiments]'"
         raise ValueError(f"{needed}; {error.name} is missing") from error
     return report
-
-
-def _options(settings: list[str]) -> dict[str, str]:
-    options = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise ValueError(f"--set must be like name=value, got {text}")
-        options[name] = value
-    return options

@@ -216,7 +216,8 @@ def edges(
         Detector,
         typer.Option(
             help="pb, mpb: brightness, colour and texture at one scale or three; gpb: with eigenvectors; ucm: gpb's "
-            "closed contours. They take seconds, and none of --sigma, --low, --high, --force."
+            "closed contours; sketch-tokens: a forest, which imtorque data train trains. They take up to seconds, and "
+            "none of --sigma, --low, --high, --force."
         ),
     ] = Detector.canny,
     paper: PaperForm = False,

@@ -1,4 +1,4 @@
-"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, any map, depth, motion; recipes."""
+"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, Sketch Tokens, any map, depth, motion."""
 
 from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges
@@ -8,6 +8,7 @@ from imtorque.edges.maps import edges_from_map
 from imtorque.edges.motion import edges_from_motion, optical_flow
 from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.recipes import RECIPES, EdgeRecipe, canny_recipe, find_recipe
+from imtorque.edges.token_forest import SketchTokens
 from imtorque.edges.ultrametric import ContourTree, ultrametric_contours
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ContourTree",
     "EdgeRecipe",
     "OrientedMap",
+    "SketchTokens",
     "boundary_map",
     "canny_recipe",
     "detect_edges",

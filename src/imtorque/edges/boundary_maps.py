@@ -1,4 +1,4 @@
-"""The boundary detectors pb, mPb and gPb, from their papers: oriented maps of how likely a boundary is.
+"""The boundary detectors pb, mPb, gPb and Sketch Tokens, from their papers: oriented maps of how likely a boundary is.
 
 D. R. Martin, C. C. Fowlkes, J. Malik: Learning to detect natural image boundaries using local brightness, color, and
 texture cues. PAMI 26(5), 2004. P. Arbelaez, M. Maire, C. Fowlkes, J. Malik: Contour detection and hierarchical image
@@ -9,7 +9,7 @@ intercept are a logistic regression on 40; gPb's on 8. The same steps, with as m
 
     imtorque reproduce detectors --data DIR --set learn=20
 
-whose report has the numbers that it found.
+whose report has the numbers that it found. Sketch Tokens are a forest, trained by a command of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from imtorque._types import Float32Array, FloatArray, Image
 from imtorque.edges.cues import Cue, combined_cues, filled_in
 from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.spectral import spectral_gradients
+from imtorque.edges.token_forest import trained_tokens
 from imtorque.images import Picture, ValueRange
 from imtorque.resizing import shrunk
 
@@ -31,6 +32,7 @@ MPB_CUES = (
     *(Cue("brightness", radius) for radius in (3, 5, 10)),
     *(Cue(channel, radius) for channel in ("a", "b", "texture") for radius in (5, 10, 20)),
 )
+MAPS = ("pb", "mpb", "gpb", "sketch-tokens")
 MOST_NODES = 60_000  # of the graph whose eigenvectors are solved for: time and memory do not grow with the picture
 
 
@@ -79,7 +81,8 @@ def boundary_map(
         Grey or colour, as for `detect_edges`. Radii are those of pictures of about 500 pixels.
     detector
         "pb": brightness, colour and texture at one scale. "mpb": at three scales. "gpb": with the eigenvectors of the
-        picture's graph, which know what separates its large parts; about ten times as slow.
+        picture's graph, which know what separates its large parts; about ten times as slow. "sketch-tokens": a forest
+        that knows pieces of drawn contours, once `imtorque data train sketch-tokens` has trained it on this computer.
     value_range
         As for `detect_edges`.
 
@@ -92,8 +95,10 @@ def boundary_map(
     (True, 1.57)
     """
     picture = Picture(image, value_range)
-    if detector not in ("pb", "mpb", "gpb"):
-        raise ValueError(f"detector must be one of pb, mpb, gpb, got {detector!r}")
+    if detector not in MAPS:
+        raise ValueError(f"detector must be one of {', '.join(MAPS)}, got {detector!r}")
+    if detector == "sketch-tokens":
+        return trained_tokens()(picture)
     if detector != "gpb":
         return probabilities(LEARNED[detector].evidence(picture))
     return probabilities(global_evidence(LEARNED["mpb"].evidence(picture), LEARNED_GLOBAL))

@@ -33,8 +33,8 @@ class EdgeRecipe:
     detector
         Which detector of `DETECTORS` finds the edges.
     sigma, low, high, strength_scale
-        As for `detect_edges`; on one scale for all pictures. pb, mPb, gPb and UCM have edges above `low`, as strong as
-        they are likely, and no use for the others.
+        As for `detect_edges`; on one scale for all pictures. Those that give maps have edges above `low`, as
+        strong as they are likely, and no use for the others.
     sizes
         Patches that vote, for `dense_contribution`.
     coefficients
@@ -67,7 +67,7 @@ def _canny(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
 
 
 def _map_edges(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
-    """Return the edges of pb, mPb or gPb, whichever the recipe's detector is."""
+    """Return the edges of the boundary map of the recipe's detector."""
     picture = Picture(image)
     return boundary_map(picture, recipe.detector).edges(picture, recipe.low)
 
@@ -95,10 +95,12 @@ DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {
     "mpb": _map_edges,
     "gpb": _map_edges,
     "ucm": _closed_contours,
+    "sketch-tokens": _map_edges,
 }
 
 # Scales and coefficients: learned on Berkeley's training images by imtorque.experiments.boundary; those of pb, mPb, gPb
-# and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors.
+# and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors. The forest of Sketch Tokens has seen
+# all of these images, so nothing is learned from its edges there: its strengths keep their order.
 RECIPES = {
     recipe.name: recipe
     for recipe in (
@@ -108,6 +110,7 @@ RECIPES = {
         _map_recipe("mpb", (1.386, 1.990, -0.188)),
         _map_recipe("gpb", (1.679, 2.082, -0.316)),
         _map_recipe("ucm", (0.330, 1.377, 1.915)),
+        _map_recipe("sketch-tokens", (0.0, 1.0, 0.0)),
     )
 }
 

@@ -31,9 +31,8 @@ def textons(grey: Float32Array, count: int = TEXTONS) -> NDArray[np.uint8]:
     answers[size[:, 0] < FAINTEST] = 0
     answers *= np.log1p(size / np.float32(LEAST_CONTRAST)) / np.maximum(size, np.float32(1e-12))
     step = max(1, len(answers) // SAMPLES)
-    centres = _cluster(answers[::step], count)
-    nearest = [_nearest(answers[start : start + ROWS], centres) for start in range(0, len(answers), ROWS)]
-    return np.concatenate(nearest).astype(np.uint8).reshape(grey.shape)
+    centres = cluster(answers[::step], count)
+    return nearest(answers, centres).astype(np.uint8).reshape(grey.shape)
 
 
 def filter_answers(grey: Float32Array) -> Float32Array:
@@ -77,20 +76,25 @@ def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
     return tuple(fft.rfft2(taps / np.abs(taps).sum()).astype(np.complex64) for taps in level)
 
 
-def _cluster(points: Float32Array, count: int) -> Float32Array:
+def cluster(points: Float32Array, count: int, rounds: int = ROUNDS) -> Float32Array:
     """Return the centres that Lloyd's rounds lead to, from points evenly spaced in order of their length."""
     order = np.argsort((points**2).sum(axis=1), kind="stable")
     centres: Float32Array = points[order[np.linspace(0, len(points) - 1, count).astype(int)]].copy()
-    for _ in range(ROUNDS):
-        nearest = _nearest(points, centres)
+    for _ in range(rounds):
+        own = _nearest(points, centres)
         members = np.zeros((count, len(points)), np.float32)
-        members[nearest, np.arange(len(points))] = 1
+        members[own, np.arange(len(points))] = 1
         sizes = members.sum(axis=1, keepdims=True)
         centres = np.where(sizes > 0, members @ points / np.maximum(sizes, 1), centres)
     return centres
 
 
+def nearest(points: Float32Array, centres: Float32Array) -> NDArray[np.intp]:
+    """Return the number of each point's nearest centre."""
+    return np.concatenate([_nearest(points[start : start + ROWS], centres) for start in range(0, len(points), ROWS)])
+
+
 def _nearest(points: Float32Array, centres: Float32Array) -> NDArray[np.intp]:
     scores = points @ centres.T - 0.5 * (centres**2).sum(axis=1)
-    nearest: NDArray[np.intp] = scores.argmax(axis=1)
-    return nearest
+    found: NDArray[np.intp] = scores.argmax(axis=1)
+    return found

@@ -1,6 +1,7 @@
-"""The boundary detectors pb, mPb, gPb and the closed contours of mPb and gPb, on the Berkeley images.
+"""The boundary detectors pb, mPb, gPb, Sketch Tokens and closed contours, on the Berkeley images.
 
 With `--set learn=N` their numbers are first learned from N images of "train", and stand in the settings of the report.
+Sketch Tokens are scored where `imtorque data train sketch-tokens` has trained them on the same computer.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from imtorque.edges.boundary_maps import (
     spectral_of,
 )
 from imtorque.edges.oriented import probabilities
+from imtorque.edges.token_forest import COMMAND, kept_forest, trained_tokens
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.evaluation.matching import Matching
 from imtorque.experiments.boundary_rows import Scores, gather, rows_of, summary_of
@@ -42,8 +44,10 @@ from imtorque.images import Picture
 TRAIN, SPLIT = "train", "val"
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
+TOKENS = "sketch-tokens"
 EXAMPLES = 3
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
+PUBLISHED |= {"Sketch Tokens, BSDS500": 0.73}
 Map = NDArray[np.float64]
 Regions = dict[str, evaluation.RegionScores]  # by method
 Numbers = tuple[Combination, Combination, GlobalCombination]
@@ -66,6 +70,9 @@ def run(request: Request) -> Report:
     found = list(each(partial(_score, root=root, numbers=numbers, matching=matching), records, request.jobs, "images"))
     scores = gather([boundaries for boundaries, _ in found])
     settings: dict[str, Any] = {"learned_from": len(learning), "published": PUBLISHED, "numbers": _shown(numbers)}
+    shown = [*SHOWN, *([TOKENS] if kept_forest().is_file() else [])]
+    if TOKENS in shown:
+        settings[TOKENS] = trained_tokens().about
     if learning:
         settings["torque"] = torque_coefficients(learning, numbers)
     files = [path for record in [*records, *learning] for path in (record.image_path, *record.truth_paths)]
@@ -76,10 +83,11 @@ def run(request: Request) -> Report:
         images=len(records),
         settings=settings,
         rows=_with_covering(rows_of(scores, matching), [regions for _, regions in found]),
-        notes=["covering: of the regions at the one best threshold for all images, and at each image's own."],
+        notes=["covering: of the regions at the one best threshold for all images, and at each image's own."]
+        + ([] if TOKENS in shown else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
         pictures={
-            "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in SHOWN}),
-            "examples.png": maps_picture(_panels(_spread(records, EXAMPLES), numbers), [*SHOWN, "people"]),
+            "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in shown}),
+            "examples.png": maps_picture(_panels(_spread(records, EXAMPLES), numbers, shown), [*shown, "people"]),
         },
     )
 
@@ -150,13 +158,14 @@ def _oriented(picture: Picture, numbers: Numbers) -> dict[str, OrientedMap]:
     pb, mpb, combined = numbers
     evidence = mpb.evidence(picture)
     found = {"pb": pb.evidence(picture), "mpb": evidence, "gpb": global_evidence(evidence, combined)}
-    return {name: probabilities(total) for name, total in found.items()}
+    maps = {name: probabilities(total) for name, total in found.items()}
+    return maps | ({TOKENS: trained_tokens()(picture)} if kept_forest().is_file() else {})
 
 
 def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, Map], dict[str, Map]]:
     """Return the boundary maps of every detector, and the contours at double size of those that are closed."""
     oriented = _oriented(Picture(record.image()), numbers)
-    trees = {f"{name}-ucm": ultrametric_contours(oriented[name]) for name in ("mpb", "gpb")}
+    trees = {f"{name}-ucm": ultrametric_contours(found) for name, found in oriented.items() if name != "pb"}
     thin = {name: found.thinned().astype(np.float64) for name, found in oriented.items()}
     contours = {name: tree.contours().astype(np.float64) for name, tree in trees.items()}
     return thin | {name: evaluation.contours_from_ucm(ucm) for name, ucm in contours.items()}, contours
@@ -193,10 +202,12 @@ def _shown(numbers: Numbers) -> dict[str, Any]:
     return {**local, "gpb": {"intercept": combined.intercept, "mpb": combined.local, "spectral": combined.spectral}}
 
 
-def _panels(records: Sequence[datasets.BerkeleyImage], numbers: Numbers) -> list[list[FloatArray]]:
+def _panels(
+    records: Sequence[datasets.BerkeleyImage], numbers: Numbers, shown: Sequence[str]
+) -> list[list[FloatArray]]:
     panels = []
     for record in records:
         maps, _ = _maps(record, numbers)
         human = np.mean([annotation.boundaries for annotation in record.annotations()], axis=0)
-        panels.append([*(maps[name] for name in SHOWN), human])
+        panels.append([*(maps[name] for name in shown), human])
     return panels

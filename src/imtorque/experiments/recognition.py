@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import evaluation
+from imtorque._caches import cache_folder
 from imtorque.experiments.recognition_plan import Plan, class_folders, make_plan
 from imtorque.experiments.recognition_plots import (
     accuracy_picture,
@@ -21,7 +22,6 @@ from imtorque.experiments.recognition_readings import ladder_blocks, ladder_meth
 from imtorque.experiments.recognition_stages import Predictions, clear, learn
 from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.recognition.bags import parameters
-from imtorque.recognition.cache import cache_folder
 from imtorque.recognition.presets import BLOCKS, METHODS
 
 Accuracies = NDArray[np.float64]  # (methods, sizes, splits, classes)

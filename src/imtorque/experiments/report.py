@@ -14,7 +14,6 @@ All scores are fractions; low and high are the 95 % paired bootstrap interval.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 import subprocess
@@ -24,6 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from imtorque.files import checksum as checksum  # experiments have all that they need from here
 from imtorque.files import write_bytes, write_text
 
 Row = Mapping[str, Any]
@@ -154,15 +154,6 @@ def difference(a: str, b: str, metric: str, interval: Interval) -> dict[str, Any
     """Return the difference of two rows, a minus b, as results.json holds it."""
     bounds = {"value": interval.value, "low": interval.low, "high": interval.high}
     return {"a": a, "b": b, "metric": metric, **bounds}
-
-
-def checksum(paths: Iterable[Path], root: Path) -> str:
-    """Return one SHA-256 for many files: of their names below `root` and their contents, in order of the names."""
-    total = hashlib.sha256()
-    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in set(paths)):
-        with open(path, "rb") as file:
-            total.update(f"{name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return total.hexdigest()
 
 
 def results(report: Report, request: Request) -> dict[str, Any]:

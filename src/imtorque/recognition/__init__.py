@@ -8,7 +8,7 @@ try:
 except ImportError as error:
     raise ImportError("imtorque.recognition needs scikit-learn: pip install 'imtorque[learn]'") from error
 
-from imtorque.recognition.cache import cache_folder
+from imtorque._caches import cache_folder
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.local import Codes, Descriptors, Patches
 from imtorque.recognition.machine import LinearMachines

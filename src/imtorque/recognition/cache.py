@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,13 +16,6 @@ from numpy.typing import NDArray
 from imtorque.files import write_array
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-def cache_folder() -> Path:
-    """Return the folder of caches: $IMTORQUE_CACHE, or imtorque in the user's folder of caches."""
-    if given := os.environ.get("IMTORQUE_CACHE"):
-        return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "imtorque"
 
 
 @dataclass

@@ -1,0 +1,131 @@
+"""The verbs `imtorque data` and `imtorque data train`: which data sets there are, and what is trained from them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imtorque import __version__, datasets
+from imtorque.cli.evaluate import markdown_table
+from imtorque.cli.parsing import parse_settings
+from imtorque.cli.running import Json, one_line_errors
+from imtorque.edges.token_forest import FORMAT, SketchTokens, kept_forest
+from imtorque.edges.token_training import Drawn, TokenSettings, train_tokens
+from imtorque.files import checksum
+
+MODELS = ("sketch-tokens",)
+SPLIT = "train"
+
+data_app = typer.Typer(invoke_without_command=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to train: {', '.join(MODELS)}.", show_default=False)]
+Berkeley = Annotated[Path, typer.Option("--data", metavar="DIR", help="BSDS500, or the folder of data sets above it.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Another setting: trees, seed and so on.")
+]
+
+
+@data_app.callback()
+def data(
+    context: typer.Context,
+    root: Annotated[
+        Path | None, typer.Option("--root", "--data", envvar="IMTORQUE_DATA", help="Folder of data sets.")
+    ] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """List the data sets, where to get each, its licence, and whether the given root holds it whole.
+
+    Example: [bold]imtorque data --root ~/data[/bold]
+
+    What detectors learn from them: [bold]imtorque data train --help[/bold]
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with one_line_errors():
+        held = {h.data_set.name: h for h in datasets.holdings(root)} if root is not None else {}
+        rows = [_data_row(data_set, held.get(data_set.name)) for data_set in datasets.CATALOGUE]
+        result = {"root": None if root is None else str(root), "data_sets": rows}
+        typer.echo(json.dumps(result) if json_output else markdown_table(rows))
+
+
+@data_app.command()
+def train(name: Name, data: Berkeley, settings: Settings = None, as_json: Json = False) -> None:
+    """Train a detector on the Berkeley training images, and keep it in the folder of caches.
+
+    Berkeley's images are for non-commercial research and education, so nothing trained on them comes with imtorque.
+    What is already there, of the same data, settings and version, is not trained again.
+
+    Example: [bold]imtorque data train sketch-tokens --data ~/data/bsds500[/bold]
+    """
+    with one_line_errors():
+        if name not in MODELS:
+            raise ValueError(f"NAME must be one of {', '.join(MODELS)}, got {name}")
+        root = data / "bsds500" if (data / "bsds500").is_dir() else data
+        forest, fresh = _trained(root, _token_settings(settings or []))
+    path = kept_forest()
+    about = {"verb": "data train", "model": str(path), "fresh": fresh, "nodes": len(forest.child), **forest.about}
+    told = f"{path}: {len(forest.root)} trees{'' if fresh else ', already there'}"
+    typer.echo(json.dumps(about, indent=1) if as_json else told)
+
+
+def _trained(root: Path, settings: TokenSettings) -> tuple[SketchTokens, bool]:
+    """Return the forest of this data and these settings, and whether it had to be trained."""
+    records = datasets.bsds500(root, SPLIT)
+    files = [path for record in records for path in (record.image_path, *record.truth_paths)]
+    wanted = {**settings.about(), "images": len(records), "data_sha256": checksum(files, root)}
+    path = kept_forest()
+    kept = _kept(path)
+    if kept is not None and kept.about == {"format": FORMAT, "version": __version__, **wanted}:
+        return kept, False
+    forest = train_tokens([partial(_drawn, record) for record in records], settings, _tell)
+    forest.about.update({"format": FORMAT, "version": __version__, **wanted})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    forest.save(path)
+    return forest, True
+
+
+def _kept(path: Path) -> SketchTokens | None:
+    """Return the forest that is there, if it is one of this version and not damaged."""
+    try:
+        return SketchTokens.load(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _drawn(record: datasets.BerkeleyImage) -> Drawn:
+    return Drawn(record.image(), [annotation.boundaries for annotation in record.annotations()])
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _token_settings(given: list[str]) -> TokenSettings:
+    names = [field.name for field in fields(TokenSettings)]
+    numbers = {}
+    for name, value in parse_settings(given).items():
+        if name not in names or not value.isdecimal():
+            raise ValueError(f"--set must be a number for one of {', '.join(names)}, got {name}={value}")
+        numbers[name] = int(value)
+    return TokenSettings(**numbers)
+
+
+def _data_row(data_set: datasets.DataSet, holding: datasets.Holding | None) -> dict[str, Any]:
+    row = {
+        "name": data_set.name,
+        "title": data_set.title,
+        "images": data_set.images,
+        "licence": data_set.licence,
+        "address": data_set.address,
+        "citation": data_set.citation,
+        "folder": data_set.folders[0],
+    }
+    if holding is None:
+        return row
+    state = "whole" if holding.whole else "part" if holding.found else "absent"
+    return {**row, "found": holding.found, "state": holding.problem or state}

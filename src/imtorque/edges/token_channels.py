@@ -1,0 +1,68 @@
+"""What Sketch Tokens see of a picture: 14 channels, and their means over cells.
+
+J. J. Lim, C. L. Zitnick, P. Dollar: Sketch Tokens: a learned mid-level representation for contour and object detection.
+CVPR 2013.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque._types import Float32Array
+from imtorque.images import Picture, luv
+
+SIDE = 35  # of a patch, in pixels
+REACH = SIDE // 2
+CELLS = 5  # along a side of the patch
+CELL = SIDE // CELLS
+SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
+ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
+CHANNELS = 3 + len(SIGMAS) + sum(ORIENTATIONS)
+BLUR = 1.0  # of all channels
+NEARBY = 5.0  # sigma of the mean by which gradients are divided
+FAINTEST = 0.01  # added to that mean
+LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds
+STRONGEST = 3.2  # gradient that a byte holds, in parts of those nearby
+
+
+def channel_planes(picture: Picture) -> NDArray[np.uint8]:
+    """Return the 14 channels, then each one's means over the cell around each pixel, (28, H + 34, W + 34).
+
+    The border mirrors the picture, so that every pixel is the middle of a patch.
+    """
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    colours = luv(picture.rgb()).astype(np.float32)
+    channels = [(plane - low) / (high - low) for plane, (low, high) in zip(colours, LUV_RANGE, strict=True)]
+    for sigma, orientations in zip(SIGMAS, ORIENTATIONS, strict=True):
+        smooth = ndimage.gaussian_filter(colours, (0, sigma, sigma)) if sigma else colours
+        channels += [plane / np.float32(STRONGEST) for plane in gradient_channels(smooth, orientations)]
+    blurred = ndimage.gaussian_filter(np.stack(channels), (0, BLUR, BLUR))
+    border = ((0, 0), (REACH, REACH), (REACH, REACH))
+    padded = np.pad(np.clip(np.round(255 * blurred), 0, 255).astype(np.uint8), border, mode="symmetric")
+    means = ndimage.uniform_filter(padded.astype(np.float32), (0, CELL, CELL))
+    return np.concatenate([padded, np.round(means).astype(np.uint8)])
+
+
+def gradient_channels(colours: Float32Array, orientations: int) -> list[Float32Array]:
+    """Return the gradient's size, in parts of what it is nearby, and its share of each orientation.
+
+    At each pixel the colour counts that changes most. A gradient between two orientations counts for both.
+    """
+    from scipy import ndimage
+
+    gy, gx = (np.gradient(colours, axis=axis) if colours.shape[axis] > 1 else np.zeros_like(colours) for axis in (1, 2))
+    squares = gx**2 + gy**2
+    steepest = squares.argmax(axis=0)[None]
+    gx, gy, squares = (np.take_along_axis(planes, steepest, axis=0)[0] for planes in (gx, gy, squares))
+    size = np.sqrt(squares)
+    size = size / (ndimage.gaussian_filter(size, NEARBY) + np.float32(FAINTEST))
+    if not orientations:
+        return [size]
+    turn = np.arctan2(gy, gx) * np.float32(orientations / np.pi)
+    parts = []
+    for k in range(orientations):
+        away = np.abs((turn - k + orientations / 2) % orientations - orientations / 2)
+        parts.append(size * np.maximum(0, 1 - away))
+    return [size, *parts]
