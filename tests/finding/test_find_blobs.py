@@ -119,6 +119,14 @@ def test_a_bright_thing_and_a_dark_one_are_both_found():
     assert find_blobs(picture, sign=-1).x.tolist() == pytest.approx([115], abs=0.3)
 
 
+@pytest.mark.parametrize("sizes", [None, (14, 32)])
+def test_as_many_dark_things_of_four_fifths_of_the_contrast_are_found_beside_bright_ones(sizes):
+    shape, centres = (300, 300), [(y, x) for y in range(30, 300, 48) for x in range(30, 300, 48)]
+    picture = discs(shape, centres[::2], 22) - 0.8 * discs(shape, centres[1::2], 22)
+    blobs = find_blobs(picture + np.random.default_rng(0).normal(0, 0.03, shape), sizes=sizes)
+    assert missed_and_extra(blobs, centres, 22) == (0, 0)
+
+
 def test_a_few_dark_things_among_many_bright_ones_must_be_asked_for(scene):
     picture = scene.copy()
     picture[100:116, 88:104] -= 0.4

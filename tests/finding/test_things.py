@@ -63,6 +63,15 @@ def test_a_sign_that_was_asked_for_is_not_held_against_a_contour(found):
     assert asked.mean() > not_asked.mean()
 
 
+def test_the_sign_that_explains_fewer_edges_is_held_against_a_contour_by_what_it_lacks(found):
+    contours, grey, _ = found
+    half = replace(contours, sign=np.where(np.arange(len(contours)) % 2, 1.0, -1.0))
+    sign = first_measures(half, SHAPE, SIZES, grey, signed=False)[:, MEASURES.index("sign")]
+    main, other = sorted({float(share) for share in sign}, reverse=True)
+    assert main == 1
+    assert 0 < other < 1
+
+
 def test_no_contours_have_no_scores(found):
     contours, grey, _ = found
     assert len(thing_scores(contours[:0], SHAPE, SIZES, grey, signed=False)) == 0

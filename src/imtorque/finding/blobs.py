@@ -84,8 +84,8 @@ def find_blobs(
         1.5 % of the picture's side where that is more, to 46 % of it is looked at, and the range is that of the things
         that hold most of what the picture shows, by contrast times area.
     sign
-        +1 for bright things, -1 for dark ones, 0 for both. None takes both too, but where one kind explains less than
-        0.7 of the edges that the other does, it is likely to be what lies between things, and scores less.
+        +1 for bright things, -1 for dark ones, 0 for both. None takes both too, but the kind that explains fewer of the
+        edges is likely to be what lies between things, and scores less: the less it explains, the less.
     sigma
         Smoothing of the edges, in pixels; by default in proportion to the things.
     recipe

@@ -29,7 +29,6 @@ PLAIN = 0.3  # evidence from which a point of a contour has an edge
 FARTHEST = 4.0  # standard deviations from the mean, beyond which a measure says no more
 INSIDE, OUTSIDE = (0.15, 0.4, 0.6, 0.75, 0.85), (1.15, 1.3)  # shares of the radius at which grey values are read
 ROUNDS, RAREST = 100, 0.08  # of the search for the share of contours that outline things, and its least
-BALANCED = 0.7  # of the edges that the other sign explains: from there on neither sign is that of the gaps
 MEASURES = (
     "torque", "torque_to_best", "median_edge", "weakest_edges", "patch_torque", "edges", "size", "size_squared",
     "size_apart", "aspect", "roughness", "rim", "sign", "moved", "plain", "inside_spread", "outside_spread",
@@ -240,12 +239,12 @@ def _at_rim(contours: Contours, shape: tuple[int, int]) -> FloatArray:
 
 
 def _sign_share(sign: FloatArray, weight: FloatArray, signed: bool) -> FloatArray:
-    """Return how much a contour's sign explains beside the other one: 1 where it is the main one or nearly so."""
+    """Return how much a contour's sign explains beside the other one: 1 where it is the main one."""
     if signed:
         return np.ones(len(sign))
     bright, dark = (float(weight[sign == s].sum()) for s in (1, -1))
     own = np.where(sign > 0, bright, dark)
-    share: FloatArray = np.minimum(own / max(BALANCED * max(bright, dark), 1e-12), 1.0)
+    share: FloatArray = own / max(bright, dark, 1e-12)
     return share
 
 
