@@ -110,7 +110,7 @@ def find_extrema(
     >>> find_extrema(detect_edges(image), sizes=range(3, 40, 2), count=1).to_csv().split()[1]
     '30,25,21,0.902483'
     >>> [len(found) for found in find_extrema(np.stack([image, 1 - image, 0 * image]), sizes=[21, 23], count=5)]
-    [1, 1, 0]
+    [5, 5, 0]
     """
     _check_sign(sign)
     if count is not None and operator.index(count) < 0:
