@@ -24,8 +24,8 @@ HOSTILE = (
     "view?layers=value,scale,edges,saliency,strengthened&count=200&apart=0",
     "view?polarity=free&largest=4095&layers=value,edges&count=200&apart=0",
     "figure?clicks=300,300 %2B90,90 -500,500",
-    "view?patch=disk&polarity=free&sigma=0.3&low=0&high=0&largest=255",
-    "view?patch=disk&pattern=saddle&sigma=0.3&layers=value,scale,saliency&smallest=99&largest=4095",
+    "view?patch=disk&polarity=free&sigma=0.3&low=0&high=0&smallest=99&largest=255",
+    "view?patch=disk&pattern=saddle&sigma=0.3&layers=value,scale,saliency&smallest=3001&largest=4095",
     "strengthened.npy",
     "code",
 )

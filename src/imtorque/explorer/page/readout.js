@@ -143,7 +143,7 @@ export function paintCurve(canvas, torque, { size, sizes, limit }) {
   c.arc(px(shown), py(value), 5, 0, 2 * Math.PI);
   if (shown === size) c.fill();
   else c.stroke();
-  const room = px(shown) - left > 30 && width - right - px(shown) > 30;
+  const room = px(shown) - left > 30 && width - right - px(shown) > 42; // beside the numbers at the ends
   if (!room && shown === size) return;
   c.textAlign = shown === size ? "center" : size > largest ? "right" : "left";
   const text = shown === size ? String(size) : size > largest ? `${size} ›` : `‹ ${size}`;
