@@ -67,7 +67,7 @@ def milliseconds(image, path, query):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--size", type=int, nargs=2, default=(481, 321), metavar=("WIDTH", "HEIGHT"))
     arguments = parser.parse_args()
