@@ -25,6 +25,8 @@ from imtorque.explorer.working import plain_algebra
 
 RESULTS = Path(__file__).parent / "results" / "explorer.json"
 MOST_MILLISECONDS = 150
+EVERY_LAYER = "value,scale,edges,saliency,strengthened"
+ALL_EDGES = {"sigma": "0.5", "low": "0.001", "high": "0.001"}  # the sliders' least: three pixels of ten are edges
 VIEWS = {
     "view": ("/view", {}),
     "view, value and scale map": ("/view", {"layers": "value,scale"}),
@@ -37,9 +39,18 @@ VIEWS = {
     "view, stars": ("/view", {"pattern": "star"}),
     "view, strong forces": ("/view", {"force": "strength", "alpha": "1.5"}),
     "view, fine edges": ("/view", {"sigma": "0.7"}),
-    "view, all layers": ("/view", {"layers": "value,scale,edges,saliency,strengthened"}),
+    "view, all layers": ("/view", {"layers": EVERY_LAYER}),
     "view, disks alike, fine edges": ("/view", {"patch": "disk", "polarity": "free", "sigma": "0.7"}),
+    "view, disks alike, finest edges": ("/view", {"patch": "disk", "polarity": "free", "sigma": "0.5"}),
+    "view, disks, finest edges": ("/view", {"patch": "disk", "sigma": "0.5"}),
+    "view, disks alike, all edges": ("/view", {"patch": "disk", "polarity": "free", **ALL_EDGES}),
+    "view, disks, all edges": ("/view", {"patch": "disk", **ALL_EDGES}),
+    "view, disks, largest": ("/view", {"patch": "disk", "largest": "321"}),
+    "view, disks alike, saddles": ("/view", {"patch": "disk", "polarity": "free", "pattern": "saddle", "alpha": "0.5"}),
+    "view, disks, all layers": ("/view", {"patch": "disk", "layers": EVERY_LAYER}),
+    "view, disks alike, all layers": ("/view", {"patch": "disk", "polarity": "free", "layers": EVERY_LAYER}),
     "view, 200 extrema": ("/view", {"count": "200", "apart": "0"}),
+    "view, disks alike, 200 extrema": ("/view", {"patch": "disk", "polarity": "free", "count": "200"}),
     "contribution": ("/contribution", {"number": "1"}),
     "figure": ("/figure", {"clicks": "160,240"}),
     "code": ("/code", {"y": "80", "x": "90", "size": "31"}),
@@ -56,7 +67,7 @@ def milliseconds(image, path, query):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--size", type=int, nargs=2, default=(481, 321), metavar=("WIDTH", "HEIGHT"))
     arguments = parser.parse_args()

@@ -27,7 +27,7 @@ STATES = {
     "maps": ("#picture=sample:hopper&y=40&x=40&size=3&layers=value.90&tab=layers", DESK, "dark"),
     "strengthened": ("#picture=sample:hopper&y=5&x=5&size=3&layers=strengthened.100&tab=layers", DESK, "light"),
     "extrema": ("#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4", DESK, "light"),
-    "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "dark"),
+    "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=180,131", DESK, "dark"),
     "sketch": ("#picture=sketch", DESK, "light"),
     "settings": ("#picture=sample:shapes&tab=settings&layers=scale.80", DESK, "light"),
     "closure": (

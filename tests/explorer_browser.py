@@ -47,6 +47,17 @@ class Tab:
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return self
 
+    def rest(self):
+        """Wait until what is on the page is in its address too, so that the next change is a step of its own."""
+        self.wait().page.wait_for_function(
+            """async () => {
+                const { page, state } = await import("/page/page.js");
+                const { writeAddress } = await import("/page/state.js");
+                return !page.quiet && location.hash === writeAddress(state);
+            }"""
+        )
+        return self
+
     def shows(self, selector, text):
         """Wait until an element shows a text."""
         self.page.locator(selector, has_text=re.compile(f"^{re.escape(text)}$")).wait_for(state="attached")

@@ -5,6 +5,7 @@ import importlib.resources
 import pytest
 
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+SIDE, PROJECTOR = {"width": 844, "height": 390}, {"width": 1024, "height": 768}
 STATES = [
     ("#picture=sample:hopper&layers=value.90,edges.60&tab=layers", DESK, "light"),
     ("#picture=sample:hopper&layers=value.90&tab=layers", DESK, "dark"),
@@ -19,6 +20,10 @@ STATES = [
     ("#picture=sample:overlap&present=1", DESK, "dark"),
     ("#picture=sample:shapes", PHONE, "light"),
     ("#picture=sample:shapes&tab=extrema&tool=extrema", PHONE, "dark"),
+    ("#picture=sample:shapes&tab=settings&pattern=saddle", SIDE, "light"),
+    ("#picture=sample:disc&tab=count&tool=count&marks=80,120,60", SIDE, "dark"),
+    ("#picture=sample:hopper&tab=extrema&tool=extrema&number=2", PROJECTOR, "light"),
+    ("#picture=sketch", PHONE, "dark"),
 ]
 OPENED = {"help": "#help-open", "share": "#share-open", "steps": "#play"}
 

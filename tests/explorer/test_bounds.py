@@ -20,6 +20,15 @@ from imtorque.explorer import results, working
 from imtorque.explorer.answers import ANSWERS
 
 LAST = {"connection": "close"}
+HOSTILE = (
+    "view?layers=value,scale,edges,saliency,strengthened&count=200&apart=0",
+    "view?polarity=free&largest=4095&layers=value,edges&count=200&apart=0",
+    "figure?clicks=300,300 %2B90,90 -500,500",
+    "view?patch=disk&polarity=free&sigma=0.3&low=0&high=0&smallest=99&largest=255",
+    "view?patch=disk&pattern=saddle&sigma=0.3&layers=value,scale,saliency&smallest=3001&largest=4095",
+    "strengthened.npy",
+    "code",
+)
 
 
 @pytest.fixture
@@ -183,12 +192,10 @@ def test_twenty_hostile_requests_stay_below_the_memory_that_is_declared(process)
     noisy = file_bytes(np.random.default_rng(0).integers(0, 256, (630, 630, 3), np.uint8))
 
     def attack(k):
-        """Send a picture; every fourth one, more than are answered at once, is asked about too."""
+        """Send a picture, and ask about it what takes the most memory."""
         with httpx.Client(base_url=address, timeout=600) as one:
             key = one.post("/api/pictures?name=a.png", content=large if k < 2 else noisy).json()["key"]
-            layers = "value,scale,edges,saliency,strengthened" if k == 4 else "value,edges"
-            view = f"/api/pictures/{key}/view?layers={layers}&count=200&apart=0"
-            return one.get(view if k % 4 == 0 else f"/api/pictures/{key}/code").status_code
+            return one.get(f"/api/pictures/{key}/{HOSTILE[k % len(HOSTILE)]}").status_code
 
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(attack, range(20))) == {200}

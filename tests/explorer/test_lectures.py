@@ -146,6 +146,22 @@ def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
     assert tab.page.evaluate("history.length") <= entries + 1
 
 
+def test_one_step_follows_the_other_until_they_are_held(tab):
+    tab.page.clock.install()
+    tab.open()
+    tab.page.click("#play")
+    tab.page.get_by_label("Pause").wait_for()
+    for title in ("2/5 Texture cancels", "3/5 A hole turns back"):
+        tab.page.clock.run_for(9_500)
+        tab.page.clock.run_for(3_000)
+        tab.shows("#step-title", title)
+        tab.page.get_by_label("Pause").wait_for()
+    tab.page.clock.run_for(9_500)
+    tab.page.click("#step-hold")
+    tab.page.clock.run_for(30_000)
+    tab.shows("#step-title", "3/5 A hole turns back")
+
+
 def test_help_and_citation_are_on_the_page(tab):
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.open()

@@ -225,40 +225,41 @@ def test_an_address_with_another_picture_brings_its_own_patch(tab):
     assert tab.torque == library_torque(imtorque.datasets.sample("disc"), tab.place, sigma=2.0) < -0.4
 
 
+def at_step(tab, number):
+    """Wait until the page is at a step of its history, and has come to rest there."""
+    tab.page.wait_for_function("(number) => (history.state?.step ?? 0) === number", arg=number)
+    return tab.rest()
+
+
 def test_back_and_forward_go_through_the_states(tab):
-    tab.open()
+    tab.open().rest()
     states = [(tab.place, tab.torque)]
     for change in (lambda: tab.drag((98, 119), (60, 60)), lambda: tab.page.select_option("#picture", "sample:disc")):
-        tab.page.wait_for_timeout(400)
         change()
-        tab.wait().page.wait_for_timeout(400)
+        at_step(tab, len(states))
         states.append((tab.place, tab.torque))
     assert len(set(states)) == 3
-    for way, expected in (("back", states[1]), ("back", states[0]), ("forward", states[1]), ("forward", states[2])):
-        tab.page.evaluate(f"history.{way}()")
-        tab.page.wait_for_timeout(100)
-        assert (tab.wait().place, tab.torque) == expected
-        tab.page.wait_for_timeout(400)
-    tab.page.keyboard.press("Control+z")
-    tab.page.wait_for_timeout(100)
-    assert (tab.wait().place, tab.torque) == states[1]
-    tab.page.wait_for_timeout(400)
-    tab.page.click("#forward")
-    tab.page.wait_for_timeout(100)
-    assert (tab.wait().place, tab.torque) == states[2]
+    ways = [
+        *((1, lambda: tab.page.go_back()), (0, lambda: tab.page.go_back())),
+        *((1, lambda: tab.page.go_forward()), (2, lambda: tab.page.go_forward())),
+        *((1, lambda: tab.page.keyboard.press("Control+z")), (2, lambda: tab.page.click("#forward"))),
+        *((1, lambda: tab.page.click("#back")), (2, lambda: tab.page.keyboard.press("Control+Shift+z"))),
+    ]
+    for number, go in ways:
+        go()
+        at_step(tab, number)
+        assert (tab.place, tab.torque) == states[number]
     assert tab.page.title() == "imtorque explorer"
 
 
 def test_strokes_of_the_sketch_are_undone(tab):
-    tab.open("#picture=sketch")
-    tab.page.wait_for_timeout(500)
+    tab.open("#picture=sketch").rest()
     before = tab.torque
     tab.drag((60, 60), (60, 180))
-    tab.page.wait_for_timeout(500)
+    at_step(tab, 1)
     assert tab.torque != before
     tab.page.keyboard.press("Control+z")
-    tab.page.wait_for_timeout(100)
-    assert tab.wait().torque == before
+    assert at_step(tab, 0).torque == before
     gone(tab)
 
 
@@ -312,12 +313,16 @@ def test_one_live_region_speaks_once_for_each_key(tab):
     tab.open()
     live = "output, [aria-live], [role=status], [role=alert], [role=log], [role=timer], [role=marquee]"
     assert tab.page.locator(live).count() == 1
+    tab.page.locator("#canvas").focus()
     tab.page.evaluate(
         """() => { window.spoken = []; new MutationObserver(() => window.spoken.push(document.getElementById("live")
             .textContent)).observe(document.getElementById("live"), { childList: true }); }"""
     )
-    for key in ("ArrowLeft", "ArrowLeft", "ArrowUp", "+"):
-        tab.page.locator("#canvas").press(key)
+    tab.page.evaluate(
+        """() => { for (const key of ["ArrowLeft", "ArrowLeft", "ArrowUp", "+"]) document.getElementById("canvas")
+            .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); }"""
+    )
+    tab.page.wait_for_function("() => window.spoken.length > 0")
     tab.page.wait_for_timeout(700)
     assert tab.page.evaluate("window.spoken") == [f"torque {tab.page.inner_text('#torque')}, size 69, y 97, x 117"]
 

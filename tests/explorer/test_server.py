@@ -15,11 +15,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 import imtorque
+from explorer_browser import photograph
 from explorer_client import client, file_bytes, unpack
 from imtorque.explorer import guard, held
 from imtorque.explorer import server as server_module
 from imtorque.explorer.held import HeldPicture, PictureStore, given_picture, picture_of_array, picture_of_sample
 from imtorque.explorer.python_code import python_code
+from imtorque.explorer.results import extrema_of
 from imtorque.explorer.settings import LAYERS, read_settings
 
 LAYER_FILES = [f"{layer}.{kind}" for layer in LAYERS for kind in ("png", "npy")]
@@ -185,6 +187,20 @@ def test_a_disks_maps_too_large_for_the_memory_set_aside_are_the_same(server, mo
     monkeypatch.setattr("imtorque.explorer.results.MOST_VOLUME_BYTES", 0)
     again = server.post("/api/pictures?sample=shapes").json()["key"]
     assert ask(server, again, "extrema.csv", patch="disk").text == once
+
+
+@pytest.mark.parametrize("enough", [False, True])
+def test_the_strongest_extrema_of_disks_are_those_of_all(enough):
+    image = photograph() if enough else imtorque.datasets.sample("disc")
+    edges = imtorque.detect_edges(image)
+    every = imtorque.find_extrema(edges, sizes=imtorque.default_sizes(edges.shape), patch="disk")
+    picture = picture_of_array(image, "a.png", "")
+    found = extrema_of(picture, read_settings({"patch": "disk", "count": "200"}))
+    assert found.to_csv() == imtorque.suppress_overlaps(every)[:200].to_csv()
+    found = extrema_of(picture, read_settings({"patch": "disk", "count": "200", "apart": "0"}))
+    assert found.to_csv() == every[:200].to_csv()
+    (kept,) = [result[1] for key, result in picture._results.items() if key[0] == "torque"]
+    assert (len(kept) < len(every)) == enough
 
 
 def test_the_contribution_is_that_of_the_chosen_extremum(server, disc):

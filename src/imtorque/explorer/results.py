@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import BoolArray, Edges, Extrema, Float32Array, FloatArray, IntArray
+from imtorque._types import BoolArray, Edges, Extrema, Float32Array, FloatArray, IntArray, TorqueVolume
 from imtorque.boundaries import boundary_strength
 from imtorque.contribution import contribution_map
 from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import automatic_thresholds
 from imtorque.explorer.held import HeldPicture
-from imtorque.explorer.settings import Settings
+from imtorque.explorer.settings import MOST_EXTREMA, Settings
 from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.render.saliency import heat_picture
 from imtorque.render.torque import Bytes, edge_picture, scale_picture, value_picture
@@ -149,7 +149,7 @@ def _with_cover(shown: Bytes, cover: NDArray[Any]) -> Bytes:
 
 
 def _torque_of(picture: HeldPicture, settings: Settings) -> tuple[tuple[Float32Array, NDArray[np.int32]], Extrema]:
-    """Return both maps and all extrema."""
+    """Return both maps, and the extrema that the page may ask for."""
     sizes = sizes_of(picture, settings)
     given = settings.of_patches
 
@@ -157,7 +157,17 @@ def _torque_of(picture: HeldPicture, settings: Settings) -> tuple[tuple[Float32A
         edges = edges_of(picture, settings)
         if settings.patch == "disk" and 4 * edges.fx.size * len(sizes) <= MOST_VOLUME_BYTES:
             volume = torque_volume(edges, sizes, **given)
-            return value_and_scale_maps(volume), find_extrema(volume)
+            maps = value_and_scale_maps(volume)
+            return maps, _strongest(volume, maps[0])
         return value_and_scale_maps(edges, sizes, **given), find_extrema(edges, sizes=sizes, **given)
 
     return picture.recall(("torque", *settings.of_edges.items(), *settings.of_sizes.items(), *given.items()), compute)
+
+
+def _strongest(volume: TorqueVolume, value: Float32Array) -> Extrema:
+    """Return at least as many extrema as the page may ask for, or all: most are weak, and take most of the time.
+
+    Weaker ones do not change which of the stronger ones are kept apart.
+    """
+    strong = find_extrema(volume, threshold=float(np.quantile(np.abs(value), 0.4)))
+    return strong if len(suppress_overlaps(strong)) >= MOST_EXTREMA else find_extrema(volume)

@@ -26,7 +26,7 @@ function openShare() {
   const base = own ? networkAddress() : `${location.origin}/`;
   const kept = state.picture?.startsWith("held:") ? { ...state, picture: null } : state; // files stay where they are
   const address = base && `${base}${writeAddress(kept)}`;
-  $("share-some").hidden = !address;
+  $("share-some").hidden = $("share-copy").hidden = !address;
   $("share-none").hidden = Boolean(address);
   if (address) {
     $("share-address").textContent = address;

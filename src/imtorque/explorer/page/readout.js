@@ -44,12 +44,13 @@ export function paintDial(canvas, torque, limit) {
   }
   c.fillStyle = colour("--soft");
   c.font = `${11 * big}px system-ui, sans-serif`;
-  c.textAlign = "center";
   c.textBaseline = "middle";
   for (const part of [-1, -0.5, 0, 0.5, 1]) {
     const angle = angleOf(part * limit);
-    if (Math.abs(part) === 0.5) c.fillRect(cx + (radius - 12 * big) * Math.cos(angle) - 1, cy + (radius - 12 * big) * Math.sin(angle) - 1, 2, 2);
-    else c.fillText(tidy(part * limit), cx + (radius - 15 * big) * Math.cos(angle), cy + (radius - 15 * big) * Math.sin(angle));
+    const at = (gap) => [cx + (radius - gap * big) * Math.cos(angle), cy + (radius - gap * big) * Math.sin(angle)];
+    c.textAlign = part < 0 ? "left" : part > 0 ? "right" : "center"; // beside the arc, not on it
+    if (Math.abs(part) === 0.5) c.fillRect(at(12)[0] - 1, at(12)[1] - 1, 2, 2);
+    else c.fillText(tidy(part * limit), ...at(part ? 8 : 15));
   }
   const angle = angleOf(torque);
   c.strokeStyle = c.fillStyle = colour("--text");
@@ -142,7 +143,7 @@ export function paintCurve(canvas, torque, { size, sizes, limit }) {
   c.arc(px(shown), py(value), 5, 0, 2 * Math.PI);
   if (shown === size) c.fill();
   else c.stroke();
-  const room = px(shown) - left > 30 && width - right - px(shown) > 30;
+  const room = px(shown) - left > 30 && width - right - px(shown) > 42; // beside the numbers at the ends
   if (!room && shown === size) return;
   c.textAlign = shown === size ? "center" : size > largest ? "right" : "left";
   const text = shown === size ? String(size) : size > largest ? `${size} ›` : `‹ ${size}`;

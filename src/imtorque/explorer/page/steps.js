@@ -32,6 +32,8 @@ let share = 0;
 let held = true;
 let opening = false; // whether it begins by itself once its picture is there
 let last = 0;
+let following; // the next step, after a while to look at what this one came to
+const LOOK = 3000; // milliseconds
 
 function showPlayer() {
   const on = number !== null;
@@ -47,6 +49,7 @@ function showPlayer() {
 }
 
 async function begin(which) {
+  clearTimeout(following);
   number = (which + STEPS.length) % STEPS.length;
   share = 0;
   held = true;
@@ -70,6 +73,7 @@ function go() {
 }
 
 function hold() {
+  clearTimeout(following);
   opening = false;
   if (number === null || held) return;
   held = true;
@@ -77,6 +81,7 @@ function hold() {
 }
 
 function end() {
+  clearTimeout(following);
   number = null;
   held = true;
   showPlayer();
@@ -91,6 +96,7 @@ function frame(now) {
   store.set(play(share));
   $("step-bar").style.width = `${100 * share}%`;
   if (share < 1) requestAnimationFrame(frame);
+  else if (number < STEPS.length - 1) following = setTimeout(() => begin(number + 1), LOOK);
   else hold();
 }
 
