@@ -150,7 +150,13 @@ def test_car_side_reports_the_centre_control_and_the_papers_grid(tmp_path):
     )
     assert {"canny-binary", "canny-binary+torque-paper", "control:canny-binary+magnitude"} <= set(methods)
     assert not any(method.startswith(("grid", "reading")) for method in methods)
-    assert len(found["settings"]["grid"]) == 10
+    for base in ("pb", "gpb"):
+        assert {base, f"{base}+torque", f"{base}+torque-paper", f"control:{base}+centre+torque"} <= set(methods)
+        assert (tmp_path / "out" / f"precision_recall-{base}.png").stat().st_size > 0
+    grids = found["settings"]["grid"]
+    assert {base: len(grid) for base, grid in grids.items()} == {"canny-binary": 10, "pb": 10, "gpb": 10}
+    paper = next(row for row in grids["pb"] if (row["alpha"], row["extrema"]) == (0.5, 5000))
+    assert paper["f"] == next(row["f"] for row in found["rows"] if row["method"] == "pb+torque-paper")
 
 
 def test_the_ladder_of_readings_marks_each_choice_and_has_its_gain(tmp_path):

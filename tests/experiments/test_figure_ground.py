@@ -17,6 +17,7 @@ from imtorque.segmentation.fixated_boxes import centred_box, fixated_box
 ROWS = {
     *("canny-binary", "canny-binary+torque", "canny-binary+torque-paper"),
     *("canny-magnitude", "canny-magnitude+torque", "grabcut+torque-box"),
+    *("pb", "pb+torque", "pb-published", "pb+torque-paper"),
     *("control:ellipse", "control:grabcut-centred-box", "control:canny-magnitude+fixed-size"),
 }
 
