@@ -271,3 +271,21 @@ def test_normalised_cuts_separate_two_flat_regions():
     labels = divide(NormalisedCut(0.1).vectors(lab, 3), 2).reshape(20, 24)
     assert len(np.unique(labels[:, :10])) == len(np.unique(labels[:, 10:])) == 1
     assert labels[0, 0] != labels[0, -1]
+
+
+def test_strong_bases_learn_on_halves_and_report_both_forms(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    run("reproduce", "strong-bases", "--data", tmp_path, "--out", tmp_path / "out", *QUICK, "--set", "learn=2")
+    found, methods = check_form(tmp_path / "out", "strong-bases")
+    assert {"gpb", "gpb+torque", "control:gpb+density", "gpb-ucm", "gpb-ucm+torque"} <= set(methods)
+    closed = [row for row in found["rows"] if "ucm" in row["method"]]
+    assert all(0 < row["covering"] <= 1 for row in closed)
+    halves = found["settings"]["train_halves"]
+    assert [row["method"] for row in halves["rows"]] == methods
+    assert {row["metric"] for row in halves["differences"]} == {"f", "covering"}
+
+
+def test_strong_bases_need_two_images_to_learn_from(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    result = run("reproduce", "strong-bases", "--data", tmp_path, "--set", "learn=1", status=1)
+    assert "learn must be a number of images, at least 2, got 1" in result.output
