@@ -33,9 +33,9 @@ def megabytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(detector, repeats):
+def measure(detector, repeats, width, height):
     """Time one detector in this process."""
-    image = np.asarray(Image.fromarray(imtorque.datasets.sample("hopper")).resize((481, 321)))
+    image = np.asarray(Image.fromarray(imtorque.datasets.sample("hopper")).resize((width, height)))
     before = megabytes()
 
     def detect():
@@ -58,13 +58,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--toy", action="store_true", help="a small picture, to see that it runs")
     parser.add_argument("--one", choices=DETECTORS, help="measure this one here, and print it")
     options = parser.parse_args()
+    size = (96, 64) if options.toy else (481, 321)
     if options.one:
-        print(json.dumps(measure(options.one, options.repeats)))
+        print(json.dumps(measure(options.one, options.repeats, *size)))
         return
     found = {
-        "picture": "hopper, 481 x 321",
+        "picture": f"hopper, {size[0]} x {size[1]}",
         "machine": f"{platform.machine()}, {platform.system()}",
         "version": imtorque.__version__,
         "repeats": options.repeats,
@@ -73,7 +75,9 @@ def main():
     for detector in DETECTORS:
         if detector == "sketch-tokens" and not kept_forest().is_file():
             continue
-        command = [sys.executable, __file__, "--one", detector, "--repeats", str(options.repeats)]
+        command = [sys.executable, __file__, "--one", detector, "--repeats", str(options.repeats)] + [
+            "--toy"
+        ] * options.toy
         done = subprocess.run(command, env=os.environ | ONE_THREAD, check=True, capture_output=True, text=True)
         found["detectors"][detector] = json.loads(done.stdout)
         print(detector, found["detectors"][detector], flush=True)
