@@ -6,6 +6,8 @@ for Canny; forces are in proportion to how likely an edge is.
 
 from __future__ import annotations
 
+import numpy as np
+
 from imtorque._types import FloatArray, Image
 from imtorque.contribution import dense_contribution
 from imtorque.edges import RECIPES
@@ -17,7 +19,7 @@ BASE = "pb"
 AUTHORS = "20/50"  # eta and k of the authors' program, which were chosen for all of Canny's rows
 ROWS = {
     "pb": (f"base:{BASE}", AUTHORS),
-    "pb+torque": (f"base:{BASE}+dense", AUTHORS),
+    "pb+torque": (f"base:{BASE}+product", AUTHORS),
     "pb-published": (f"base:{BASE}", PUBLISHED),
     "pb+torque-paper": (f"base:{BASE}+votes", PUBLISHED),
 }
@@ -28,16 +30,19 @@ COMPARED = (
     ("pb+torque", "canny-magnitude+torque"),
 )
 NOTE = (
-    "pb: strengths as likely as the detector says, over their 99 % quantile, with eta/k 20/50; pb+torque is the dense "
-    "contribution of the same edges alone. pb+torque-paper is the reading of canny-binary+torque-paper on pb's edges; "
+    "pb: strengths as likely as the detector says, over their 99 % quantile, with eta/k 20/50; pb+torque is "
+    "strength times dense contribution on the same edges. pb+torque-paper is the reading of canny-binary+torque-paper on pb's edges; "
     "its base is pb-published. The paper: 0.40 and 0.48. Radii of pb are those for pictures of about 500 pixels."
 )
 
 
 def base_cue(image: Image, cue: str) -> FloatArray:
-    """Return the edge map of a row on pb's edges, in [0, 1]: "pb", "pb+dense" or "pb+votes"."""
+    """Return the edge map of a row on pb's edges, in [0, 1]: "pb", "pb+product" or "pb+votes"."""
     edges = RECIPES[BASE].edges(Picture(image))
     if cue == f"{BASE}+votes":
         extrema = strongest_extrema(edges, NEAREST)
         return normalised_contribution(edges, extrema, votes="separate", full=NEAREST.full)
-    return in_unit_range(dense_contribution(edges) if cue == f"{BASE}+dense" else edges.strength, NEAREST.full)
+    strength = edges.strength.astype(np.float64)
+    if cue == f"{BASE}+product":
+        strength *= np.maximum(dense_contribution(edges), 0)
+    return in_unit_range(strength, NEAREST.full)
