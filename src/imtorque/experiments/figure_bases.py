@@ -30,9 +30,9 @@ COMPARED = (
     ("pb+torque", "canny-magnitude+torque"),
 )
 NOTE = (
-    "pb: strengths as likely as the detector says, over their 99 % quantile, with eta/k 20/50; pb+torque is "
-    "strength times dense contribution on the same edges. pb+torque-paper is the reading of canny-binary+torque-paper on pb's edges; "
-    "its base is pb-published. The paper: 0.40 and 0.48. Radii of pb are those for pictures of about 500 pixels."
+    "pb: strengths as likely as the detector says, over their 99 % quantile, with eta/k 20/50; pb+torque is strength "
+    "times dense contribution on the same edges. pb+torque-paper is the reading of canny-binary+torque-paper on pb's "
+    "edges; its base is pb-published. The paper: 0.40 and 0.48. Radii of pb are those for pictures of about 500 pixels."
 )
 
 
