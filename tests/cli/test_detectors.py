@@ -68,6 +68,44 @@ def test_settings_of_canny_are_refused_with_a_detector(pictures):
     assert "Canny's" in output
 
 
+@pytest.mark.parametrize("detector", ["canny", "pb", "ucm"])
+def test_blobs_are_found_on_the_edges_of_a_detector(pictures, detector):
+    found = json.loads(run(f"blobs {pictures} --detector {detector} --sizes 9-41 --out found --jobs 1 --json").output)
+    for image, radius in zip(found["pictures"], (10, 14), strict=True):
+        best = image["result"]["blobs"][0]
+        assert (best["y"], best["x"]) == (pytest.approx(24, abs=2), pytest.approx(30, abs=2))
+        assert best["area"] == pytest.approx(np.pi * radius**2, rel=0.3)
+
+
+def test_a_figure_is_cut_along_the_boundaries_of_a_detector(pictures):
+    run(f"fixate {pictures} --at 24,30 --detector mpb --out found --jobs 1")
+    for k, radius in enumerate((10, 14)):
+        mask = read_image(f"found/{k}.png.fixate.mask.png") > 0
+        assert mask.sum() == pytest.approx(np.pi * radius**2, rel=0.3)
+
+
+def test_regions_lie_between_the_closed_contours_of_a_detector(pictures):
+    run(f"segment {pictures} --method ucm --detector mpb --count 2 --out found --jobs 1")
+    labels = np.load("found/1.png.segment.npy")
+    assert labels[24, 30] != labels[2, 2]
+    assert np.count_nonzero(labels == labels[24, 30]) == pytest.approx(np.pi * 14**2, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("segment {} --detector pb", "goes with --method ucm"),
+        ("segment {} --method ucm --detector canny", "do not close"),
+        ("fixate {} --at 3,3 --detector pb --cue canny", "not of both"),
+        ("blobs {} --detector pb --depth", "jumps"),
+        ("blobs {} --detector hed", "sketch-tokens"),
+    ],
+)
+def test_a_detector_is_refused_where_it_does_not_fit(pictures, line, told):
+    words = run(line.format(pictures), status=2).output.replace("│", " ").split()
+    assert told in " ".join(words)
+
+
 TINY = "--set tokens=4 --set trees=3 --set of_token=100 --set background=400 --set from_drawing=300 --set features=800"
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -10,6 +10,7 @@ from imtorque.evaluation import (
     covering,
     rand_index,
     region_scores,
+    regions_from_ucm,
     summarise_regions,
     ucm_region_scores,
     variation_of_information,
@@ -94,3 +95,18 @@ def test_refusals_say_what_must_hold():
         ucm_region_scores(np.zeros((8, 9)), [labels])
     with pytest.raises(ValueError, match="must share their thresholds"):
         summarise_regions([region_scores([labels], [labels]), region_scores([labels] * 2, [labels])])
+
+
+@settings(max_examples=60, deadline=None)
+@given(height=st.integers(1, 6), width=st.integers(1, 7), seed=st.integers(0, 10_000), on_pixels=st.booleans())
+def test_regions_of_all_thresholds_are_those_of_each(height, width, seed, on_pixels):
+    rng = np.random.default_rng(seed)
+    ucm = np.round(rng.random((2 * height + 1, 2 * width + 1)) * rng.integers(0, 2, (2 * height + 1, 2 * width + 1)), 1)
+    if not on_pixels:
+        ucm[1::2, 1::2] = 0
+    truths = [rng.integers(0, 3, (height, width)) for _ in range(2)]
+    levels = [0.1, 0.3, 0.35, 0.8]
+    found = ucm_region_scores(ucm, truths, thresholds=levels)
+    each = region_scores([regions_from_ucm(ucm, level) for level in levels], truths, thresholds=levels)
+    for name in ("thresholds", "covered", "best_covered", "area", "rand_index", "variation_of_information"):
+        assert_allclose(getattr(found, name), getattr(each, name), atol=1e-12)

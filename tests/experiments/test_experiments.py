@@ -150,7 +150,13 @@ def test_car_side_reports_the_centre_control_and_the_papers_grid(tmp_path):
     )
     assert {"canny-binary", "canny-binary+torque-paper", "control:canny-binary+magnitude"} <= set(methods)
     assert not any(method.startswith(("grid", "reading")) for method in methods)
-    assert len(found["settings"]["grid"]) == 10
+    for base in ("pb", "gpb"):
+        assert {base, f"{base}+torque", f"{base}+torque-paper", f"control:{base}+centre+torque"} <= set(methods)
+        assert (tmp_path / "out" / f"precision_recall-{base}.png").stat().st_size > 0
+    grids = found["settings"]["grid"]
+    assert {base: len(grid) for base, grid in grids.items()} == {"canny-binary": 10, "pb": 10, "gpb": 10}
+    paper = next(row for row in grids["pb"] if (row["alpha"], row["extrema"]) == (0.5, 5000))
+    assert paper["f"] == next(row["f"] for row in found["rows"] if row["method"] == "pb+torque-paper")
 
 
 def test_the_ladder_of_readings_marks_each_choice_and_has_its_gain(tmp_path):
@@ -265,3 +271,21 @@ def test_normalised_cuts_separate_two_flat_regions():
     labels = divide(NormalisedCut(0.1).vectors(lab, 3), 2).reshape(20, 24)
     assert len(np.unique(labels[:, :10])) == len(np.unique(labels[:, 10:])) == 1
     assert labels[0, 0] != labels[0, -1]
+
+
+def test_strong_bases_learn_on_halves_and_report_both_forms(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    run("reproduce", "strong-bases", "--data", tmp_path, "--out", tmp_path / "out", *QUICK, "--set", "learn=2")
+    found, methods = check_form(tmp_path / "out", "strong-bases")
+    assert {"gpb", "gpb+torque", "control:gpb+density", "gpb-ucm", "gpb-ucm+torque"} <= set(methods)
+    closed = [row for row in found["rows"] if "ucm" in row["method"]]
+    assert all(0 < row["covering"] <= 1 for row in closed)
+    halves = found["settings"]["train_halves"]
+    assert [row["method"] for row in halves["rows"]] == methods
+    assert {row["metric"] for row in halves["differences"]} == {"f", "covering"}
+
+
+def test_strong_bases_need_two_images_to_learn_from(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    result = run("reproduce", "strong-bases", "--data", tmp_path, "--set", "learn=1", status=1)
+    assert "learn must be a number of images, at least 2, got 1" in result.output

@@ -32,6 +32,7 @@ def test_figure_ground_chooses_on_one_set_and_reports_on_the_other(data):
     run("reproduce", "figure-ground", "--data", data, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "figure-ground", "iou")
     assert ROWS | {"control:chan-vese", "canny-magnitude+torque-size"} <= set(methods)
+    assert {"pb", "pb+torque", "pb-published", "pb+torque-paper"} <= set(methods)
     assert found["images"] == 6
     assert methods["canny-magnitude"]["iou"] > 0.7
     assert {"iou_caltech", "iou_horses"} <= set(methods["canny-binary"])

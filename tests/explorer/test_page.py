@@ -66,6 +66,23 @@ def test_the_value_is_the_librarys_wherever_the_patch_is(tab, state, options):
         assert tab.wait().torque == library_torque(image, tab.place, **options)
 
 
+def test_a_detector_finds_the_edges(tab):
+    image = imtorque.datasets.sample("disc")
+    tab.open("#picture=sample:disc&y=80&x=120&size=61&tab=settings")
+    tab.page.select_option("#detector", "pb")
+    tab.wait()
+    assert tab.page.is_disabled("#sigma")
+    assert tab.page.is_disabled("#force")
+    edges = imtorque.edges.RECIPES["pb"].edges(image)
+    y, x, size = tab.place
+    expected = float(imtorque.torque_spectrum(edges, (y, x), [size])[0])
+    assert tab.torque == pytest.approx(expected, abs=0.006)
+    assert "detector=pb" in tab.page.url
+    tab.page.click("#defaults")
+    assert tab.wait().page.is_enabled("#sigma")
+    assert tab.page.input_value("#detector") == "canny"
+
+
 def test_dragging_on_the_curve_resizes_the_patch(tab):
     tab.open("#picture=sample:disc&y=80&x=120&size=11")
     box = tab.page.locator("#curve").bounding_box()

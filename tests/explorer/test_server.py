@@ -167,6 +167,19 @@ def test_maps_and_extrema_are_the_librarys(server, query, of_edges, of_patches, 
     assert head["limit"] == np.abs(value).max()
 
 
+def test_the_edges_of_a_detector_are_its_own(server):
+    image = noise()
+    key = server.post("/api/pictures?name=a.png", content=file_bytes(image)).json()["key"]
+    edges = imtorque.edges.RECIPES["pb"].edges(image)
+    value, _ = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
+    likely = imtorque.boundary_strength(image, "pb")
+    layers = {"edges": np.stack([edges.fx, edges.fy]), "value": value, "strengthened": likely.astype(np.float32)}
+    for name, expected in layers.items():
+        assert_array_equal(np.load(io.BytesIO(ask(server, key, f"{name}.npy", detector="pb").content)), expected)
+    canny = np.load(io.BytesIO(ask(server, key, "value.npy").content))
+    assert np.abs(canny - value).max() > 0.1  # neither is kept for the other
+
+
 def test_saliency_and_strengthened_edges_are_the_librarys(server):
     image = noise()
     key = server.post("/api/pictures?name=a.png", content=file_bytes(image)).json()["key"]
@@ -329,6 +342,7 @@ def test_a_long_picture_is_shrunk_to_what_the_page_can_show(server):
         {"polarity": "free", "count": "9", "number": "3", "patch": "disk", "y": "30", "x": "41", "size": "21"},
         {"clicks": "30,40 +20,20 -10,10", "count": "0"},
         {"clicks": "30,40", "whole": "torque", "count": "0"},
+        {"detector": "pb", "layers": ",".join(LAYERS), "count": "3"},
     ],
 )
 def test_the_code_runs_and_makes_what_is_shown(server, query, tmp_path, monkeypatch, capsys):
@@ -377,6 +391,7 @@ def test_a_name_cannot_break_out_of_the_code():
         ({"high": "inf"}, "high must be a number from 0 to 10, got 'inf'"),
         ({"low": "0.5", "high": "0.1"}, "low must not exceed high, got low 0.5 and high 0.1"),
         ({"force": "strong"}, "force must be one of unit, strength, got 'strong'"),
+        ({"detector": "hed"}, "detector must be one of canny, pb, mpb, gpb, ucm, sketch-tokens, got 'hed'"),
         ({"alpha": "9"}, "alpha must be a number from 0 to 4, got '9'"),
         ({"patch": "hexagon"}, "patch must be one of square, disk, got 'hexagon'"),
         (

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Image
+from imtorque._types import Edges, Image
+from imtorque.cli.boundary_tasks import edges_by
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.rois import Form, write_rois
 from imtorque.cli.tasks import Written, table
@@ -40,6 +41,7 @@ class FindBlobs:
     opening: Opening = AS_IT_IS
     depth: bool = False
     rois: Form | None = None
+    detector: str | None = None
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture and its mask."""
@@ -71,7 +73,7 @@ class FindBlobs:
         shape = (image.shape[0], image.shape[1])
         inside = self._inside(source, shape)
         blobs = find_blobs(
-            edges_from_depth(image) if self.depth else image,
+            self._shown(image),
             sizes=None if self.sizes is None else list(self.sizes),
             sign=self.sign,
             threshold=self.threshold,
@@ -81,6 +83,12 @@ class FindBlobs:
             mask=inside,
         )
         return image, inside, blobs
+
+    def _shown(self, image: Image) -> Image | Edges:
+        """Return what blobs are looked for in: the picture, or edges of another kind than its own."""
+        if self.depth:
+            return edges_from_depth(image)
+        return image if self.detector is None else edges_by(self.detector, image)
 
     def _inside(self, source: Path, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
         if self.mask is None:

@@ -1,4 +1,4 @@
-"""What the verb that finds edges does to one picture when it is asked for a boundary detector."""
+"""What verbs do to one picture when they are asked for a boundary detector."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Annotated, ClassVar
 import numpy as np
 import typer
 
-from imtorque._types import Edges, Float32Array, FloatArray
+from imtorque._types import Edges, Float32Array, FloatArray, Image
 from imtorque.boundaries import strengthened
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written
-from imtorque.edges import RECIPES, boundary_map, detect_edges, ultrametric_contours
+from imtorque.edges import RECIPES, OrientedMap, boundary_map, detect_edges, ultrametric_contours
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.files import write_array, write_picture
 from imtorque.images import Picture
-from imtorque.paper_edges import strengthened_as_printed
+from imtorque.paper_edges import in_unit_range, strengthened_as_printed
+from imtorque.segmentation.cues import TYPICAL
 
 PaperForm = Annotated[
     bool,
@@ -39,6 +40,29 @@ class Detector(StrEnum):
     gpb = "gpb"
     ucm = "ucm"
     sketch_tokens = "sketch-tokens"
+
+
+Boundaries = Annotated[
+    Detector | None,
+    typer.Option(
+        help="Work on the boundaries of a learned detector, which takes up to seconds, instead of on Canny's edges."
+    ),
+]
+
+
+def edges_by(detector: str, image: Image) -> Edges:
+    """Return the edge vectors that a detector finds, by its own orientation."""
+    return RECIPES[detector].edges(Picture(image))
+
+
+def edge_map_by(detector: str, image: Image) -> FloatArray:
+    """Return how strong a detector's boundaries are, one pixel wide, such that 1 % of them reach 1."""
+    return in_unit_range(edges_by(detector, image).strength.astype(np.float64), TYPICAL)
+
+
+def boundaries_by(detector: str, image: Image) -> OrientedMap:
+    """Return the oriented map of a detector; of closed contours, that which they are made from."""
+    return boundary_map(image, "gpb" if detector == "ucm" else detector)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque.cli.boundary_tasks import edge_map_by
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written, table
 from imtorque.files import write_picture, write_text
@@ -31,6 +32,7 @@ class CutOutFigure:
     size: float | None
     box: tuple[float, ...] | None = None
     opening: Opening = AS_IT_IS
+    detector: str | None = None
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -39,8 +41,9 @@ class CutOutFigure:
     def run(self, source: Path, stem: str) -> Written:
         """Write the figure of one picture."""
         image = self.opening.read(source)
+        edge_map: Any = self.cue if self.detector is None else edge_map_by(self.detector, image)
         mask = segment_figure(
-            image, self.at[0], add=self.at[1:], remove=self.remove, edge_map=self.cue, size=self.size, box=self.box
+            image, self.at[0], add=self.at[1:], remove=self.remove, edge_map=edge_map, size=self.size, box=self.box
         )
         rows = figure_rows([mask])
         outputs = [

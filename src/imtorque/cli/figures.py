@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from imtorque.cli.boundary_tasks import Boundaries
 from imtorque.cli.figure_tasks import CutOutFigure, Points
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
@@ -36,6 +37,7 @@ def fixate(
         Cue | None,
         typer.Option(help="One cut along these edges alone, not the best of many by colour, texture and edges."),
     ] = None,
+    detector: Boundaries = None,
     size: Annotated[
         float | None, typer.Option(min=1, metavar="PIXELS", help="One cut of about this size; not needed.")
     ] = None,
@@ -52,10 +54,16 @@ def fixate(
 
     Example: [bold]imtorque fixate sample:hopper --at 250,260[/bold]
     """
+    if cue is not None and detector is not None:
+        raise typer.BadParameter("edges are those of a cue or of a detector, not of both", param_hint="--detector")
     opening = Opening(page, channel, reduce)
     points, taken = _points("--at", at), _points("--remove", remove or [])
-    task = CutOutFigure(points, taken, None if cue is None else str(cue), size, _box(box), opening)
+    task = CutOutFigure(points, taken, _name(cue), size, _box(box), opening, _name(detector))
     run_task(task, images, out, jobs, as_json, _describe)
+
+
+def _name(chosen: StrEnum | None) -> str | None:
+    return None if chosen is None else str(chosen)
 
 
 def _points(option: str, texts: list[str]) -> Points:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from imtorque.cli.boundary_tasks import boundaries_by
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written, table
 from imtorque.files import write_array, write_picture, write_text
@@ -27,6 +28,7 @@ class DivideIntoRegions:
     smoothness: float
     method: Literal["torque", "ucm"] = "torque"
     opening: Opening = AS_IT_IS
+    detector: str | None = None
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the picture."""
@@ -36,7 +38,12 @@ class DivideIntoRegions:
         """Write the regions of one picture."""
         image = self.opening.read(source)
         labels = segment_regions(
-            image, count=self.count, threshold=self.threshold, smoothness=self.smoothness, method=self.method
+            image,
+            count=self.count,
+            threshold=self.threshold,
+            smoothness=self.smoothness,
+            method=self.method,
+            boundaries=None if self.detector is None else boundaries_by(self.detector, image),
         )
         rows = region_rows(image, labels)
         outputs = [

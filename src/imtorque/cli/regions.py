@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from imtorque.cli.boundary_tasks import Detector
 from imtorque.cli.figure_tasks import CutOutObjects
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.region_tasks import DivideIntoRegions
@@ -36,6 +37,9 @@ def segment(
     method: Annotated[
         RegionMethod, typer.Option(help="ucm: between the closed contours of gPb, in seconds; --threshold from 0 to 1.")
     ] = RegionMethod.torque,
+    detector: Annotated[
+        Detector | None, typer.Option(help="With --method ucm: whose contours are closed, instead of gPb's.")
+    ] = None,
     objects: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Cut out the N figures most like objects instead of regions."),
@@ -61,7 +65,10 @@ def segment(
         return
     if count is not None and threshold is not None:
         raise typer.BadParameter("leave out --count or --threshold", param_hint="--threshold")
-    task = DivideIntoRegions(count, threshold, smoothness, method.value, Opening(page, channel, reduce))
+    if detector is not None and (method != RegionMethod.ucm or detector == Detector.canny):
+        raise typer.BadParameter("goes with --method ucm, and Canny's edges do not close", param_hint="--detector")
+    whose = None if detector is None else detector.value
+    task = DivideIntoRegions(count, threshold, smoothness, method.value, Opening(page, channel, reduce), whose)
     run_task(task, images, out, jobs, as_json, _describe)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from imtorque.cli import tasks
 from imtorque.cli.blob_tasks import FindBlobs
-from imtorque.cli.boundary_tasks import DetectBoundaries, Detector, PaperEdges, PaperForm
+from imtorque.cli.boundary_tasks import Boundaries, DetectBoundaries, Detector, PaperEdges, PaperForm
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.parsing import parse_pattern, parse_sizes
@@ -167,6 +167,7 @@ def blobs(
     overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
     rois: Rois = None,
+    detector: Boundaries = None,
     depth: Depth = False,
     page: Page = None,
     channel: Channel = None,
@@ -184,6 +185,8 @@ def blobs(
 
     Of very many: [bold]imtorque blobs --paths list.txt --table all.parquet --scheduler tcp://HOST:8786[/bold]
     """
+    if depth and detector is not None:
+        raise typer.BadParameter("depth has jumps, not boundaries: leave out one of the two", param_hint="--detector")
     many = Many(paths, table, scheduler, retry)
     task = FindBlobs(
         sizes=parse_sizes("--sizes", sizes),
@@ -198,6 +201,7 @@ def blobs(
         opening=Opening(page, channel, reduce),
         depth=depth,
         rois=rois,
+        detector=None if detector is None else detector.value,
     )
     run_table_task(task, images, out, jobs, as_json, _describe_blobs, many=many)
 

@@ -1,5 +1,8 @@
 """From segmentations and ultrametric contour maps to boundaries and regions, as the Berkeley benchmark does it."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -43,6 +46,49 @@ def regions_from_ucm(ucm: ArrayLike, threshold: float) -> NDArray[np.int32]:
 
     labels, _ = ndimage.label(_as_ucm(ucm) <= threshold, structure=np.ones((3, 3)), output=np.int32)
     return np.ascontiguousarray(labels[1::2, 1::2])
+
+
+def nested_regions(
+    ucm: ArrayLike, thresholds: NDArray[np.float64]
+) -> tuple[NDArray[np.int32], Iterator[NDArray[np.intp]]]:
+    """Return the regions of each of several thresholds, which rise, at the cost of the finest ones.
+
+    Regions only ever join: (H, W) labels from 0 of the finest, and for each threshold the region in which each of these
+    lies. No pixel may lie on a contour above the first threshold.
+    """
+    from scipy import ndimage
+
+    doubled = _as_ucm(ucm)
+    labels, count = ndimage.label(doubled <= thresholds[0], structure=np.ones((3, 3)), output=np.int32)
+    nodes = labels - 1
+    contour = labels == 0
+    nodes[contour] = np.arange(count, count + int(contour.sum()))
+    return np.ascontiguousarray(nodes[1::2, 1::2]), _joined(nodes, doubled, thresholds, count)
+
+
+def _joined(
+    nodes: NDArray[np.int32], doubled: NDArray[np.float64], thresholds: NDArray[np.float64], count: int
+) -> Iterator[NDArray[np.intp]]:
+    """Yield for each threshold where the first `count` nodes belong, when neighbours up to it are one."""
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
+    sides: list[tuple[Any, Any]] = [(np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1], np.s_[1:])]
+    sides += [(np.s_[:-1, :-1], np.s_[1:, 1:]), (np.s_[:-1, 1:], np.s_[1:, :-1])]
+    apart = [nodes[a] != nodes[b] for a, b in sides]
+    heights = np.concatenate([np.maximum(doubled[a], doubled[b])[at] for (a, b), at in zip(sides, apart, strict=True)])
+    ends = [np.concatenate([nodes[side[k]][at] for side, at in zip(sides, apart, strict=True)]) for k in (0, 1)]
+    order = np.argsort(heights, kind="stable")
+    first, second = (end[order] for end in ends)
+    stops = np.searchsorted(heights[order], thresholds, side="right")
+    total = int(nodes.max()) + 1
+    where = np.arange(total)
+    for start, stop in zip((0, *stops[:-1]), stops, strict=True):
+        if stop > start:
+            links = (np.ones(stop - start, bool), (where[first[start:stop]], where[second[start:stop]]))
+            total, parts = csgraph.connected_components(sparse.coo_array(links, shape=(total, total)), directed=False)
+            where = parts[where]
+        yield where[:count]
 
 
 def _as_ucm(ucm: ArrayLike) -> NDArray[np.float64]:

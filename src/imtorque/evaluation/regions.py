@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque._arrays import whole_array
-from imtorque.evaluation.contours import regions_from_ucm
+from imtorque.evaluation.contours import nested_regions, regions_from_ucm
 from imtorque.evaluation.strengths import Floats, threshold_levels
+
+Row = tuple[Floats, float, float]  # pixels covered of each true region, Rand index, variation of information
 
 
 def covering(segmentation: ArrayLike, truth: ArrayLike) -> float:
@@ -106,16 +108,18 @@ def region_scores(
     thresholds
         What to call the segmentations; by default 1, 2, ..., T.
     """
-    humans = [as_labels(truth, "truth") for truth in truths]
-    if not humans:
-        raise ValueError("truths must hold at least one segmentation, got none")
+    humans = _as_truths(truths)
     rows = [_score_segmentation(as_labels(labels, "segmentation"), humans) for labels in segmentations]
     if not rows:
         raise ValueError("segmentations must hold at least one label map, got none")
-    per_region = np.stack([covered for covered, _, _ in rows])
     levels = np.arange(1.0, len(rows) + 1) if thresholds is None else threshold_levels(thresholds)
     if len(levels) != len(rows):
         raise ValueError(f"thresholds must name each of the {len(rows)} segmentations, got {len(levels)}")
+    return _gathered(rows, levels, humans)
+
+
+def _gathered(rows: Sequence[Row], levels: Floats, humans: Sequence[NDArray[np.int64]]) -> RegionScores:
+    per_region = np.stack([covered for covered, _, _ in rows])
     return RegionScores(
         thresholds=levels,
         covered=per_region.sum(axis=1),
@@ -135,7 +139,14 @@ def ucm_region_scores(
     of at most t separate. `thresholds` is a number n, for 1/(n+1), ..., n/(n+1), or the thresholds.
     """
     levels = threshold_levels(thresholds)
-    return region_scores((regions_from_ucm(ucm, t) for t in levels), truths, thresholds=list(levels))
+    given = np.asarray(ucm)
+    if given.ndim != 2 or given[1::2, 1::2].size == 0 or not np.all(given[1::2, 1::2] <= levels[0]):
+        return region_scores((regions_from_ucm(ucm, t) for t in levels), truths, thresholds=list(levels))
+    humans = _as_truths(truths)
+    finest, joined = nested_regions(ucm, levels)
+    tables = [_overlaps(finest.astype(np.int64), human) for human in humans]
+    rows = [_score_tables([_summed(table, where) for table in tables]) for where in joined]
+    return _gathered(rows, levels, humans)
 
 
 @dataclass(frozen=True)
@@ -218,9 +229,28 @@ def _overlaps(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np
     return np.bincount((labels * columns + truth).ravel(), minlength=rows * columns).reshape(rows, columns)
 
 
-def _score_segmentation(labels: NDArray[np.int64], truths: Sequence[NDArray[np.int64]]) -> tuple[Floats, float, float]:
+def _summed(table: NDArray[np.int64], where: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return the table of regions that hold the rows of another: row k is part of region where[k]."""
+    columns = table.shape[1]
+    cells = (where[: len(table), None] * columns + np.arange(columns)).ravel()
+    summed = np.bincount(cells, table.ravel(), minlength=(int(where.max()) + 1) * columns)
+    found = summed.astype(np.int64).reshape(-1, columns)
+    return found[found.any(axis=1)]
+
+
+def _as_truths(truths: Iterable[ArrayLike]) -> list[NDArray[np.int64]]:
+    humans = [as_labels(truth, "truth") for truth in truths]
+    if not humans:
+        raise ValueError("truths must hold at least one segmentation, got none")
+    return humans
+
+
+def _score_segmentation(labels: NDArray[np.int64], truths: Sequence[NDArray[np.int64]]) -> Row:
+    return _score_tables([_overlaps(labels, truth) for truth in truths])
+
+
+def _score_tables(tables: Sequence[NDArray[np.int64]]) -> Row:
     """Return the pixels covered of each true region of all annotators, the Rand index and the variation."""
-    tables = [_overlaps(labels, truth) for truth in truths]
     covered = np.concatenate([_covered(table) for table in tables])
     return covered, _mean(_rand_index(t) for t in tables), _mean(_variation_of_information(t) for t in tables)
 

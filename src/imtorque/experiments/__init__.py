@@ -22,6 +22,7 @@ EXPERIMENTS = {
     "regions": "imtorque.experiments.regions",
     "shapes": "imtorque.experiments.shapes",
     "small-objects": "imtorque.experiments.small_objects",
+    "strong-bases": "imtorque.experiments.strong_bases",
 }
 
 # Those that draw their own scenes, and need no data.

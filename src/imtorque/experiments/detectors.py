@@ -63,8 +63,8 @@ def run(request: Request) -> Report:
     count = request.option("learn", "0")
     if not count.isdecimal():
         raise ValueError(f"learn must be a number of images, got {count}")
-    root = _root(request.data)
-    learning = _spread(datasets.bsds500(root, TRAIN), int(count)) if int(count) else []
+    root = berkeley_root(request.data)
+    learning = spread(datasets.bsds500(root, TRAIN), int(count)) if int(count) else []
     numbers = _learn(learning, request.jobs) if learning else IN_CODE
     records = datasets.bsds500(root, request.split or SPLIT)[: request.limit]
     found = list(each(partial(_score, root=root, numbers=numbers, matching=matching), records, request.jobs, "images"))
@@ -87,7 +87,7 @@ def run(request: Request) -> Report:
         + ([] if TOKENS in shown else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
         pictures={
             "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in shown}),
-            "examples.png": maps_picture(_panels(_spread(records, EXAMPLES), numbers, shown), [*shown, "people"]),
+            "examples.png": maps_picture(_panels(spread(records, EXAMPLES), numbers, shown), [*shown, "people"]),
         },
     )
 
@@ -101,14 +101,16 @@ def _with_covering(rows: list[dict[str, Any]], found: Sequence[Regions]) -> list
     return rows
 
 
-def _root(data: Path) -> Path:
+def berkeley_root(data: Path) -> Path:
+    """Return the folder of BSDS500: this one, or the one in it."""
     for root in (data / "bsds500", data):
         if (root / "groundTruth").is_dir():
             return root
     raise ValueError(f"{data} must hold bsds500/images and bsds500/groundTruth, got neither there nor in itself")
 
 
-def _spread(records: Sequence[datasets.BerkeleyImage], count: int) -> list[datasets.BerkeleyImage]:
+def spread(records: Sequence[datasets.BerkeleyImage], count: int) -> list[datasets.BerkeleyImage]:
+    """Return so many images, spread over all."""
     return list(records[:: max(1, len(records) // count)][:count])
 
 

@@ -35,7 +35,7 @@ def cue(name: str, image: Image, edges: Edges, sigma: float) -> FloatArray:
         "contribution": lambda: dense_contribution(edges)[None],
         "extrema": lambda: extremum_contribution(image, sigma, 5000)[None],
         "gradient": lambda: _gradients(image),
-        "density": lambda: _densities(edges),
+        "density": lambda: densities(edges),
         "multi": lambda: _multiscale(image, sigma),
         "position": lambda: _position(edges.shape),
     }[name]()
@@ -79,7 +79,8 @@ def _multiscale(image: Image, sigma: float) -> FloatArray:
     return np.stack(found)
 
 
-def _densities(edges: Edges) -> FloatArray:
+def densities(edges: Edges) -> FloatArray:
+    """Return the logarithm of how much edge there is nearby, at each of `DENSITY_SIZES`."""
     from scipy import ndimage
 
     strength = edges.strength.astype(np.float64)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from imtorque import evaluation
 from imtorque._parallel import each
+from imtorque.experiments import figure_bases
 from imtorque.experiments.figure_cases import (
     Source,
     caltech_cases,
@@ -73,6 +74,7 @@ COMPARED = (
     ("figure", "canny-magnitude+torque"),
     ("figure", "control:grabcut-centred-box"),
     ("figure", "control:no-torque"),
+    *figure_bases.COMPARED,
 )
 NOTES = (
     "The paper, on 28 images of another set: Canny 0.32, torque(Canny) 0.47, Chan-Vese 0.21. Other images, so only "
@@ -88,6 +90,7 @@ NOTES = (
     "figure: segment_figure as it is, without settings: the best of many cuts, made by colour, texture, edges and "
     "torque, of sizes from a tenth of the picture to all of it; learned from other pictures of Caltech, and from no "
     "horse (imtorque.experiments.figure_weights). control:no-torque: the same without torque, learned anew.",
+    figure_bases.NOTE,
     "Of the controls, ellipse, fixed-size and centred-box know that the objects of these sets fill the middle.",
 )
 
@@ -129,7 +132,7 @@ def rows_of(chosen: dict[str, Way]) -> dict[str, Way]:
         "canny-binary+torque-paper": ("reading:nearest", PUBLISHED),
         "canny-magnitude-cartesian": ("cartesian:magnitude", chosen["canny-magnitude"][1]),
     }
-    return {**chosen, **others, **FIXED}
+    return {**chosen, **others, **figure_bases.ROWS, **FIXED}
 
 
 def choose(means: dict[Way, float]) -> dict[str, Way]:

@@ -108,7 +108,7 @@ def reading_cue(image: Image, fixation: tuple[int, int], name: str) -> FloatArra
         y, x, size = (np.array([place]) for place in (*fixation, everywhere))
         centre = Extrema(y, x, size, np.ones(1, np.float32))
         return in_unit_range(contribution_map(edges, centre, votes="absolute"), reading.full)
-    found = _extrema(edges, reading)
+    found = strongest_extrema(edges, reading)
     if reading.joined == "printed":
         plain = Extrema(found.y, found.x, found.size, np.abs(found.value))
         return in_unit_range(np.abs(contribution_map(edges, plain)), reading.full)
@@ -136,6 +136,7 @@ def ladder_ways() -> list[tuple[str, str]]:
     return [step.way for step in STEPS] + [("cue:canny", cost) for cost in dict.fromkeys(step.way[1] for step in STEPS)]
 
 
-def _extrema(edges: Edges, reading: FigureReading) -> Extrema:
+def strongest_extrema(edges: Edges, reading: FigureReading) -> Extrema:
+    """Return the extrema that vote."""
     largest = reading.largest * math.sqrt(edges.shape[0] * edges.shape[1])
     return find_extrema(edges, sizes=range(3, max(4, int(largest) + 1), 2), count=reading.count)

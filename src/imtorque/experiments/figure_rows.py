@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from imtorque._types import BoolArray, FloatArray
 from imtorque.experiments import figure_controls as controls
+from imtorque.experiments.figure_bases import base_cue
 from imtorque.experiments.figure_cases import Scene, Source, any_pixel, read_scene
 from imtorque.experiments.figure_choice import best_cut
 from imtorque.experiments.figure_readings import reading_cue
@@ -46,9 +47,9 @@ class Cutter:
     def _cut(self, way: Way) -> BoolArray:
         kind, setting = way
         name, _, extra = kind.partition(":")
-        if name in ("cue", "reading"):
+        if name in ("cue", "reading", "base"):
             eta, k = COSTS[setting]
-            return self._polar(kind if name == "reading" else extra, eta=eta, k=k)
+            return self._polar(extra if name == "cue" else kind, eta=eta, k=k)
         if name == "prior":  # the published costs, for which the prior was set
             size = "torque" if setting == "torque" else float(setting) * math.sqrt(self.shape[0] * self.shape[1])
             return self._polar(extra, eta=5.0, k=20.0, size=size)
@@ -73,6 +74,8 @@ class Cutter:
     def _edge_map(self, cue: Any) -> FloatArray:
         if cue.startswith("reading:"):
             return reading_cue(self.scene.image, self.scene.fixation, cue.removeprefix("reading:"))
+        if cue.startswith("base:"):
+            return base_cue(self.scene.image, cue.removeprefix("base:"))
         return edge_cue(self.scene.image, cue)
 
     def _figure(self, anywhere: bool, torque: bool) -> BoolArray:

@@ -12,7 +12,7 @@ from imtorque.explorer.settings import Settings
 
 def python_code(picture: HeldPicture, settings: Settings) -> str:
     """Return a program that computes what the page shows with these settings."""
-    lines = ["import imtorque", "", *picture.recipe, f"edges = imtorque.detect_edges(image{_given(settings.of_edges)})"]
+    lines = ["import imtorque", "", *picture.recipe, f"edges = {_edges(settings)}"]
     if settings.y is not None:
         place = f"({settings.y}, {settings.x}), [{settings.size}]"
         lines += [
@@ -57,7 +57,15 @@ def _extrema(settings: Settings) -> list[str]:
     return found
 
 
+def _edges(settings: Settings) -> str:
+    if settings.learned is not None:
+        return f'imtorque.edges.RECIPES["{settings.detector}"].edges(image)'
+    return f"imtorque.detect_edges(image{_given(settings.of_edges)})"
+
+
 def _recipe(settings: Settings) -> str:
+    if settings.learned is not None:
+        return f', "{settings.detector}"'
     given = _given(settings.of_recipe).removeprefix(", ")
     return f", imtorque.edges.canny_recipe({given})" if given else ""
 

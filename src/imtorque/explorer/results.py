@@ -28,6 +28,8 @@ LINE_COLOURS = {"edges": (94, 234, 212), "strengthened": (251, 191, 36)}  # teal
 
 def edges_of(picture: HeldPicture, settings: Settings) -> Edges:
     """Return the edges of a picture."""
+    if (recipe := settings.learned) is not None:
+        return picture.recall(("edges", recipe.name), lambda: recipe.edges(picture.image))
     given = settings.of_edges
     return picture.recall(("edges", *given.items()), lambda: detect_edges(picture.image, **given))
 
@@ -78,7 +80,7 @@ def saliency_of(picture: HeldPicture) -> FloatArray:
 
 def strengthened_of(picture: HeldPicture, settings: Settings) -> FloatArray:
     """Return how likely each edge bounds an object."""
-    recipe = canny_recipe(**settings.of_recipe)
+    recipe = settings.learned or canny_recipe(**settings.of_recipe)
     return picture.recall(("strengthened", recipe), lambda: boundary_strength(picture.image, recipe))
 
 
@@ -161,7 +163,8 @@ def _torque_of(picture: HeldPicture, settings: Settings) -> tuple[tuple[Float32A
             return maps, _strongest(volume, maps[0])
         return value_and_scale_maps(edges, sizes, **given), find_extrema(edges, sizes=sizes, **given)
 
-    return picture.recall(("torque", *settings.of_edges.items(), *settings.of_sizes.items(), *given.items()), compute)
+    edges_key = (settings.detector, *settings.of_edges.items())
+    return picture.recall(("torque", *edges_key, *settings.of_sizes.items(), *given.items()), compute)
 
 
 def _strongest(volume: TorqueVolume, value: Float32Array) -> Extrema:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from imtorque._types import Patch
-from imtorque.edges import SQRT2
+from imtorque.edges import RECIPES, SQRT2, EdgeRecipe
 from imtorque.edges.canny import Force
 from imtorque.explorer.held import HeldPicture
 from imtorque.patterns import PATTERNS, Pattern, Polarity
@@ -48,6 +48,7 @@ class Settings:
     low: float | None = None
     high: float | None = None
     force: Force = "unit"
+    detector: str = "canny"
     alpha: float = 2.0
     patch: Patch = "square"
     pattern: Pattern = "circle"
@@ -81,6 +82,11 @@ class Settings:
     def of_edges(self) -> dict[str, Any]:
         """The arguments of `detect_edges` that differ from its defaults."""
         return _chosen(self, ("sigma", "low", "high", "force"))
+
+    @property
+    def learned(self) -> EdgeRecipe | None:
+        """The recipe of the learned detector that finds the edges; None where Canny's do."""
+        return None if self.detector == "canny" else RECIPES[self.detector]
 
     @property
     def of_recipe(self) -> dict[str, Any]:
@@ -222,6 +228,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "low": _number(0, 10),
     "high": _number(0, 10),
     "force": _choice("unit", "strength"),
+    "detector": _choice(*dict.fromkeys(recipe.detector for recipe in RECIPES.values())),
     "alpha": _number(0, 4),
     "patch": _choice("square", "disk"),
     "pattern": _pattern,

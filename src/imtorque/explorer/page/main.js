@@ -18,7 +18,7 @@ import "./present.js";
 import "./steps.js";
 import "./telling.js";
 
-const VIEW_KEYS = ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart", "range"];
+const VIEW_KEYS = ["sigma", "low", "high", "force", "detector", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart", "range"];
 const MOST_CLICKS = 50;
 
 page.stage = new Stage($("canvas"));

@@ -23,7 +23,7 @@ const SLIDERS = {
   range: { min: 50, max: 100, step: 0.5, show: (v) => `${v} %` },
 };
 const ON_TABS = ["extrema", "cut", "count"]; // tools that have a tab of their own
-const CHOICES = ["force", "patch", "pattern", "polarity"];
+const CHOICES = ["force", "detector", "patch", "pattern", "polarity"];
 const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", ...CHOICES];
 
 export class Panel {
@@ -118,8 +118,10 @@ export class Panel {
     const { values } = this.store;
     const shown = { ...values, largest: values.largest ?? this.usualLargest };
     $("auto").checked = values.low === null && values.high === null;
+    const learned = values.detector !== "canny"; // what is Canny's alone then says nothing
+    for (const key of ["sigma", "auto", "force"]) $(key).disabled = learned;
     for (const key of ["low", "high"]) {
-      $(key).disabled = $("auto").checked;
+      $(key).disabled = learned || $("auto").checked;
       shown[key] = values[key] ?? values.high ?? values.low ?? this.automatic[key];
     }
     for (const [id, { write = (v) => v, show }] of Object.entries(SLIDERS)) {

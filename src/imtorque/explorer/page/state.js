@@ -4,7 +4,7 @@ const SQRT2 = Math.SQRT2;
 
 export const DEFAULTS = {
   picture: null, y: null, x: null, size: null,
-  sigma: SQRT2, low: null, high: null, force: "unit", alpha: 2, patch: "square", smallest: 5, largest: null,
+  sigma: SQRT2, low: null, high: null, force: "unit", detector: "canny", alpha: 2, patch: "square", smallest: 5, largest: null,
   pattern: "circle", polarity: "signed",
   range: 99, // per cent of the value map that are no stronger than its strongest colour
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
@@ -13,6 +13,7 @@ export const DEFAULTS = {
   present: false, // whether the picture and the dial have the screen to themselves
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
+const DETECTORS = ["canny", "pb", "mpb", "gpb", "ucm", "sketch-tokens"];
 const TABS = ["layers", "settings", "extrema", "cut", "count", "save"];
 const TOOLS = ["patch", "extrema", "cut", "count", "draw"];
 
@@ -34,7 +35,7 @@ const READERS = {
   picture: (text) => (/^(start(:\d{1,4})?|sketch|sample:[\w-]{1,40}|held:[\w-]{1,40})$/.test(text) ? text : undefined),
   y: whole(0, 4095), x: whole(0, 4095), size: odd,
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
-  alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
+  detector: oneOf(...DETECTORS), alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
   range: number(50, 100), layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
   tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"), marks: readMarks,
@@ -112,7 +113,7 @@ export function writeAddress(values) {
 // What the server is asked with: its own names, and only what differs from its defaults.
 export function settingsQuery(state, extra = {}) {
   const query = new URLSearchParams();
-  for (const key of ["sigma", "low", "high", "force", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "range"]) {
+  for (const key of ["sigma", "low", "high", "force", "detector", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "range"]) {
     if (state[key] !== null && state[key] !== DEFAULTS[key]) query.set(key, state[key]);
   }
   for (const [key, value] of Object.entries({ count: state.count, apart: state.apart ? 1 : 0, ...extra })) {
