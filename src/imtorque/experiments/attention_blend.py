@@ -33,9 +33,10 @@ from imtorque.saliency import blend_saliency, centre_saliency, gbvs_saliency
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, blurred
 from imtorque.scoring.saliency import Observed, SaliencyScores, score_map
-from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, working_shape
-from imtorque.segmentation.object_candidates import halved, object_candidates
-from imtorque.segmentation.object_choice import learned_rule, measure_objects
+from imtorque.segmentation.colour_cut import Hints
+from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, view_picture, working_shape
+from imtorque.segmentation.object_candidates import box_cuts, halved
+from imtorque.segmentation.object_choice import object_odds
 
 LEARN, SPLIT = "sun_scenes", "osie"
 STEP = 6  # learn from every so many-th pixel of every so many-th row
@@ -47,9 +48,9 @@ NOTES = (
     "blend: logistic rule over the maps of five parts and the products of pairs of them, learned on the other set; "
     "blend-without-PART: learned anew without that part. Nothing of the set reported on was looked at.",
     "centre: a Gaussian in the middle. edges: those of torque, blurred by 25 and by 10 pixels. gbvs: the map, and it "
-    "blurred. torque: torque_saliency's best form, and weighed by coherence with 8 pixels. objects: how many figures "
-    "that may be objects hold a pixel, each by how likely it is one by the rule of segment_objects that knows no "
-    "torque.",
+    "blurred. torque: torque_saliency's best form, and weighed by coherence with 8 pixels. objects: how many of the "
+    "figures cut in 60 boxes hold a pixel, each by how likely it is an object by the rule of segment_objects that "
+    "knows no torque.",
     "gbvs+torque is the blend of the attention experiment, 0.6 and 0.4. gbvs, torque, objects, centre, edges: the "
     "first map of each part alone.",
 )
@@ -96,16 +97,18 @@ def part_maps(image: Image) -> Parts:
 
 
 def object_map(image: Image) -> Map:
-    """Return how many figures that may be objects hold each pixel, each by how likely it is one, without torque."""
+    """Return how many figures cut in boxes hold each pixel, each by how likely it is an object, without torque."""
     picture = Picture(image)
     if min(working_shape(picture.shape)) < SMALLEST_SIDE:
         return np.zeros(picture.shape)
-    view, cuts = object_candidates(picture, torque=False)
+    height, width = working_shape(picture.shape)
+    view = view_picture(picture, Hints([(height // 2, width // 2)]), torque=False)
+    cuts = box_cuts(view) if view.edges.any() else []
     if len(cuts) < 2:  # nothing to compare
         return np.zeros(picture.shape)
-    figures = np.stack([halved(view, cut) for cut in cuts])
-    likely = logistic(learned_rule(False).odds(measure_objects(view, list(figures))[1]))
-    return unit_range(resize(np.tensordot(likely, figures.astype(np.float64), 1), picture.shape))
+    figures = [halved(view, cut) for cut in cuts]
+    likely = logistic(object_odds(view, figures))
+    return unit_range(resize(np.tensordot(likely, np.stack(figures).astype(np.float64), 1), picture.shape))
 
 
 def features(parts: Parts) -> FloatArray:

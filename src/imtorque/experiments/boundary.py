@@ -17,7 +17,7 @@ import numpy as np
 from imtorque import datasets, evaluation
 from imtorque._parallel import each
 from imtorque._types import Edges, FloatArray
-from imtorque.boundaries import Samples, strengthen_edges
+from imtorque.boundaries import EdgeStrengthener, Samples, boundary_shares, strengthen_edges
 from imtorque.edges import EdgeRecipe, edges_from_map
 from imtorque.experiments.boundary_rows import (
     OPTIONS,
@@ -148,13 +148,14 @@ def _samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
 
 def _image_samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
     truth = [annotation.boundaries for annotation in photo.record.annotations()]
+    shares = boundary_shares(truth, truth[0].shape, EdgeStrengthener.tolerance)
     result = {}
     for base in bases:
         edges, sigma = _base_edges(photo, base)
         cues = _cues(photo, edges, sigma, {name for rule in rules(base) for name in rule.cues})
         for rule in rules(base):
             stack = np.concatenate([cues[name] for name in rule.cues])
-            result[rule.method] = rule.strengthener().samples(_strength(edges), stack, truth)
+            result[rule.method] = rule.strengthener().samples_of_shares(_strength(edges), stack, shares)
     return {method: (features.astype(np.float32), shares) for method, (features, shares) in result.items()}
 
 
