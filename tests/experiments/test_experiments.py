@@ -267,6 +267,18 @@ def test_weights_of_merging_are_found_by_a_search_that_repeats(tmp_path):
     assert search(cases, 3)[0].tolist() == weights.tolist()
 
 
+def test_rows_of_the_regions_experiment_can_be_chosen(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"])
+    quick = ("--out", tmp_path / "out", *QUICK, "--set", "every=1")
+    run("reproduce", "regions", "--data", tmp_path, *quick, "--set", "methods=control:grid,torque")
+    found, methods = check_form(tmp_path / "out", "regions", "covering")
+    assert methods == ["torque", "control:grid"]
+    assert found["readings"] == []
+    assert {(d["a"], d["b"]) for d in found["differences"]} == {("torque", "control:grid")}
+    result = run("reproduce", "regions", "--data", tmp_path, *quick, "--set", "methods=grid", status=1)
+    assert "methods must be torque and some of torque, " in result.output
+
+
 def test_normalised_cuts_separate_two_flat_regions():
     from imtorque.experiments.normalised_cut import NormalisedCut, divide
 
