@@ -188,9 +188,12 @@ class EdgeStrengthener:
     def samples(self, strength: ArrayLike, cues: ArrayLike, truth: Sequence[ArrayLike]) -> Samples:
         """Return what `fit` learns from one image: features (n, m), and the share of annotators who drew each pixel."""
         d = check_strength(strength)
-        shares = boundary_shares(truth, d.shape, self.tolerance)
-        features = self._features(d, cues)
-        return features[:: self.step], shares[d > 0][:: self.step]
+        return self.samples_of_shares(d, cues, boundary_shares(truth, d.shape, self.tolerance))
+
+    def samples_of_shares(self, strength: ArrayLike, cues: ArrayLike, shares: FloatArray) -> Samples:
+        """Return what `samples` does, from what `boundary_shares` found of the truth, which several rules may share."""
+        d = check_strength(strength)
+        return self._features(d, cues)[:: self.step], shares[d > 0][:: self.step]
 
     def fit_samples(self, samples: Iterable[Samples]) -> Self:
         """Learn from what `samples` returned for each image."""

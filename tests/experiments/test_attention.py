@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from imtorque import synthetic
 from imtorque.cli import app
-from imtorque.experiments import attention_tuning
+from imtorque.experiments import attention_blend, attention_tuning
 from imtorque.experiments.attention import COMPARED, METRICS, data_folder
 from imtorque.experiments.attention_maps import Tuned, all_maps, inside_prior
 
@@ -171,3 +171,36 @@ def test_pictures_too_large_or_too_small_are_refused(data, tmp_path):
     edit(data / "images.csv", "1.png,80,60", "1.png,800,600")
     result = run(f"reproduce attention --data {data} --out {tmp_path / 'out'} --jobs 1", status=1)
     assert "shorter side of 150 pixels or less" in result.stderr
+
+
+def test_the_learned_blend_is_reported_with_each_part_removed(tmp_path):
+    draw(tmp_path / "eyetracking" / "osie", count=3, seed=1)
+    draw(tmp_path / "eyetracking" / "sun_scenes", count=3, seed=2)
+    run(f"reproduce attention-blend --data {tmp_path} --out {tmp_path / 'out'} --jobs 1")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    rows = {row["method"]: row["f"] for row in results["rows"]}
+    assert {"blend", "gbvs+torque", *(f"blend-without-{part}" for part in attention_blend.PARTS)} <= set(rows)
+    assert ("blend", "blend-without-torque") in [(d["a"], d["b"]) for d in results["differences"]]
+    learned = results["settings"]["coefficients"]
+    assert len(learned["blend"]) == 1 + 8 + 15  # eight maps of five parts, and the products of pairs of parts
+    assert len(learned["blend-without-torque"]) == 1 + 6 + 10
+
+
+def test_a_blend_is_not_learned_on_the_set_it_is_reported_on(tmp_path):
+    draw(tmp_path / "eyetracking" / "osie")
+    result = run(f"reproduce attention-blend --data {tmp_path} --set learn=osie --out {tmp_path / 'out'}", status=1)
+    assert "learn must name another set than the one reported on, got osie" in result.output
+
+
+def test_a_part_left_out_leaves_its_products_out():
+    parts = {name: [np.full((2, 2), 0.5)] for name in attention_blend.PARTS}
+    assert attention_blend.features(parts).shape == (5 + 15, 2, 2)
+    assert len(attention_blend.features({name: parts[name] for name in ("edges", "gbvs")})) == 2 + 3
+
+
+def test_the_object_map_is_highest_on_the_object():
+    pixels = synthetic.paint(np.full((60, 80), 0.3), synthetic.disc((60, 80), (30, 25), 12), 0.9)
+    found = attention_blend.object_map(np.round(255 * pixels).astype(np.uint8))
+    disc = synthetic.disc((60, 80), (30, 25), 12).astype(bool)
+    assert found.shape == (60, 80)
+    assert found[disc].mean() > 3 * found[~disc].mean()

@@ -91,7 +91,17 @@ def test_boundary_reports_bases_torque_and_controls(tmp_path):
     assert (found["split"], found["images"], found["settings"]["learned_from"]) == ("new", 2, 2)
     for base in ("canny-sqrt2", "canny-2"):
         expected = {base, f"{base}+torque", f"{base}+torque-paper", f"{base}+torque-unlearned"}
-        assert expected | {f"control:{base}+{name}" for name in ("density", "gradient", "position")} <= set(methods)
+        assert expected | {f"control:{base}+gradient+density"} <= set(methods)
+    assert {f"control:canny-sqrt2+{name}" for name in ("density", "gradient", "position")} <= set(methods)
+    multi = {"canny-multi", "canny-multi+torque", "control:canny-multi+gradient+density"}
+    assert multi <= set(methods)
+    pairs = [(d["a"], d["b"]) for d in found["differences"]]
+    assert ("canny-multi+torque", "canny-multi") in pairs
+    assert ("control:canny-multi+gradient+density+torque", "control:canny-multi+gradient+density") in pairs
+    learned = found["settings"][
+        "coefficients"
+    ]  # the same rule, linear, with torque of 6 sizes in 3 pictures and without
+    assert len(learned["canny-multi+torque"]) == len(learned["canny-multi"]) + 18
     assert {"gpb-ucm", "gpb-ucm+torque", "torque"} <= set(methods)
     matchings = {row["method"]: row["matching"] for row in found["rows"]}
     assert matchings["canny-2+torque"] == "min_cost"
@@ -261,6 +271,18 @@ def test_weights_of_merging_are_found_by_a_search_that_repeats(tmp_path):
     weights, covering, _ = search(cases, 3)
     assert covering >= score(np.array(START), cases)[0]
     assert search(cases, 3)[0].tolist() == weights.tolist()
+
+
+def test_rows_of_the_regions_experiment_can_be_chosen(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"])
+    quick = ("--out", tmp_path / "out", *QUICK, "--set", "every=1")
+    run("reproduce", "regions", "--data", tmp_path, *quick, "--set", "methods=control:grid,torque")
+    found, methods = check_form(tmp_path / "out", "regions", "covering")
+    assert methods == ["torque", "control:grid"]
+    assert found["readings"] == []
+    assert {(d["a"], d["b"]) for d in found["differences"]} == {("torque", "control:grid")}
+    result = run("reproduce", "regions", "--data", tmp_path, *quick, "--set", "methods=grid", status=1)
+    assert "methods must be torque and some of torque, " in result.output
 
 
 def test_normalised_cuts_separate_two_flat_regions():

@@ -170,3 +170,21 @@ def test_settings_without_sense_are_refused(options, message):
 def test_bad_data_is_named(data, prepare, message):
     prepare(data)
     assert message in run(LINE, status=1).stderr
+
+
+def test_rows_and_steps_of_the_ladder_can_be_chosen():
+    run(f"{LINE} --set methods=sift,torque-paper --set readings=1")
+    results = json.loads(Path("out/results.json").read_text())
+    assert {row["method"] for row in results["rows"]} == {"sift", "torque-paper"}
+    assert {(d["a"], d["b"]) for d in results["differences"]} == {("torque-paper", "sift")}
+    (step,) = results["readings"]
+    assert step["kind"] == "changed"
+    assert set(results["settings"]["methods"]) == {"sift", "torque-paper"}
+    assert "fine" not in results["settings"]["blocks"]
+
+
+def test_methods_must_be_known_and_hold_sift():
+    result = run(f"{LINE} --set methods=torque-paper", status=1)
+    assert "methods must be sift and some of sift, torque, " in result.output
+    result = run(f"{LINE} --set readings=yes", status=1)
+    assert "readings must be a whole number of at least 0, got 'yes'" in result.output

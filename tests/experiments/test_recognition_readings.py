@@ -14,8 +14,8 @@ def test_the_first_step_is_the_row_of_the_table():
 
 
 def test_every_block_of_a_method_is_there_and_no_two_are_alike():
-    blocks = ladder_blocks()
-    assert all(set(weights) <= {*blocks, "sift"} for weights in ladder_methods().values())
+    blocks = ladder_blocks(STEPS)
+    assert all(set(weights) <= {*blocks, "sift"} for weights in ladder_methods(STEPS).values())
     assert len({str(parameters(block)) for block in blocks.values()}) == len(blocks) == 2 * len(STEPS)
 
 
@@ -26,9 +26,9 @@ def test_sift_has_twice_the_weight_of_torque():
 
 
 def test_rows_are_means_at_15_training_images_and_gains_over_sift():
-    order = ["sift", *ladder_methods()]
+    order = ["sift", *ladder_methods(STEPS)]
     accuracies = np.random.default_rng(0).random((len(order), 3, 2, 5))
-    rows = ladder_rows(order, [5, 15, 30], accuracies)
+    rows = ladder_rows(STEPS, order, [5, 15, 30], accuracies)
     assert [row["choice"] for row in rows] == [step.choice for step in STEPS]
     assert_allclose(rows[2]["accuracy"], accuracies[5, 1].mean())
     assert_allclose(rows[2]["gain"], accuracies[6, 1].mean() - accuracies[0, 1].mean())

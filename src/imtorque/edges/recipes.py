@@ -98,7 +98,8 @@ DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {
     "sketch-tokens": _map_edges,
 }
 
-# Scales and coefficients: learned on Berkeley's training images by imtorque.experiments.boundary; those of pb, mPb, gPb
+# Scales and coefficients: learned on Berkeley's training images by the rule torque-logistic of
+# imtorque.experiments.boundary, that of canny-2 on edges of its sigma; those of pb, mPb, gPb
 # and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors. The forest of Sketch Tokens has seen
 # all of these images, so nothing is learned from its edges there: its strengths keep their order.
 RECIPES = {

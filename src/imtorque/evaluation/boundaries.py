@@ -91,10 +91,14 @@ def boundary_scores(
     strength = as_strength(prediction, "prediction")
     levels = threshold_levels(thresholds)
     human = as_truths(truths, strength.shape)
+    # Levels with equally many pixels above them have the same ones: a binary map is matched once.
+    _, first, same = np.unique(
+        [np.count_nonzero(strength >= t) for t in levels], return_index=True, return_inverse=True
+    )
     # Falling thresholds only add pixels (but for thinning), which the matching rewards.
-    maps = (_thinned(strength >= t, thinning) for t in levels[::-1])
+    maps = (_thinned(strength >= levels[k], thinning) for k in first)
     counts = _count(maps, human, max_distance, matching)
-    return BoundaryScores(levels, *(np.ascontiguousarray(row[::-1]) for row in counts))
+    return BoundaryScores(levels, *(row[same] for row in counts))
 
 
 def segmentation_boundary_scores(

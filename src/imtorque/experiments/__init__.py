@@ -6,6 +6,7 @@
 # To add an experiment, add its name and its module here.
 EXPERIMENTS = {
     "attention": "imtorque.experiments.attention",
+    "attention-blend": "imtorque.experiments.attention_blend",
     "boundary": "imtorque.experiments.boundary",
     "car-side": "imtorque.experiments.car_side",
     "click": "imtorque.experiments.click",

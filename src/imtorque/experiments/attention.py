@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -65,21 +65,19 @@ def run(request: Request) -> Report:
     """Score all methods on one eye-tracking set, with settings chosen on another one or the defaults."""
     request.require_options(["tune"])
     folder = data_folder(request.data, request.split)
-    observed = _observed(folder, request.limit)
+    observed = read_observed(folder, request.limit)
     tuned, tuning = _tuned(request, folder)
     scored = list(each(partial(score_image, tuned=tuned), observed, request.jobs, "attention"))
     every = {method: [image[method] for image in scored] for method in scored[0]}
     scores = {method: images for method, images in every.items() if not method.startswith(READING)}
     return Report(
         data=folder.name,
-        data_sha256=checksum(
-            [folder / "images.csv", folder / "fixations.csv", *(o.image.image_path for o in observed)], folder
-        ),
+        data_sha256=checksum(eye_tracking_files(folder, observed), folder),
         split="all" if request.limit is None else f"first {len(observed)}",
         images=len(observed),
         settings={**_settings(tuned), "tuning": tuning},
         rows=[{"method": method, **summary(images)} for method, images in scores.items()],
-        differences=_differences(scores),
+        differences=differences_of(scores, COMPARED),
         notes=NOTES,
         pictures=_pictures(observed, scores, tuned),
         readings=ladder_rows(every),
@@ -117,7 +115,13 @@ def summary(images: Sequence[SaliencyScores]) -> dict[str, float]:
     return {"f": total.f, "f_per_image": total.f_per_image, **means}
 
 
-def _observed(folder: Path, limit: int | None) -> list[Observed]:
+def eye_tracking_files(folder: Path, observed: Sequence[Observed]) -> list[Path]:
+    """Return what is read of a set."""
+    return [folder / "images.csv", folder / "fixations.csv", *(one.image.image_path for one in observed)]
+
+
+def read_observed(folder: Path, limit: int | None) -> list[Observed]:
+    """Return the images of a set, which must have the paper's size."""
     found = list(read_observations(folder).values())[:limit]
     for one in found:
         if min(one.image.shape) > SHORTER_SIDE:
@@ -136,7 +140,7 @@ def _tuned(request: Request, folder: Path) -> tuple[Tuned, Mapping[str, Any]]:
     other = folder.parent / name if (folder.parent / name).is_dir() else Path(name)
     if other.resolve() == folder.resolve():
         raise ValueError(f"tune must name another set than the one reported on, got {name}")
-    tuned, table = tune(_observed(other, request.limit), request.jobs)
+    tuned, table = tune(read_observed(other, request.limit), request.jobs)
     return tuned, {"on": other.name, "f_of_blend": table}
 
 
@@ -155,9 +159,12 @@ def _edge_sigmas() -> dict[str, float]:
     return {name: form.edge_sigma for name, form in FORMS.items()}
 
 
-def _differences(scores: Mapping[str, Sequence[SaliencyScores]]) -> list[dict[str, Any]]:
+def differences_of(
+    scores: Mapping[str, Sequence[SaliencyScores]], pairs: Iterable[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """Return the differences of pairs of methods in F and in both areas, with their intervals."""
     rows = []
-    for a, b in COMPARED:
+    for a, b in pairs:
         for metric in TESTED:
             if metric == "f":
                 pair = ([image.curve for image in scores[name]] for name in (a, b))

@@ -9,6 +9,7 @@ from importlib import resources
 from imtorque.boundaries import EdgeStrengthener
 
 UCM = "gpb-ucm"
+MULTI, MULTI_OF = "canny-multi", "canny-sqrt2"  # the edges of smaller pictures besides, and the base they are added to
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,27 @@ def rules(base: str) -> list[Rule]:
     main = Rule(f"{base}+torque", ("sizes",), quadratic=True)
     if base == UCM:
         return [main]
-    return [
+    control = f"control:{base}+gradient+density"
+    shared = [
         main,
-        Rule(f"{base}+torque-logistic", ("contribution",)),
         Rule(f"{base}+torque-paper", ("extrema",), logarithm=False),
-        Rule(f"control:{base}+density", ("density",)),
-        Rule(f"control:{base}+gradient", ("gradient",)),
-        Rule(f"control:{base}+position", ("position",)),
-        Rule(f"control:{base}+gradient+density", ("gradient", "density")),
-        Rule(f"control:{base}+gradient+density+torque", ("gradient", "density", "sizes")),
-        Rule(f"control:{base}+multi", ("multi",)),
-        Rule(f"{base}+multi+torque", ("multi", "sizes")),
-        Rule(f"control:{base}+multi+gradient+density", ("multi", "gradient", "density")),
-        Rule(f"control:{base}+multi+gradient+density+torque", ("multi", "gradient", "density", "sizes")),
+        Rule(control, ("gradient", "density")),
+        Rule(f"{control}+torque", ("gradient", "density", "sizes")),
+    ]
+    return shared if base != MULTI_OF else [*shared, *_further(base)]
+
+
+def _further(base: str) -> list[Rule]:
+    """Return rows that one base alone has: the contribution as one number, single controls, and smaller pictures."""
+    single = [Rule(f"control:{base}+{cue}", (cue,)) for cue in ("density", "gradient", "position")]
+    control = f"control:{MULTI}+gradient+density"
+    return [
+        Rule(f"{base}+torque-logistic", ("contribution",)),
+        *single,
+        Rule(MULTI, ("multi",)),
+        Rule(f"{MULTI}+torque", ("multi", "sizes", "small-sizes")),
+        Rule(control, ("multi", "gradient", "density")),
+        Rule(f"{control}+torque", ("multi", "gradient", "density", "sizes", "small-sizes")),
     ]
 
 

@@ -37,6 +37,7 @@ def cue(name: str, image: Image, edges: Edges, sigma: float) -> FloatArray:
         "gradient": lambda: _gradients(image),
         "density": lambda: densities(edges),
         "multi": lambda: _multiscale(image, sigma),
+        "small-sizes": lambda: _smaller_contributions(image, sigma),
         "position": lambda: _position(edges.shape),
     }[name]()
 
@@ -67,16 +68,29 @@ def _gradients(image: Image) -> FloatArray:
 
 def _multiscale(image: Image, sigma: float) -> FloatArray:
     """Return the logarithm of Canny's strength in smaller pictures, within a pixel of theirs."""
+    smaller = _smaller_edges(image, sigma)
+    return np.stack([np.log(_spread(np.minimum(s.strength, 1), n, image) + LOG_SHIFT) for n, s in smaller.items()])
+
+
+def _smaller_contributions(image: Image, sigma: float) -> FloatArray:
+    """Return the dense contribution of each size apart in smaller pictures, within a pixel of theirs."""
+    smaller = _smaller_edges(image, sigma).items()
+    return np.stack([_spread(one, factor, image) for factor, edges in smaller for one in sized_contributions(edges)])
+
+
+def _smaller_edges(image: Image, sigma: float) -> dict[int, Edges]:
+    """Return the edges of smaller pictures, by how many times they are smaller."""
+    grey, recipe = grey_image(image), canny_recipe(sigma)
+    return {factor: recipe.edges(Picture(shrunk(grey, factor), (0.0, 1.0))) for factor in SHRINKING}
+
+
+def _spread(values: FloatArray, factor: int, image: Image) -> FloatArray:
+    """Return the largest value within a pixel of a smaller picture, at the size of the whole."""
     from scipy import ndimage
 
-    grey, recipe = grey_image(image), canny_recipe(sigma)
-    found = []
-    for factor in SHRINKING:
-        small = recipe.edges(Picture(shrunk(grey, factor), (0.0, 1.0)))
-        near = ndimage.maximum_filter(np.minimum(small.strength, 1).astype(np.float64), 3)
-        large = near.repeat(factor, axis=0).repeat(factor, axis=1)[: grey.shape[0], : grey.shape[1]]
-        found.append(np.log(large + LOG_SHIFT))
-    return np.stack(found)
+    height, width = np.shape(image)[:2]
+    near = ndimage.maximum_filter(values.astype(np.float64), 3)
+    return np.asarray(near.repeat(factor, axis=0).repeat(factor, axis=1)[:height, :width])
 
 
 def densities(edges: Edges) -> FloatArray:

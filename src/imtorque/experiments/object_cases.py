@@ -24,7 +24,7 @@ from imtorque.experiments.figure_cases import (
     spread_over,
 )
 
-PER_CATEGORY, HORSES, SMALL, BERKELEY = 2, 36, 48, 24  # pictures of each set
+PER_CATEGORY, HORSES, SMALL, BERKELEY = 1, 24, 36, 16  # pictures of each set
 LEAST_REGION = 0.01  # of the picture: smaller regions of people are not looked for
 Finding = Source | BerkeleyImage
 

@@ -23,11 +23,11 @@ from imtorque.experiments.proposal_rows import OVERLAP, Boxes, bounding_box, ove
 from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.images import Picture
 from imtorque.segmentation.fixated_boxes import centred_box
-from imtorque.segmentation.object_choice import best_objects
-from imtorque.segmentation.objects import propose_objects, segment_objects
-from imtorque.segmentation.working_size import enlarge
+from imtorque.segmentation.object_choice import ranked_objects
+from imtorque.segmentation.objects import masks_of, propose_objects, segment_objects
 
 COUNTS = (1, 3, 10, 50)
+CUT = 10  # boxes of each kind that GrabCut cuts in
 HIT = 0.5  # overlap from which on an object counts as found
 IOU = 0.6  # that two masks of ours may have
 COMPARED = (
@@ -52,9 +52,10 @@ NOTES = (
     "Caltech, other small objects and drawn shapes (imtorque.experiments.object_weights), from no horse and no region "
     "of Berkeley's. control:no-torque: the same cuts, regions and measures, learned anew, without edges strengthened "
     "by torque, boxes by torque, torque saliency, and extrema as seeds of regions: a blind grid instead.",
-    "boxes+grabcut: GrabCut of OpenCV in the boxes of propose_objects; selective-search, edge-boxes: in those of "
-    "OpenCV, by their own order, less those that overlap an earlier one by 0.4, as ours are. EdgeBoxes has Canny's "
-    "edges with their gradient, no learned model. control:grabcut-centred-box: GrabCut in one box of 0.9 of the sides.",
+    "boxes+grabcut: GrabCut of OpenCV in the first ten boxes of propose_objects; selective-search, edge-boxes: in "
+    "those of OpenCV, by their own order, less those that overlap an earlier one by 0.4, as ours are. EdgeBoxes has "
+    "Canny's edges with their gradient, no learned model. control:grabcut-centred-box: GrabCut in one box of 0.9 of "
+    "the sides.",
     "Pasted objects carry foreign light and a clean rim: other small objects may be harder.",
 )
 Scores = dict[str, NDArray[np.float64]]  # (pictures,) by metric
@@ -98,19 +99,21 @@ def score(source: Finding) -> dict[str, dict[str, float]]:
     }
     rows = {name: _of_masks(truth, masks) for name, masks in _own(image).items()}
     for name, found in boxes.items():
-        rows[name] = _of_masks(truth, peers.cut_in_boxes(image, found)) | _of_boxes(truth, found)
+        few = [count for count in COUNTS if count <= CUT]
+        rows[name] = _of_masks(truth, peers.cut_in_boxes(image, found[:CUT]), few) | _of_boxes(truth, found)
     shape = (image.shape[0], image.shape[1])
     centred = grab_cut(image, centred_box(shape, 0.9), (shape[0] // 2, shape[1] // 2))
     return {**rows, "control:grabcut-centred-box": _of_masks(truth, [centred])}
 
 
 def _own(image: NDArray[Any]) -> Mapping[str, Sequence[BoolArray]]:
-    """Return the masks of `segment_objects`, and of the same without torque."""
-    most, shape = COUNTS[-1], (image.shape[0], image.shape[1])
+    """Return the masks of `segment_objects`, with `iou` and without, and of the same without torque."""
+    most, picture = COUNTS[-1], Picture(image)
+    ranked, blind = ranked_objects(picture), ranked_objects(picture, torque=False)
     return {
-        "objects": list(segment_objects(image, most, iou=IOU)),
-        "objects-apart": list(segment_objects(image, most)),
-        "control:no-torque": [enlarge(cut, shape) for cut in best_objects(Picture(image), most, IOU, torque=False)],
+        "objects": list(masks_of(ranked.first(most, IOU), picture.shape, apart=False)),
+        "objects-apart": list(masks_of(ranked.first(most, None), picture.shape, apart=True)),
+        "control:no-torque": list(masks_of(blind.first(most, IOU), picture.shape, apart=False)),
     }
 
 
@@ -118,8 +121,8 @@ def _shown(truth: Truth) -> Sequence[BoolArray]:
     return list(segment_objects(truth.image, COUNTS[1]))
 
 
-def _of_masks(truth: Truth, masks: Sequence[BoolArray]) -> dict[str, float]:
-    best = _best(truth.overlaps(masks))
+def _of_masks(truth: Truth, masks: Sequence[BoolArray], counts: Sequence[int] = COUNTS) -> dict[str, float]:
+    best = _best(truth.overlaps(masks), counts)
     return {f"best_{count}": float(found.mean()) for count, found in best.items()} | {
         f"recall_{count}": float((found >= HIT).mean()) for count, found in best.items()
     }
@@ -127,12 +130,14 @@ def _of_masks(truth: Truth, masks: Sequence[BoolArray]) -> dict[str, float]:
 
 def _of_boxes(truth: Truth, boxes: Boxes) -> dict[str, float]:
     true = np.array([bounding_box(mask) for mask in truth.objects])
-    return {f"box_{count}": float((found >= HIT).mean()) for count, found in _best(overlaps(boxes, true)).items()}
+    return {
+        f"box_{count}": float((found >= HIT).mean()) for count, found in _best(overlaps(boxes, true), COUNTS).items()
+    }
 
 
-def _best(overlap: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
+def _best(overlap: NDArray[np.float64], counts: Sequence[int]) -> dict[int, NDArray[np.float64]]:
     """Return for each count the best overlap of every object with so many masks, 0 where there is none."""
-    return {count: overlap[:count].max(axis=0, initial=0.0) for count in COUNTS}
+    return {count: overlap[:count].max(axis=0, initial=0.0) for count in counts}
 
 
 def _differences(a: str, b: str, scored: Mapping[str, Scores]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from imtorque.experiments.recognition_plots import (
     per_class_csv,
     per_class_picture,
 )
-from imtorque.experiments.recognition_readings import ladder_blocks, ladder_methods, ladder_rows
+from imtorque.experiments.recognition_readings import STEPS, ladder_blocks, ladder_methods, ladder_rows
 from imtorque.experiments.recognition_stages import Predictions, clear, learn
 from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.recognition.bags import parameters
@@ -53,9 +53,10 @@ COMPARED = (
 
 def run(request: Request) -> Report:
     """Train and test every method on several splits and sizes of training set."""
-    request.require_options(["train", "splits", "seed", "categories", "keep", "readings"])
-    with_ladder = request.option("readings", "no", ("no", "yes")) == "yes"
-    methods = {**METHODS, **(ladder_methods() if with_ladder else {})}
+    request.require_options(["train", "splits", "seed", "categories", "keep", "readings", "methods"])
+    steps = STEPS[: _whole("readings", request.option("readings", "0"), 0)]
+    rows = _methods(request.option("methods", ",".join(METHODS)))
+    methods = {**rows, **ladder_methods(steps)}
     categories = request.option("categories", "")
     root, classes = class_folders(request.data, _whole("categories", categories, 2) if categories else None)
     if request.limit is not None:
@@ -67,7 +68,7 @@ def run(request: Request) -> Report:
         train=_sizes(request.option("train", PAPER_SIZES)),
         splits=_whole("splits", request.option("splits", "5"), 1),
         seed=_whole("seed", request.option("seed", "0"), 0),
-        blocks={**{name: make() for name, make in BLOCKS.items()}, **(ladder_blocks() if with_ladder else {})},
+        blocks={**{name: BLOCKS[name]() for name in _blocks(rows)}, **ladder_blocks(steps)},
         cache=cache_folder(),
         content=content,
     )
@@ -78,12 +79,12 @@ def run(request: Request) -> Report:
         data_sha256=content,
         split=f"{plan.splits} random splits of {len(plan.classes)} classes, seeds from {request.option('seed', '0')}",
         images=len(paths),
-        settings=_settings(plan),
-        rows=_rows(plan, accuracies),
-        differences=_differences(plan, accuracies),
+        settings=_settings(plan, rows),
+        rows=_rows(plan, list(rows), accuracies),
+        differences=_differences(plan, list(rows), accuracies),
         notes=_notes(plan),
-        pictures=_pictures(plan, predictions, accuracies),
-        readings=ladder_rows(list(methods), plan.train, accuracies) if with_ladder else (),
+        pictures=_pictures(plan, predictions, accuracies) if rows == METHODS else {},
+        readings=ladder_rows(steps, list(methods), plan.train, accuracies),
     )
     if request.option("keep", "no", ("no", "yes")) == "no":
         clear(plan)
@@ -99,9 +100,22 @@ def class_accuracies(plan: Plan, predictions: Sequence[Predictions]) -> Accuraci
     return np.stack([correct[..., own].sum(axis=-1) / tested[..., own].sum(axis=-1) for own in members], axis=-1)
 
 
-def _rows(plan: Plan, accuracies: Accuracies) -> list[dict[str, Any]]:
+def _methods(text: str) -> dict[str, Mapping[str, float]]:
+    """Return the methods named; SIFT must be among them, for the others are compared with it."""
+    names = text.split(",")
+    if not set(names) <= set(METHODS) or "sift" not in names:
+        raise ValueError(f"methods must be sift and some of {', '.join(METHODS)}, got {text}")
+    return {name: weights for name, weights in METHODS.items() if name in names}
+
+
+def _blocks(methods: Mapping[str, Mapping[str, float]]) -> list[str]:
+    needed = {name for weights in methods.values() for name in weights}
+    return [name for name in BLOCKS if name in needed]
+
+
+def _rows(plan: Plan, order: Sequence[str], accuracies: Accuracies) -> list[dict[str, Any]]:
     rows = []
-    for m, method in enumerate(METHODS):
+    for m, method in enumerate(order):
         for k, size in enumerate(plan.train):
             of_splits = accuracies[m, k].mean(axis=1)
             deviation = float(of_splits.std(ddof=1)) if plan.splits > 1 else None
@@ -109,11 +123,10 @@ def _rows(plan: Plan, accuracies: Accuracies) -> list[dict[str, Any]]:
     return rows
 
 
-def _differences(plan: Plan, accuracies: Accuracies) -> list[dict[str, Any]]:
+def _differences(plan: Plan, order: Sequence[str], accuracies: Accuracies) -> list[dict[str, Any]]:
     """Compare methods on the same splits: the interval is over classes, the standard error over splits."""
-    order = list(METHODS)
     rows = []
-    for a, b in COMPARED:
+    for a, b in (pair for pair in COMPARED if set(pair) <= set(order)):
         for k, size in enumerate(plan.train):
             pair = [accuracies[order.index(name), k] for name in (a, b)]
             interval = evaluation.bootstrap_difference(*(one.mean(axis=0) for one in pair))
@@ -135,7 +148,7 @@ def _notes(plan: Plan) -> list[str]:
         "splits, which share images, so that it is somewhat too small.",
         "sift+torque joins both with weights 1 : 1, sift+torque-1:2 with twice as much SIFT, as the paper; "
         "sift+torque-paper likewise with torque-paper, one reading of the paper: unit forces, all extrema and nothing "
-        "else, maxima and minima apart. It does not turn patches, as the paper says it does: --set readings=yes shows "
+        "else, maxima and minima apart. It does not turn patches, as the paper says it does: --set readings=7 shows "
         "what that costs, in a ladder of readings.",
         "torque-colour adds a block described by colour contrasts; SIFT and all other rows see grey, so that it is no "
         "comparison of torque alone. control:sift+sift joins SIFT with SIFT in other words: what a second codebook "
@@ -151,13 +164,13 @@ def _notes(plan: Plan) -> list[str]:
     return notes
 
 
-def _settings(plan: Plan) -> dict[str, Any]:
+def _settings(plan: Plan, methods: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     return {
         "train": list(plan.train),
         "splits": plan.splits,
         "classes": len(plan.classes),
         "blocks": {name: parameters(block) for name, block in plan.blocks.items()},
-        "methods": {name: {block: round(w, 4) for block, w in weights.items()} for name, weights in METHODS.items()},
+        "methods": {name: {block: round(w, 4) for block, w in weights.items()} for name, weights in methods.items()},
         "machine": "one against the rest, squared hinge loss, cost 10",
     }
 

@@ -55,22 +55,24 @@ STEPS = (
 )
 
 
-def ladder_blocks() -> dict[str, Pipeline]:
-    """Return the blocks of all steps."""
-    return {name: block for step in STEPS for name, block in step.blocks().items()}
+def ladder_blocks(steps: Sequence[Step]) -> dict[str, Pipeline]:
+    """Return the blocks of these steps."""
+    return {name: block for step in steps for name, block in step.blocks().items()}
 
 
-def ladder_methods() -> dict[str, dict[str, float]]:
-    """Return the methods of all steps."""
-    return {name: weights for step in STEPS for name, weights in step.methods().items()}
+def ladder_methods(steps: Sequence[Step]) -> dict[str, dict[str, float]]:
+    """Return the methods of these steps."""
+    return {name: weights for step in steps for name, weights in step.methods().items()}
 
 
-def ladder_rows(order: Sequence[str], train: Sequence[int], accuracies: NDArray[np.float64]) -> list[dict[str, Any]]:
+def ladder_rows(
+    steps: Sequence[Step], order: Sequence[str], train: Sequence[int], accuracies: NDArray[np.float64]
+) -> list[dict[str, Any]]:
     """Return the ladder as results.json holds it, from accuracies (methods, sizes, splits, classes)."""
     at = min(range(len(train)), key=lambda k: abs(train[k] - SHOWN_SIZE))
     found = {name: accuracies[k, at] for k, name in enumerate(order)}
     rows = []
-    for step in STEPS:
+    for step in steps:
         alone, both = (found[name] for name in step.methods())
         gain = evaluation.bootstrap_difference(both.mean(axis=0), found["sift"].mean(axis=0))
         row: dict[str, Any] = {

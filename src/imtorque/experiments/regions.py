@@ -42,24 +42,27 @@ PAIRS = (
     ("torque-paper", "control:grid-paper"),
     ("control:grid", REFERENCE),
 )
-SHOWN = ("torque", "control:grid", "ncut", "felzenszwalb")
+SHOWN = ("torque", "torque+grid", "control:grid", "ncut", "felzenszwalb")
 EXAMPLES = 5
 Scores = dict[tuple[str, str], list[RegionScores]]  # by method and variant
 
 
 def run(request: Request) -> Report:
     """Choose on training images, score on the others, and report."""
-    request.require_options(["every", "samples"])
+    request.require_options(["every", "samples", "methods"])
     root = _root(request.data)
     split = request.split or SPLIT
     every, samples = int(request.option("every", str(EVERY))), int(request.option("samples", "2000"))
     tuning = datasets.bsds500(root, TRAIN)[::every][: request.limit]
     records = datasets.bsds500(root, split)[: request.limit]
     with_ucm = all(_ucm_path(record).is_file() for record in [*tuning, *records])
-    methods = [name for name in METHODS if with_ucm or name != REFERENCE]
+    asked = _methods(request.option("methods", ",".join(METHODS)))
+    methods = [name for name in asked if with_ucm or name != REFERENCE]
     chosen = choose(_gather(tuning, [(name, v) for name in methods for v in METHODS[name]], request.jobs, TRAIN))
     kept = dict.fromkeys((name, choice.variant) for name, choice in chosen.items())
-    kept |= dict.fromkeys((PAPER_FORM, variant) for variant in METHODS[PAPER_FORM])
+    with_ladder = {PAPER_FORM, "ncut"} <= set(methods)
+    if with_ladder:
+        kept |= dict.fromkeys((PAPER_FORM, variant) for variant in METHODS[PAPER_FORM])
     found = _gather(records, list(kept), request.jobs, split)
     scores = {name: found[name, choice.variant] for name, choice in chosen.items()}
     return Report(
@@ -77,12 +80,26 @@ def run(request: Request) -> Report:
         ],
         notes=_notes(len(tuning)) + ([] if with_ucm else ["No precomputed gPb-UCM contours in this data."]),
         pictures={"examples.png": _examples(records[:: max(1, len(records) // EXAMPLES)][:EXAMPLES], chosen)},
-        readings=ladder_rows(
-            {variant: coverings(found[PAPER_FORM, variant]) for variant in METHODS[PAPER_FORM]},
-            chosen[PAPER_FORM],
-            coverings(scores["ncut"])[:, chosen["ncut"].place],
-            samples,
-        ),
+        readings=_ladder(found, scores, chosen, samples) if with_ladder else (),
+    )
+
+
+def _methods(text: str) -> list[str]:
+    """Return the methods named, in their order in the table."""
+    names = text.split(",")
+    if not set(names) <= set(METHODS) or "torque" not in names:
+        raise ValueError(f"methods must be torque and some of {', '.join(METHODS)}, got {text}")
+    return [name for name in METHODS if name in names]
+
+
+def _ladder(
+    found: Scores, scores: Mapping[str, Sequence[RegionScores]], chosen: Mapping[str, Choice], samples: int
+) -> list[dict[str, object]]:
+    return ladder_rows(
+        {variant: coverings(found[PAPER_FORM, variant]) for variant in METHODS[PAPER_FORM]},
+        chosen[PAPER_FORM],
+        coverings(scores["ncut"])[:, chosen["ncut"].place],
+        samples,
     )
 
 
@@ -212,7 +229,7 @@ def _examples(records: Sequence[datasets.BerkeleyImage], chosen: Mapping[str, Ch
         people = record.annotations()
         human = max(people, key=lambda person: sum(_agreement(person, other) for other in people))
         cells = [("people", _painted(image, human.segmentation.astype(np.int64)))]
-        for name in SHOWN:
+        for name in (name for name in SHOWN if name in chosen):
             choice = chosen[name]
             labels = METHODS[name][choice.variant].segment(picture)[choice.place]
             score = evaluation.region_scores([labels], [person.segmentation for person in people])

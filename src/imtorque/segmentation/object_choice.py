@@ -37,6 +37,22 @@ class Rule:
         return np.asarray(standardised(measures, self.means, self.scales) @ self.weights + self.bias)
 
 
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Figures of a picture, those most like objects first: as they were cut, and at half of the working size."""
+
+    view: View | None  # None where the picture is too small to have any
+    cuts: list[BoolArray]
+    halves: list[BoolArray]
+
+    def first(self, count: int, iou: float | None) -> list[BoolArray]:
+        """Return the first of them that differ, at the working size; `iou` as for `best_objects`."""
+        if self.view is None or not self.cuts:
+            return []
+        kept = distinct(np.stack(self.halves), count, iou)
+        return [at_working_size(self.view, self.cuts[k]) for k in kept]
+
+
 @cache
 def learned_rule(torque: bool) -> Rule:
     """Return the rule that `imtorque.experiments.object_weights` learned, with torque or without."""
@@ -58,19 +74,28 @@ def best_objects(picture: Picture, count: int, iou: float | None, *, torque: boo
 
     None overlaps a better one by more than `iou`; without it, none shares more than half of either with a better one.
     """
+    return ranked_objects(picture, torque=torque).first(count, iou)
+
+
+def ranked_objects(picture: Picture, *, torque: bool = True) -> Ranked:
+    """Return all figures, those most like objects first."""
     if min(working_shape(picture.shape)) < SMALLEST_SIDE:
-        return []
+        return Ranked(None, [], [])
     view, cuts = object_candidates(picture, torque=torque)
-    if len(cuts) < 2:  # nothing to compare
-        return [at_working_size(view, cut) for cut in cuts[:count]]
     halves = [halved(view, cut) for cut in cuts]
+    if len(cuts) < 2:  # nothing to compare
+        return Ranked(view, cuts, halves)
+    order = np.argsort(-object_odds(view, halves), kind="stable")
+    return Ranked(view, [cuts[k] for k in order], [halves[k] for k in order])
+
+
+def object_odds(view: View, halves: Sequence[BoolArray]) -> FloatArray:
+    """Return the logarithm of the odds that each of at least two figures, at half of the working size, is an object."""
     names, measures = measure_objects(view, halves)
-    rule = learned_rule(torque)
+    rule = learned_rule(view.torque)
     if names != rule.names:
         raise ValueError(f"{WEIGHTS_FILE} must hold the measures {', '.join(names)}, got {', '.join(rule.names)}")
-    order = np.argsort(-rule.odds(measures), kind="stable")
-    chosen = distinct(np.stack([halves[k] for k in order]), count, iou)
-    return [at_working_size(view, cuts[order[k]]) for k in chosen]
+    return rule.odds(measures)
 
 
 def distinct(masks: BoolArray, count: int, iou: float | None) -> list[int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imtorque._renamed import renamed_argument
-from imtorque._types import Image
+from imtorque._types import BoolArray, Image
 from imtorque.images import Picture, ValueRange
 from imtorque.segmentation.boxes import SCORES, SMALLEST, Boxes, best_boxes, candidate_boxes, smooth_lab
 from imtorque.segmentation.object_choice import best_objects
@@ -122,12 +123,16 @@ def segment_objects(
     if iou is not None and not 0 <= iou <= 1:
         raise ValueError(f"iou must lie in [0, 1], got {iou}")
     picture = Picture(image, value_range)
-    found = best_objects(picture, count, iou)
-    masks = np.zeros((len(found), *picture.shape), bool)
-    taken = np.zeros(picture.shape, bool)
+    return masks_of(best_objects(picture, count, iou), picture.shape, apart=iou is None)
+
+
+def masks_of(found: Sequence[BoolArray], shape: tuple[int, int], *, apart: bool) -> NDArray[np.bool_]:
+    """Return figures as masks of a picture's shape, (n, H, W); where they are kept apart, each pixel in the first."""
+    masks = np.zeros((len(found), *shape), bool)
+    taken = np.zeros(shape, bool)
     for mask, cut in zip(masks, found, strict=True):
-        mask[:] = enlarge(cut, picture.shape)
-        if iou is None:  # each pixel in the first of those that hold it
+        mask[:] = enlarge(cut, shape)
+        if apart:
             mask &= ~taken
             taken |= mask
     return masks
