@@ -6,7 +6,8 @@
 // and leaving row, at most r times their mass, and by the sum of Fx over the rows that stay, which is at most (|X0 +
 // X1| + S) / 2 anywhere on the way. All changes together are at most V = r S + g (|X0 + X1| + S) / 2, and a value
 // between two others differs from their mean by at most half of what is passed on the way: all moments are within (|M0
-// + M1| + V) / 2. For small squares the mass of all rows they can touch, times r, is the better bound.
+// + M1| + V) / 2. For small squares the mass of all rows they can touch, times r, is the better bound, and the only one
+// that is looked at.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,8 @@ namespace imtorque {
 
 constexpr int kShort = 4;       // rows of an interval that is not halved any more
 constexpr float kHopeless = 3;  // changes of so many limits in a block are too large in a quarter of it, too
+// Half the sides up to which the mass that squares touch is the better bound: of a block, and of a short interval.
+constexpr int kSmall = 7, kLight = 16;
 
 struct Place {
     int k, y, x;  // x from the tile's left
@@ -75,26 +78,60 @@ IMTORQUE_INLINE void sums_at(const typename Tables::Corners& c, const Patch& pat
     Tables::Sum::to_floats(push - (d1_ah + d2_al + d2_bh + d1_bl), sums.force);
 }
 
-// How moments may differ from the mean of those at two rows of centres, and where one between may reach the limit.
+template <class Uint>
+struct Masses {  // above the lower edges of squares, and above their upper edges
+    Lanes<Uint> below, above;
+};
 template <class Tables>
-IMTORQUE_INLINE Lanes<int32_t> may_reach(const typename Tables::Corners& c0, const typename Tables::Corners& c1, int w,
-                                         int x, const Sums& first, const Sums& last, int rows, const Size& size,
-                                         Lanes<float>& change) {
+IMTORQUE_INLINE void masses_at(const typename Tables::Corners& c, int w, int x, Masses<typename Tables::Uint>& masses) {
     using Uint = typename Tables::Uint;
     const auto mass = [&](const Uint* corner) {
         Lanes<Uint> sum;
         load(corner + x + 3 * w, sum);
         return sum;
     };
-    const Lanes<Uint> a1 = mass(c1.ah) - mass(c1.al), a0 = mass(c0.ah) - mass(c0.al);
-    const Lanes<Uint> b1 = mass(c1.bh) - mass(c1.bl), b0 = mass(c0.bh) - mass(c0.bl);
-    Lanes<float> passed, touched;
-    Tables::Sum::to_floats(a1 - a0 + b1 - b0, passed);
-    Tables::Sum::to_floats(a1 - b0, touched);
+    masses.below = mass(c.ah) - mass(c.al);
+    masses.above = mass(c.bh) - mass(c.bl);
+}
+
+// Where the mass that squares touch lets them reach the limit.
+template <class Tables>
+IMTORQUE_INLINE Lanes<int32_t> heavy(const Lanes<typename Tables::Uint>& mass, const Size& size) {
+    Lanes<float> touched;
+    Tables::Sum::to_floats(mass, touched);
+    return 4 * static_cast<float>(size.patch.rx) * touched >= size.limit;
+}
+
+// How moments may differ from the mean of those at two rows of centres, and where one between may reach the limit.
+template <class Tables>
+IMTORQUE_INLINE Lanes<int32_t> may_reach(const Masses<typename Tables::Uint>& m0,
+                                         const Masses<typename Tables::Uint>& m1, const Sums& first, const Sums& last,
+                                         int rows, const Size& size, Lanes<float>& change) {
+    Lanes<float> passed;
+    Tables::Sum::to_floats(m1.below - m0.below + m1.above - m0.above, passed);
     const float lever = static_cast<float>(2 * size.patch.rx), g = static_cast<float>(rows);
     change = (lever + g) * passed + 0.5f * g * wanted(first.force + last.force, 0);
-    return (wanted(first.moment + last.moment, size.sign) + change >= size.limit) & (2 * lever * touched >= size.limit);
+    return (wanted(first.moment + last.moment, size.sign) + change >= size.limit) &
+           heavy<Tables>(m1.below - m0.above, size);
 }
+
+// Of some columns those that the mass does not rule out, for centres from one row to another, that one included.
+template <class Tables>
+IMTORQUE_INLINE void keep_heavy_impl(const Tables& tables, const Size& asked, int from, int to, const Columns& given,
+                                     Columns& kept) {
+    const Size size = asked;
+    const auto c0 = tables.corners(size.patch, from, 0), c1 = tables.corners(size.patch, to, 0);
+    const int w = tables.width();
+    for (const int x : given) {
+        Masses<typename Tables::Uint> m0, m1;
+        masses_at<Tables>(c0, w, x, m0);
+        masses_at<Tables>(c1, w, x, m1);
+        if (any(heavy<Tables>(m1.below - m0.above, size))) kept.push_back(x);
+    }
+}
+IMTORQUE_DISPATCH(template <class Tables> static, keep_heavy,
+                  (const Tables& tables, const Size& size, int from, int to, const Columns& given, Columns& kept),
+                  (tables, size, from, to, given, kept))
 
 IMTORQUE_INLINE void load_sums(const float* row, int stride, int x, Sums& sums) {
     load(row + x, sums.moment);
@@ -116,11 +153,14 @@ IMTORQUE_INLINE void scan_impl(const Tables& tables, const Size& asked, const Ro
     const int w = tables.width();
     for (int x = 0; x < columns; x += kLanes) {
         Sums first, last;
+        Masses<typename Tables::Uint> m0, m1;
         Lanes<float> change;
         load_sums(rows.first, rows.stride, x, first);
         sums_at<Tables>(c1, size.patch, w, x, last);
+        masses_at<Tables>(c0, w, x, m0);
+        masses_at<Tables>(c1, w, x, m1);
         store_sums(last, rows.stride, x, rows.last);
-        if (!any(may_reach<Tables>(c0, c1, w, x, first, last, rows.to - rows.from, size, change))) continue;
+        if (!any(may_reach<Tables>(m0, m1, first, last, rows.to - rows.from, size, change))) continue;
         (any(change >= kHopeless * size.limit) ? all : some).push_back(x);
     }
 }
@@ -152,13 +192,19 @@ IMTORQUE_INLINE void halve_impl(const Tables& tables, const Size& asked, const R
                c1 = tables.corners(size.patch, rows.to, 0);
     for (const int x : given) {
         Sums first, between, last;
+        Masses<typename Tables::Uint> m0, m, m1;
         Lanes<float> change;
         load_sums(rows.first, rows.stride, x, first);
         load_sums(rows.last, rows.stride, x, last);
         sums_at<Tables>(c, size.patch, w, x, between);
+        masses_at<Tables>(c0, w, x, m0);
+        masses_at<Tables>(c, w, x, m);
+        masses_at<Tables>(c1, w, x, m1);
         store_sums(between, rows.stride, x, sums);
-        if (any(may_reach<Tables>(c0, c, w, x, first, between, middle - rows.from, size, change))) upper.push_back(x);
-        if (any(may_reach<Tables>(c, c1, w, x, between, last, rows.to - middle, size, change))) lower.push_back(x);
+        const bool above = any(may_reach<Tables>(m0, m, first, between, middle - rows.from, size, change));
+        const bool below = any(may_reach<Tables>(m, m1, between, last, rows.to - middle, size, change));
+        if (above) upper.push_back(x);
+        if (below) lower.push_back(x);
     }
 }
 IMTORQUE_DISPATCH(template <class Tables> static, halve,

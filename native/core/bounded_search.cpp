@@ -80,6 +80,7 @@ class TileSearch {
         sums_ = kept_array<float>(4 * static_cast<size_t>(count) * stride_);
         levels_.resize(kDepth);
         for (Level& level : levels_) level.sums.resize(2 * static_cast<size_t>(stride_));
+        for (int x = 0; x < columns_; x += kLanes) every_.push_back(x);
     }
 
     void run(std::vector<Found>& found) {
@@ -125,11 +126,15 @@ class TileSearch {
         const Patch& patch = patches_[k];
         const float weakest = weakest_.value();
         const Size size{patch, k, request_.sign, weakest, (1 - kMargin) * 2 * weakest / patch.norm};
-        visited_ += columns_;
-        if (top == bottom) return begin(tables, size, rows, columns_);
         some_.clear();
         all_.clear();
-        scan(tables, size, rows, columns_, some_, all_);
+        if (patch.rx <= kSmall) {
+            if (top < bottom) keep_heavy(tables, size, top, bottom, every_, all_);
+        } else {
+            visited_ += columns_;
+            if (top == bottom) return begin(tables, size, rows, columns_);
+            scan(tables, size, rows, columns_, some_, all_);
+        }
         if (patch.norm == 0 || (!request_.end_scales && (k == 0 || k + 1 == static_cast<int>(patches_.size())))) return;
         for (int y = top; y < bottom; y += kShort) look_at(tables, size, y, std::min(y + kShort, bottom), all_);
         descend(tables, size, rows, some_, 0);
@@ -137,8 +142,11 @@ class TileSearch {
 
     template <class Tables>
     void look_at(const Tables& tables, const Size& size, int from, int to, const Columns& given) {
-        visited_ += static_cast<long long>(given.size()) * kLanes * (to - from);
-        compute(tables, size, from, to, columns_, given, places_);
+        light_.clear();
+        if (size.patch.rx <= kLight) keep_heavy(tables, size, from, to - 1, given, light_);
+        const Columns& kept = size.patch.rx <= kLight ? light_ : given;
+        visited_ += static_cast<long long>(kept.size()) * kLanes * (to - from);
+        compute(tables, size, from, to, columns_, kept, places_);
     }
 
     template <class Tables>
@@ -192,7 +200,7 @@ class TileSearch {
     std::unique_ptr<Small> small_;
     std::unique_ptr<Large> large_;
     KeptArray<float> sums_;  // for each size those of two rows
-    Columns some_, all_;
+    Columns every_, some_, all_, light_;
     std::vector<Level> levels_;
     std::vector<Place> places_;
     long long visited_ = 0;

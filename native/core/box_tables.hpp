@@ -196,9 +196,8 @@ class BoxTables {
                 // |torque| > |best|: the bits of non-negative floats have the floats' order.
                 const Lanes<int32_t> bits = bits_of(torque), held = bits_of(best);
                 const Lanes<int32_t> larger = (bits & 0x7FFFFFFF) > (held & 0x7FFFFFFF);
-                const Lanes<int32_t> winner = (bits & larger) | (held & ~larger);
-                std::memcpy(&best, &winner, sizeof best);
-                chosen = (labels[g] & larger) | (chosen & ~larger);
+                best = larger ? torque : best;
+                chosen = larger ? Lanes<int32_t>{} + labels[g] : chosen;
             }
             store(best, value + x);
             store(chosen, label + x);

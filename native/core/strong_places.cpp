@@ -29,15 +29,23 @@ struct SmallField {
     std::vector<float> fx, fy;
 };
 
-void sum_blocks(const float* rows, int count, int width, std::vector<float>& sums, float* out) {
-    std::copy_n(rows, width, sums.data());
-    for (int y = 1; y < count; ++y)
+// `sums` has room for a row, and zeros behind it. The rows of a whole block are added in one pass.
+IMTORQUE_INLINE void sum_blocks_impl(const float* rows, int count, int width, float* __restrict sums,
+                                     float* __restrict out) {
+    const float *second = rows + width, *third = second + width, *fourth = third + width;
+    if (count == kBlock)
+        for (int x = 0; x < width; ++x) sums[x] = ((rows[x] + second[x]) + third[x]) + fourth[x];
+    else
+        std::copy_n(rows, width, sums);
+    for (int y = 1; y < count && count < kBlock; ++y)
         for (int x = 0; x < width; ++x) sums[x] += rows[static_cast<size_t>(y) * width + x];
-    for (int u = 0; kBlock * u < width; ++u) {  // zeros follow the row
-        const float* block = sums.data() + kBlock * u;
+    for (int u = 0; kBlock * u < width; ++u) {
+        const float* block = sums + kBlock * u;
         out[u] = (block[0] + block[1]) + (block[2] + block[3]);
     }
 }
+IMTORQUE_DISPATCH(static, sum_blocks, (const float* rows, int count, int width, float* sums, float* out),
+                  (rows, count, width, sums, out))
 
 SmallField shrink(const Field& field) {
     const int height = (field.height + kBlock - 1) / kBlock, width = (field.width + kBlock - 1) / kBlock;
@@ -47,8 +55,8 @@ SmallField shrink(const Field& field) {
         std::vector<float> sums(static_cast<size_t>(width) * kBlock);
         const int top = v * kBlock, count = std::min(kBlock, field.height - top);
         const size_t from = static_cast<size_t>(top) * field.width, to = static_cast<size_t>(v) * width;
-        sum_blocks(field.fx + from, count, field.width, sums, small.fx.data() + to);
-        sum_blocks(field.fy + from, count, field.width, sums, small.fy.data() + to);
+        sum_blocks(field.fx + from, count, field.width, sums.data(), small.fx.data() + to);
+        sum_blocks(field.fy + from, count, field.width, sums.data(), small.fy.data() + to);
     });
     return small;
 }
