@@ -74,6 +74,8 @@ def canny_field(
     quantiles: bool,
     automatic: bool,
     scale: float,
+    directions: int = 0,
+    arc_length: bool = False,
 ) -> EdgeField: ...
 def automatic_thresholds(
     image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],

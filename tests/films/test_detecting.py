@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
 from imtorque import Extrema, detect_edges, find_extrema, synthetic
-from imtorque.films import FrameBlobs, FrameExtrema
+from imtorque.films import FrameBlobs, FrameExtrema, detecting
 from imtorque.moments import openness
 from strategies import edge_fields
 
@@ -49,6 +49,35 @@ def test_a_bar_across_the_frame_is_no_thing_and_a_disc_beside_it_is():
 def test_nothing_is_found_in_noise():
     frame = np.random.default_rng(0).normal(128, 6, (160, 200)).clip(0, 255).astype(np.uint8)
     assert len(FrameExtrema()(frame)) == 0
+
+
+def many_things(count, seed):
+    """Discs of falling contrast on a grid, with a bar through some."""
+    rng = np.random.default_rng(seed)
+    picture = np.full((240, 320), 0.4)
+    for k in range(count):
+        centre = 16 + 30 * (k // 10) + rng.integers(-3, 4), 16 + 30 * (k % 10) + rng.integers(-3, 4)
+        picture = synthetic.paint(picture, synthetic.disc((240, 320), centre, 6 + k % 4), 1 - 0.004 * k)
+    picture[100:106] = 0.8
+    return picture
+
+
+def test_what_is_found_does_not_depend_on_the_frames_before(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        detecting,
+        "find_extrema",
+        lambda *given, count, **more: asked.append(count) or find_extrema(*given, count=count, **more),
+    )
+    find = FrameExtrema(sizes=(9, 13, 17, 21), count=12)
+    frames = [many_things(count, seed) for seed, count in enumerate((60, 60, 12, 60, 3, 60, 60, 0, 60))]
+    in_order = [find(frame) for frame in frames]
+    assert min(asked) < max(asked)  # fewer candidates were tried where they were enough before
+    for frame, found in zip(frames, in_order, strict=True):
+        detecting._enough[:] = None, 0
+        alone = find(frame)
+        for name in ("y", "x", "size", "value"):
+            assert_array_equal(getattr(found, name), getattr(alone, name))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 4), (9, 200)])

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from imtorque._types import Extrema, Float32Array, Image, Sign
+from imtorque._types import Edges, Extrema, Float32Array, Image, Sign
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.edges.canny import STEEPEST
 from imtorque.extrema import find_extrema, suppress_overlaps
@@ -25,6 +25,7 @@ from imtorque.torque import default_sizes
 Finder = Callable[[Image], Extrema]
 
 CANDIDATES = 2, 5000  # extrema looked at for each that is wanted; pixels for each, where that makes more
+SPARE = 1.125  # times as many of them as were enough in the frame before are tried first
 FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
 ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
 TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
@@ -83,12 +84,31 @@ class FrameExtrema:
             length_correction=True,
         )
         # Overlaps, lines and corners are among them, the more the larger the frame.
-        count = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
-        sizes = self.sizes or usual_sizes(picture.shape)
-        strong = find_extrema(edges, sizes, sign=self.sign, count=count, threshold=self.threshold)
+        most = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
+        kind = (self, picture.shape)
+        tried = min(most, _enough[1] if _enough[0] == kind else most)
+        found, enough = self._apart(edges, tried)
+        if tried < enough <= most:
+            found, enough = self._apart(edges, most)
+        _enough[:] = kind, math.ceil(SPARE * enough)
+        return found
+
+    def _apart(self, edges: Edges, candidates: int) -> tuple[Extrema, int]:
+        """Return what is found among so many of the strongest extrema, and how many of them were enough for that.
+
+        More candidates are weaker ones, which change nothing once there are as many places as are wanted.
+        """
+        sizes = self.sizes or usual_sizes(edges.shape)
+        strong = find_extrema(edges, sizes, sign=self.sign, count=candidates, threshold=self.threshold)
         closed = strong[openness(edges, strong) <= self.openness]
         apart = suppress_overlaps(closed, self.overlap)
-        return apart if len(apart) <= self.count else apart[: self.count]
+        if len(apart) < max(self.count, 1):
+            return apart[: self.count], len(strong) + 1
+        weakest = abs(apart.value[self.count - 1])
+        return apart[: self.count], int(np.count_nonzero(np.abs(strong.value) >= weakest))
+
+
+_enough: list[Any] = [None, 0]  # the finder and shape of the frame before, and how many candidates were enough
 
 
 @cache
