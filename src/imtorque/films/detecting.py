@@ -102,10 +102,10 @@ class FrameExtrema:
         strong = find_extrema(edges, sizes, sign=self.sign, count=candidates, threshold=self.threshold)
         closed = strong[openness(edges, strong) <= self.openness]
         apart = suppress_overlaps(closed, self.overlap)
-        if len(apart) < max(self.count, 1):
-            return apart[: self.count], len(strong) + 1
-        weakest = abs(apart.value[self.count - 1])
-        return apart[: self.count], int(np.count_nonzero(np.abs(strong.value) >= weakest))
+        kept = apart if len(apart) <= self.count else apart[: self.count]
+        if len(kept) < max(self.count, 1):
+            return kept, len(strong) + 1
+        return kept, int(np.count_nonzero(np.abs(strong.value) >= abs(kept.value[-1])))
 
 
 _enough: list[Any] = [None, 0]  # the finder and shape of the frame before, and how many candidates were enough
