@@ -49,6 +49,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--frames", type=int, nargs=2, default=(500, 100), help="timed of 640 x 480 and of 1920 x 1080")
     parser.add_argument("--toy", action="store_true", help="small and short films: shows that everything runs")
     parser.add_argument("--only", nargs="+", choices=[*FILMS, "speed"], default=[*FILMS, "speed"])
     options = parser.parse_args()
@@ -58,7 +59,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for find in options.only:
             if find == "speed":
-                pictures = {(120, 160): 6} if options.toy else {(480, 640): 500, (1080, 1920): 100}  # frames of each
+                pictures = (
+                    {(120, 160): 6}
+                    if options.toy
+                    else dict(zip(((480, 640), (1080, 1920)), options.frames, strict=True))
+                )
                 found = [
                     timed(Path(folder), picture, sizes, count, 1 if options.toy else options.rounds)
                     for picture, count in pictures.items()
@@ -155,6 +160,7 @@ def timed(folder, shape, sizes, count, rounds):
     rates = {name: round(count / min(seconds), 2) for name, seconds in times.items()}
     return {
         "shape": shape,
+        "frames": count,
         "sizes": len(sizes),
         "frames_a_second": rates,
         "share_of_single_pictures": round(rates["film"] / rates["single pictures"], 3),
