@@ -388,6 +388,7 @@ def extrema_of_field(
     count: int,
     end_scales: bool,
     least: float,
+    near: bool = False,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],

@@ -16,7 +16,7 @@ import numpy as np
 from imtorque._types import Edges, Extrema, Float32Array, Image, Sign
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.edges.canny import STEEPEST
-from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.extrema import expected_extrema, find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, find_blobs
 from imtorque.images import Picture
 from imtorque.moments import openness
@@ -25,7 +25,7 @@ from imtorque.torque import default_sizes
 Finder = Callable[[Image], Extrema]
 
 CANDIDATES = 2, 5000  # extrema looked at for each that is wanted; pixels for each, where that makes more
-SPARE = 1.125  # times as many of them as were enough in the frame before are tried first
+SPARE, WEAKER = 1.125, 0.9  # times as many as were enough in the frame before are tried first, and a bit weaker ones
 FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
 ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
 TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
@@ -85,21 +85,31 @@ class FrameExtrema:
         )
         # Overlaps, lines and corners are among them, the more the larger the frame.
         most = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
-        kind = (self, picture.shape)
-        tried = min(most, _enough[1] if _enough[0] == kind else most)
-        found, enough = self._apart(edges, tried)
+        kind, before = (self, picture.shape), _before[0]
+        tried, weakest = before[1:] if before[0] == kind else (most, 0.0)
+        tried = min(tried, most)
+        strong = self._strong(edges, tried, weakest)
+        found, enough = self._apart(edges, strong)
         if tried < enough <= most:
-            found, enough = self._apart(edges, most)
-        _enough[:] = kind, math.ceil(SPARE * enough)
+            strong = self._strong(edges, most, 0.0)
+            found, enough = self._apart(edges, strong)
+        _before[0] = kind, math.ceil(SPARE * enough), float(abs(strong.value[-1])) if len(strong) else 0.0
         return found
 
-    def _apart(self, edges: Edges, candidates: int) -> tuple[Extrema, int]:
-        """Return what is found among so many of the strongest extrema, and how many of them were enough for that.
+    def _strong(self, edges: Edges, count: int, weakest: float) -> Extrema:
+        """Return the strongest extrema; quickly, where the weakest of them is about as strong as it is said to be."""
+        sizes, least = self.sizes or usual_sizes(edges.shape), max(self.threshold, WEAKER * weakest)
+        if weakest > 0:
+            strong = expected_extrema(edges, sizes, sign=self.sign, count=count, threshold=least)
+            if len(strong) == count or least == self.threshold:
+                return strong
+        return find_extrema(edges, sizes, sign=self.sign, count=count, threshold=self.threshold)
+
+    def _apart(self, edges: Edges, strong: Extrema) -> tuple[Extrema, int]:
+        """Return what is found among the strongest extrema, and how many of them were enough for that.
 
         More candidates are weaker ones, which change nothing once there are as many places as are wanted.
         """
-        sizes = self.sizes or usual_sizes(edges.shape)
-        strong = find_extrema(edges, sizes, sign=self.sign, count=candidates, threshold=self.threshold)
         closed = strong[openness(edges, strong) <= self.openness]
         apart = suppress_overlaps(closed, self.overlap)
         kept = apart if len(apart) <= self.count else apart[: self.count]
@@ -108,7 +118,8 @@ class FrameExtrema:
         return kept, int(np.count_nonzero(np.abs(strong.value) >= abs(kept.value[-1])))
 
 
-_enough: list[Any] = [None, 0]  # the finder and shape of the frame before, and how many candidates were enough
+# Of the frame before: the finder and the shape, how many candidates to try next, and the strength of the weakest.
+_before: list[tuple[Any, int, float]] = [(None, 0, 0.0)]
 
 
 @cache
