@@ -83,8 +83,9 @@ def main():
 
 def measured_with(part, options):
     """Return by what a part of the report was measured."""
+    frames = f" --rounds {options.rounds} --frames {options.frames[0]} {options.frames[1]}" if part == "speed" else ""
     return {
-        "command": f"python benchmarks/films.py --only {part}" + (" --toy" if options.toy else ""),
+        "command": f"python benchmarks/films.py --only {part}" + (" --toy" if options.toy else frames),
         "version": imtorque.__version__,
         "commit": commit(),
         "processor": f"{processor()} ({os.cpu_count()} cores), {platform.system()}",
@@ -194,7 +195,8 @@ def tables(report):
     speed = report["speed"]
     lines += [
         "",
-        f"Photographs ({speed['processor']}, version {speed['version']}, commit {speed['commit']}):",
+        f"Photographs ({speed['processor']}, version {speed['version']}, commit {speed['commit']}; "
+        f"`{speed['command']}`):",
         "",
         "| photographs | sizes | frames a second, file to table | single pictures a second | share | "
         "share of those first published | the same finder on frames in memory | share | decoding |",
