@@ -1,13 +1,14 @@
 """Films with known truth: places found, identities kept, and frames a second beside single pictures.
 
-    python benchmarks/films.py [--toy]
+    python benchmarks/films.py [--toy] [--only extrema blobs speed]
 
 Quality: drawn films (imtorque.scenes.film_scene) are encoded by x264, read back, looked at and followed. A place counts
 where three quarters of the thing are seen; it is found where a place of the table lies within a quarter of its size.
 Speed: processor time of a film of photographs from file to table, all in one process on one thread, beside that of the
 same steps as the table of single pictures has them (detect_edges and the 50 strongest extrema of the same frames, held
 in memory, freed memory kept), and of the film's own finder on these frames. Rounds take turns. Writes
-benchmarks/results/films.json and the tables in docs/films.md.
+benchmarks/results/films.json and the tables in docs/films.md; with --only, the other parts stay as they were, each with
+the commit it was measured at.
 """
 
 import argparse
@@ -34,37 +35,43 @@ RESULTS = HERE / "results" / "films.json"
 PAGE = HERE.parent / "docs" / "films.md"
 BEGIN, END = "<!-- figures: benchmarks/films.py -->", "<!-- end of figures -->"
 SEEN = 0.75  # share of a thing that must be seen
-SEEDS = range(400, 410)  # none of those that anything was chosen on
+SEEDS = range(500, 510)  # none of those that anything was chosen on, or looked at before
 FILMS = {"extrema": 10, "blobs": 2}  # how many of them: blobs take a second a frame
+THEN = {
+    (480, 10): 147,
+    (480, 45): 88,
+    (1080, 10): 18.7,
+    (1080, 45): 12.5,
+}  # single pictures a second, as first published
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--frames", type=int, nargs=2, default=(500, 100), help="timed of 640 x 480 and of 1920 x 1080")
     parser.add_argument("--toy", action="store_true", help="small and short films: shows that everything runs")
+    parser.add_argument("--only", nargs="+", choices=[*FILMS, "speed"], default=[*FILMS, "speed"])
     options = parser.parse_args()
+    report = json.loads(options.out.read_text()) if options.out.exists() else {}
+    report = {name: report.get(name) for name in (*FILMS, "speed")}
     shape, frames, seeds = ((180, 320), 12, SEEDS[:1]) if options.toy else ((1080, 1920), 150, SEEDS)
     with tempfile.TemporaryDirectory() as folder:
-        quality = [
-            {"find": find, **followed(Path(folder), shape, frames, seeds[:films_looked_at], find)}
-            for find, films_looked_at in FILMS.items()
-        ]
-        pictures = {(120, 160): 6} if options.toy else {(480, 640): 500, (1080, 1920): 100}  # frames of each
-        speed = [
-            timed(Path(folder), picture, sizes, count, 1 if options.toy else options.rounds)
-            for picture, count in pictures.items()
-            for sizes in (SIZES_10, SIZES_45)
-        ]
-    report = {
-        "command": "python benchmarks/films.py" + (" --toy" if options.toy else ""),
-        "version": imtorque.__version__,
-        "commit": commit(),
-        "processor": f"{processor()} ({os.cpu_count()} cores), {platform.system()}",
-        "pyav": av.__version__,
-        "quality": quality,
-        "speed": speed,
-    }
+        for find in options.only:
+            if find == "speed":
+                pictures = (
+                    {(120, 160): 6}
+                    if options.toy
+                    else dict(zip(((480, 640), (1080, 1920)), options.frames, strict=True))
+                )
+                found = [
+                    timed(Path(folder), picture, sizes, count, 1 if options.toy else options.rounds)
+                    for picture, count in pictures.items()
+                    for sizes in (SIZES_10, SIZES_45)
+                ]
+            else:
+                found = followed(Path(folder), shape, frames, seeds[: FILMS[find]], find)
+            report[find] = {**measured_with(find, options), "found": found}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(report, indent=1) + "\n")
     text = tables(report)
@@ -72,6 +79,18 @@ def main():
         page = PAGE.read_text()
         PAGE.write_text(f"{page.partition(BEGIN)[0]}{BEGIN}\n{text}\n{END}{page.partition(END)[2]}")
     print(text)
+
+
+def measured_with(part, options):
+    """Return by what a part of the report was measured."""
+    frames = f" --rounds {options.rounds} --frames {options.frames[0]} {options.frames[1]}" if part == "speed" else ""
+    return {
+        "command": f"python benchmarks/films.py --only {part}" + (" --toy" if options.toy else frames),
+        "version": imtorque.__version__,
+        "commit": commit(),
+        "processor": f"{processor()} ({os.cpu_count()} cores), {platform.system()}",
+        "pyav": av.__version__,
+    }
 
 
 def followed(folder, shape, frames, seeds, find):
@@ -133,6 +152,7 @@ def timed(folder, shape, sizes, count, rounds):
         "film": lambda: films.process_video(film, folder / "timed", find=find, jobs=1),
         "decoding alone": lambda: [frame.number for frame in films.open_film(film).frames()],
     }
+    films.process_video(film, folder / "timed", find=find, jobs=1, limit=20)  # loads what is loaded once
     times = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
@@ -142,6 +162,7 @@ def timed(folder, shape, sizes, count, rounds):
     rates = {name: round(count / min(seconds), 2) for name, seconds in times.items()}
     return {
         "shape": shape,
+        "frames": count,
         "sizes": len(sizes),
         "frames_a_second": rates,
         "share_of_single_pictures": round(rates["film"] / rates["single pictures"], 3),
@@ -152,31 +173,44 @@ def timed(folder, shape, sizes, count, rounds):
 
 def tables(report):
     """Return the report as text and two tables in Markdown."""
-    drawn = report["quality"][0]
-    lines = [
-        f"Drawn films of {drawn['shape'][1]} × {drawn['shape'][0]}, {drawn['frames']} frames each "
-        f"({report['processor']}, version {report['version']}, commit {report['commit']}; `{report['command']}`):",
-        "",
-        "| looked for | films | true places | found | switches | in 1,500 places | false places | MOTA |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for row in report["quality"]:
+    drawn = [(find, report[find]) for find in FILMS if report[find]]
+    lines = []
+    if drawn:
+        first = drawn[0][1]["found"]
+        lines += [
+            f"Drawn films of {first['shape'][1]} × {first['shape'][0]}, {first['frames']} frames each:",
+            "",
+            "| looked for | films | true places | found | switches | in 1,500 places | false places | MOTA | at |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+    for find, part in drawn:
+        row = part["found"]
         lines.append(
-            f"| {row['find']} | {row['films']} | {row['true_places']:,} | {100 * row['found']:.1f} % | "
-            f"{row['switches']} | {row['switches_in_1500']} | {row['false_places']} | {row['mota']:.3f} |"
+            f"| {find} | {row['films']} | {row['true_places']:,} | {100 * row['found']:.1f} % | "
+            f"{row['switches']} | {row['switches_in_1500']} | {row['false_places']} | {row['mota']:.3f} | "
+            f"{part['version']}, commit {part['commit']} |"
         )
+    if not report["speed"]:
+        return "\n".join(lines)
+    speed = report["speed"]
     lines += [
         "",
+        f"Photographs ({speed['processor']}, version {speed['version']}, commit {speed['commit']}; "
+        f"`{speed['command']}`):",
+        "",
         "| photographs | sizes | frames a second, file to table | single pictures a second | share | "
-        "the same finder on frames in memory | share | decoding |",
-        "|---|---|---|---|---|---|---|---|",
+        "share of those first published | the same finder on frames in memory | share | decoding |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    for row in report["speed"]:
+    for row in speed["found"]:
         rates = row["frames_a_second"]
         decoding = rates["film"] / rates["decoding alone"]
+        then = THEN.get((row["shape"][0], row["sizes"]))
+        then_share = f"{100 * rates['film'] / then:.0f} %" if then else "–"
         lines.append(
             f"| {row['shape'][1]} × {row['shape'][0]} | {row['sizes']} | {rates['film']:.1f} | "
             f"{rates['single pictures']:.1f} | {100 * row['share_of_single_pictures']:.0f} % | "
+            f"{then_share} | "
             f"{rates['same finder, frames in memory']:.1f} | {100 * row['share_of_same_finder']:.0f} % | "
             f"{100 * decoding:.0f} % |"
         )

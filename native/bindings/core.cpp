@@ -220,19 +220,19 @@ void bind_extrema(nb::module_& m) {
     m.def(
         "extrema_of_field",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
-           bool free, int sign, long long count, bool end_scales, float least) {
+           bool free, int sign, long long count, bool end_scales, float least, bool near) {
             const Field field = edges.field(free);
             std::vector<Extremum> extrema;
             long long visited = 0;
             {
                 nb::gil_scoped_release release;
                 const Patches p = patches_of(field, heights, widths, areas, disk);
-                extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales, least}, &visited);
+                extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales, least, near}, &visited);
             }
             return std::tuple_cat(tuple_of(extrema), std::make_tuple(visited));
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
-        "least"_a);
+        "least"_a, "near"_a = false);
     m.def("always_bound", &always_bound, "yes"_a);
     // Rows of (bits of the value, k, y, x, tied): those inside `core`, moved by where the field begins in the picture.
     m.def(

@@ -21,11 +21,11 @@ struct Forces {
     Survey survey;
 };
 
-Forces forces_of(const Plane& image, double sigma, const Thresholds& thresholds, double scale) {
+Forces forces_of(const Plane& image, double sigma, const Thresholds& thresholds, const Shaping& shaping) {
     const size_t height = image.shape(0), width = image.shape(1);
     Forces found{make<float, 2>({height, width}), make<float, 2>({height, width}), {}};
     nb::gil_scoped_release release;
-    found.survey = canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, thresholds, scale,
+    found.survey = canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, thresholds, shaping,
                          found.fx.data(), found.fy.data());
     return found;
 }
@@ -41,17 +41,20 @@ void bind_edges(nb::module_& m) {
     m.def(
         "canny",
         [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale) {
-            auto [fx, fy, survey] = forces_of(image, sigma, {low, high, quantiles, automatic}, scale);
+            auto [fx, fy, survey] = forces_of(image, sigma, {low, high, quantiles, automatic}, {scale});
             return std::make_tuple(fx, fy);
         },
         "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a);
     m.def(
         "canny_field",
-        [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale) {
-            auto [fx, fy, survey] = forces_of(image, sigma, {low, high, quantiles, automatic}, scale);
+        [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale,
+           int directions, bool arc_length) {
+            auto [fx, fy, survey] =
+                forces_of(image, sigma, {low, high, quantiles, automatic}, {scale, directions, arc_length});
             return EdgeField(Plane(fx), Plane(fy), std::move(survey));
         },
-        "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a);
+        "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a, "directions"_a = 0,
+        "arc_length"_a = false);
     m.def(
         "automatic_thresholds",
         [](Plane image, double sigma) {
@@ -92,8 +95,8 @@ void bind_edges(nb::module_& m) {
             if (fx.shape(0) != fy.shape(0) || fx.shape(1) != fy.shape(1))
                 throw std::invalid_argument("fx and fy differ in shape");
             nb::gil_scoped_release release;
-            shape_forces(fx.data(), fy.data(), static_cast<long long>(fx.size()), strength_scale, directions,
-                         arc_length);
+            shape_forces(fx.data(), fy.data(), static_cast<long long>(fx.size()),
+                         {strength_scale, directions, arc_length});
         },
         "fx"_a, "fy"_a, "strength_scale"_a, "directions"_a, "arc_length"_a);
 }

@@ -214,7 +214,8 @@ bool search_tiles(const Field& field, const std::vector<Patch>& patches, int nar
     const Tiling tiling = cut_tiles(field.height, field.width, reach, reach, BoxTables<Number, 0, true>::kCellBytes,
                                     useful_threads(work), kBoundedStrip);
     if (tiling.shared) return false;
-    const float known = std::max(request.least, strength_of_some(field, patches, request, visited));
+    const float known =
+        request.near ? request.least : std::max(request.least, strength_of_some(field, patches, request, visited));
     if (known == 0) return false;
     Weakest weakest(request.count, known);
     std::mutex lock;
@@ -244,7 +245,8 @@ std::atomic<bool> always{false};
 bool worth_bounding(const Field& field, const std::vector<Patch>& patches, const Request& request) {
     const double volume = static_cast<double>(patches.size()) * field.height * field.width;
     const double least = request.end_scales ? 64e3 : 8e3;  // patches for each extremum
-    return always.load(std::memory_order_relaxed) || volume >= least * static_cast<double>(request.count);
+    return request.near || always.load(std::memory_order_relaxed) ||
+           volume >= least * static_cast<double>(request.count);
 }
 
 }  // namespace

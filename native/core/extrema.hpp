@@ -21,8 +21,9 @@ struct Found : Extremum {
 struct Request {
     int sign;
     long long count;
-    bool end_scales;  // whether extrema at the first and the last size count
-    float least;      // |value| of the weakest asked for
+    bool end_scales;    // whether extrema at the first and the last size count
+    float least;        // |value| of the weakest asked for
+    bool near = false;  // whether about `count` are that strong: then no better bound is looked for to begin with
 };
 
 // Both give the same result: sorted by falling |value|, then by (k, y, x). `visited` becomes the number of patches

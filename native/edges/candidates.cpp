@@ -62,13 +62,13 @@ std::pair<BitPlane, BitPlane> Candidates::above(float low, float high) const {
     return kept;
 }
 
-void Candidates::turn(double scale) {
+void Candidates::turn(const Shaping& shaping) {
     parallel_for(bands(), 0.3 * band_rows_ * width_, [&](int b) {
         Band& band = bands_[b];
         for (float& x : band.gx) x = -x;
         std::swap(band.gx, band.gy);
-        if (scale >= 0)
-            shape_forces(band.gx.data(), band.gy.data(), static_cast<long long>(band.gx.size()), scale, 0, false);
+        if (shaping.simple() && shaping.scale >= 0)
+            shape_forces(band.gx.data(), band.gy.data(), static_cast<long long>(band.gx.size()), shaping);
     });
 }
 
@@ -98,9 +98,21 @@ IMTORQUE_DISPATCH(static, place_row,
                    float* across, float* down, int* places, int* found),
                   (marked, kept, words, gx, gy, across, down, places, found))
 
+// Shape the vectors at these places of a row; returns how many of them are not 0 then, whose places come first.
+int shape_row(const Shaping& shaping, float* across, float* down, int* places, int count) {
+    int left = 0;
+    for (int i = 0; i < count; ++i) {
+        const int x = places[i];
+        shape_force(across[x], down[x], shaping);
+        places[left] = x;
+        left += across[x] != 0 || down[x] != 0;
+    }
+    return left;
+}
+
 }  // namespace
 
-Survey Candidates::spread(const BitPlane& kept, float* x, float* y) const {
+Survey Candidates::spread(const BitPlane& kept, const Shaping& shaping, float* x, float* y) const {
     std::vector<SurveyPart> parts(bands());
     std::vector<double> blocks = empty_blocks(height_, width_);
     parallel_for(bands(), 1.0 * band_rows_ * width_, [&](int b) {
@@ -113,6 +125,7 @@ Survey Candidates::spread(const BitPlane& kept, float* x, float* y) const {
             std::fill_n(down, width_, 0.0f);
             int found[2];
             place_row(bits_.row(v), kept.row(v), bits_.words(), gx, gy, across, down, places.data(), found);
+            if (!shaping.simple()) found[0] = shape_row(shaping, across, down, places.data(), found[0]);
             rows.look(v, across, down, places.data(), found[0]);
             gx += found[1];
             gy += found[1];

@@ -54,12 +54,12 @@ class Candidates {
     // Candidates that are stronger than `low`, and than `high`.
     std::pair<BitPlane, BitPlane> above(float low, float high) const;
 
-    // Turn every gradient to the direction of its edge, (g_y, -g_x); with `scale` 0 as a unit vector, with a positive
-    // one over it, with a negative one as it is.
-    void turn(double scale);
+    // Turn every gradient to the direction of its edge, (g_y, -g_x), and shape it where that is simple.
+    void turn(const Shaping& shaping);
 
-    // Write the vectors of the kept candidates, and 0 elsewhere; returns what a survey of them finds.
-    Survey spread(const BitPlane& kept, float* x, float* y) const;
+    // Write the vectors of the kept candidates, shaped where that was left, and 0 elsewhere; returns what a survey of
+    // them finds.
+    Survey spread(const BitPlane& kept, const Shaping& shaping, float* x, float* y) const;
 
   private:
     struct Band {

@@ -73,8 +73,8 @@ Thresholds automatic_thresholds(const float* image, int height, int width, doubl
     return automatic(image, height, width, sigma, found);
 }
 
-Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, double scale,
-             float* fx, float* fy) {
+Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds,
+             const Shaping& shaping, float* fx, float* fy) {
     std::vector<float> magnitudes(thresholds.quantiles ? static_cast<size_t>(height) * width : 0);
     const float least = thresholds.quantiles ? 0.0f : static_cast<float>(thresholds.low);
     Found found = find_maxima(image, height, width, sigma,
@@ -86,8 +86,8 @@ Survey canny(const float* image, int height, int width, double sigma, const Thre
     const auto [weak, strong] = candidates.above(static_cast<float>(t.low), static_cast<float>(t.high));
     BitPlane edges = keep_connected(weak, strong);
     remove_spare_corners(edges, candidates);
-    candidates.turn(scale);
-    return candidates.spread(edges, fx, fy);
+    candidates.turn(shaping);
+    return candidates.spread(edges, shaping, fx, fy);
 }
 
 }  // namespace imtorque

@@ -13,11 +13,21 @@ struct Thresholds {
     bool automatic;  // choose both from the histogram, as MATLAB's edge() does
 };
 
+// What becomes of a gradient at an edge: a unit vector where `scale` is 0, the gradient over it where it is positive,
+// itself where it is negative, with nothing else then; snapped to `directions` multiples of a turn where that is
+// positive; divided by the larger component of the unit vector for arc length.
+struct Shaping {
+    double scale;
+    int directions = 0;
+    bool arc_length = false;
+    bool simple() const { return directions == 0 && !arc_length; }
+};
+constexpr Shaping kAsIs{-1};
+
 // Canny's detector on a grey image with values in [0, 1]. Writes the gradient turned to the edge direction,
-// (fx, fy) = (g_y, -g_x), at edge pixels and zero elsewhere; with `scale` 0 its direction alone, as a unit vector, with
-// a positive one over it, with a negative one as it is. Returns what `survey` finds in these forces.
-Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds, double scale,
-             float* fx, float* fy);
+// (fx, fy) = (g_y, -g_x), and shaped, at edge pixels and zero elsewhere. Returns what `survey` finds in these forces.
+Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds,
+             const Shaping& shaping, float* fx, float* fy);
 
 // The thresholds that canny() chooses where they are automatic; both 0 for an image without gradients.
 Thresholds automatic_thresholds(const float* image, int height, int width, double sigma);
@@ -36,9 +46,10 @@ constexpr double kLowOfHigh = 0.4;
 template <class T>
 void to_grey(const T* pixels, long long count, int channels, double white, double offset, double scale, float* grey);
 
-// Turn gradients at edges into forces, in place: unit length, or length / strength_scale where that is positive;
-// snapped to `directions` multiples of a turn where that is positive; divided by the larger component of the unit
-// vector for arc length.
-void shape_forces(float* fx, float* fy, long long count, double strength_scale, int directions, bool arc_length);
+// Turn gradients at edges into forces, in place; the scale must not be negative.
+void shape_forces(float* fx, float* fy, long long count, const Shaping& shaping);
+
+// The same for one that is not 0.
+void shape_force(float& fx, float& fy, const Shaping& shaping);
 
 }  // namespace imtorque

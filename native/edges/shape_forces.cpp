@@ -66,34 +66,34 @@ IMTORQUE_INLINE void scale_forces_impl(float* __restrict fx, float* __restrict f
 IMTORQUE_DISPATCH(static, scale_forces, (float* fx, float* fy, int count, bool unit, float scale),
                   (fx, fy, count, unit, scale))
 
-void shape_one(float& fx, float& fy, double strength_scale, int directions, bool arc_length) {
+}  // namespace
+
+void shape_force(float& fx, float& fy, const Shaping& shaping) {
     const double length = std::hypot(static_cast<double>(fx), static_cast<double>(fy));
     double ux = fx / length, uy = fy / length;
-    if (directions > 0) {
-        const double turn = 2 * kPi / directions;
+    if (shaping.directions > 0) {
+        const double turn = 2 * kPi / shaping.directions;
         const double angle = std::round(std::atan2(uy, ux) / turn) * turn;
         ux = std::cos(angle);
         uy = std::sin(angle);
         if (std::fabs(ux) < 1e-12) ux = 0;
         if (std::fabs(uy) < 1e-12) uy = 0;
     }
-    double size = strength_scale > 0 ? length / strength_scale : 1.0;
-    if (arc_length) size /= std::max(std::fabs(ux), std::fabs(uy));
+    double size = shaping.scale > 0 ? length / shaping.scale : 1.0;
+    if (shaping.arc_length) size /= std::max(std::fabs(ux), std::fabs(uy));
     fx = static_cast<float>(ux * size);
     fy = static_cast<float>(uy * size);
 }
 
-}  // namespace
-
-void shape_forces(float* fx, float* fy, long long count, double strength_scale, int directions, bool arc_length) {
+void shape_forces(float* fx, float* fy, long long count, const Shaping& shaping) {
     in_chunks(count, 1, [&](long long from, long long to) {
-        if (directions == 0 && !arc_length) {
-            scale_forces(fx + from, fy + from, static_cast<int>(to - from), strength_scale <= 0,
-                         static_cast<float>(strength_scale));
+        if (shaping.simple()) {
+            scale_forces(fx + from, fy + from, static_cast<int>(to - from), shaping.scale <= 0,
+                         static_cast<float>(shaping.scale));
             return;
         }
         for (long long i = from; i < to; ++i)
-            if (fx[i] != 0 || fy[i] != 0) shape_one(fx[i], fy[i], strength_scale, directions, arc_length);
+            if (fx[i] != 0 || fy[i] != 0) shape_force(fx[i], fy[i], shaping);
     });
 }
 

@@ -62,12 +62,12 @@ void find_candidates(const float* window, int height, int width, double sigma, d
     const Search search{fine ? 0.0f : static_cast<float>(low), false, fine ? magnitudes.data() : nullptr};
     const Found found = find_maxima(window, height, width, sigma, search);
     if (!fine) {
-        found.candidates.spread(found.candidates.bits(), gx, gy);
+        found.candidates.spread(found.candidates.bits(), kAsIs, gx, gy);
         return;
     }
     *fine = count_finely(magnitudes.data(), width, core);
     const float least = least_low(fine->largest);
-    found.candidates.spread(found.candidates.above(least, least).first, gx, gy);
+    found.candidates.spread(found.candidates.above(least, least).first, kAsIs, gx, gy);
 }
 
 std::vector<long long> count_bins(const float* window, int height, int width, double sigma, const Part& core,
@@ -195,8 +195,8 @@ bool connect_edges(float* gx, float* gy, int height, int width, float low, float
     for (const size_t i : seeds) places.push_back(i / width * stride + i % width);
     BitPlane edges = keep_connected(candidates.bits(), candidates.above(low, high).second, places);
     const std::vector<size_t> left = remove_spare_corners(edges, candidates, rounds);
-    candidates.turn(-1);
-    candidates.spread(edges, gx, gy);
+    candidates.turn(kAsIs);
+    candidates.spread(edges, kAsIs, gx, gy);
     return std::any_of(left.begin(), left.end(), [&](size_t place) {
         const int y = static_cast<int>(place / stride), x = static_cast<int>(place % stride);
         return y >= core.top && y < core.bottom && x >= core.left && x < core.right;

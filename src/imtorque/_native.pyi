@@ -74,6 +74,8 @@ def canny_field(
     quantiles: bool,
     automatic: bool,
     scale: float,
+    directions: int = 0,
+    arc_length: bool = False,
 ) -> EdgeField: ...
 def automatic_thresholds(
     image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -386,6 +388,7 @@ def extrema_of_field(
     count: int,
     end_scales: bool,
     least: float,
+    near: bool = False,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],

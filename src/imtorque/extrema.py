@@ -140,6 +140,17 @@ def find_extrema(
     return _each(source, find)
 
 
+def expected_extrema(edges: Edges, sizes: Sizes, *, sign: Sign | None, count: int, threshold: float) -> Extrema:
+    """Return what `find_extrema` does, in half the time where about `count` extrema are above the threshold.
+
+    So it is in a film, where the frame before tells how strong they are.
+    """
+    array = sizes_for(edges, sizes)
+    patches = patch_arrays(edges, array, "square", 2.0, "signed")
+    k, y, x, value, _ = _native.extrema_of_field(edges._field, *patches, sign or 0, count, True, threshold, True)
+    return Extrema(y, x, array[k], value)
+
+
 def _each(frames: Iterable[Edges | Image], find: Callable[[Edges], Extrema]) -> Iterator[Extrema]:
     """Yield what is found in each frame; what a frame leaves of its memory serves the next."""
     _native.keep_memory(True)

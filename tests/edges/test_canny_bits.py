@@ -76,11 +76,12 @@ def test_forces_come_in_the_length_that_is_asked_for(scale, image, options):
         assert_array_equal(ours.view(np.int32), plain.view(np.int32))
 
 
-@given(pictures(), thresholds, st.sampled_from([0.0, 0.13]), st.sampled_from([1, 2, 5]))
-def test_forces_are_surveyed_as_they_are_written(image, options, scale, threads):
+@given(pictures(), thresholds, st.sampled_from([0.0, 0.13]), st.sampled_from([0, 8]), st.booleans(), st.integers(1, 5))
+def test_forces_are_shaped_and_surveyed_as_they_are_written(image, options, scale, directions, arc_length, threads):
     _native.set_num_threads(threads)
-    field = _native.canny_field(image, 1.0, **options, scale=scale)
-    fx, fy = _native.canny(image, 1.0, **options, scale=scale)
+    field = _native.canny_field(image, 1.0, **options, scale=scale, directions=directions, arc_length=arc_length)
+    fx, fy = _native.canny(image, 1.0, **options, scale=-1.0)
+    _native.shape_forces(fx, fy, scale, directions, arc_length)
     assert_array_equal(field.fx.view(np.int32), fx.view(np.int32))
     assert_array_equal(field.fy.view(np.int32), fy.view(np.int32))
     again = _native.EdgeField(fx, fy)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import naive
-from imtorque import Extrema, detect_edges, find_extrema, synthetic
-from imtorque.films import FrameBlobs, FrameExtrema
+from imtorque import Extrema, detect_edges, extrema, find_extrema, synthetic
+from imtorque.films import FrameBlobs, FrameExtrema, detecting
 from imtorque.moments import openness
 from strategies import edge_fields
 
@@ -17,10 +17,10 @@ from strategies import edge_fields
 def test_openness_follows_its_definition(edges, data):
     places = st.tuples(st.integers(-3, 20), st.integers(-3, 20), st.integers(0, 9), st.integers(0, 9))
     y, x, up, left = (np.array(v) for v in zip(*data.draw(st.lists(places, min_size=1, max_size=5)), strict=True))
-    extrema = Extrema(y, x, np.stack([2 * up + 1, 2 * left + 1], axis=1), np.ones(len(y)))
+    places = Extrema(y, x, np.stack([2 * up + 1, 2 * left + 1], axis=1), np.ones(len(y)))
     fx, fy = (np.rint(np.float64(edges.steps) * force) / edges.steps for force in (edges.fx, edges.fy))  # as they count
     expected = [naive.openness(fx, fy, *place) for place in zip(y, x, 2 * up + 1, 2 * left + 1, strict=True)]
-    found = openness(edges, extrema)
+    found = openness(edges, places)
     turns = np.isfinite(expected) & (np.array(expected) < 1e3)  # beyond, rounding decides
     assert_allclose(found[turns], np.array(expected)[turns], rtol=1e-2, atol=1e-2)
 
@@ -49,6 +49,53 @@ def test_a_bar_across_the_frame_is_no_thing_and_a_disc_beside_it_is():
 def test_nothing_is_found_in_noise():
     frame = np.random.default_rng(0).normal(128, 6, (160, 200)).clip(0, 255).astype(np.uint8)
     assert len(FrameExtrema()(frame)) == 0
+
+
+@given(edge_fields(), st.lists(st.integers(0, 9), min_size=1, unique=True), st.integers(0, 12), st.data())
+def test_expected_extrema_are_those_that_are_found(edges, halves, count, data):
+    sizes = [2 * half + 1 for half in sorted(halves)]
+    every = find_extrema(edges, sizes)
+    strengths = [0.0, 0.1, 5.0, *np.abs(every.value).tolist()]
+    threshold = data.draw(st.sampled_from(strengths))
+    sign = data.draw(st.sampled_from([None, 1, -1]))
+    expected = find_extrema(edges, sizes, sign=sign, count=count, threshold=threshold)
+    found = extrema.expected_extrema(edges, sizes, sign=sign, count=count, threshold=threshold)
+    for name in ("y", "x", "size", "value"):
+        assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def many_things(count, seed):
+    """Discs of falling contrast on a grid, with a bar through some."""
+    rng = np.random.default_rng(seed)
+    picture = np.full((240, 320), 0.4)
+    for k in range(count):
+        centre = 16 + 30 * (k // 10) + rng.integers(-3, 4), 16 + 30 * (k % 10) + rng.integers(-3, 4)
+        picture = synthetic.paint(picture, synthetic.disc((240, 320), centre, 6 + k % 4), 1 - 0.004 * k)
+    picture[100:106] = 0.8
+    return picture
+
+
+def test_what_is_found_does_not_depend_on_the_frames_before(monkeypatch):
+    asked = {"find_extrema": [], "expected_extrema": []}
+    for name, counts in asked.items():
+        search = getattr(extrema, name)
+        monkeypatch.setattr(
+            detecting,
+            name,
+            lambda *given, count, search=search, counts=counts, **more: (
+                counts.append(count) or search(*given, count=count, **more)
+            ),
+        )
+    find = FrameExtrema(sizes=(9, 13, 17, 21), count=12)
+    frames = [many_things(count, seed) for seed, count in enumerate((60, 60, 12, 60, 3, 60, 60, 0, 60))]
+    in_order = [find(frame) for frame in frames]
+    assert min(asked["expected_extrema"]) < max(asked["find_extrema"])  # fewer, where they were enough before
+    assert 1 < len(asked["find_extrema"]) < len(frames)  # where frames are unlike those before, all are looked for
+    for frame, found in zip(frames, in_order, strict=True):
+        detecting._before[0] = None, 0, 0.0
+        alone = find(frame)
+        for name in ("y", "x", "size", "value"):
+            assert_array_equal(getattr(found, name), getattr(alone, name))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 4), (9, 200)])

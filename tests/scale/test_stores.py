@@ -85,6 +85,13 @@ def test_the_strongest_extrema_are_the_first_of_all(tmp_path):
     assert_same_rows(tmp_path / "out" / "extrema.csv", imtorque.find_extrema(edges, SIZES, count=20))
 
 
+def test_blobs_of_the_whole_picture_are_refused_by_name(tmp_path):
+    message = r"blobs are those of find_blobs\(\.\.\., recipe=.paper.\) here.* got 'contours'"
+    with pytest.raises(ValueError, match=message):
+        process_picture(np.eye(30), tmp_path / "out", [3, 5], outputs=("blobs",), recipe="contours")
+    assert not (tmp_path / "out").exists()
+
+
 def test_blobs_are_those_of_the_papers_recipe(tmp_path):
     sizes = list(range(5, 32, 4))
     process_picture(picture(), tmp_path / "out", sizes, ["blobs"], tile=64, jobs=1)

@@ -93,16 +93,15 @@ def detect_edges(
     bottom = low if low is not None else 0.4 * (top or 0.0)
     per_unit = 1.0 if use_quantiles else unit
     scale = 0.0 if force == "unit" else RAW if strength_scale is None else strength_scale / unit
-    at_once = directions is None and not length_correction  # else forces are shaped where edges are, not candidates
     thresholds = ((bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, top is None)
-    if at_once and scale != RAW and picture.mask is None:
-        return Edges._of_field(_native.canny_field(grey, sigma, *thresholds, scale))
-    fx, fy = _native.canny(grey, sigma, *thresholds, scale if at_once else RAW)
+    if scale != RAW and picture.mask is None:
+        return Edges._of_field(_native.canny_field(grey, sigma, *thresholds, scale, directions or 0, length_correction))
+    fx, fy = _native.canny(grey, sigma, *thresholds, RAW)
     if picture.mask is not None:
         fx[~picture.mask] = fy[~picture.mask] = 0
     if scale == RAW:
-        scale, at_once = _typical_strength(fx, fy), False
-    if not at_once and (scale > 0 or force == "unit"):
+        scale = _typical_strength(fx, fy)
+    if scale > 0 or force == "unit":
         _native.shape_forces(fx, fy, scale, directions or 0, length_correction)
     return Edges._adopt(fx, fy)
 

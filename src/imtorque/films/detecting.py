@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from imtorque._types import Extrema, Float32Array, Image, Sign
+from imtorque._types import Edges, Extrema, Float32Array, Image, Sign
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.edges.canny import STEEPEST
-from imtorque.extrema import find_extrema, suppress_overlaps
+from imtorque.extrema import expected_extrema, find_extrema, suppress_overlaps
 from imtorque.finding import Blobs, find_blobs
 from imtorque.images import Picture
 from imtorque.moments import openness
@@ -25,6 +25,7 @@ from imtorque.torque import default_sizes
 Finder = Callable[[Image], Extrema]
 
 CANDIDATES = 2, 5000  # extrema looked at for each that is wanted; pixels for each, where that makes more
+SPARE, WEAKER = 1.125, 0.9  # times as many as were enough in the frame before are tried first, and a bit weaker ones
 FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
 ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
 TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
@@ -83,12 +84,42 @@ class FrameExtrema:
             length_correction=True,
         )
         # Overlaps, lines and corners are among them, the more the larger the frame.
-        count = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
-        sizes = self.sizes or usual_sizes(picture.shape)
-        strong = find_extrema(edges, sizes, sign=self.sign, count=count, threshold=self.threshold)
+        most = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
+        kind, before = (self, picture.shape), _before[0]
+        tried, weakest = before[1:] if before[0] == kind else (most, 0.0)
+        tried = min(tried, most)
+        strong = self._strong(edges, tried, weakest)
+        found, enough = self._apart(edges, strong)
+        if tried < enough <= most:
+            strong = self._strong(edges, most, 0.0)
+            found, enough = self._apart(edges, strong)
+        _before[0] = kind, math.ceil(SPARE * enough), float(abs(strong.value[-1])) if len(strong) else 0.0
+        return found
+
+    def _strong(self, edges: Edges, count: int, weakest: float) -> Extrema:
+        """Return the strongest extrema; quickly, where the weakest of them is about as strong as it is said to be."""
+        sizes, least = self.sizes or usual_sizes(edges.shape), max(self.threshold, WEAKER * weakest)
+        if weakest > 0:
+            strong = expected_extrema(edges, sizes, sign=self.sign, count=count, threshold=least)
+            if len(strong) == count or least == self.threshold:
+                return strong
+        return find_extrema(edges, sizes, sign=self.sign, count=count, threshold=self.threshold)
+
+    def _apart(self, edges: Edges, strong: Extrema) -> tuple[Extrema, int]:
+        """Return what is found among the strongest extrema, and how many of them were enough for that.
+
+        More candidates are weaker ones, which change nothing once there are as many places as are wanted.
+        """
         closed = strong[openness(edges, strong) <= self.openness]
         apart = suppress_overlaps(closed, self.overlap)
-        return apart if len(apart) <= self.count else apart[: self.count]
+        kept = apart if len(apart) <= self.count else apart[: self.count]
+        if len(kept) < max(self.count, 1):
+            return kept, len(strong) + 1
+        return kept, int(np.count_nonzero(np.abs(strong.value) >= abs(kept.value[-1])))
+
+
+# Of the frame before: the finder and the shape, how many candidates to try next, and the strength of the weakest.
+_before: list[tuple[Any, int, float]] = [(None, 0, 0.0)]
 
 
 @cache

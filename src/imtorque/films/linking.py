@@ -138,6 +138,8 @@ def links_in_rounds(
     trust = (tracks.seen / (tracks.seen + ESTABLISHED) * FADING ** (tracks.hidden - 1))[:, None]
     rows = columns = np.zeros(0, np.intp)
     for who, near in ((known, NEAR), (young, NEAR), (known, 1.0), (~known, 1.0)):
+        if not who.any():
+            continue
         worth = trust * np.maximum(1 - cost / near**2, 0)
         worth[~who] = 0
         more, places = best_links(worth)

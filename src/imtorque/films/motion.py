@@ -93,12 +93,10 @@ class Tracks:
         larger, stronger = np.log2(size / self.size[rows]), self.stronger(rows, torque)
         noise = NOISE**2 * (1 + (larger / UNLIKE) ** 2 + (stronger / FADED) ** 2)
         like = NOISE**2 / noise
-        self._choose(rows, place, size)
-        beyond, far = self._beyond(self.quick, rows, place, size)
-        self.quick.take_over(rows, beyond, noise, TURNED * like**2 * far)
-        beyond, far = self._beyond(self.steady, rows, place, size)
-        noise *= 1 + np.minimum(far / (ODD**2 * (self.steady.doubt[rows] + noise)), OUTLIER)
-        self.steady.take_over(rows, beyond, noise, 0.0)
+        (of_quick, quick), (of_steady, steady) = self._chosen(rows, place, size)
+        self.quick.take_over(rows, of_quick, noise, TURNED * like**2 * quick)
+        noise *= 1 + np.minimum(steady / (ODD**2 * (self.steady.doubt[rows] + noise)), OUTLIER)
+        self.steady.take_over(rows, of_steady, noise, 0.0)
         # What is larger than ever was seen in part before; what is smaller may be a part now.
         taken = np.maximum(1 / (self.seen[rows] + 1), TAKEN * np.where(larger > 0, 1.0, like))
         self.size[rows] *= 2 ** (taken * larger)
@@ -106,12 +104,19 @@ class Tracks:
         self.seen[rows] += 1
         self.hidden[rows] = 0
 
-    def _choose(self, rows: IntArray, place: FloatArray, size: FloatArray) -> None:
-        """Where one way has led to a place and the other has not, go on from the one that has."""
-        quick, steady = (self._beyond(way, rows, place, size)[1] for way in (self.quick, self.steady))
+    def _chosen(
+        self, rows: IntArray, place: FloatArray, size: FloatArray
+    ) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+        """Return how far places are from either way; where only one has led there, both go on from it."""
+        of_quick, quick = self._beyond(self.quick, rows, place, size)
+        of_steady, steady = self._beyond(self.steady, rows, place, size)
         back, away = (quick > BACK**2) & (steady < quick), (steady > AWAY**2) & (quick < steady)
-        self.quick.rows[rows[back]] = self.steady.rows[rows[back]]
-        self.steady.rows[rows[away]] = self.quick.rows[rows[away]]
+        if back.any() or away.any():  # never both of one track
+            self.quick.rows[rows[back]] = self.steady.rows[rows[back]]
+            self.steady.rows[rows[away]] = self.quick.rows[rows[away]]
+            of_quick[back], of_steady[away] = of_steady[back], of_quick[away]
+            quick[back], steady[away] = steady[back], quick[away]
+        return (of_quick, quick), (of_steady, steady)
 
     def _beyond(self, way: Way, rows: IntArray, place: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how far places are from where they are expected, beyond what a part of the thing may be off.

@@ -167,6 +167,11 @@ def process_picture(
     """
     if table not in FORMATS:
         raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
+    if recipe in ("contours", "paper"):
+        raise ValueError(
+            'recipe must be one of strengthened edges; blobs are those of find_blobs(..., recipe="paper") here, '
+            f'because recipe="contours" judges things by all others in the picture, got {recipe!r}'
+        )
     picture, folder = as_source(source), Path(out).absolute()
     edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)
     torque = TorqueSettings(chosen_sizes(sizes, picture.shape), patch, alpha, pattern, polarity)
