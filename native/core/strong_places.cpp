@@ -32,13 +32,14 @@ struct SmallField {
 // `sums` has room for a row, and zeros behind it. The rows of a whole block are added in one pass.
 IMTORQUE_INLINE void sum_blocks_impl(const float* rows, int count, int width, float* __restrict sums,
                                      float* __restrict out) {
-    const float *second = rows + width, *third = second + width, *fourth = third + width;
-    if (count == kBlock)
+    if (count == kBlock) {
+        const float *second = rows + width, *third = second + width, *fourth = third + width;
         for (int x = 0; x < width; ++x) sums[x] = ((rows[x] + second[x]) + third[x]) + fourth[x];
-    else
+    } else {
         std::copy_n(rows, width, sums);
-    for (int y = 1; y < count && count < kBlock; ++y)
-        for (int x = 0; x < width; ++x) sums[x] += rows[static_cast<size_t>(y) * width + x];
+        for (int y = 1; y < count; ++y)
+            for (int x = 0; x < width; ++x) sums[x] += rows[static_cast<size_t>(y) * width + x];
+    }
     for (int u = 0; kBlock * u < width; ++u) {
         const float* block = sums + kBlock * u;
         out[u] = (block[0] + block[1]) + (block[2] + block[3]);
