@@ -1123,6 +1123,22 @@ def ground_distance(inside):
     return distance
 
 
+def smooth_plane(plane, weights):
+    """Return a plane correlated with a symmetric kernel along columns, then rows, mirrored beyond its border."""
+    for _ in range(2):
+        n, out = len(plane), np.empty_like(plane)
+        mirror = [*range(n), *reversed(range(n))]
+        for i, j in np.ndindex(plane.shape):
+            total = float(plane[i, j]) * weights[0]
+            for k in range(len(weights) - 1, 0, -1):
+                total += (
+                    float(plane[mirror[(i - k) % (2 * n)], j]) + float(plane[mirror[(i + k) % (2 * n)], j])
+                ) * weights[k]
+            out[i, j] = total
+        plane = out.T
+    return plane
+
+
 def best_outline_gain(gain, stiffness):
     """Return the largest sum of gains of a closed path over directions, less stiffness times the squared steps of it.
 

@@ -8,6 +8,7 @@
 #include "finding/distance.hpp"
 #include "finding/forest.hpp"
 #include "finding/outlines.hpp"
+#include "finding/smoothing.hpp"
 
 namespace imtorque {
 namespace {
@@ -205,6 +206,18 @@ void bind_choice(nb::module_& m) {
             return distance;
         },
         "inside"_a);
+    m.def(
+        "smooth_plane",
+        [](Plane plane, In<double, 1> weights) {
+            if (!weights.size()) throw std::invalid_argument("there must be a weight");
+            auto out = make<float, 2>({plane.shape(0), plane.shape(1)});
+            const std::vector<double> half(weights.data(), weights.data() + weights.size());
+            nb::gil_scoped_release release;
+            smooth_plane(plane.data(), static_cast<int>(plane.shape(0)), static_cast<int>(plane.shape(1)), half,
+                         out.data());
+            return out;
+        },
+        "plane"_a, "weights"_a);
     m.def(
         "climb",
         [](Plane plane, In<uint8_t, 2> inside) {

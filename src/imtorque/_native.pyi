@@ -256,6 +256,10 @@ def extremal_regions(
 def ground_distance(
     inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+def smooth_plane(
+    plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def climb(
     plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],

@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import ndimage
 
 import naive
 from imtorque import _native
 from imtorque.finding.choice import choose_set
 from imtorque.finding.forest import grow_forest
+from imtorque.finding.regions import smoothed, without_holes
 
 SHAPE = (12, 14)
 
@@ -132,6 +134,31 @@ def test_distances_are_to_the_nearest_ground(inside):
     inside = inside.copy()
     inside[0, 0] = False
     assert_allclose(_native.ground_distance(inside.view(np.uint8)), naive.ground_distance(inside), rtol=1e-6)
+
+
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9),
+        elements=st.floats(-9, 9, width=32),
+    ),
+    hnp.arrays(np.float64, st.integers(1, 12), elements=st.floats(0, 1)),
+)
+def test_a_smoothed_plane_is_its_definition(plane, weights):
+    assert_array_equal(_native.smooth_plane(plane, weights), naive.smooth_plane(plane, weights))
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.floats(0.3, 9), st.sampled_from([3, 4]))
+def test_smoothing_is_that_of_scipy(height, width, sigma, truncate):
+    plane = np.random.default_rng(height * width).normal(size=(height, width)).astype(np.float32)
+    assert_allclose(
+        smoothed(plane, sigma, truncate), ndimage.gaussian_filter(plane, sigma, truncate=truncate), atol=1e-6
+    )
+
+
+@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9)))
+def test_holes_are_what_the_rim_does_not_reach(mask):
+    assert_array_equal(without_holes(mask), ndimage.binary_fill_holes(mask))
 
 
 def test_without_ground_all_distances_are_alike_and_large():

@@ -16,9 +16,7 @@ Found = tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Arr
 
 def extremal(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Found:
     """Return the bright components at all levels of the smoothed plane, within the range of diameters."""
-    from scipy import ndimage
-
-    smooth = ndimage.gaussian_filter(plane, max(0.7, diameter / 25))
+    smooth = smoothed(plane, max(0.7, diameter / 25))
     low, high = np.quantile(smooth, [0.002, 0.998])
     scaled = ((smooth - low) / max(high - low, 1e-6)).clip(0, 1)
     areas = (0.5 * smallest**2, 1.1 * largest**2)
@@ -32,7 +30,7 @@ def parted(plane: Float32Array, smallest: float, largest: float, diameter: float
     """Return the pieces of regions above several thresholds, parted by their distance from the ground."""
     from scipy import ndimage
 
-    smooth = ndimage.gaussian_filter(plane, max(0.7, diameter / 25))
+    smooth = smoothed(plane, max(0.7, diameter / 25))
     ground, cut = float(np.median(smooth[::2, ::2])), otsu(smooth)
     ground = min(ground, cut)
     local = ndimage.uniform_filter(smooth, int(3 * diameter) | 1)
@@ -43,6 +41,13 @@ def parted(plane: Float32Array, smallest: float, largest: float, diameter: float
     y, x, radii = (np.concatenate([part[i] for part in parts]) for i in range(3))
     level = np.repeat(np.arange(len(parts), dtype=np.float32), [len(part[0]) for part in parts])
     return y, x, radii, level, np.zeros(len(y), np.float32)
+
+
+def smoothed(plane: Float32Array, sigma: float, truncate: float = 4) -> Float32Array:
+    """Return what `scipy.ndimage.gaussian_filter` does, to the bit, in less time."""
+    reach = int(truncate * sigma + 0.5)
+    weights = np.exp(-0.5 / sigma**2 * np.arange(-reach, reach + 1) ** 2)
+    return _native.smooth_plane(np.ascontiguousarray(plane, np.float32), (weights / weights.sum())[reach:])
 
 
 def otsu(plane: Float32Array) -> float:
@@ -65,16 +70,17 @@ Pieces = tuple[Float32Array, Float32Array, Float32Array]
 
 def _pieces(mask: NDArray[np.bool_], smallest: float, largest: float, widths: tuple[float, ...]) -> list[Pieces]:
     """Return centres and outlines of the pieces of a mask: the hills of its distance transform, smoothed."""
-    from scipy import ndimage
-
-    filled = ndimage.binary_fill_holes(mask)
+    filled = without_holes(mask)
     distance = _native.ground_distance(filled.view(np.uint8))
-    return [
-        _hills(
-            ndimage.gaussian_filter(distance, max(width, 0.5), truncate=3), filled, 0.4 * smallest**2, 1.3 * largest**2
-        )
-        for width in widths
-    ]
+    areas = (0.4 * smallest**2, 1.3 * largest**2)
+    return [_hills(smoothed(distance, max(width, 0.5), truncate=3), filled, *areas) for width in widths]
+
+
+def without_holes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a mask and whatever of the ground the picture's rim does not reach."""
+    rim = np.ones_like(mask)
+    rim[1:-1, 1:-1] = False
+    return np.logical_not(_native.flood((~mask).view(np.uint8), rim.view(np.uint8)))
 
 
 def _hills(plane: Float32Array, inside: NDArray[np.bool_], smallest: float, largest: float) -> Pieces:
