@@ -84,6 +84,24 @@ def called_time(pictures, sizes):
     return float(np.mean(taken))
 
 
+def taught(picture, runs):
+    """Return the time to teach a finder, and those to predict a megapixel: by the kinds it chose, and by others."""
+    lessons = [cells(256, seed) for seed in range(1, 5)]
+    pictures, boxes = [p for p, _ in lessons], [b for _, b in lessons]
+    start = time.perf_counter()
+    finder = imtorque.ObjectFinder().fit(pictures, boxes)
+    times = {"teach, 4 pictures": time.perf_counter() - start, "kinds chosen": ", ".join(finder.setting_.kinds)}
+    finders = {"": finder}
+    for kinds in (("torque",), ("torque", "threshold", "log", "radial")):
+        finders[f", by {', '.join(kinds)}"] = imtorque.ObjectFinder([kinds]).fit(pictures, boxes)
+    for name, own in finders.items():
+        for threads in (1, 2):
+            imtorque.set_num_threads(threads)
+            taken = seconds(lambda own=own: own.predict(picture), runs)
+            times[f"predict, a megapixel, {threads} threads{name}"] = taken / (picture.size / 1e6)
+    return times
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
@@ -99,16 +117,7 @@ def main():
         pictures = [record.image() for record in part.test[:PICTURES]]
         rows.append(row(part.name, pictures, marked_sizes(part.training), arguments.runs))
 
-    lessons = [cells(256, seed) for seed in range(1, 5)]
-    start = time.perf_counter()
-    finder = imtorque.ObjectFinder().fit([p for p, _ in lessons], [boxes for _, boxes in lessons])
-    learning = time.perf_counter() - start
-    megapixels = picture.size / 1e6
-    learned = {"teach, 4 pictures": learning}
-    for threads in (1, 2):
-        imtorque.set_num_threads(threads)
-        name = f"predict, a megapixel, {threads} threads"
-        learned[name] = seconds(lambda: finder.predict(picture), arguments.runs) / megapixels
+    learned = taught(picture, arguments.runs)
     head = {"benchmark": "finding", "version": imtorque.__version__, "machine": platform.machine()}
     result = {**head, "cores": os.cpu_count(), "runs": arguments.runs, "rows": rows, "learned": learned}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +126,7 @@ def main():
         times = (f"{name} {entry[name]:.3f} s" for name in ("find_blobs", "blob_log", "blob_log, reduced"))
         print(f"{entry['pictures']:22} {', '.join(times)}; ratios {entry['ratio']:.2f}, {entry['ratio, reduced']:.2f}")
     for name, taken in learned.items():
-        print(f"{name:34} {taken:.2f} s")
+        print(f"{name:75}", taken if isinstance(taken, str) else f"{taken:.2f} s")
 
 
 if __name__ == "__main__":

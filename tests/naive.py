@@ -1139,6 +1139,16 @@ def smooth_plane(plane, weights):
     return plane
 
 
+def box_mean(plane, size):
+    """Return the mean of size columns around each pixel, then rows, mirrored beyond the border."""
+    for _ in range(2):
+        n = len(plane)
+        mirror = [*range(n), *reversed(range(n))]
+        rows = [[mirror[(i - size // 2 + k) % (2 * n)] for k in range(size)] for i in range(n)]
+        plane = np.array([plane[own].astype(np.float64).mean(axis=0) for own in rows], np.float32).T
+    return plane
+
+
 def best_outline_gain(gain, stiffness):
     """Return the largest sum of gains of a closed path over directions, less stiffness times the squared steps of it.
 

@@ -8,6 +8,7 @@
 #include "finding/distance.hpp"
 #include "finding/forest.hpp"
 #include "finding/outlines.hpp"
+#include "finding/ranks.hpp"
 #include "finding/smoothing.hpp"
 
 namespace imtorque {
@@ -219,18 +220,49 @@ void bind_choice(nb::module_& m) {
         },
         "plane"_a, "weights"_a);
     m.def(
+        "ranked",
+        [](Plane plane, In<int64_t, 1> places) {
+            const std::vector<int64_t> ranks(places.data(), places.data() + places.size());
+            for (int64_t rank : ranks)
+                if (rank < 0 || rank >= static_cast<int64_t>(plane.size()))
+                    throw std::invalid_argument("a rank is out of range");
+            std::vector<float> found;
+            {
+                nb::gil_scoped_release release;
+                found = ranked(plane.data(), plane.size(), ranks);
+            }
+            return array_of(found);
+        },
+        "plane"_a, "ranks"_a);
+    m.def(
+        "box_mean",
+        [](Plane plane, int size) {
+            if (size < 1) throw std::invalid_argument("size must be at least 1");
+            auto out = make<float, 2>({plane.shape(0), plane.shape(1)});
+            nb::gil_scoped_release release;
+            box_mean(plane.data(), static_cast<int>(plane.shape(0)), static_cast<int>(plane.shape(1)), size,
+                     out.data());
+            return out;
+        },
+        "plane"_a, "size"_a);
+    m.def(
         "climb",
         [](Plane plane, In<uint8_t, 2> inside) {
             if (plane.shape(0) != inside.shape(0) || plane.shape(1) != inside.shape(1))
                 throw std::invalid_argument("planes differ in shape");
             auto labels = make<int32_t, 2>({plane.shape(0), plane.shape(1)});
-            int32_t summits = 0;
+            std::vector<Hill> hills;
             {
                 nb::gil_scoped_release release;
-                summits = climb(plane.data(), inside.data(), static_cast<int>(plane.shape(0)),
-                                static_cast<int>(plane.shape(1)), labels.data());
+                hills = climb(plane.data(), inside.data(), static_cast<int>(plane.shape(0)),
+                              static_cast<int>(plane.shape(1)), labels.data());
             }
-            return std::make_tuple(labels, summits);
+            auto table = make<int64_t, 2>({hills.size(), 3});
+            for (size_t i = 0; i < hills.size(); ++i) {
+                const int64_t row[3] = {hills[i].area, hills[i].y, hills[i].x};
+                std::copy(row, row + 3, table.data() + 3 * i);
+            }
+            return std::make_tuple(labels, table);
         },
         "plane"_a, "inside"_a);
     m.def(

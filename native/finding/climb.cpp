@@ -2,11 +2,10 @@
 #include "finding/climb.hpp"
 
 #include <cstddef>
-#include <vector>
 
 namespace imtorque {
 
-int32_t climb(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels) {
+std::vector<Hill> climb(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels) {
     const std::size_t pixels = static_cast<std::size_t>(height) * width;
     std::vector<int32_t> up(pixels);
     int32_t summits = 0;
@@ -24,15 +23,20 @@ int32_t climb(const float* plane, const uint8_t* inside, int height, int width, 
                 }
             if (up[p] == p) labels[p] = ++summits;
         }
+    std::vector<Hill> hills(summits);
     std::vector<int32_t> path;
-    for (std::size_t p = 0; p < pixels; ++p) {
-        if (!inside[p] || labels[p]) continue;
-        path.clear();
-        int32_t q = static_cast<int32_t>(p);
-        for (; !labels[q]; q = up[q]) path.push_back(q);
-        for (int32_t passed : path) labels[passed] = labels[q];
-    }
-    return summits;
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const int32_t p = y * width + x;
+            if (!inside[p]) continue;
+            path.clear();
+            int32_t q = p;
+            for (; !labels[q]; q = up[q]) path.push_back(q);
+            for (int32_t passed : path) labels[passed] = labels[q];
+            Hill& hill = hills[labels[p] - 1];
+            ++hill.area, hill.y += y, hill.x += x;
+        }
+    return hills;
 }
 
 }  // namespace imtorque

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace imtorque {
 
+struct Hill {
+    int64_t area = 0, y = 0, x = 0;  // of its pixels: how many, and the sums of their places
+};
+
 // Pixels where `inside` is not 0 climb to the highest of their eight neighbours inside until none is higher; those that
-// reach one summit get its number, from 1 in order of the summits' places; others 0. Returns the number of summits.
-int32_t climb(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels);
+// reach one summit get its number, from 1 in order of the summits' places; others 0. Returns the hills in this order.
+std::vector<Hill> climb(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels);
 
 }  // namespace imtorque

@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/parallel.hpp"
+#include "core/simd.hpp"
 #include "finding/outlines.hpp"
 
 namespace imtorque {
@@ -17,6 +22,59 @@ void in_chunks(int count, const std::function<void(int)>& task) {
         for (int i = chunk * kChunk; i < std::min(count, (chunk + 1) * kChunk); ++i) task(i);
     });
 }
+
+// The same, for outlines near each other one after the other, which find the picture in the cache.
+void in_places(const Outlines& outlines, const std::function<void(int)>& task) {
+    constexpr int kBand = 32;  // rows that are gone through from left to right
+    const auto whole = [](float v) { return v >= 0 && v < 1e9f ? static_cast<int>(v) : 0; };
+    const auto key = [&](int i) { return std::make_pair(whole(outlines.y[i]) / kBand, whole(outlines.x[i])); };
+    std::vector<int> order(outlines.count);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int i, int j) { return key(i) < key(j); });
+    in_chunks(outlines.count, [&](int i) { task(order[i]); });
+}
+
+// Planes with the values of a pixel side by side, so that a look-up touches the same memory for all of them, and eight
+// planes, or as many zeros, make one vector.
+struct Pixels {
+    int height, width, blocks;
+    std::vector<float> values;  // (height, width, blocks, kLanes)
+
+    Pixels(const float* stack, int count, int h, int w)
+        : height(h),
+          width(w),
+          blocks((count + kLanes - 1) / kLanes),
+          values(static_cast<std::size_t>(height) * width * blocks * kLanes) {
+        const std::size_t size = static_cast<std::size_t>(height) * width, pitch = blocks * kLanes;
+        parallel_for(height, 1.0 * count * width, [&](int y) {
+            const std::size_t start = static_cast<std::size_t>(y) * width;
+            for (int c = 0; c < count; ++c)
+                for (std::size_t p = start; p < start + width; ++p) values[p * pitch + c] = stack[c * size + p];
+        });
+    }
+
+    bool holds(float y, float x) const { return y >= 0 && x >= 0 && y <= height - 1 && x <= width - 1; }
+
+    // Add the values at (y, x), which must lie within, and their squares; bilinear, as Plane32::at.
+    void add(float y, float x, double* sums, double* squares) const {
+        const int top = std::min(static_cast<int>(y), std::max(height - 2, 0)),
+                  left = std::min(static_cast<int>(x), std::max(width - 2, 0));
+        const float fy = y - top, fx = x - left;
+        const std::size_t pitch = static_cast<std::size_t>(blocks) * kLanes;
+        const std::size_t right = width > 1 ? pitch : 0, below = height > 1 ? width * pitch : 0;
+        const float* corner = values.data() + (static_cast<std::size_t>(top) * width + left) * pitch;
+        for (std::size_t c = 0; c < pitch; c += kLanes) {
+            Lanes<float> a, b, d, e;
+            load(corner + c, a), load(corner + right + c, b);
+            load(corner + below + c, d), load(corner + below + right + c, e);
+            const Lanes<float> value = (1 - fy) * ((1 - fx) * a + fx * b) + fy * ((1 - fx) * d + fx * e);
+            for (int lane = 0; lane < kLanes; ++lane) {
+                const double one = value[lane];
+                sums[c + lane] += one, squares[c + lane] += one * one;
+            }
+        }
+    }
+};
 
 // The best cyclic path over a table (angles, steps): twice around from a free start, then the second round from where
 // it passes the seam, which must close: start and end are held equal.
@@ -107,8 +165,7 @@ void label_outlines(const int32_t* labels, int height, int width, const int32_t*
         for (int k = 0; k < angles; ++k) {
             float last = 0;
             for (float r = 0; r <= reach; r += 0.5f) {
-                const int py = static_cast<int>(std::lround(y[i] + r * directions.sine[k])),
-                          px = static_cast<int>(std::lround(x[i] + r * directions.cosine[k]));
+                const int py = nearest(y[i] + r * directions.sine[k]), px = nearest(x[i] + r * directions.cosine[k]);
                 if (py < 0 || px < 0 || py >= height || px >= width) break;
                 if (labels[static_cast<std::size_t>(py) * width + px] == number[i]) last = r + 0.5f;
             }
@@ -120,26 +177,24 @@ void label_outlines(const int32_t* labels, int height, int width, const int32_t*
 void outline_profiles(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
                       const float* parts, int part_count, float* profiles) {
     const Directions directions(outlines.angles);
-    in_chunks(outlines.count, [&](int i) {
+    const Pixels pixels(planes, plane_count, height, width);
+    in_places(outlines, [&](int i) {
         const float* radii = outlines.radii + static_cast<std::size_t>(i) * outlines.angles;
-        std::vector<double> sums(2 * static_cast<std::size_t>(plane_count));
+        std::vector<double> sums(pixels.blocks * kLanes), squares(sums.size());
         for (int j = 0; j < part_count; ++j) {
             std::fill(sums.begin(), sums.end(), 0.0);
+            std::fill(squares.begin(), squares.end(), 0.0);
             int seen = 0;
             for (int k = 0; k < outlines.angles; ++k) {
                 const float r = parts[j] * radii[k];
                 const float py = outlines.y[i] + r * directions.sine[k], px = outlines.x[i] + r * directions.cosine[k];
-                if (!Plane32{planes, height, width}.holds(py, px)) continue;
+                if (!pixels.holds(py, px)) continue;
                 ++seen;
-                for (int c = 0; c < plane_count; ++c) {
-                    const float* plane = planes + static_cast<std::size_t>(c) * height * width;
-                    const double value = Plane32{plane, height, width}.at(py, px);
-                    sums[2 * c] += value, sums[2 * c + 1] += value * value;
-                }
+                pixels.add(py, px, sums.data(), squares.data());
             }
             for (int c = 0; c < plane_count; ++c) {
-                const double mean = seen ? sums[2 * c] / seen : 0;
-                const double spread = seen ? std::sqrt(std::max(0.0, sums[2 * c + 1] / seen - mean * mean)) : 0;
+                const double mean = seen ? sums[c] / seen : 0;
+                const double spread = seen ? std::sqrt(std::max(0.0, squares[c] / seen - mean * mean)) : 0;
                 float* out = profiles + ((static_cast<std::size_t>(i) * plane_count + c) * part_count + j) * 2;
                 out[0] = static_cast<float>(mean), out[1] = static_cast<float>(spread);
             }
@@ -152,7 +207,7 @@ void outline_lines(const float* planes, int plane_count, int height, int width, 
     constexpr float kParts[4] = {0.1f, 0.35f, 0.6f, 0.85f};
     const Directions directions(outlines.angles);
     const int angles = outlines.angles, half = angles / 2;
-    in_chunks(outlines.count, [&](int i) {
+    in_places(outlines, [&](int i) {
         const float* radii = outlines.radii + static_cast<std::size_t>(i) * angles;
         std::vector<double> along(half);
         std::vector<int> seen(half);
@@ -200,7 +255,7 @@ void outline_contrasts(const float* gx, const float* gy, int height, int width, 
     const Directions directions(outlines.angles);
     const Plane32 across{gx, height, width}, down{gy, height, width};
     const int angles = outlines.angles;
-    in_chunks(outlines.count, [&](int i) {
+    in_places(outlines, [&](int i) {
         const float* radii = outlines.radii + static_cast<std::size_t>(i) * angles;
         std::vector<float> seen;
         double quarter[4] = {0, 0, 0, 0}, total = 0, squares = 0;

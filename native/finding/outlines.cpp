@@ -47,15 +47,6 @@ Directions::Directions(int angles) : sine(angles), cosine(angles) {
     }
 }
 
-float Plane32::at(float y, float x) const {
-    const int top = std::min(static_cast<int>(y), std::max(height - 2, 0)),
-              left = std::min(static_cast<int>(x), std::max(width - 2, 0));
-    const float fy = y - top, fx = x - left;
-    const float* row = values + static_cast<std::size_t>(top) * width + left;
-    const int right = width > 1 ? 1 : 0, below = height > 1 ? width : 0;
-    return (1 - fy) * ((1 - fx) * row[0] + fx * row[right]) + fy * ((1 - fx) * row[below] + fx * row[below + right]);
-}
-
 void runs_of(const Outlines& outlines, int i, const Directions& directions, int height, int width,
              std::vector<Run>& runs) {
     runs.clear();

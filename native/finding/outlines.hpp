@@ -5,10 +5,15 @@
 // centre does (even-odd), so an outline of any radii has one set of pixels, also beyond the picture.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace imtorque {
+
+// What std::lround gives, without a call.
+inline int nearest(float value) { return static_cast<int>(static_cast<double>(value) + (value < 0 ? -0.5 : 0.5)); }
 
 struct Outlines {
     const float *y, *x;  // (count) centres
@@ -29,7 +34,17 @@ struct Plane32 {
     const float* values;
     int height, width;
     bool holds(float y, float x) const { return y >= 0 && x >= 0 && y <= height - 1 && x <= width - 1; }
-    float at(float y, float x) const;  // bilinear; (y, x) must lie within
+
+    // Bilinear; (y, x) must lie within.
+    float at(float y, float x) const {
+        const int top = std::min(static_cast<int>(y), std::max(height - 2, 0)),
+                  left = std::min(static_cast<int>(x), std::max(width - 2, 0));
+        const float fy = y - top, fx = x - left;
+        const float* row = values + static_cast<std::size_t>(top) * width + left;
+        const int right = width > 1 ? 1 : 0, below = height > 1 ? width : 0;
+        return (1 - fy) * ((1 - fx) * row[0] + fx * row[right]) +
+               fy * ((1 - fx) * row[below] + fx * row[below + right]);
+    }
 };
 
 // The pixels of outline `i`, cut at the picture, in rows from the top.

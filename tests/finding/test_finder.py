@@ -120,6 +120,20 @@ def test_the_finder_finds_the_same_at_any_number_of_grey_values_to_one(finder):
     assert_allclose(finder.predict(NEW * 1000).score, finder.predict(NEW).score, atol=0.05)
 
 
+def tinted(picture):
+    """Return a picture in which red is stronger than blue."""
+    return np.stack([picture, picture, 0.8 * picture], axis=-1)
+
+
+def test_taught_in_grey_it_finds_in_colour(finder):
+    assert abs(len(finder.predict(tinted(PICTURES[4]))) - len(finder.predict(PICTURES[4]))) <= 1
+
+
+def test_taught_in_colour_and_grey_it_finds_in_both():
+    finder = ObjectFinder(KINDS).fit([tinted(PICTURES[0]), *PICTURES[1:4]], BOXES[:4])
+    assert finder.score([PICTURES[4], tinted(PICTURES[4])], [BOXES[4], BOXES[4]]) > 0.9
+
+
 def test_pictures_to_label_next_are_those_it_is_least_sure_of(finder):
     empty, texture = np.full(SHAPE, 0.8), NEW + np.random.default_rng(0).normal(0, 0.2, SHAPE)
     order = finder.label_next([empty, texture])
@@ -154,7 +168,7 @@ def test_the_size_of_a_clicked_disc_is_its_diameter():
 
 
 def test_likeness_is_a_quadratic_form_of_the_planes():
-    planes = working_planes(PICTURES[0], Sizes(12, 18, 22))
+    planes = working_planes(PICTURES[0], Sizes(12, 18, 22), coloured=False)
     pixels = np.concatenate([planes.stack, np.ones((1, *planes.shape), np.float32)]).reshape(len(planes.stack) + 1, -1)
     form = np.triu(np.random.default_rng(0).normal(0, 0.3, (len(pixels), len(pixels))))
     expected = (pixels * (form @ pixels)).sum(axis=0).clip(-1.5, 1.5)

@@ -12,7 +12,8 @@ import naive
 from imtorque import _native
 from imtorque.finding.choice import choose_set
 from imtorque.finding.forest import grow_forest
-from imtorque.finding.regions import smoothed, without_holes
+from imtorque.finding.planes import quantiles, smoothed
+from imtorque.finding.regions import without_holes
 
 SHAPE = (12, 14)
 
@@ -122,9 +123,11 @@ def test_two_halves_win_over_the_whole_where_they_weigh_more_together():
 )
 def test_pixels_of_one_label_climb_to_one_summit(plane, inside):
     plane = plane + np.arange(42, dtype=np.float32).reshape(6, 7) / 100  # no two heights alike
-    labels, count = _native.climb(plane, inside.view(np.uint8))
+    labels, hills = _native.climb(plane, inside.view(np.uint8))
     summits = naive.climb(plane, inside)
-    assert count == len(set(summits.values()))
+    assert len(hills) == len(set(summits.values()))
+    pixels = [np.argwhere(labels == number) for number in range(1, len(hills) + 1)]
+    assert_array_equal(hills, np.array([[len(own), *own.sum(axis=0)] for own in pixels]).reshape(-1, 3))
     assert {p: summits[p] for p in summits} == {p: _summit(labels, plane, labels[p]) for p in summits}
     assert (labels[~inside] == 0).all()
 
@@ -154,6 +157,37 @@ def test_smoothing_is_that_of_scipy(height, width, sigma, truncate):
     assert_allclose(
         smoothed(plane, sigma, truncate), ndimage.gaussian_filter(plane, sigma, truncate=truncate), atol=1e-6
     )
+
+
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9),
+        elements=st.floats(-4, 4, width=32),
+    ),
+    st.integers(1, 25),
+)
+def test_a_box_mean_is_its_definition_and_that_of_scipy(plane, size):
+    mean = _native.box_mean(plane, size)
+    assert_allclose(mean, naive.box_mean(plane, size), atol=1e-5)
+    assert_allclose(mean, ndimage.uniform_filter(plane, size), atol=1e-5)
+
+
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=30),
+        elements=st.floats(-4, 4, width=32),
+    ),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4),
+)
+def test_quantiles_are_those_of_numpy(plane, parts):
+    assert_array_equal(quantiles(plane, *parts), np.quantile(plane, parts))
+
+
+def test_a_rank_beyond_the_values_is_refused():
+    with pytest.raises(ValueError, match="rank is out of range"):
+        _native.ranked(np.zeros((2, 3), np.float32), np.array([6]))
 
 
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9)))

@@ -23,7 +23,7 @@ from imtorque.finding.levels import QUIET
 from imtorque.finding.likeness import apply_likeness, likeness_moments, solve_likeness
 from imtorque.finding.measure import measured
 from imtorque.finding.noise import noise_level
-from imtorque.finding.planes import Planes, Sizes, signs_of, sizes_of, working_planes
+from imtorque.finding.planes import IN_COLOUR, Planes, Sizes, is_coloured, signs_of, sizes_of, working_planes
 from imtorque.finding.pool import KINDS, Pool, edge_sigma, find_candidates, sources_of
 from imtorque.finding.table import Blobs
 from imtorque.finding.training import (
@@ -107,7 +107,8 @@ class ObjectFinder:
         marks = [read_marks(o, (s[0], s[1]), i, w) for o, s, i, w in zip(objects, shapes, aside, no, strict=True)]
         self._sizes = sizes_of(pictures, marks)
         marks = [mark.reduced(self._sizes.factor) for mark in marks]
-        planes = [working_planes(picture, self._sizes) for picture in pictures]
+        coloured = any(is_coloured(picture) for picture in pictures)
+        planes = [working_planes(picture, self._sizes, coloured) for picture in pictures]
         self._signs = signs_of(planes, marks)
         lessons = self._lessons(planes, marks)
         if complete:
@@ -155,7 +156,7 @@ class ObjectFinder:
     def _judged(self, picture: Image) -> tuple[Planes, Measured, Float32Array]:
         """Return a picture's planes, its candidates, and what each is worth."""
         self._require_fit()
-        planes = working_planes(picture, self._sizes)
+        planes = working_planes(picture, self._sizes, coloured=len(self._form) > IN_COLOUR)
         planes.likeness = apply_likeness(planes, self._form)
         kinds = self.setting_.kinds
         pool = find_candidates(planes, self._sizes, sources_of(kinds, self._signs))

@@ -33,6 +33,7 @@ INNER = 0.6  # of a ring: the part of the patch's side that is left out
 MOST_SEEDS = 0.5  # of one source, in objects that would fill the picture
 SEARCHES = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction
 ALIKE_AREA, ALIKE_PLACE = 1.25, 0.15  # ratio of areas, and distance over size, that make two candidates one
+LONG = ("contours", "parted", "disk", "log", "radial")  # ways that take long: begun first, so that none is waited for
 KINDS = ("torque", "threshold", "log", "radial", "log-disc", "radial-disc")
 
 
@@ -117,8 +118,10 @@ def find_candidates(planes: Planes, sizes: Sizes, sources: Sequence[int]) -> Poo
             _native.check_interrupt()
             return _candidates_of(planes, sides, number)
 
+    order = sorted(sources, key=lambda number: SOURCES[number].way not in LONG)
     with ThreadPoolExecutor(get_num_threads()) as threads:  # most of the work is done outside of Python
-        parts = list(threads.map(find, sources))
+        found = dict(zip(order, threads.map(find, order), strict=True))
+    parts = [found[number] for number in sources]
     names = Pool.__dataclass_fields__
     return Pool(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque._types import Float32Array
+from imtorque.finding.planes import quantiles, smoothed
 from imtorque.finding.truth import ANGLES
 
 GROWTH = 1.2  # of the area between kept extremal regions
@@ -17,7 +18,7 @@ Found = tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Arr
 def extremal(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Found:
     """Return the bright components at all levels of the smoothed plane, within the range of diameters."""
     smooth = smoothed(plane, max(0.7, diameter / 25))
-    low, high = np.quantile(smooth, [0.002, 0.998])
+    low, high = quantiles(smooth, 0.002, 0.998)
     scaled = ((smooth - low) / max(high - low, 1e-6)).clip(0, 1)
     areas = (0.5 * smallest**2, 1.1 * largest**2)
     y, x, radii, _, stability, _ = _native.extremal_regions(
@@ -28,12 +29,10 @@ def extremal(plane: Float32Array, smallest: float, largest: float, diameter: flo
 
 def parted(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Found:
     """Return the pieces of regions above several thresholds, parted by their distance from the ground."""
-    from scipy import ndimage
-
     smooth = smoothed(plane, max(0.7, diameter / 25))
     ground, cut = float(np.median(smooth[::2, ::2])), otsu(smooth)
     ground = min(ground, cut)
-    local = ndimage.uniform_filter(smooth, int(3 * diameter) | 1)
+    local = _native.box_mean(smooth, int(3 * diameter) | 1)
     offset = 0.15 * float(smooth.std())
     masks = [smooth > ground + part * (cut - ground) for part in LEVELS] + [smooth > local + offset]
     widths = (diameter / 12, diameter / 6)
@@ -41,13 +40,6 @@ def parted(plane: Float32Array, smallest: float, largest: float, diameter: float
     y, x, radii = (np.concatenate([part[i] for part in parts]) for i in range(3))
     level = np.repeat(np.arange(len(parts), dtype=np.float32), [len(part[0]) for part in parts])
     return y, x, radii, level, np.zeros(len(y), np.float32)
-
-
-def smoothed(plane: Float32Array, sigma: float, truncate: float = 4) -> Float32Array:
-    """Return what `scipy.ndimage.gaussian_filter` does, to the bit, in less time."""
-    reach = int(truncate * sigma + 0.5)
-    weights = np.exp(-0.5 / sigma**2 * np.arange(-reach, reach + 1) ** 2)
-    return _native.smooth_plane(np.ascontiguousarray(plane, np.float32), (weights / weights.sum())[reach:])
 
 
 def otsu(plane: Float32Array) -> float:
@@ -85,12 +77,8 @@ def without_holes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _hills(plane: Float32Array, inside: NDArray[np.bool_], smallest: float, largest: float) -> Pieces:
     """Return centres and outlines of the hills of a plane whose areas lie in a range."""
-    labels, count = _native.climb(plane, inside.view(np.uint8))
-    places = labels[inside]
-    area = np.bincount(places, minlength=count + 1)[1:]
-    centres = [np.bincount(places, at, count + 1)[1:] / np.maximum(area, 1) for at in np.nonzero(inside)]
-    numbers = 1 + np.flatnonzero((area >= smallest) & (area <= largest))
-    if not len(numbers):
-        return np.zeros(0, np.float32), np.zeros(0, np.float32), np.zeros((0, ANGLES), np.float32)
-    y, x = np.ascontiguousarray(np.stack(centres)[:, numbers - 1], np.float32)
-    return y, x, _native.label_outlines(labels, numbers.astype(np.int32), y, x, ANGLES, np.sqrt(largest))
+    labels, hills = _native.climb(plane, inside.view(np.uint8))
+    area = hills[:, 0]
+    wanted = np.flatnonzero((area >= smallest) & (area <= largest))
+    y, x = np.ascontiguousarray((hills[wanted, 1:] / area[wanted, None]).T, np.float32)
+    return y, x, _native.label_outlines(labels, (1 + wanted).astype(np.int32), y, x, ANGLES, np.sqrt(largest))

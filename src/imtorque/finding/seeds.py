@@ -6,6 +6,7 @@ import numpy as np
 
 from imtorque._types import Float32Array, IntArray, TorqueVolume
 from imtorque.finding.levels import block_means
+from imtorque.finding.planes import smoothed
 
 FINEST = 2.5  # sigma in blocks, at least, when a layer is computed on a reduced picture
 
@@ -33,8 +34,6 @@ def radial_volume(gx: Float32Array, gy: Float32Array, sides: IntArray) -> Torque
 
     Every pixel votes by the length of its gradient; votes are spread by a quarter of the radius.
     """
-    from scipy import ndimage
-
     height, width = gx.shape
     strength = np.hypot(gx, gy)
     y, x = np.nonzero(strength > 0.3)
@@ -47,5 +46,5 @@ def radial_volume(gx: Float32Array, gy: Float32Array, sides: IntArray) -> Torque
         inside = (ty >= 0) & (tx >= 0) & (ty < height) & (tx < width)
         places = ty[inside] * width + tx[inside]
         votes = np.bincount(places, weights=weight[inside], minlength=height * width).reshape(height, width)
-        layers.append(ndimage.gaussian_filter(votes.astype(np.float32), radius / 4, truncate=3) * (radius / 8))
+        layers.append(smoothed(votes.astype(np.float32), radius / 4, truncate=3) * (radius / 8))
     return TorqueVolume(np.ascontiguousarray(np.stack(layers), np.float32), sides)
