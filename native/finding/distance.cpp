@@ -32,16 +32,25 @@ struct Envelope {
     std::vector<double> from, height;
     explicit Envelope(int width) : place(width), from(width + 1), height(width) {}
 
+    // Pixels of the ground bound what lies between them: nothing beyond is nearer.
     void row(float* values, int width) {
-        for (int x = 0; x < width; ++x) height[x] = static_cast<double>(values[x]) * values[x];
+        for (int begin = 0, end; begin < width; begin = end + 1) {
+            while (begin < width && values[begin] == 0) ++begin;
+            for (end = begin; end < width && values[end] != 0;) ++end;
+            if (begin < end) stretch(values, std::max(begin - 1, 0), std::min(end, width - 1));
+        }
+    }
+
+    void stretch(float* values, int first, int last) {
+        for (int x = first; x <= last; ++x) height[x] = static_cast<double>(values[x]) * values[x];
         int top = 0;
-        place[0] = 0, from[0] = -1e30, from[1] = 1e30;
-        for (int x = 1; x < width; ++x) {
+        place[0] = first, from[0] = -1e30, from[1] = 1e30;
+        for (int x = first + 1; x <= last; ++x) {
             double meet = crossing(place[top], x);
             while (top > 0 && meet <= from[top]) meet = crossing(place[--top], x);
             place[++top] = x, from[top] = meet, from[top + 1] = 1e30;
         }
-        for (int x = 0, k = 0; x < width; ++x) {
+        for (int x = first, k = 0; x <= last; ++x) {
             while (from[k + 1] < x) ++k;
             const double dx = x - place[k];
             values[x] = static_cast<float>(std::sqrt(dx * dx + height[place[k]]));
