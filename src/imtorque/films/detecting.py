@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class FrameExtrema:
     openness: float = 0.5
     overlap: float = 0.3
     count: int = 50
+    # Of the frame before: its shape, how many candidates to try next, and the strength of the weakest.
+    _before: list[tuple[tuple[int, int], int, float]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     def __call__(self, image: Image) -> Extrema:
         """Find them in one frame."""
@@ -85,15 +89,15 @@ class FrameExtrema:
         )
         # Overlaps, lines and corners are among them, the more the larger the frame.
         most = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
-        kind, before = (self, picture.shape), _before[0]
-        tried, weakest = before[1:] if before[0] == kind else (most, 0.0)
-        tried = min(tried, most)
+        shape, tried, weakest = self._before[0] if self._before else (picture.shape, most, 0.0)
+        tried, weakest = (min(tried, most), weakest) if shape == picture.shape else (most, 0.0)
         strong = self._strong(edges, tried, weakest)
         found, enough = self._apart(edges, strong)
         if tried < enough <= most:
             strong = self._strong(edges, most, 0.0)
             found, enough = self._apart(edges, strong)
-        _before[0] = kind, math.ceil(SPARE * enough), float(abs(strong.value[-1])) if len(strong) else 0.0
+        last = float(abs(strong.value[-1])) if len(strong) else 0.0
+        self._before[:] = [(picture.shape, math.ceil(SPARE * enough), last)]
         return found
 
     def _strong(self, edges: Edges, count: int, weakest: float) -> Extrema:
@@ -116,10 +120,6 @@ class FrameExtrema:
         if len(kept) < max(self.count, 1):
             return kept, len(strong) + 1
         return kept, int(np.count_nonzero(np.abs(strong.value) >= abs(kept.value[-1])))
-
-
-# Of the frame before: the finder and the shape, how many candidates to try next, and the strength of the weakest.
-_before: list[tuple[Any, int, float]] = [(None, 0, 0.0)]
 
 
 @cache
