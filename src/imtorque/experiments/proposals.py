@@ -1,4 +1,4 @@
-"""How many boxes it takes to find an object: torque against random boxes, a grid, gradient density and blobs."""
+"""How many boxes it takes to find an object: torque against random boxes, a grid, gradient density, blobs and peers."""
 
 from __future__ import annotations
 
@@ -11,24 +11,29 @@ from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
 from imtorque._parallel import each
+from imtorque.experiments import object_peers as peers
 from imtorque.experiments.edge_sheets import lines_picture
 from imtorque.experiments.figure_cases import Source, caltech_cases, read_scene, source_files
-from imtorque.experiments.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, summary
+from imtorque.experiments.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, bounding_box, hits, summary
 from imtorque.experiments.report import Report, Request, checksum, difference
 
 SETS = ("small", "caltech")
 SMALL = 240  # pictures
 PER_CATEGORY = 10  # of Caltech's outlines
-COMPARED = tuple(
-    f"control:{name}" for name in ("random", "grid", "gradient-density", "gradient-density-large", "blob-log")
-)
+CONTROLS = ("random", "grid", "gradient-density", "gradient-density-large", "busyness", "blob-log")
+PEERS = {"selective-search": peers.selective_search, "edge-boxes": peers.edge_boxes}
+COMPARED = (*PEERS, *(f"control:{name}" for name in CONTROLS))
 NOTES = (
     "recall_N: the share of pictures where one of the first N boxes overlaps the object's bounding box by half. "
     "Without a prefix on small objects: Caltech's pasted into Berkeley photographs (test part), with boxes of 2 to "
     "15 % of the area. caltech_: outlined objects that mostly fill the picture.",
     "torque-side: the contrast across a box's weakest side; torque: its gradient torque; torque+side: their geometric "
     "mean, propose_objects' default. gradient-density: the mean gradient of L, a and b in the box; -large: by the same "
-    "power of the size as ours. Boxes, power and overlap were chosen on the dev part of the small objects.",
+    "power of the size as ours. All of ours are multiplied by how much busier a box is than the ring around it; "
+    "busyness: that alone, by the same power of the size. Boxes, power, overlap and ring were chosen on the dev part "
+    "of the small objects, with a look at other pictures of Caltech.",
+    "selective-search, edge-boxes: those of OpenCV, in their own order, less those that overlap an earlier one by 0.4, "
+    "as ours are. EdgeBoxes has Canny's edges with their gradient, no learned model, and at most 1000 boxes before.",
     "Not in the paper, which proposes no boxes.",
 )
 
@@ -58,7 +63,10 @@ def run(request: Request) -> Report:
 def score(source: Source) -> dict[str, list[float]]:
     """Score every method on one picture."""
     scene = read_scene(source)
-    return all_hits(scene.image, scene.figure)
+    colours = scene.image if scene.image.ndim == 3 else np.repeat(scene.image[:, :, None], 3, axis=2)
+    true = bounding_box(scene.figure)
+    found = {name: hits(propose(colours, COUNTS[-1]), true) for name, propose in PEERS.items()}
+    return all_hits(scene.image, scene.figure) | found
 
 
 def _sources(name: str, data: Path, limit: int | None) -> Sequence[Source]:

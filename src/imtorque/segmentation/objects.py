@@ -29,8 +29,8 @@ def propose_objects(
 ) -> Boxes:
     """Propose boxes that may hold an object, best first, of any size.
 
-    Boxes of many sizes and shapes are scored by the gradient of the colours L, a and b, and of those that overlap only
-    the best are kept.
+    Boxes of many sizes and shapes are scored by the gradient of the colours L, a and b, times how much busier the box is
+    than the ring around it, and of those that overlap only the best are kept.
 
     Parameters
     ----------
@@ -86,9 +86,11 @@ def segment_objects(
     Some 150 figures are tried: the cuts by colour and texture in the boxes of strongest torque (`propose_objects`); the
     cuts that `segment_figure` chooses from, around the places that torque saliency has people look at first
     (`scan_path`) and around the middle of the picture; and the regions of `segment_regions`, with all that they merge
-    to. They are ranked by a logistic rule, learned from what can be measured of figures: edges along the outline,
+    to. They are ranked by two logistic rules, learned from what can be measured of figures: edges along the outline,
     contrast of colours to the surround, size, share of the outline on the picture's border, overlap with the other
-    figures, and so on. What reaches all four sides of the picture is ground, and left out.
+    figures, and so on. The second knows pictures where the first is wrong, mostly those of small objects; they choose
+    in turn, and other places come before alternatives of one that was chosen. What reaches all four sides of the
+    picture is ground, and left out.
 
     Parameters
     ----------
