@@ -20,7 +20,9 @@ from imtorque.experiments.report import Report, Request, checksum, difference
 SETS = ("small", "caltech")
 SMALL = 240  # pictures
 PER_CATEGORY = 10  # of Caltech's outlines
-CONTROLS = ("random", "grid", "gradient-density", "gradient-density-large", "busyness", "blob-log")
+OURS = "torque+side+busyness"
+WAYS = ("torque+side", "torque-side", "torque")
+CONTROLS = ("random", "grid", "gradient-density", "gradient-density-large", "side+busyness", "busyness", "blob-log")
 PEERS = {"selective-search": peers.selective_search, "edge-boxes": peers.edge_boxes}
 COMPARED = (*PEERS, *(f"control:{name}" for name in CONTROLS))
 NOTES = (
@@ -28,10 +30,10 @@ NOTES = (
     "Without a prefix on small objects: Caltech's pasted into Berkeley photographs (test part), with boxes of 2 to "
     "15 % of the area. caltech_: outlined objects that mostly fill the picture.",
     "torque-side: the contrast across a box's weakest side; torque: its gradient torque; torque+side: their geometric "
-    "mean, propose_objects' default. gradient-density: the mean gradient of L, a and b in the box; -large: by the same "
-    "power of the size as ours. All of ours are multiplied by how much busier a box is than the ring around it; "
-    "busyness: that alone, by the same power of the size. Boxes, power, overlap and ring were chosen on the dev part "
-    "of the small objects, with a look at other pictures of Caltech.",
+    "mean; torque+side+busyness: that times how much busier a box is than the ring around it, the default. "
+    "control:side+busyness: the same without torque; control:busyness: that alone. gradient-density: the mean gradient "
+    "of L, a and b in the box; -large: by the same power of the size as ours. Boxes, power, overlap and ring were "
+    "chosen on the dev part of the small objects, with a look at other pictures of Caltech.",
     "selective-search, edge-boxes: those of OpenCV, in their own order, less those that overlap an earlier one by 0.4, "
     "as ours are. EdgeBoxes has Canny's edges with their gradient, no learned model, and at most 1000 boxes before.",
     "Not in the paper, which proposes no boxes.",
@@ -87,8 +89,7 @@ def _row(method: str, scored: dict[str, dict[str, NDArray[np.float64]]]) -> dict
 
 def _differences(name: str, values: dict[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
     prefix = "" if name == "small" else f"{name}_"
-    pairs = [(ours, other) for ours in ("torque+side", "torque") for other in COMPARED]
-    pairs += [("torque+side", "torque"), ("torque+side", "torque-side")]
+    pairs = [(OURS, other) for other in (*COMPARED, *WAYS)] + [("torque", other) for other in COMPARED]
     return [
         difference(a, b, f"{prefix}recall_{count}", evaluation.bootstrap_difference(values[a][:, k], values[b][:, k]))
         for a, b in pairs
@@ -97,6 +98,6 @@ def _differences(name: str, values: dict[str, NDArray[np.float64]]) -> list[dict
 
 
 def _curves(values: dict[str, NDArray[np.float64]]) -> bytes:
-    names = ("torque+side", "torque-side", "torque", *COMPARED)
+    names = (OURS, *WAYS, *COMPARED)
     curves = {name: (COUNTS, values[name].mean(axis=0).tolist()) for name in names}
     return lines_picture(curves, "boxes", "recall", logarithmic=True)

@@ -82,15 +82,18 @@ class Boxes:
         return with_first_rows(f"Boxes({len(self)})", columns)
 
 
-def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float) -> Boxes:
+def best_boxes(
+    planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float, *, busy: bool = True
+) -> Boxes:
     """Return the candidates of highest score, none of which overlaps a better one too much.
 
-    A score is that of `box_scores`, times how much busier the box is than what is around it.
+    A score is that of `box_scores`, with `busy` times how much busier the box is than what is around it.
     """
     scores = box_scores(planes, candidates, score)
     likely = _highest(scores, MOST_COMPARED)
-    candidates = candidates[likely]
-    scores = scores[likely] * busyness(planes, candidates)
+    candidates, scores = candidates[likely], scores[likely]
+    if busy:
+        scores *= busyness(planes, candidates)
     for most in (FIRST_COMPARED, MOST_COMPARED):
         order = _best(scores, most)
         ranked = np.ascontiguousarray(candidates[order])

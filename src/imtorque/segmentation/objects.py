@@ -29,8 +29,8 @@ def propose_objects(
 ) -> Boxes:
     """Propose boxes that may hold an object, best first, of any size.
 
-    Boxes of many sizes and shapes are scored by the gradient of the colours L, a and b, times how much busier the box is
-    than the ring around it, and of those that overlap only the best are kept.
+    Boxes of many sizes and shapes are scored by the gradient of the colours L, a and b, and of those that overlap only
+    the best are kept.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def propose_objects(
     score
         "torque": the gradient torque of the box (Appendix A), its mean colour against that of the pixels around; one
         strong side can raise it. "side": the contrast across its weakest side, for a closed contour has contrast on all
-        four. "both": their geometric mean, which finds more objects than either.
+        four. "both": their geometric mean, times how much busier the box is than the ring around it, which finds more
+        objects than either.
     iou
         How much a box may overlap a better one, as the area of their intersection over that of their union.
     smallest
@@ -71,7 +72,8 @@ def propose_objects(
     if not 0.001 <= smallest <= 1:
         raise ValueError(f"smallest must lie in [0.001, 1], got {smallest}")
     planes = smooth_lab(Picture(image, value_range))
-    return best_boxes(planes, candidate_boxes((planes.shape[1], planes.shape[2]), smallest), count, score, iou)
+    candidates = candidate_boxes((planes.shape[1], planes.shape[2]), smallest)
+    return best_boxes(planes, candidates, count, score, iou, busy=score == "both")
 
 
 def segment_objects(
