@@ -120,12 +120,12 @@ def test_drawn_shapes_lie_in_the_picture_and_are_clicked_at(seed):
     assert 0.005 < scene.figure.mean() < 0.6
 
 
-def test_proposals_reports_recall_of_torque_controls_and_peers(data):
+def test_proposals_reports_recall_of_torque_controls_and_a_peer(data):
     run("reproduce", "proposals", "--data", data, "--limit", 2, "--out", data / "out", "--jobs", 1)
     _, methods = check_form(data / "out", "proposals", "recall_50")
     controls = {f"control:{name}" for name in ("random", "grid", "gradient-density", "blob-log", "centred-box")}
     ours = {"torque", "torque-side", "torque+side", "torque+side+busyness"}
-    assert ours | controls | {"selective-search", "edge-boxes"} <= set(methods)
+    assert ours | controls | {"edge-boxes"} <= set(methods)
     for row in methods.values():
         recalls = [row[f"recall_{n}"] for n in (10, 50, 200, 1000)]
         if row["method"] != "control:grid":
