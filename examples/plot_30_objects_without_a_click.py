@@ -2,9 +2,9 @@
 Objects without a click
 =======================
 
-What looks most like objects in four photographs, best first: yellow, cyan, magenta. A cup on its saucer, a photographer
-and an astronaut's suit and face are found; of a rocket at night the sky between two towers comes first, and of the
-rocket itself only the lights at its foot (this one needs scikit-image).
+What looks most like objects in four photographs, best first: yellow, cyan, magenta. A cup, its spoon and its saucer, an
+astronaut's suit and face and a rocket at night are found; of a cat that fills its picture come the eyes and the nose,
+which are closed off, and not the cat, which is not (this one needs scikit-image).
 """
 
 import matplotlib.pyplot as plt
@@ -14,9 +14,9 @@ import imtorque
 
 photographs = {
     "cup": data.coffee(),
-    "photographer": data.camera(),
     "astronaut": data.astronaut(),
-    "it fails: rocket": data.rocket(),
+    "rocket": data.rocket(),
+    "it fails: cat": data.chelsea(),
 }
 
 wide = [photograph.shape[1] / photograph.shape[0] for photograph in photographs.values()]

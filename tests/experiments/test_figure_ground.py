@@ -120,16 +120,17 @@ def test_drawn_shapes_lie_in_the_picture_and_are_clicked_at(seed):
     assert 0.005 < scene.figure.mean() < 0.6
 
 
-def test_proposals_reports_recall_of_torque_and_controls(data):
+def test_proposals_reports_recall_of_torque_controls_and_a_peer(data):
     run("reproduce", "proposals", "--data", data, "--limit", 2, "--out", data / "out", "--jobs", 1)
     _, methods = check_form(data / "out", "proposals", "recall_50")
     controls = {f"control:{name}" for name in ("random", "grid", "gradient-density", "blob-log", "centred-box")}
-    assert {"torque", "torque-side", "torque+side"} | controls <= set(methods)
+    ours = {"torque", "torque-side", "torque+side", "torque+side+busyness"}
+    assert ours | controls | {"edge-boxes"} <= set(methods)
     for row in methods.values():
         recalls = [row[f"recall_{n}"] for n in (10, 50, 200, 1000)]
         if row["method"] != "control:grid":
             assert recalls == sorted(recalls)
-    assert methods["torque+side"]["caltech_recall_50"] == 1
+    assert methods["torque+side+busyness"]["caltech_recall_50"] == 1
 
 
 def test_pasted_objects_are_the_same_every_time_and_differ_between_parts(data):

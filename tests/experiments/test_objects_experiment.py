@@ -1,4 +1,4 @@
-"""The objects experiment on tiny drawn data: its form and rows, the peers' boxes, the rule that is learned."""
+"""The objects experiment on tiny drawn data: its form and rows, the peers' boxes, the rules that are learned."""
 
 import json
 
@@ -39,11 +39,14 @@ def test_boxes_of_peers_find_a_plain_object_and_overlap_little(peer):
     assert np.triu(overlap, 1).max(initial=0) <= proposal_rows.OVERLAP
 
 
-def test_the_rule_of_objects_is_learned_and_written(data, monkeypatch):
+def test_the_rules_of_objects_are_learned_and_written(data, monkeypatch):
     for name, count in (("PER_CATEGORY", 1), ("SMALL", 1), ("DRAWN", 2)):
         monkeypatch.setattr(figure_weights, name, count)
     monkeypatch.setattr(object_weights, "EVERY", 2)
     object_weights.main(data, data / "weights.json")
     stored = json.loads((data / "weights.json").read_text())
-    assert "torque" in stored["torque"]["names"]
-    assert not {"torque", "off_click"} & set(stored["no-torque"]["names"])
+    for which in ("first", "second"):
+        assert "torque" in stored["torque"][which]["names"]
+        assert not {"torque", "off_click"} & set(stored["no-torque"][which]["names"])
+    assert "by_area" in stored["torque"]["second"]
+    assert "by_area" not in stored["torque"]["first"]

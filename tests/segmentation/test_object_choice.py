@@ -14,7 +14,7 @@ from imtorque import segment_objects
 from imtorque.experiments import object_weights
 from imtorque.images import Picture
 from imtorque.segmentation import object_candidates, object_choice
-from imtorque.segmentation.object_choice import Rule, distinct
+from imtorque.segmentation.object_choice import Rule, in_turn
 from imtorque.segmentation.region_graph import RegionTree
 
 SHAPE = (90, 120)
@@ -34,23 +34,49 @@ def overlap(mask, truth):
     return (mask & truth).sum() / (mask | truth).sum()
 
 
-def slow_distinct(masks, count, iou):
-    kept = []
-    for k, mask in enumerate(masks):
-        alike = False
-        for other in kept:
-            shared = (mask & masks[other]).sum()
-            whole = min(mask.sum(), masks[other].sum()) if iou is None else (mask | masks[other]).sum()
-            alike |= shared > (object_choice.SHARED if iou is None else iou) * whole
-        if not alike and len(kept) < count:
-            kept.append(k)
-    return kept
+def slow_in_turn(masks, odds, count, iou):
+    chosen = []
+    while len(chosen) < count:
+        best, best_value = None, None
+        for k, mask in enumerate(masks):
+            alike, most = k in chosen, 0.0
+            for other in chosen:
+                shared, union = (mask & masks[other]).sum(), (mask | masks[other]).sum()
+                whole = min(mask.sum(), masks[other].sum()) if iou is None else union
+                alike |= shared > (object_choice.SHARED if iou is None else iou) * whole
+                most = max(most, shared / max(union, 1))
+            value = odds[len(chosen) % len(odds)][k] - object_choice.ELSEWHERE * most
+            if not alike and (best is None or value > best_value):
+                best, best_value = k, value
+        if best is None:
+            break
+        chosen.append(best)
+    return chosen
 
 
-@given(arrays(bool, (6, 3, 4)), st.integers(0, 6), st.sampled_from([None, 0.25, 0.5, 0.75]))
-@settings(max_examples=60)
-def test_masks_too_much_like_a_better_one_are_left_out(masks, count, iou):
-    assert distinct(masks, count, iou) == slow_distinct(masks, count, iou)
+@given(
+    arrays(bool, (6, 3, 4)),
+    arrays(np.float64, (2, 6), elements=st.integers(-9, 9).map(lambda k: 0.37 * k)),
+    st.integers(0, 6),
+    st.sampled_from([None, 0.25, 0.5, 0.75]),
+)
+@settings(max_examples=80)
+def test_rules_choose_in_turn_and_masks_too_much_like_a_chosen_one_are_left_out(masks, odds, count, iou):
+    assert in_turn(masks, odds, count, iou) == slow_in_turn(masks, odds, count, iou)
+
+
+def test_another_place_comes_before_an_alternative_of_the_same():
+    masks = np.zeros((3, 10, 20), bool)
+    masks[0, 2:8, 2:8], masks[1, 2:8, 3:10], masks[2, 4:6, 15:17] = True, True, True
+    odds = np.array([[3.0, 2.5, 1.0]])
+    assert in_turn(masks, odds, 3, 0.7) == [0, 2, 1]
+
+
+def test_the_second_choice_is_of_the_second_rule():
+    masks = np.zeros((3, 10, 20), bool)
+    masks[0, :, :4], masks[1, :, 6:10], masks[2, :, 12:16] = True, True, True
+    odds = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]])
+    assert in_turn(masks, odds, 3, None) == [0, 2, 1]
 
 
 @pytest.mark.parametrize("torque", [True, False])
@@ -103,10 +129,27 @@ def test_the_rule_learns_what_tells_objects():
     for _ in range(20):
         measures = rng.standard_normal((30, 2))
         cases.append((("tells", "does-not"), measures, (measures[:, 0] > 0.5).astype(float)))
-    rule = object_weights.fit(cases)
+    rule = object_weights.fit(cases)["first"]
     assert rule.weights[0] > 10 * abs(rule.weights[1])
     odds = rule.odds(np.array([[2.0, 0.0], [-2.0, 0.0]]))
     assert odds[0] > 0 > odds[1]
+
+
+def test_the_second_rule_learns_from_scenes_where_the_first_is_wrong():
+    rng = np.random.default_rng(0)
+    cases = []
+    for k in range(40):
+        measures = rng.standard_normal((30, 3))
+        objects = measures[:, 2] > 1 if k % 4 == 0 else measures[:, 1] > 1  # one scene in four is of another kind
+        cases.append((("area", "usual", "rare"), measures, objects.astype(float)))
+    rules = object_weights.fit(cases)
+    assert rules["first"].weights[1] > rules["first"].weights[2]
+    assert rules["second"].weights[2] > rules["second"].weights[1]
+
+
+def test_measures_may_count_by_the_area():
+    rule = Rule(("area", "one"), np.zeros(2), np.ones(2), np.array([0.0, 1.0]), 0.5, np.array([0.0, 2.0]))
+    assert_allclose(rule.odds(np.array([[1.0, 1.0], [-1.0, 1.0]])), [3.5, -0.5])
 
 
 def test_measures_far_off_count_for_no_more():
@@ -116,5 +159,8 @@ def test_measures_far_off_count_for_no_more():
 
 def test_stored_rules_have_a_weight_for_every_measure():
     stored = json.loads(resources.files("imtorque.segmentation").joinpath("object_weights.json").read_text("utf-8"))
-    for rule in stored.values():
-        assert len(rule["names"]) == len(rule["means"]) == len(rule["scales"]) == len(rule["weights"])
+    for rules in stored.values():
+        assert tuple(rules) == object_choice.RULES
+        for rule in rules.values():
+            assert rule["names"][0] == "area"  # which multiplies what counts by it
+            assert {len(values) for key, values in rule.items() if key != "bias"} == {len(rule["names"])}

@@ -48,10 +48,12 @@ NOTES = (
     "picture that people drew in a photograph of val. All at 200 pixels but the small objects at 300; pictures are "
     "spread over each set by file names.",
     "objects: segment_objects(image, 50, iou=0.6); objects-apart: segment_objects(image, 50), whose masks do not "
-    "overlap, so that a part that comes first keeps the whole out. The rule was learned from other pictures of "
-    "Caltech, other small objects and drawn shapes (imtorque.experiments.object_weights), from no horse and no region "
-    "of Berkeley's. control:no-torque: the same cuts, regions and measures, learned anew, without edges strengthened "
-    "by torque, boxes by torque, torque saliency, and extrema as seeds of regions: a blind grid instead.",
+    "overlap, so that a part that comes first keeps the whole out. The two rules, which choose in turn, were learned "
+    "from other pictures of Caltech, other small objects and drawn shapes (imtorque.experiments.object_weights), from "
+    "no horse and no region of Berkeley's; how they take turns was chosen on those pictures, with a look at 20 "
+    "photographs of Berkeley's train. control:no-torque: the same cuts, regions, measures and turns, learned anew, "
+    "without edges strengthened by torque, boxes by torque, torque saliency, and extrema as seeds of regions: a blind "
+    "grid instead.",
     "boxes+grabcut: GrabCut of OpenCV in the first ten boxes of propose_objects; selective-search, edge-boxes: in "
     "those of OpenCV, by their own order, less those that overlap an earlier one by 0.4, as ours are. EdgeBoxes has "
     "Canny's edges with their gradient, no learned model. control:grabcut-centred-box: GrabCut in one box of 0.9 of "

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque._types import BoolArray, Planes
 from imtorque.images import grey_image
-from imtorque.segmentation.boxes import ASPECTS, SMALLEST, best_boxes, candidate_boxes, smooth_lab
+from imtorque.segmentation.boxes import ASPECTS, SMALLEST, best_boxes, busyness, candidate_boxes, smooth_lab
 
 COUNTS = (10, 50, 200, 1000)
 OVERLAP = 0.4  # that boxes of one method may have
@@ -48,11 +48,14 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
     planes, candidates = smooth_lab(image), candidate_boxes(shape)
     most = COUNTS[-1]
     found = {
-        "torque+side": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
-        "torque-side": best_boxes(planes, candidates, most, "side", OVERLAP).as_array(),
-        "torque": best_boxes(planes, candidates, most, "torque", OVERLAP).as_array(),
+        "torque+side+busyness": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
+        "torque+side": best_boxes(planes, candidates, most, "both", OVERLAP, busy=False).as_array(),
+        "torque-side": best_boxes(planes, candidates, most, "side", OVERLAP, busy=False).as_array(),
+        "torque": best_boxes(planes, candidates, most, "torque", OVERLAP, busy=False).as_array(),
+        "control:side+busyness": best_boxes(planes, candidates, most, "side", OVERLAP).as_array(),
         "control:gradient-density": _densest(planes, candidates, 0.0),
         "control:gradient-density-large": _densest(planes, candidates, 0.5),
+        "control:busyness": _largest(busyness(planes, candidates), candidates, 0.5),
         "control:blob-log": blobs(image),
         "control:centred-box": np.array([_centred(shape)]),
     }
@@ -127,7 +130,13 @@ def _densest(planes: Planes, candidates: Boxes, power: float) -> Boxes:
     y0, x0, y1, x1 = candidates.T
     area = (y1 - y0) * (x1 - x0)
     mean = (table[y1, x1] - table[y0, x1] - table[y1, x0] + table[y0, x0]) / area
-    order = np.argsort(-mean * area ** (power / 2), kind="stable")[:20_000]
+    return _largest(mean, candidates, power)
+
+
+def _largest(values: NDArray[np.float64], candidates: Boxes, power: float) -> Boxes:
+    """Return the candidates with the largest values, by a power of their size."""
+    area = (candidates[:, 2:] - candidates[:, :2]).prod(axis=1)
+    order = np.argsort(-values * area ** (power / 2), kind="stable")[:20_000]
     ranked = np.ascontiguousarray(candidates[order])
     return np.asarray(ranked[_native.distinct_boxes(ranked, OVERLAP, COUNTS[-1])])
 

@@ -1,4 +1,4 @@
-"""How many boxes it takes to find an object: torque against random boxes, a grid, gradient density and blobs."""
+"""How many boxes it takes to find an object: torque against random boxes, a grid, gradients, blobs and EdgeBoxes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,30 @@ from imtorque import datasets, evaluation
 from imtorque._parallel import each
 from imtorque.experiments.edge_sheets import lines_picture
 from imtorque.experiments.figure_cases import Source, caltech_cases, read_scene, source_files
-from imtorque.experiments.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, summary
+from imtorque.experiments.object_peers import edge_boxes
+from imtorque.experiments.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, bounding_box, hits, summary
 from imtorque.experiments.report import Report, Request, checksum, difference
 
 SETS = ("small", "caltech")
 SMALL = 240  # pictures
 PER_CATEGORY = 10  # of Caltech's outlines
-COMPARED = tuple(
-    f"control:{name}" for name in ("random", "grid", "gradient-density", "gradient-density-large", "blob-log")
-)
+OURS = "torque+side+busyness"
+WAYS = ("torque+side", "torque-side", "torque")
+CONTROLS = ("random", "grid", "gradient-density", "gradient-density-large", "side+busyness", "busyness", "blob-log")
+PEER = "edge-boxes"  # selective search, much slower and behind it, stands in the objects experiment
+NOT_DRAWN = ("control:gradient-density", "control:busyness")  # a plot has ten colours
+COMPARED = (PEER, *(f"control:{name}" for name in CONTROLS))
 NOTES = (
     "recall_N: the share of pictures where one of the first N boxes overlaps the object's bounding box by half. "
     "Without a prefix on small objects: Caltech's pasted into Berkeley photographs (test part), with boxes of 2 to "
     "15 % of the area. caltech_: outlined objects that mostly fill the picture.",
     "torque-side: the contrast across a box's weakest side; torque: its gradient torque; torque+side: their geometric "
-    "mean, propose_objects' default. gradient-density: the mean gradient of L, a and b in the box; -large: by the same "
-    "power of the size as ours. Boxes, power and overlap were chosen on the dev part of the small objects.",
+    "mean; torque+side+busyness: that times how much busier a box is than the ring around it, the default. "
+    "control:side+busyness: the same without torque; control:busyness: that alone. gradient-density: the mean gradient "
+    "of L, a and b in the box; -large: by the same power of the size as ours. Boxes, power, overlap and ring were "
+    "chosen on the dev part of the small objects, with a look at other pictures of Caltech.",
+    "edge-boxes: EdgeBoxes of OpenCV, in their own order, less those that overlap an earlier one by 0.4, as ours are; "
+    "on Canny's edges with their gradient, no learned model, and at most 1000 boxes before.",
     "Not in the paper, which proposes no boxes.",
 )
 
@@ -58,7 +66,9 @@ def run(request: Request) -> Report:
 def score(source: Source) -> dict[str, list[float]]:
     """Score every method on one picture."""
     scene = read_scene(source)
-    return all_hits(scene.image, scene.figure)
+    colours = scene.image if scene.image.ndim == 3 else np.repeat(scene.image[:, :, None], 3, axis=2)
+    of_peer = hits(edge_boxes(colours, COUNTS[-1]), bounding_box(scene.figure))
+    return {**all_hits(scene.image, scene.figure), PEER: of_peer}
 
 
 def _sources(name: str, data: Path, limit: int | None) -> Sequence[Source]:
@@ -79,8 +89,7 @@ def _row(method: str, scored: dict[str, dict[str, NDArray[np.float64]]]) -> dict
 
 def _differences(name: str, values: dict[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
     prefix = "" if name == "small" else f"{name}_"
-    pairs = [(ours, other) for ours in ("torque+side", "torque") for other in COMPARED]
-    pairs += [("torque+side", "torque"), ("torque+side", "torque-side")]
+    pairs = [(OURS, other) for other in (*COMPARED, *WAYS)] + [("torque", other) for other in COMPARED]
     return [
         difference(a, b, f"{prefix}recall_{count}", evaluation.bootstrap_difference(values[a][:, k], values[b][:, k]))
         for a, b in pairs
@@ -89,6 +98,6 @@ def _differences(name: str, values: dict[str, NDArray[np.float64]]) -> list[dict
 
 
 def _curves(values: dict[str, NDArray[np.float64]]) -> bytes:
-    names = ("torque+side", "torque-side", "torque", *COMPARED)
+    names = (OURS, *WAYS, *(name for name in COMPARED if name not in NOT_DRAWN))
     curves = {name: (COUNTS, values[name].mean(axis=0).tolist()) for name in names}
     return lines_picture(curves, "boxes", "recall", logarithmic=True)

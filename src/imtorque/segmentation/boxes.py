@@ -28,8 +28,11 @@ THINNEST = 5  # pixels
 STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
 SCORES = ("both", "side", "torque")
 SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
+COARSE = 2  # one in so many rows and columns tells how busy a box is
+AROUND = 4  # the ring around a box reaches as far as its sides over this
+CALM = 0.3  # of the picture's mean gradient, that is added to a ring's: a ring without any is no proof
 FIRST_COMPARED = 6_000  # boxes, best first, that are looked through for distinct ones: these nearly always do,
-MOST_COMPARED = 20_000  # and more are not looked at
+MOST_COMPARED = 12_000  # and more are not looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +82,18 @@ class Boxes:
         return with_first_rows(f"Boxes({len(self)})", columns)
 
 
-def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float) -> Boxes:
-    """Return the candidates of highest score, none of which overlaps a better one too much."""
+def best_boxes(
+    planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float, *, busy: bool = True
+) -> Boxes:
+    """Return the candidates of highest score, none of which overlaps a better one too much.
+
+    A score is that of `box_scores`, with `busy` times how much busier the box is than what is around it.
+    """
     scores = box_scores(planes, candidates, score)
+    likely = _highest(scores, MOST_COMPARED)
+    candidates, scores = candidates[likely], scores[likely]
+    if busy:
+        scores *= busyness(planes, candidates)
     for most in (FIRST_COMPARED, MOST_COMPARED):
         order = _best(scores, most)
         ranked = np.ascontiguousarray(candidates[order])
@@ -94,12 +106,16 @@ def best_boxes(planes: Planes, candidates: NDArray[np.int64], count: int, score:
 
 def _best(scores: FloatArray, count: int) -> IntArray:
     """Return the places of the highest scores, best first, of equal ones the first before the others."""
-    if len(scores) <= count:
-        return np.argsort(-scores, kind="stable")
-    least = np.partition(scores, -count)[-count]
-    places = np.flatnonzero(scores >= least)
+    places = _highest(scores, count)
     best: IntArray = places[np.argsort(-scores[places], kind="stable")[:count]]
     return best
+
+
+def _highest(scores: FloatArray, count: int) -> IntArray:
+    """Return the places of the highest scores, in their own order: so many, and those equal to the last of them."""
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(scores, -count)[-count])
 
 
 def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[np.float64]:
@@ -112,6 +128,49 @@ def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[
     found = {"torque": torque, "side": weakest, "both": np.sqrt(torque * weakest)}[score]
     size = np.sqrt((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))
     return np.asarray(found * size**SIZE_POWER)
+
+
+def busyness(planes: Planes, boxes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the mean gradient in each box over that in the ring around it, as far as the ring lies in the picture.
+
+    Half of an object has the other half beside it, and a box that is too large has calm within.
+    """
+    gradient = _steps(planes[:, ::COARSE, ::COARSE])
+    height, width = gradient.shape
+    table = np.zeros((height + 1, width + 1))
+    np.cumsum(gradient, axis=0, out=table[1:, 1:])
+    np.cumsum(table[1:, 1:], axis=1, out=table[1:, 1:])
+    y0, x0, y1, x1 = (np.ascontiguousarray(boxes.T) + COARSE - 1) // COARSE
+    down, across = (np.maximum(1, side // AROUND) for side in (y1 - y0, x1 - x0))
+    ring = (
+        np.maximum(y0 - down, 0),
+        np.maximum(x0 - across, 0),
+        np.minimum(y1 + down, height),
+        np.minimum(x1 + across, width),
+    )
+    own, own_area = _sums(table, y0, x0, y1, x1)
+    whole, whole_area = _sums(table, *ring)
+    around = np.maximum(whole - own, 0.0) / np.maximum(whole_area - own_area, 1)
+    calm = CALM * float(gradient.mean()) or 1.0  # 1 where there is no gradient at all
+    return np.asarray(own / np.maximum(own_area, 1) / (around + calm))
+
+
+def _steps(planes: Planes) -> NDArray[np.float64]:
+    """Return how much the planes change from each pixel to the next below and to the right, together."""
+    found = np.zeros(planes.shape[1:])
+    for plane in planes:
+        found[:-1] += np.abs(plane[1:] - plane[:-1])
+        found[:, :-1] += np.abs(plane[:, 1:] - plane[:, :-1])
+    return found
+
+
+def _sums(
+    table: NDArray[np.float64], y0: IntArray, x0: IntArray, y1: IntArray, x1: IntArray
+) -> tuple[NDArray[np.float64], IntArray]:
+    """Return the sums over boxes, from those over all that lies above and to the left of each place, and the areas."""
+    flat, top, bottom = table.ravel(), y0 * table.shape[1], y1 * table.shape[1]
+    found = flat.take(bottom + x1) - flat.take(bottom + x0) - flat.take(top + x1) + flat.take(top + x0)
+    return np.maximum(found, 0.0), (y1 - y0) * (x1 - x0)  # rounding can leave less than nothing
 
 
 @lru_cache(maxsize=2)  # pictures of one set are often of one shape, or lie or stand

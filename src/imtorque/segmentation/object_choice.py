@@ -1,4 +1,9 @@
-"""Which figures are objects: a logistic rule over what can be measured of them, and no two that are nearly the same."""
+"""Which figures are objects: two logistic rules over what can be measured of them, and no two that are nearly the same.
+
+The first rule says how likely a figure is the object. Pictures with a large object teach it most, for of that there are
+many figures; alternatives of one and the same place would fill its list. So the second rule was learned from pictures
+where the first figure of the first rule is wrong, and the two choose in turn; what overlaps a chosen one comes later.
+"""
 
 from __future__ import annotations
 
@@ -20,44 +25,54 @@ from imtorque.segmentation.object_candidates import halved, object_candidates
 WEIGHTS_FILE = "object_weights.json"
 OF_THE_CLICK = "off_click"  # the one measure that needs a click
 SHARED = 0.5  # of the smaller of two figures, beyond which they are one object
+ELSEWHERE = 4.0  # taken off the logarithm of a figure's odds, times its largest overlap with those chosen before
+RULES = ("first", "second")
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A logistic rule: the odds are a weighted sum of measures less their means, over their scales."""
+    """A logistic rule: the odds are a weighted sum of measures less their means, over their scales.
+
+    With `by_area` there is another such sum, which the first measure, the area, multiplies: what speaks for a small
+    figure need not speak for a large one.
+    """
 
     names: tuple[str, ...]
     means: FloatArray
     scales: FloatArray
     weights: FloatArray
     bias: float
+    by_area: FloatArray | None = None
 
     def odds(self, measures: FloatArray) -> FloatArray:
         """Return the logarithm of the odds that figures are objects, from their measures, (figures, measures)."""
-        return np.asarray(standardised(measures, self.means, self.scales) @ self.weights + self.bias)
+        z = standardised(measures, self.means, self.scales)
+        weights = self.weights if self.by_area is None else self.weights + z[:, :1] * self.by_area
+        return np.asarray((z * weights).sum(axis=1) + self.bias)
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Figures of a picture, those most like objects first: as they were cut, and at half of the working size."""
+    """Figures of a picture, as they were cut and at half of the working size, with the odds that both rules give."""
 
     view: View | None  # None where the picture is too small to have any
     cuts: list[BoolArray]
     halves: list[BoolArray]
+    odds: FloatArray  # logarithms, (rules, figures)
 
     def first(self, count: int, iou: float | None) -> list[BoolArray]:
-        """Return the first of them that differ, at the working size; `iou` as for `best_objects`."""
+        """Return those most like objects that differ, at the working size; `iou` as for `best_objects`."""
         if self.view is None or not self.cuts:
             return []
-        kept = distinct(np.stack(self.halves), count, iou)
+        kept = in_turn(np.stack(self.halves), self.odds, count, iou)
         return [at_working_size(self.view, self.cuts[k]) for k in kept]
 
 
 @cache
-def learned_rule(torque: bool) -> Rule:
-    """Return the rule that `imtorque.experiments.object_weights` learned, with torque or without."""
+def learned_rule(torque: bool, which: str = RULES[0]) -> Rule:
+    """Return one of the rules that `imtorque.experiments.object_weights` learned, with torque or without."""
     text = resources.files("imtorque.segmentation").joinpath(WEIGHTS_FILE).read_text("utf-8")
-    stored = json.loads(text)["torque" if torque else "no-torque"]
+    stored = json.loads(text)["torque" if torque else "no-torque"][which]
     names, bias = tuple(stored.pop("names")), float(stored.pop("bias"))
     return Rule(names, bias=bias, **{name: np.array(values) for name, values in stored.items()})
 
@@ -78,37 +93,50 @@ def best_objects(picture: Picture, count: int, iou: float | None, *, torque: boo
 
 
 def ranked_objects(picture: Picture, *, torque: bool = True) -> Ranked:
-    """Return all figures, those most like objects first."""
+    """Return all figures with their odds."""
     if min(working_shape(picture.shape)) < SMALLEST_SIDE:
-        return Ranked(None, [], [])
+        return Ranked(None, [], [], np.zeros((len(RULES), 0)))
     view, cuts = object_candidates(picture, torque=torque)
     halves = [halved(view, cut) for cut in cuts]
     if len(cuts) < 2:  # nothing to compare
-        return Ranked(view, cuts, halves)
-    order = np.argsort(-object_odds(view, halves), kind="stable")
-    return Ranked(view, [cuts[k] for k in order], [halves[k] for k in order])
+        return Ranked(view, cuts, halves, np.zeros((len(RULES), len(cuts))))
+    return Ranked(view, cuts, halves, odds_of(view, halves, RULES))
 
 
 def object_odds(view: View, halves: Sequence[BoolArray]) -> FloatArray:
     """Return the logarithm of the odds that each of at least two figures, at half of the working size, is an object."""
+    return np.asarray(odds_of(view, halves, RULES[:1])[0])
+
+
+def odds_of(view: View, halves: Sequence[BoolArray], rules: Sequence[str]) -> FloatArray:
+    """Return the same by each of some rules, (rules, figures)."""
     names, measures = measure_objects(view, halves)
-    rule = learned_rule(view.torque)
-    if names != rule.names:
-        raise ValueError(f"{WEIGHTS_FILE} must hold the measures {', '.join(names)}, got {', '.join(rule.names)}")
-    return rule.odds(measures)
+    found = [learned_rule(view.torque, which) for which in rules]
+    for rule in found:
+        if names != rule.names:
+            raise ValueError(f"{WEIGHTS_FILE} must hold the measures {', '.join(names)}, got {', '.join(rule.names)}")
+    return np.stack([rule.odds(measures) for rule in found])
 
 
-def distinct(masks: BoolArray, count: int, iou: float | None) -> list[int]:
-    """Return which of ranked masks are kept: those too much like none that was kept before."""
+def in_turn(masks: BoolArray, odds: FloatArray, count: int, iou: float | None) -> list[int]:
+    """Return which masks are chosen, by each row of log odds in turn, and first where none was chosen before.
+
+    None is too much like an earlier one: `iou` as for `best_objects`.
+    """
     flat = masks.reshape(len(masks), -1).astype(np.float32)
     shared = flat @ flat.T
     area = np.diag(shared)
-    apart = np.minimum(area[:, None], area) if iou is None else area[:, None] + area - shared
-    alike = shared > (SHARED if iou is None else iou) * apart
-    kept: list[int] = []
-    for k in range(len(masks)):
-        if len(kept) == count:
-            break
-        if not alike[k, kept].any():
-            kept.append(k)
-    return kept
+    union = np.maximum(area[:, None] + area - shared, 1)
+    alike = shared > (SHARED * np.minimum(area[:, None], area) if iou is None else iou * union)
+    overlap = shared / union
+    left = np.ones(len(masks), bool)
+    covered = np.zeros(len(masks))  # the largest overlap with a chosen one
+    chosen: list[int] = []
+    while len(chosen) < count and left.any():
+        now = odds[len(chosen) % len(odds)] - ELSEWHERE * covered
+        best = int(np.where(left, now, -np.inf).argmax())
+        chosen.append(best)
+        left &= ~alike[best]
+        left[best] = False  # an empty one is not even like itself
+        covered = np.maximum(covered, overlap[best])
+    return chosen

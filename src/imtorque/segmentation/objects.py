@@ -41,7 +41,8 @@ def propose_objects(
     score
         "torque": the gradient torque of the box (Appendix A), its mean colour against that of the pixels around; one
         strong side can raise it. "side": the contrast across its weakest side, for a closed contour has contrast on all
-        four. "both": their geometric mean, which finds more objects than either.
+        four. "both": their geometric mean, times how much busier the box is than the ring around it, which finds more
+        objects than either.
     iou
         How much a box may overlap a better one, as the area of their intersection over that of their union.
     smallest
@@ -71,7 +72,8 @@ def propose_objects(
     if not 0.001 <= smallest <= 1:
         raise ValueError(f"smallest must lie in [0.001, 1], got {smallest}")
     planes = smooth_lab(Picture(image, value_range))
-    return best_boxes(planes, candidate_boxes((planes.shape[1], planes.shape[2]), smallest), count, score, iou)
+    candidates = candidate_boxes((planes.shape[1], planes.shape[2]), smallest)
+    return best_boxes(planes, candidates, count, score, iou, busy=score == "both")
 
 
 def segment_objects(
@@ -86,9 +88,11 @@ def segment_objects(
     Some 150 figures are tried: the cuts by colour and texture in the boxes of strongest torque (`propose_objects`); the
     cuts that `segment_figure` chooses from, around the places that torque saliency has people look at first
     (`scan_path`) and around the middle of the picture; and the regions of `segment_regions`, with all that they merge
-    to. They are ranked by a logistic rule, learned from what can be measured of figures: edges along the outline,
+    to. They are ranked by two logistic rules, learned from what can be measured of figures: edges along the outline,
     contrast of colours to the surround, size, share of the outline on the picture's border, overlap with the other
-    figures, and so on. What reaches all four sides of the picture is ground, and left out.
+    figures, and so on. The second knows pictures where the first is wrong, mostly those of small objects; they choose
+    in turn, and other places come before alternatives of one that was chosen. What reaches all four sides of the
+    picture is ground, and left out.
 
     Parameters
     ----------
