@@ -6,6 +6,7 @@
 // where those columns begin, subtracted where they end, and summed from left to right once for each disk. Integers wrap
 // around, harmlessly: the final sums fit. Naive twins: naive.torque_map and naive.closure_map(..., patch="disk").
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -16,8 +17,7 @@
 namespace imtorque {
 namespace {
 
-constexpr int kMostTogether = 4;         // disks whose rows are made together,
-constexpr size_t kCellBytes = 56 << 10;  // where most of their cells stay in the first-level cache
+constexpr int kMostTogether = 4;  // disks whose rows are made together
 
 struct Force {  // a column, and Fx and Fy or, for closure, b and c
     int x;
@@ -34,6 +34,7 @@ struct TorqueSums {
     };
     // Nanoseconds: for each force in a row of a disk, for each pixel, and for each look-up of prefixes at a pixel.
     static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = sizeof(Uint) == 4 ? 0.08 : 0.15;
+    static constexpr size_t kMostBytes = 56 << 10;  // most of these cells stay in the first-level cache
 
     static Force force(int x, float fx, float fy, float steps) {
         return {x, static_cast<uint64_t>(round_force(fx, steps)), static_cast<uint64_t>(round_force(fy, steps))};
@@ -69,6 +70,7 @@ struct ClosureSums {
         Four sums;
     };
     static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = 0.1;
+    static constexpr size_t kMostBytes = SIZE_MAX;  // four disks are quicker, though their cells leave that cache
 
     static Force force(int x, float fx, float fy, float steps) {
         const auto [b, c] = doubled<uint64_t>(fx, fy, steps);
@@ -167,12 +169,12 @@ struct Group {
     std::vector<ptrdiff_t> runs;     // [row][disk][2]: the cells where the run of a force in column 0 begins and ends
 };
 
-Group make_group(const std::vector<Patch>& patches, int first, int reach, int width, size_t part_bytes) {
+Group make_group(const std::vector<Patch>& patches, int first, int reach, int width, size_t most_cells) {
     Group group{first, 0, 0, {}, {}, {}, {}};
     for (size_t k = first; k < patches.size() && group.count < kMostTogether; ++k) {
         const int margin = std::min(patches[k].rx, width);
         const size_t cells = group.cells + 2 * static_cast<size_t>(margin) + width + 1;
-        if (group.count > 0 && cells * part_bytes > kCellBytes) break;
+        if (group.count > 0 && cells > most_cells) break;
         group.margins.push_back(margin);
         group.columns.push_back(static_cast<ptrdiff_t>(group.cells) + margin);
         group.cells = cells;
@@ -252,7 +254,7 @@ bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches
     std::vector<Group> groups;
     size_t most_cells = 0;
     for (int k = 0; k < count; k += groups.back().count) {
-        groups.push_back(make_group(patches, k, reach, field.width, sizeof(Part)));
+        groups.push_back(make_group(patches, k, reach, field.width, Sums::kMostBytes / sizeof(Part)));
         most_cells = std::max(most_cells, groups.back().cells);
     }
     parallel_for(bottom - top, row_time, [&](int i) {
