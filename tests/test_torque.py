@@ -188,6 +188,28 @@ def test_sums_beyond_51_bits_are_exact():
         assert_allclose(tau[y, x], torque_at(exact, y, x, size), rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1, 1])
+@pytest.mark.parametrize(
+    ("shape", "sizes"), [((20, 24), range(1, 24, 2)), ((9, 30), [3, 15, 31, 101]), ((30, 9), [15])]
+)
+def test_disks_are_the_definition_whether_forces_are_few_or_many_and_sizes_close_or_not(share, shape, sizes):
+    field = np.random.default_rng(3).integers(-9, 10, (2, *shape)) * (np.random.default_rng(4).random(shape) < share)
+    tau = torque_volume(Edges(*field.astype(np.float32)), sizes, patch="disk").tau
+    for size, found in zip(sizes, tau, strict=True):
+        assert_allclose(found, naive.torque_map(*field, size, "disk"), rtol=3e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("density", [0.001, 0.03, 0.2, 1])
+@pytest.mark.parametrize("steps", [None, 2.0**24, 2.0**32])
+def test_disks_have_the_torque_of_the_spectrum_however_they_are_summed(density, steps):
+    edges = random_edges((200, 300), density=density)
+    edges = edges if steps is None else Edges(edges.fx, edges.fy, steps=steps)
+    for sizes in (range(3, 92, 2), range(101, 192, 10), [5, 9, 41, 43, 45, 601]):
+        tau = torque_volume(edges, sizes, patch="disk").tau
+        for y, x in [(0, 0), (100, 150), (37, 299), (199, 4)]:
+            assert_array_equal(tau[:, y, x], torque_spectrum(edges, (y, x), sizes, patch="disk"))
+
+
 def test_results_do_not_depend_on_threads_or_instruction_set():
     edges = random_edges((200, 1100))
     sizes = [3, 9, 45, 91, 151]
@@ -195,8 +217,9 @@ def test_results_do_not_depend_on_threads_or_instruction_set():
     def everything():
         found = imtorque.find_extrema(edges, sizes=sizes)
         maps = value_and_scale_maps(edges, sizes)
-        disks = torque_volume(edges, sizes[:3], patch="disk").tau
-        return torque_volume(edges, sizes).tau, *maps, disks, found.y, found.x, found.value
+        disks = [torque_volume(edges, given, patch="disk").tau for given in (sizes, range(3, 36, 2))]
+        few = torque_volume(random_edges((200, 1100), density=0.01), sizes, patch="disk").tau
+        return torque_volume(edges, sizes).tau, *maps, *disks, few, found.y, found.x, found.value
 
     assert_same_on_every_path(everything)
 

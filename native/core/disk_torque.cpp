@@ -10,18 +10,23 @@
 #include <cmath>
 #include <memory>
 
+#include "core/disk_arcs.hpp"
 #include "core/parallel.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
 namespace {
 
+constexpr double kArcs = 0.85;  // a look-up by arcs takes a little longer: the rows lie in the second-level cache
+
 struct Job {
     Field field;
     const Patch* patches;
-    int first, count;
+    int count;
     const int32_t* half_widths;  // [patch][dy], -1 where the disk has no row
     int rows_of_widths;
+    ArcPlan plan;
+    bool by_arcs;
     int top, bottom;  // of the output
     float* tau;
 };
@@ -77,23 +82,27 @@ class RowPrefixes {
     std::unique_ptr<Uint[]> cells_;
 };
 
-template <class Uint>
+// kFixed: with M of disk_arcs.hpp in the place of A.
+template <class Uint, bool kFixed = false>
 IMTORQUE_INLINE void pair_rows(const Uint* below, const Uint* above, int dy, int width, Uint* __restrict a,
                                Uint* __restrict b) {
     const Uint lever = 2 * static_cast<Uint>(dy);
     const Uint *px1 = below, *py1 = below + width, *g1 = below + 2 * width;
     const Uint *px0 = above, *py0 = above + width, *g0 = above + 2 * width;
+    const auto fixed = [](int n, Uint sum) { return kFixed ? (2 * static_cast<Uint>(n) - 1) * sum : Uint{0}; };
     if (dy == 0) {
+        IMTORQUE_IVDEP
         for (int n = 0; n < width; ++n) {
-            a[n] = Uint{0} - g1[n];
+            a[n] = fixed(n, py1[n]) - g1[n];
             b[n] = py1[n];
         }
         return;
     }
     IMTORQUE_IVDEP
     for (int n = 0; n < width; ++n) {
-        a[n] = Uint{0} - g1[n] - g0[n] - lever * (px1[n] - px0[n]);
-        b[n] = py1[n] + py0[n];
+        const Uint sum = py1[n] + py0[n];
+        a[n] = fixed(n, sum) - g1[n] - g0[n] - lever * (px1[n] - px0[n]);
+        b[n] = sum;
     }
 }
 
@@ -150,7 +159,7 @@ IMTORQUE_INLINE void run_rows_impl(const RowPrefixes<Number>& prefixes, const Jo
                 add_arrays<Uint>(a0, a1, 2 * width, both);
             }
             for (int k = 0; k < job.count; ++k) {
-                const int32_t* w = job.half_widths + static_cast<size_t>(job.first + k) * job.rows_of_widths + dy;
+                const int32_t* w = job.half_widths + static_cast<size_t>(k) * job.rows_of_widths + dy;
                 Uint* sum = sums.get() + static_cast<size_t>(k) * count;
                 if (w[0] < 0) continue;
                 if (more && w[1] == w[0])
@@ -162,10 +171,10 @@ IMTORQUE_INLINE void run_rows_impl(const RowPrefixes<Number>& prefixes, const Jo
             }
         }
         for (int k = 0; k < job.count; ++k) {
-            const size_t slice = static_cast<size_t>(job.first + k) * (job.bottom - job.top);
+            const size_t slice = static_cast<size_t>(k) * (job.bottom - job.top);
             float* out = job.tau + (slice + y - job.top) * job.field.width + tile.left;
             const Uint* sum = sums.get() + static_cast<size_t>(k) * count;
-            const float norm = job.patches[job.first + k].norm;
+            const float norm = job.patches[k].norm;
             for (int x = 0; x < count; ++x) out[x] = Number::to_float(sum[x]) * norm;
         }
     }
@@ -175,16 +184,43 @@ IMTORQUE_DISPATCH(template <class Number> static, run_rows,
                   (const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to),
                   (prefixes, job, tile, from, to))
 
+// The same by arcs.
+template <class Number>
+IMTORQUE_INLINE void run_arcs_impl(const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from,
+                                   int to) {
+    using Uint = typename Number::Uint;
+    const Arcs<Number> arcs(tile.right - tile.left, tile.reach_x);
+    Poll poll(16);
+    for (int y = from; y < to; ++y) {
+        for (int dy = 0; dy <= tile.reach_y; ++dy) {
+            poll();
+            Uint* pair = arcs.pair(dy);
+            pair_rows<Uint, true>(prefixes.row(y + dy), prefixes.row(y - dy), dy, prefixes.width(), pair,
+                                  pair + arcs.stride());
+        }
+        arcs.clear();
+        for (int k = 0; k < job.count; ++k) {
+            poll();
+            arcs.move(job.plan.disks[k]);
+            const size_t row = static_cast<size_t>(k) * (job.bottom - job.top) + y - job.top;
+            arcs.torque(job.plan.disks[k], job.patches[k].norm, job.tau + row * job.field.width + tile.left);
+        }
+    }
+}
+IMTORQUE_DISPATCH(template <class Number> static, run_arcs,
+                  (const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to),
+                  (prefixes, job, tile, from, to))
+
 // A few rows of a strip at a time: threads share its tables, which are then small beside the picture.
 template <class Number>
 void run(Number, const Job& job) {
     constexpr int kTableRows = 512, kTaskRows = 4;
-    const int radius = job.patches[job.first + job.count - 1].rx, width = job.field.width;
+    const int radius = job.patches[job.count - 1].rx, width = job.field.width;
     const int reach_y = std::min(radius, job.field.height - 1), reach_x = std::min(radius, width - 1);
     const int strip = even_part(width, std::max(kStrip, 2 * reach_x)),
               rows = std::max(kDiskRows, kTableRows - 2 * reach_y);
     double pairs = 0;  // of rows, for each pixel, each about half a nanosecond
-    for (int k = job.first; k < job.first + job.count; ++k) pairs += std::min(job.patches[k].rx, reach_y) + 1;
+    for (int k = 0; k < job.count; ++k) pairs += std::min(job.patches[k].rx, reach_y) + 1;
     for (int left = 0; left < width; left += strip)
         for (int top = job.top; top < job.bottom; top += rows) {
             const Tile tile{top,    std::min(top + rows, job.bottom), left, std::min(left + strip, width), reach_y,
@@ -193,9 +229,53 @@ void run(Number, const Job& job) {
             const double task_time = 0.5 * pairs * kTaskRows * (tile.right - left);
             parallel_for((tile.bottom - top + kTaskRows - 1) / kTaskRows, task_time, [&](int i) {
                 const int from = top + i * kTaskRows;
-                run_rows(prefixes, job, tile, from, std::min(from + kTaskRows, tile.bottom));
+                const int to = std::min(from + kTaskRows, tile.bottom);
+                job.by_arcs ? run_arcs(prefixes, job, tile, from, to) : run_rows(prefixes, job, tile, from, to);
             });
         }
+}
+
+// [patch][dy], -1 where a disk has no row.
+std::vector<int32_t> list_half_widths(const Field& field, const std::vector<Patch>& patches, int rows) {
+    std::vector<int32_t> half_widths(patches.size() * rows, -1);
+    for (size_t k = 0; k < patches.size(); ++k)
+        for (int dy = 0; dy < rows && dy <= patches[k].rx; ++dy)
+            half_widths[k * rows + dy] = std::min(disk_half_width(patches[k].rx, dy), field.width - 1);
+    return half_widths;
+}
+
+// Of run_rows, for each pixel.
+double count_look_ups(const std::vector<int32_t>& half_widths, int rows) {
+    double runs = 0;
+    for (size_t disk = 0; disk < half_widths.size(); disk += rows)
+        for (int dy = 0; dy < rows && half_widths[disk + dy] >= 0; ++dy)
+            runs += dy % 2 == 0 || half_widths[disk + dy] != half_widths[disk + dy - 1];
+    return 4 * runs;
+}
+
+// Disks whose sums fit `width`, in the quickest way.
+void run_disks(const Field& field, const std::vector<Patch>& patches, Width width, int top, int bottom, float* tau) {
+    const int radius = patches.back().rx, rows = std::min(radius, field.height - 1) + 1;
+    const std::vector<int32_t> half_widths = list_half_widths(field, patches, rows);
+    double look_ups = count_look_ups(half_widths, rows);
+    const bool whole = radius < std::min(field.height, field.width);  // no disk reaches beyond what rows there are
+    ArcPlan plan = whole ? plan_arcs(patches) : ArcPlan{};
+    const bool by_arcs = whole && plan.look_ups < kArcs * look_ups;
+    if (by_arcs) look_ups = plan.look_ups;
+    if (sparse_disk_torque(field, patches, width, look_ups, top, bottom, tau)) return;
+    const Job job{field,
+                  patches.data(),
+                  static_cast<int>(patches.size()),
+                  half_widths.data(),
+                  rows,
+                  std::move(plan),
+                  by_arcs,
+                  top,
+                  bottom,
+                  tau};
+    if (width == Width::bits32) run(Narrow{}, job);
+    if (width == Width::bits64) run(Wide{}, job);
+    if (width == Width::bits64_long) run(WideLong{}, job);
 }
 
 }  // namespace
@@ -214,23 +294,20 @@ int disk_half_width(long long radius, long long dy) {
     return static_cast<int>(w);
 }
 
+double pairs_of_rows(const Field& field, const std::vector<Patch>& patches) {
+    double pairs = 0;
+    for (const Patch& disk : patches) pairs += std::min(disk.ry, field.height - 1) + 1;
+    return pairs;
+}
+
 void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
     if (field.free) return disk_closure(field, patches, top, bottom, tau);
-    const int count = static_cast<int>(patches.size());
-    const int rows = std::min(patches.back().ry, field.height - 1) + 1;
-    std::vector<int32_t> half_widths(static_cast<size_t>(count) * rows, -1);
-    for (int k = 0; k < count; ++k) {
-        const long long radius = patches[k].rx;
-        for (int dy = 0; dy < rows && dy <= radius; ++dy)
-            half_widths[static_cast<size_t>(k) * rows + dy] = std::min(disk_half_width(radius, dy), field.width - 1);
-    }
     const Widths widths = choose_widths(field, patches);
-    Job job{field, patches.data(), 0, widths.narrow, half_widths.data(), rows, top, bottom, tau};
-    if (widths.narrow > 0) run(Narrow{}, job);
-    job.first = widths.narrow;
-    job.count = count - widths.narrow;
-    if (job.count > 0 && widths.long_sums) run(WideLong{}, job);
-    if (job.count > 0 && !widths.long_sums) run(Wide{}, job);
+    const auto wide = patches.begin() + widths.narrow;
+    if (widths.narrow > 0) run_disks(field, {patches.begin(), wide}, Width::bits32, top, bottom, tau);
+    if (wide == patches.end()) return;
+    tau += static_cast<size_t>(widths.narrow) * (bottom - top) * field.width;
+    run_disks(field, {wide, patches.end()}, widths.long_sums ? Width::bits64_long : Width::bits64, top, bottom, tau);
 }
 
 }  // namespace imtorque

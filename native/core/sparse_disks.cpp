@@ -1,11 +1,14 @@
-// Closure of disk patches, exactly, from the pixels that have a force: few in most pictures.
+// Torque and closure of disk patches, exactly, from the pixels that have a force: few in most pictures.
 //
 // A force at column u of a row lies in the disks around the columns u - w to u + w of another row, w the half-width of
-// the disk so many rows off. To E it adds there, as in free_disks.cpp, S - 2 x R + x^2 T: so (S, R, T) is added where
-// those columns begin, subtracted where they end, and summed from left to right once for each disk. Naive twin:
-// naive.closure_map(..., patch="disk").
+// the disk so many rows off. If it lies k rows below their centres, it adds S - x T to twice the moment, with
+// S = 2 (u Fy - k Fx) and T = 2 Fy; to E it adds, as in free_disks.cpp, S - 2 x R + x^2 T. So these parts are added
+// where those columns begin, subtracted where they end, and summed from left to right once for each disk. Integers wrap
+// around, harmlessly: the final sums fit. Naive twins: naive.torque_map and naive.closure_map(..., patch="disk").
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/free_tables.hpp"
 #include "core/parallel.hpp"
@@ -14,16 +17,91 @@
 namespace imtorque {
 namespace {
 
-constexpr int kDisksTogether = 4;  // whose changes fit the first-level cache
+constexpr int kMostTogether = 4;  // disks whose rows are made together
 
-struct alignas(32) Part {  // S, R, T and nothing: what a force adds to E
-    typedef uint64_t Four __attribute__((vector_size(32), aligned(32)));
-    Four sums;
+struct Force {  // a column, and Fx and Fy or, for closure, b and c
+    int x;
+    uint64_t first, second;
 };
 
-struct Force {
-    int x;
-    Doubled<uint64_t> doubled;
+// What a force adds to twice the moment: S and T.
+template <class Number>
+struct TorqueSums {
+    using Uint = typename Number::Uint;
+    struct alignas(2 * sizeof(Uint)) Part {
+        typedef Uint Two __attribute__((vector_size(2 * sizeof(Uint)), aligned(2 * sizeof(Uint))));
+        Two sums;
+    };
+    // Nanoseconds: for each force in a row of a disk, for each pixel, and for each look-up of prefixes at a pixel.
+    static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = sizeof(Uint) == 4 ? 0.08 : 0.15;
+    static constexpr size_t kMostBytes = 56 << 10;  // most of these cells stay in the first-level cache
+
+    static Force force(int x, float fx, float fy, float steps) {
+        return {x, static_cast<uint64_t>(round_force(fx, steps)), static_cast<uint64_t>(round_force(fy, steps))};
+    }
+    static IMTORQUE_INLINE void set(const Force& force, uint64_t k, Part& part) {
+        const uint64_t u = static_cast<uint64_t>(force.x);
+        part.sums = typename Part::Two{static_cast<Uint>(2 * (u * force.second - k * force.first)),
+                                       static_cast<Uint>(2 * force.second)};
+    }
+
+    // The torque of a row of a disk; its cells, from `columns` for the image's first column, are zero after it.
+    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, Part* columns, int margin, int width,
+                                    float* out) {
+        Part sum{};
+        for (int x = -margin; x < 0; ++x) sum.sums += columns[x].sums;
+        for (int x = 0; x < width; ++x) {
+            sum.sums += columns[x].sums;
+            columns[x] = sum;
+        }
+        const Uint* sums = reinterpret_cast<const Uint*>(columns);  // a vector's memory is that of its elements
+        const float norm = patch.norm;
+        IMTORQUE_IVDEP
+        for (int x = 0; x < width; ++x)
+            out[x] = Number::to_float(sums[2 * x] - static_cast<Uint>(x) * sums[2 * x + 1]) * norm;
+        std::fill(columns - margin, columns + width + margin + 1, Part{});
+    }
+};
+
+// What a force adds to E: S, R, T and nothing.
+struct ClosureSums {
+    struct alignas(32) Part {
+        typedef uint64_t Four __attribute__((vector_size(32), aligned(32)));
+        Four sums;
+    };
+    static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = 0.1;
+    static constexpr size_t kMostBytes = SIZE_MAX;  // four disks are quicker, though their cells leave that cache
+
+    static Force force(int x, float fx, float fy, float steps) {
+        const auto [b, c] = doubled<uint64_t>(fx, fy, steps);
+        return {x, b, c};
+    }
+    static IMTORQUE_INLINE void set(const Force& force, uint64_t k, Part& part) {
+        const uint64_t u = static_cast<uint64_t>(force.x), b = force.first, c = force.second;
+        part.sums[0] = (u * u - k * k) * b - 2 * k * u * c;
+        part.sums[1] = u * b - k * c;
+        part.sums[2] = b;
+        part.sums[3] = 0;
+    }
+
+    static IMTORQUE_INLINE void sum(const Field& field, const Patch& patch, Part* columns, int margin, int width,
+                                    float* out) {
+        const double factor = closure_factor(field, patch);
+        uint64_t s = 0, r = 0, t = 0;
+        const auto take = [&](int x) {
+            s += columns[x].sums[0];
+            r += columns[x].sums[1];
+            t += columns[x].sums[2];
+            columns[x].sums = Part::Four{};
+        };
+        for (int x = -margin; x < 0; ++x) take(x);
+        for (int x = 0; x < width; ++x) {
+            take(x);
+            const uint64_t at = static_cast<uint64_t>(x);
+            out[x] = static_cast<float>(FreeLong::to_double(4 * (s - at * (2 * r - at * t))) * factor);
+        }
+        std::fill_n(columns + width, margin + 1, Part{});
+    }
 };
 
 struct Forces {  // those of rows first, first + 1, ..., row after row
@@ -32,19 +110,23 @@ struct Forces {  // those of rows first, first + 1, ..., row after row
     std::vector<Force> list;
 };
 
-Forces list_forces(const Field& field, int first, int last) {
+// Those of rows [first, last); none where there are more than `most`.
+template <class Sums>
+std::optional<Forces> list_forces(const Field& field, int first, int last, double most) {
     const float steps = static_cast<float>(field.steps);
     Forces forces{first, {0}, {}};
     for (int y = first; y < last; ++y) {
         const ptrdiff_t at = static_cast<ptrdiff_t>(y) * field.width;
         for (int x = 0; x < field.width; ++x)
             if (field.fx[at + x] != 0 || field.fy[at + x] != 0)
-                forces.list.push_back({x, doubled<uint64_t>(field.fx[at + x], field.fy[at + x], steps)});
+                forces.list.push_back(Sums::force(x, field.fx[at + x], field.fy[at + x], steps));
+        if (static_cast<double>(forces.list.size()) > most) return std::nullopt;
         forces.starts.push_back(forces.list.size());
     }
     return forces;
 }
 
+template <class Part>
 struct Near {  // the forces around a row, by their distance in rows: those k rows off begin at starts[k]
     std::vector<size_t> starts;
     std::unique_ptr<int[]> x;
@@ -52,30 +134,26 @@ struct Near {  // the forces around a row, by their distance in rows: those k ro
 };
 
 // Those of row y + k, put in from place `at` on; returns where they end.
-size_t add_near(const Forces& forces, int y, int k, size_t at, const Near& near) {
+template <class Sums>
+size_t add_near(const Forces& forces, int y, int k, size_t at, const Near<typename Sums::Part>& near) {
     const int row = y + k - forces.first;
     if (row < 0 || row + 1 >= static_cast<int>(forces.starts.size())) return at;
-    const uint64_t lever = static_cast<uint64_t>(k);
     for (size_t i = forces.starts[row]; i < forces.starts[row + 1]; ++i, ++at) {
-        const uint64_t u = static_cast<uint64_t>(forces.list[i].x);
-        const auto [b, c] = forces.list[i].doubled;
         near.x[at] = forces.list[i].x;
-        Part::Four& part = near.parts[at].sums;
-        part[0] = (u * u - lever * lever) * b - 2 * lever * u * c;
-        part[1] = u * b - lever * c;
-        part[2] = b;
-        part[3] = 0;
+        Sums::set(forces.list[i], static_cast<uint64_t>(k), near.parts[at]);
     }
     return at;
 }
 
-Near list_near(const Forces& forces, int y, int reach) {
+template <class Sums>
+Near<typename Sums::Part> list_near(const Forces& forces, int y, int reach) {
+    using Part = typename Sums::Part;
     const int rows = static_cast<int>(forces.starts.size()) - 1, middle = y - forces.first;
     const size_t count = forces.starts[std::min(middle + reach + 1, rows)] - forces.starts[std::max(middle - reach, 0)];
-    Near near{{0}, std::unique_ptr<int[]>(new int[count]), std::unique_ptr<Part[]>(new Part[count])};
+    Near<Part> near{{0}, std::unique_ptr<int[]>(new int[count]), std::unique_ptr<Part[]>(new Part[count])};
     for (int k = 0; k <= reach; ++k) {
-        const size_t below = add_near(forces, y, k, near.starts.back(), near);
-        near.starts.push_back(k > 0 ? add_near(forces, y, -k, below, near) : below);
+        const size_t below = add_near<Sums>(forces, y, k, near.starts.back(), near);
+        near.starts.push_back(k > 0 ? add_near<Sums>(forces, y, -k, below, near) : below);
     }
     return near;
 }
@@ -84,27 +162,29 @@ Near list_near(const Forces& forces, int y, int reach) {
 // in cells, with so many on either side of the image that no run begins or ends beyond.
 struct Group {
     int first, count;
+    size_t cells;
     std::vector<int> margins;        // of the disks
     std::vector<ptrdiff_t> columns;  // the cells of the image's first column
     std::vector<int> larger;         // the first of the disks that have a row so far from the middle
     std::vector<ptrdiff_t> runs;     // [row][disk][2]: the cells where the run of a force in column 0 begins and ends
 };
 
-Group make_group(const std::vector<Patch>& patches, int first, int reach, int width) {
-    const int count = std::min(kDisksTogether, static_cast<int>(patches.size()) - first);
-    Group group{first, count, {}, {}, {}, {}};
-    ptrdiff_t cells = 0;
-    for (int k = first; k < first + count; ++k) {
+Group make_group(const std::vector<Patch>& patches, int first, int reach, int width, size_t most_cells) {
+    Group group{first, 0, 0, {}, {}, {}, {}};
+    for (size_t k = first; k < patches.size() && group.count < kMostTogether; ++k) {
         const int margin = std::min(patches[k].rx, width);
+        const size_t cells = group.cells + 2 * static_cast<size_t>(margin) + width + 1;
+        if (group.count > 0 && cells > most_cells) break;
         group.margins.push_back(margin);
-        group.columns.push_back(cells + margin);
-        cells += 2 * margin + width + 1;
+        group.columns.push_back(static_cast<ptrdiff_t>(group.cells) + margin);
+        group.cells = cells;
+        ++group.count;
     }
     int larger = 0;
-    for (int dy = 0; dy <= std::min(patches[first + count - 1].ry, reach); ++dy) {
+    for (int dy = 0; dy <= std::min(patches[first + group.count - 1].ry, reach); ++dy) {
         while (patches[first + larger].ry < dy) ++larger;
         group.larger.push_back(larger);
-        for (int k = 0; k < count; ++k) {
+        for (int k = 0; k < group.count; ++k) {
             const int half = std::min(disk_half_width(patches[first + k].rx, dy), width);
             group.runs.push_back(group.columns[k] - half);
             group.runs.push_back(group.columns[k] + half + 1);
@@ -114,8 +194,8 @@ Group make_group(const std::vector<Patch>& patches, int first, int reach, int wi
 }
 
 // Adds the forces from `from` to `to`, which lie in one row, to the cells of so many disks: each is read once for all.
-template <int kDisks>
-IMTORQUE_INLINE void add_row(const Near& near, size_t from, size_t to, const ptrdiff_t* runs, Part* cells) {
+template <int kDisks, class Part>
+IMTORQUE_INLINE void add_row(const Near<Part>& near, size_t from, size_t to, const ptrdiff_t* runs, Part* cells) {
     ptrdiff_t own[2 * kDisks];
     std::copy_n(runs, 2 * kDisks, own);
     const Part* parts = near.parts.get();
@@ -130,7 +210,8 @@ IMTORQUE_INLINE void add_row(const Near& near, size_t from, size_t to, const ptr
     }
 }
 
-IMTORQUE_INLINE void add_forces_impl(const Near& near, const Group& group, Part* cells) {
+template <class Part>
+IMTORQUE_INLINE void add_forces_impl(const Near<Part>& near, const Group& group, Part* cells) {
     for (size_t dy = 0; dy < group.larger.size(); ++dy) {
         const int larger = group.larger[dy], some = group.count - larger;
         const ptrdiff_t* runs = group.runs.data() + 2 * (dy * group.count + larger);
@@ -141,57 +222,74 @@ IMTORQUE_INLINE void add_forces_impl(const Near& near, const Group& group, Part*
         if (some == 1) add_row<1>(near, from, to, runs, cells);
     }
 }
-IMTORQUE_DISPATCH(static, add_forces, (const Near& near, const Group& group, Part* cells), (near, group, cells))
+IMTORQUE_DISPATCH(template <class Part> static, add_forces, (const Near<Part>& near, const Group& group, Part* cells),
+                  (near, group, cells))
 
-// The closure of a row of a disk; its cells, from `columns` for the image's first column, are zero after it.
-IMTORQUE_INLINE void sum_cells_impl(Part* columns, int margin, int width, double factor, float* out) {
-    uint64_t s = 0, r = 0, t = 0;
-    const auto take = [&](int x) {
-        s += columns[x].sums[0];
-        r += columns[x].sums[1];
-        t += columns[x].sums[2];
-        columns[x].sums = Part::Four{};
-    };
-    for (int x = -margin; x < 0; ++x) take(x);
-    for (int x = 0; x < width; ++x) {
-        take(x);
-        const uint64_t at = static_cast<uint64_t>(x);
-        out[x] = static_cast<float>(FreeLong::to_double(4 * (s - at * (2 * r - at * t))) * factor);
-    }
-    for (int x = width; x <= width + margin; ++x) take(x);
+template <class Sums>
+IMTORQUE_INLINE void sum_cells_impl(Sums, const Field& field, const Patch& patch, typename Sums::Part* columns,
+                                    int margin, float* out) {
+    Sums::sum(field, patch, columns, margin, field.width, out);
 }
-IMTORQUE_DISPATCH(static, sum_cells, (Part * columns, int margin, int width, double factor, float* out),
-                  (columns, margin, width, factor, out))
+IMTORQUE_DISPATCH(template <class Sums> static, sum_cells,
+                  (Sums sums, const Field& field, const Patch& patch, typename Sums::Part* columns, int margin,
+                   float* out),
+                  (sums, field, patch, columns, margin, out))
 
-}  // namespace
-
-bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
-    constexpr double kForceTime = 0.9, kPixelTime = 1.5, kRunTime = 0.6;  // nanoseconds
+// All disks for the rows [top, bottom), where that is quicker than so many look-ups for each pixel; returns whether it
+// is.
+template <class Sums>
+bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches, double look_ups, int top, int bottom,
+                float* tau) {
+    using Part = typename Sums::Part;
     const int reach = std::min(patches.back().ry, field.height - 1);
-    const Forces forces = list_forces(field, std::max(0, top - reach), std::min(field.height, bottom + reach));
+    const int first = std::max(0, top - reach), last = std::min(field.height, bottom + reach);
     const int count = static_cast<int>(patches.size());
+    // Of a row: what look-ups would take, less what the pixels take anyway, is left for the forces.
+    const double row_time = Sums::kLookUpTime * look_ups * field.width;
+    const double left = row_time - Sums::kPixelTime * count * field.width;
+    const double most = left / (2 * Sums::kForceTime * pairs_of_rows(field, patches)) * (last - first);
+    if (most < 0) return false;
+    const std::optional<Forces> forces = list_forces<Sums>(field, first, last, most);
+    if (!forces) return false;
     std::vector<Group> groups;
-    for (int k = 0; k < count; k += kDisksTogether) groups.push_back(make_group(patches, k, reach, field.width));
-    double runs = 0;
-    for (const Patch& disk : patches) runs += std::min(disk.ry, reach) + 1;
-    const double forces_of_a_row = static_cast<double>(forces.list.size()) / static_cast<double>(forces.starts.size());
-    const double row_time = 2 * kForceTime * runs * forces_of_a_row + kPixelTime * count * field.width;
-    if (row_time > kRunTime * runs * field.width) return false;
+    size_t most_cells = 0;
+    for (int k = 0; k < count; k += groups.back().count) {
+        groups.push_back(make_group(patches, k, reach, field.width, Sums::kMostBytes / sizeof(Part)));
+        most_cells = std::max(most_cells, groups.back().cells);
+    }
     parallel_for(bottom - top, row_time, [&](int i) {
-        const Near near = list_near(forces, top + i, reach);
-        const size_t widest = static_cast<size_t>(field.width) + 2 * std::min(patches.back().rx, field.width) + 1;
-        std::vector<Part> cells(kDisksTogether * widest, Part{});
+        const Near<Part> near = list_near<Sums>(*forces, top + i, reach);
+        std::vector<Part> cells(most_cells, Part{});
         for (const Group& group : groups) {
-            add_forces(near, group, cells.data());
+            add_forces<Part>(near, group, cells.data());
             for (int k = 0; k < group.count; ++k) {
                 check_interrupt();
                 const size_t row = static_cast<size_t>(group.first + k) * (bottom - top) + i;
-                sum_cells(cells.data() + group.columns[k], group.margins[k], field.width,
-                          closure_factor(field, patches[group.first + k]), tau + row * field.width);
+                sum_cells(sums, field, patches[group.first + k], cells.data() + group.columns[k], group.margins[k],
+                          tau + row * field.width);
             }
         }
     });
     return true;
+}
+
+}  // namespace
+
+bool sparse_disk_torque(const Field& field, const std::vector<Patch>& patches, Width width, double look_ups, int top,
+                        int bottom, float* tau) {
+    switch (width) {
+        case Width::bits32:
+            return run_sparse(TorqueSums<Narrow>{}, field, patches, look_ups, top, bottom, tau);
+        case Width::bits64:
+            return run_sparse(TorqueSums<Wide>{}, field, patches, look_ups, top, bottom, tau);
+        case Width::bits64_long:
+            return run_sparse(TorqueSums<WideLong>{}, field, patches, look_ups, top, bottom, tau);
+    }
+    return false;
+}
+
+bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
+    return run_sparse(ClosureSums{}, field, patches, 6 * pairs_of_rows(field, patches), top, bottom, tau);
 }
 
 }  // namespace imtorque

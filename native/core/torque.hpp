@@ -49,6 +49,9 @@ int even_part(int length, int about);
 // row.
 int disk_half_width(long long radius, long long dy);
 
+// Of all disks together: rows +dy and -dy are a pair, and so is the middle row.
+double pairs_of_rows(const Field& field, const std::vector<Patch>& patches);
+
 // tau[k][y][x], float32.
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau);
 
@@ -67,8 +70,10 @@ void disk_torque(const Field& field, const std::vector<Patch>& patches, int top,
 // Closure of all disks, likewise.
 void disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
 
-// The same where forces are so few that it is quicker, and four times the closure fits 64 bits; returns whether it was
-// done.
+// The same where forces are so few that it is quicker than so many look-ups of prefixes for each pixel; returns whether
+// it was done. Sums fit `width`, and four times the closure fits 64 bits.
+bool sparse_disk_torque(const Field& field, const std::vector<Patch>& patches, Width width, double look_ups, int top,
+                        int bottom, float* tau);
 bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
 
 // Torque over size at one pixel.

@@ -120,22 +120,19 @@ class Picture:
 
     def lab(self) -> Planes:
         """Return CIE L, a, b over 100, as `lab` does."""
-        if self.pixels.dtype != np.uint8 or self.pixels.shape[2] != 3:
-            return lab(self.rgb())
-        levels = linear_rgb(self._rgb_part(np.arange(256, dtype=np.uint8).reshape(1, 256, 1))[0, 0])
-        return _lab(np.moveaxis(self.pixels, 2, 0), lambda part: levels[part])
+        return self._lab_part(self.pixels) if self._has_levels else lab(self.rgb())
 
     def rgb_strips(self, rows: int = 1) -> Iterator[tuple[int, Planes]]:
         """Yield (first row, planes (3, h, W)) from top to bottom, h a multiple of `rows` in all but the last."""
         for start, part in self._strips(rows):
             yield start, self._rgb_part(part)
 
-    def resized(self, shape: tuple[int, int], colours: Callable[[Planes], Planes] | None = None) -> Planes:
-        """Return grey, or colours(RGB), resized as `resize` does, (C, *shape), never held at full size."""
+    def resized(self, shape: tuple[int, int], *, colours: bool = False) -> Planes:
+        """Return grey, or the colours of `lab`, resized as `resize` does, (C, *shape), never held at full size."""
         rows, columns = (resize_matrix(old, new) for old, new in zip(self.shape, shape, strict=True))
         total = np.zeros(())
         for start, part in self._strips():
-            planes = colours(self._rgb_part(part)) if colours else self._grey_part(part)[None].astype(np.float64)
+            planes = self._lab_part(part) if colours else self._grey_part(part)[None].astype(np.float64)
             if shape == self.shape and len(part) == shape[0]:
                 return planes
             total = total + rows[:, start : start + len(part)] @ planes @ columns.T
@@ -171,6 +168,17 @@ class Picture:
         if part.dtype not in KERNEL_TYPES:
             part = part.astype(np.float32 if part.dtype.itemsize < 4 else np.float64)
         return _native.to_grey(np.ascontiguousarray(part), self.opaque, self.low, 1 / (self.high - self.low))
+
+    @property
+    def _has_levels(self) -> bool:
+        """Whether the colours of a pixel are three of 256 levels, of which a table can be made."""
+        return bool(self.pixels.dtype == np.uint8 and self.pixels.shape[2] == 3)
+
+    def _lab_part(self, part: Image) -> Planes:
+        if not self._has_levels:
+            return lab(self._rgb_part(part))
+        levels = linear_rgb(self._rgb_part(np.arange(256, dtype=np.uint8).reshape(1, 256, 1))[0, 0])
+        return _lab(np.moveaxis(part, 2, 0), lambda piece: levels[piece])
 
     def _rgb_part(self, part: Image) -> Planes:
         planes = np.moveaxis(part, 2, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from imtorque.saliency import torque_saliency
 from imtorque.segmentation import segment_figure
 from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 
-MOST_VOLUME_BYTES = 2**26  # of disks' torque, which is computed once for maps and extrema where it is no more
+MOST_VOLUME_BYTES = 2**26  # of the torque, which is computed once for maps and extrema where it is no more
 
 LINE_COLOURS = {"edges": (94, 234, 212), "strengthened": (251, 191, 36)}  # teal and amber: neither is a sign
 
@@ -42,9 +43,14 @@ def thresholds_of(picture: HeldPicture, settings: Settings) -> tuple[float, floa
 
 def range_of(picture: HeldPicture, settings: Settings) -> float:
     """Return the value at which the value map's colours are strongest: so many per cent of it are no stronger."""
-    strength = np.abs(maps_of(picture, settings)[0])
-    some = strength[strength > 0]
-    return float(np.quantile(some, settings.range / 100)) if some.size else 0.0
+    value, _ = maps_of(picture, settings)
+
+    def compute() -> float:
+        strength = np.abs(value)
+        some = strength[strength > 0]
+        return float(np.quantile(some, settings.range / 100)) if some.size else 0.0
+
+    return picture.recall(("range", settings.range, *_torque_key(settings)), compute)
 
 
 def sizes_of(picture: HeldPicture, settings: Settings) -> IntArray:
@@ -143,7 +149,8 @@ def layer_overlay(picture: HeldPicture, settings: Settings, layer: str) -> Bytes
     if layer == "saliency":
         return _with_cover(shown, saliency_of(picture))
     line = np.broadcast_to(np.array(LINE_COLOURS[layer], np.uint8), (*shown.shape, 3))
-    return _with_cover(line, (shown / max(float(shown.max()), 1.0)) ** 0.7)
+    covers = (np.arange(256) / max(float(shown.max()), 1.0)) ** 0.7  # of each brightness
+    return np.dstack([line, np.round(255.0 * np.minimum(covers, 1.0)).astype(np.uint8)[shown]])
 
 
 def _with_cover(shown: Bytes, cover: NDArray[Any]) -> Bytes:
@@ -152,19 +159,22 @@ def _with_cover(shown: Bytes, cover: NDArray[Any]) -> Bytes:
 
 def _torque_of(picture: HeldPicture, settings: Settings) -> tuple[tuple[Float32Array, NDArray[np.int32]], Extrema]:
     """Return both maps, and the extrema that the page may ask for."""
-    sizes = sizes_of(picture, settings)
-    given = settings.of_patches
 
     def compute() -> tuple[tuple[Float32Array, NDArray[np.int32]], Extrema]:
-        edges = edges_of(picture, settings)
-        if settings.patch == "disk" and 4 * edges.fx.size * len(sizes) <= MOST_VOLUME_BYTES:
+        edges, sizes, given = edges_of(picture, settings), sizes_of(picture, settings), settings.of_patches
+        if 4 * edges.fx.size * len(sizes) <= MOST_VOLUME_BYTES:
             volume = torque_volume(edges, sizes, **given)
             maps = value_and_scale_maps(volume)
             return maps, _strongest(volume, maps[0])
         return value_and_scale_maps(edges, sizes, **given), find_extrema(edges, sizes=sizes, **given)
 
-    edges_key = (settings.detector, *settings.of_edges.items())
-    return picture.recall(("torque", *edges_key, *settings.of_sizes.items(), *given.items()), compute)
+    return picture.recall(("torque", *_torque_key(settings)), compute)
+
+
+def _torque_key(settings: Settings) -> tuple[Hashable, ...]:
+    """Return what the torque of a picture depends on."""
+    parts = (settings.of_edges, settings.of_sizes, settings.of_patches)
+    return settings.detector, *(item for part in parts for item in part.items())
 
 
 def _strongest(volume: TorqueVolume, value: Float32Array) -> Extrema:

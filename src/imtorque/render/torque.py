@@ -25,6 +25,7 @@ VALUE_COLOURS = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582
 SCALE_COLOURS = ("#c6dbef", "#6baed6", "#2171b5", "#08306b", "#000000", "#67000d", "#cb181d", "#fb6a4a", "#fcbba1")
 MAXIMUM_COLOUR, MINIMUM_COLOUR = "#ffd92f", "#33e08a"
 
+PIECE = 2**14  # pixels that are coloured at a time
 READABLE = 640  # pixels of the longer side, below which an overlay is enlarged so that its numbers can be read
 
 
@@ -131,9 +132,13 @@ def _coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> By
     anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], np.float64)
     steps = np.linspace(0, len(colours) - 1, 511)
     table = np.stack([np.interp(steps, np.arange(len(colours)), channel) for channel in anchors.T], axis=1)
-    # Row by row, so that a large map needs little more memory than its picture.
-    picture = np.empty((*array.shape, 3), np.uint8)
     bytes_of = np.round(table).astype(np.uint8)
-    for row, values in zip(picture, array, strict=True):
-        row[:] = bytes_of[np.clip(np.round(values * (255 / (limit or 1.0))) + 255, 0, 510).astype(np.intp)]
+    picture = np.empty((*array.shape, 3), np.uint8)
+    # A few rows at a time, so that a large map needs little more memory than its picture.
+    rows = max(1, PIECE // array.shape[1])
+    for start in range(0, len(array), rows):
+        places = np.round(array[start : start + rows] * (255 / (limit or 1.0)))
+        places += 255
+        np.clip(places, 0, 510, out=places)
+        np.take(bytes_of, places.astype(np.intp), axis=0, out=picture[start : start + rows])
     return picture

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Planes
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.extrema import find_extrema
-from imtorque.images import Picture, ValueRange, lab
+from imtorque.images import Picture, ValueRange
 from imtorque.resizing import resize
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.saliency.splats import DEFAULT_SIGMA, splatted, working_shape, working_sigma
@@ -117,7 +117,7 @@ def form_edges(picture: Picture, form: TorqueForm) -> list[Edges]:
     """Return the edges that a form's extrema are found in, at the working size."""
     shape = working_shape(picture.shape)
     if form.colour:
-        return strength_edges(picture.resized(shape, lab))
+        return strength_edges(picture.resized(shape, colours=True))
     return [detect_edges(picture.resized(shape)[0], sigma=form.edge_sigma, value_range=(0.0, 1.0))]
 
 
