@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calls import KERNELS, METHODS, Call, plain, same
+from calls import FIELD, KERNELS, METHODS, Call, plain, same
 
 from imtorque import _native
 
@@ -52,7 +52,8 @@ class Recorder:
             arrays = {key: value.copy() for key, value in arguments.items() if isinstance(value, np.ndarray)}
             after = {key: array for key, array in arrays.items() if not same(array, given[key])}
             self.keep(Call(name, given, after, plain(result)))
-            return result
+            # A field that kernels make is to know what it is rounded to, too.
+            return _native.EdgeField(result.fx, result.fy) if type(result) is FIELD else result
 
         return call
 

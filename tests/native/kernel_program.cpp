@@ -83,7 +83,7 @@ uint64_t edges(const Input& in) {
     smoothed_gradient(in.grey.data(), kHeight, kWidth, 1.5, a.data(), b.data());
     sum.add(a), sum.add(b);
     suppress_non_maxima(in.grey.data(), a.data(), b.data(), kHeight, kWidth, 0.01f, thinned.data());
-    canny(in.grey.data(), kHeight, kWidth, 1.5, {0.7, 0.9, true, false}, -1, a.data(), b.data());
+    canny(in.grey.data(), kHeight, kWidth, 1.5, {0.7, 0.9, true, false}, kAsIs, a.data(), b.data());
     sum.add(thinned), sum.add(a), sum.add(b);
     return sum.sum;
 }
