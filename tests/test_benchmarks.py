@@ -151,11 +151,9 @@ def test_the_benchmark_of_finding_runs(run_here):
     pytest.importorskip("sklearn")
     result = run_here("finding.py", "--runs", "1", "--side", "140")
     assert result["rows"][0]["ratio"] > 0
-    assert set(result["learned"]) == {
-        "teach, 4 pictures",
-        "predict, a megapixel, 1 threads",
-        "predict, a megapixel, 2 threads",
-    }
+    kinds = ("", ", by torque", ", by torque, threshold, log, radial")
+    times = {f"predict, a megapixel, {threads} threads{name}" for threads in (1, 2) for name in kinds}
+    assert set(result["learned"]) == {"teach, 4 pictures", "kinds chosen", *times}
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
