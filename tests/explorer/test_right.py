@@ -252,6 +252,14 @@ def test_back_and_forward_go_through_the_states(tab):
     assert tab.page.title() == "imtorque explorer"
 
 
+def test_a_gesture_right_after_the_page_came_is_a_step(tab):
+    # What the page did by itself is written down so late that the gesture comes before.
+    tab.page.add_init_script("const own = setTimeout; setTimeout = (f, ms) => own(f, ms === 250 ? 2000 : ms)")
+    tab.open().rest()
+    tab.drag((98, 119), (60, 60))
+    at_step(tab, 1)
+
+
 def test_strokes_of_the_sketch_are_undone(tab):
     tab.open("#picture=sketch").rest()
     before = tab.torque

@@ -28,6 +28,13 @@ function write() {
   showSteps();
 }
 
+// A gesture of the user ends what the page did by itself: else a quick one would be taken for a part of it.
+window.addEventListener("pointerdown", () => {
+  if (!page.quiet || !isIdle()) return;
+  clearTimeout(writing);
+  write();
+}, true);
+
 function showSteps() {
   $("back").disabled = step === 0;
   $("forward").disabled = step === last;
