@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import ndimage
 
 import naive
 from imtorque import Extrema, detect_edges, extrema, find_extrema, synthetic
 from imtorque.films import FrameBlobs, FrameExtrema, detecting
 from imtorque.moments import openness
+from imtorque.scenes import film_scene
 from strategies import edge_fields
 
 
@@ -107,3 +109,28 @@ def test_blobs_come_with_their_diameters():
     found = FrameBlobs(sizes=(15, 40))(picture)
     assert found.size[0] == pytest.approx(26, abs=1.5)
     assert type(found) is Extrema
+
+
+def test_blobs_of_any_size_are_found_beside_many_of_another():
+    frame = np.full((300, 480), 0.5)
+    places = [(60, 60), (60, 180), (60, 300), (200, 60), (200, 180), (200, 300)]
+    for number, place in enumerate(places):
+        frame = synthetic.paint(frame, synthetic.disc(frame.shape, place, 30), number % 2)
+    frame = synthetic.paint(frame, synthetic.disc(frame.shape, (130, 420), 11), 0.2)
+    noisy = frame + np.random.default_rng(0).normal(0, 0.02, frame.shape)
+    found = FrameBlobs()(noisy)
+    assert sorted(zip(np.rint(found.y), np.rint(found.x), strict=True)) == sorted([*places, (130, 420)])
+
+
+def test_shades_of_the_ground_are_no_blobs():
+    scene = film_scene(5, shape=(540, 960), frames=1)
+    frame = ndimage.gaussian_filter(next(iter(scene.frames())), 0.7)  # compression takes noise away, and leaves shades
+    found, faint = FrameBlobs()(frame), FrameBlobs(contrast=0)(frame)
+    assert len(found) == len(scene.size) < len(faint)
+    near = np.hypot(found.y[:, None] - scene.y[0], found.x[:, None] - scene.x[0]) < 0.25 * scene.size
+    assert near.any(axis=0).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 4), (9, 200)])
+def test_blobs_are_looked_for_in_frames_of_any_shape(shape):
+    assert len(FrameBlobs()(np.zeros(shape, np.uint8))) == 0

@@ -59,7 +59,7 @@ def video(
     overlay: Annotated[
         bool, typer.Option("--overlay", help="Write a film with boxes, and with numbers and tails where linked.")
     ] = False,
-    find: Annotated[Find, typer.Option(help="extrema are fast; blobs are surer, and several times slower.")] = (
+    find: Annotated[Find, typer.Option(help="extrema are fast; blobs are surer, and about twenty times slower.")] = (
         Find.extrema
     ),
     sizes: Annotated[

@@ -32,6 +32,7 @@ TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, 
 WEAK = 0.4  # of the threshold: what is enough for a pixel beside an edge, as in Canny's method
 LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any film
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # of the sizes looked for: pixels, and shares of the frame's side
+SURE, CLEAR = 0.65, 6.0  # score and contrast of blobs of any size: shades of the ground score half, and contrast less
 SAMPLED = 7, 8  # of how many rows and columns one tells the noise
 
 
@@ -157,17 +158,21 @@ def _lower_quantile(values: Float32Array, share: float) -> float:
 
 @dataclass(frozen=True)
 class FrameBlobs:
-    """Things with outlines, as `find_blobs` finds them: surer, and several times slower.
+    """Things with outlines, as `find_blobs` finds them: surer, and about twenty times slower.
 
     Parameters
     ----------
     sizes
-        (smallest, largest) diameter in pixels, or None.
+        (smallest, largest) diameter in pixels. None looks for things of any size, as `FrameExtrema` does, and keeps the
+        surest: `find_blobs` by itself would decide anew in each frame which sizes things have.
     sign
         +1 for bright things, -1 for dark ones, 0 for both. None, as of `find_blobs`, decides anew in each frame whether
         one of the kinds is what lies between things.
+    contrast
+        Least contrast, in standard deviations of the noise at a thing's own scale; by default 6 without sizes, else 0.
+        Clouds and shades of the background are as wide as things of any size may be, and stand out less.
     sure
-        Least score of an outline, 0 to 1.
+        Least score of an outline, 0 to 1; by default that of `find_blobs` for given sizes, 0.65 without them.
     count
         How many to find at most.
     """
@@ -176,10 +181,17 @@ class FrameBlobs:
     sign: Literal[1, -1, 0] | None = 0
     sure: float | None = None
     count: int | None = None
+    contrast: float | None = None
 
     def __call__(self, image: Image) -> Extrema:
         """Find them in one frame; their sizes are the diameters, which change less than the patches that found them."""
-        return as_places(find_blobs(image, sizes=self.sizes, sign=self.sign, sure=self.sure, count=self.count))
+        any_size = usual_sizes(Picture(image).shape)
+        sizes = self.sizes or (float(any_size[0]), float(any_size[-1]))
+        usual = (SURE, CLEAR) if self.sizes is None else (None, 0.0)
+        sure = usual[0] if self.sure is None else self.sure
+        contrast = usual[1] if self.contrast is None else self.contrast
+        found = find_blobs(image, sizes=sizes, sign=self.sign, contrast=contrast, sure=sure, count=self.count)
+        return as_places(found)
 
 
 def as_places(found: Extrema) -> Extrema:
