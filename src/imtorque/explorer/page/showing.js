@@ -29,6 +29,7 @@ export function refresh() {
   const { view, stage } = page;
   if (!view || state.y === null) return;
   const { head, field } = view;
+  document.body.classList.remove("unanswered");
   document.body.classList.toggle("older", isOlder());
   const torque = patchTorque(field, state);
   const usual = page.sketching ? SKETCH_LIMIT : nice(head.limit || 1);
