@@ -210,6 +210,30 @@ def test_disks_have_the_torque_of_the_spectrum_however_they_are_summed(density, 
             assert_array_equal(tau[:, y, x], torque_spectrum(edges, (y, x), sizes, patch="disk"))
 
 
+@pytest.mark.parametrize("polarity", ["signed", "free"])
+@pytest.mark.parametrize("density", [0, 0.001, 0.03, 0.2, 1])
+@pytest.mark.parametrize("steps", [None, 2.0**32])
+def test_maps_of_disks_hold_the_strongest_of_their_volume_however_they_are_summed(density, steps, polarity):
+    edges = random_edges((70, 90), density=density)
+    edges = edges if steps is None else Edges(edges.fx, edges.fy, steps=steps)
+    for sizes in (range(3, 62, 4), [5, 9, 41, 43, 45, 601]):
+        volume = torque_volume(edges, sizes, patch="disk", polarity=polarity)
+        for found, expected in zip(
+            value_and_scale_maps(edges, sizes, patch="disk", polarity=polarity),
+            naive.value_and_scale_maps(volume.tau, volume.sizes),
+            strict=True,
+        ):
+            assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("density", [0.02, 1])
+def test_maps_of_disks_in_tall_pictures_are_those_of_their_volume(density):
+    edges, sizes = random_edges((1300, 30), density=density), range(3, 24, 4)
+    found = value_and_scale_maps(edges, sizes, patch="disk")
+    for one, other in zip(found, value_and_scale_maps(torque_volume(edges, sizes, patch="disk")), strict=True):
+        assert_array_equal(one, other)
+
+
 def test_results_do_not_depend_on_threads_or_instruction_set():
     edges = random_edges((200, 1100))
     sizes = [3, 9, 45, 91, 151]

@@ -46,10 +46,7 @@ IMTORQUE_INLINE void sign_labels(const float* value, int count, int32_t* __restr
 
 IMTORQUE_INLINE void select_all_impl(const float* tau, int sizes, long long stride, const int32_t* labels, int count,
                                      float* value, int32_t* scale) {
-    std::fill_n(value, count, 0.0f);
-    std::fill_n(scale, count, 0);
     for (int k = 0; k < sizes; ++k) select_row(tau + k * stride, labels[k], count, value, scale);
-    sign_labels(value, count, scale);
 }
 IMTORQUE_DISPATCH(static, select_all,
                   (const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
@@ -268,7 +265,7 @@ Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_by
 }
 
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau) {
-    if (shape == Shape::disk) return disk_torque(field, patches, 0, field.height, tau);
+    if (shape == Shape::disk) return disk_torque(field, patches, into_volume(0, field.height, tau));
     run_by_width({field, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false}, patches);
 }
 
@@ -278,17 +275,17 @@ void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shap
         run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, labels, false, false}, patches);
         return;
     }
-    // Disks: a band of the volume at a time.
-    const int rows = std::min(kDiskRows, field.height);
-    const int count = static_cast<int>(patches.size());
-    std::vector<float> tau(static_cast<size_t>(count) * rows * field.width);
+    const size_t pixels = static_cast<size_t>(field.height) * field.width;
+    std::fill_n(value, pixels, 0.0f);
+    std::fill_n(scale, pixels, 0);
+    // So many rows at a time that listing the forces around them is a small part, and the list beside the picture too.
+    constexpr int kLeastRows = 512;
+    const int rows = std::max(kLeastRows, 4 * std::min(patches.back().ry, field.height));
     for (int top = 0; top < field.height; top += rows) {
-        const int bottom = std::min(top + rows, field.height);
-        disk_torque(field, patches, top, bottom, tau.data());
         const size_t at = static_cast<size_t>(top) * field.width;
-        value_and_scale_of_volume(tau.data(), count, static_cast<long long>(bottom - top) * field.width, labels,
-                                  value + at, scale + at);
+        disk_torque(field, patches, {top, std::min(top + rows, field.height), nullptr, labels, value + at, scale + at});
     }
+    for (size_t at = 0; at < pixels; at += field.width) sign_labels(value + at, field.width, scale + at);
 }
 
 void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* labels, float* value,
@@ -298,8 +295,32 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
     parallel_for(chunks, 0.5 * count * kChunk, [&](int c) {
         const long long at = c * kChunk;
         const int n = static_cast<int>(std::min(kChunk, pixels - at));
+        std::fill_n(value + at, n, 0.0f);
+        std::fill_n(scale + at, n, 0);
         select_all(tau + at, count, pixels, labels, n, value + at, scale + at);
+        sign_labels(value + at, n, scale + at);
     });
+}
+
+void select_stronger(const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
+                     int32_t* scale) {
+    select_all(tau, sizes, stride, labels, count, value, scale);
+}
+
+void run_in_bands(const Field& field, int count, const DiskRows& out,
+                  const std::function<void(const DiskRows&)>& work) {
+    const int rows = std::min(kDiskRows, out.bottom - out.top), width = field.width;
+    std::unique_ptr<float[]> tau(new float[static_cast<size_t>(count) * rows * width]);
+    for (int top = out.top; top < out.bottom; top += rows) {
+        const int bottom = std::min(top + rows, out.bottom);
+        work(into_volume(top, bottom, tau.get()));
+        parallel_for(bottom - top, 0.5 * count * width, [&](int i) {
+            const size_t at = static_cast<size_t>(top - out.top + i) * width;
+            select_stronger(tau.get() + static_cast<size_t>(i) * width, count,
+                            static_cast<long long>(bottom - top) * width, out.labels, width, out.value + at,
+                            out.scale + at);
+        });
+    }
 }
 
 }  // namespace imtorque

@@ -254,7 +254,7 @@ double count_look_ups(const std::vector<int32_t>& half_widths, int rows) {
 }
 
 // Disks whose sums fit `width`, in the quickest way.
-void run_disks(const Field& field, const std::vector<Patch>& patches, Width width, int top, int bottom, float* tau) {
+void run_disks(const Field& field, const std::vector<Patch>& patches, Width width, const DiskRows& out) {
     const int radius = patches.back().rx, rows = std::min(radius, field.height - 1) + 1;
     const std::vector<int32_t> half_widths = list_half_widths(field, patches, rows);
     double look_ups = count_look_ups(half_widths, rows);
@@ -262,20 +262,26 @@ void run_disks(const Field& field, const std::vector<Patch>& patches, Width widt
     ArcPlan plan = whole ? plan_arcs(patches) : ArcPlan{};
     const bool by_arcs = whole && plan.look_ups < kArcs * look_ups;
     if (by_arcs) look_ups = plan.look_ups;
-    if (sparse_disk_torque(field, patches, width, look_ups, top, bottom, tau)) return;
-    const Job job{field,
-                  patches.data(),
-                  static_cast<int>(patches.size()),
-                  half_widths.data(),
-                  rows,
-                  std::move(plan),
-                  by_arcs,
-                  top,
-                  bottom,
-                  tau};
-    if (width == Width::bits32) run(Narrow{}, job);
-    if (width == Width::bits64) run(Wide{}, job);
-    if (width == Width::bits64_long) run(WideLong{}, job);
+    if (sparse_disk_torque(field, patches, width, look_ups, out)) return;
+    Job job{field,
+            patches.data(),
+            static_cast<int>(patches.size()),
+            half_widths.data(),
+            rows,
+            std::move(plan),
+            by_arcs,
+            out.top,
+            out.bottom,
+            out.tau};
+    const auto run_job = [&](const DiskRows& band) {
+        job.top = band.top;
+        job.bottom = band.bottom;
+        job.tau = band.tau;
+        if (width == Width::bits32) run(Narrow{}, job);
+        if (width == Width::bits64) run(Wide{}, job);
+        if (width == Width::bits64_long) run(WideLong{}, job);
+    };
+    out.tau ? run_job(out) : run_in_bands(field, job.count, out, run_job);
 }
 
 }  // namespace
@@ -300,14 +306,18 @@ double pairs_of_rows(const Field& field, const std::vector<Patch>& patches) {
     return pairs;
 }
 
-void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
-    if (field.free) return disk_closure(field, patches, top, bottom, tau);
+void disk_torque(const Field& field, const std::vector<Patch>& patches, const DiskRows& out) {
+    if (field.free) return disk_closure(field, patches, out);
     const Widths widths = choose_widths(field, patches);
     const auto wide = patches.begin() + widths.narrow;
-    if (widths.narrow > 0) run_disks(field, {patches.begin(), wide}, Width::bits32, top, bottom, tau);
+    if (widths.narrow > 0) run_disks(field, {patches.begin(), wide}, Width::bits32, out);
     if (wide == patches.end()) return;
-    tau += static_cast<size_t>(widths.narrow) * (bottom - top) * field.width;
-    run_disks(field, {wide, patches.end()}, widths.long_sums ? Width::bits64_long : Width::bits64, top, bottom, tau);
+    DiskRows rest = out;
+    if (out.tau)
+        rest.tau += static_cast<size_t>(widths.narrow) * (out.bottom - out.top) * field.width;
+    else
+        rest.labels += widths.narrow;
+    run_disks(field, {wide, patches.end()}, widths.long_sums ? Width::bits64_long : Width::bits64, rest);
 }
 
 }  // namespace imtorque

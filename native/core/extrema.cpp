@@ -3,12 +3,13 @@
 // A maximum is positive, not below any of its 26 neighbours and above at least one of them; neighbours outside the
 // volume do not count; adjacent maxima (a plateau) are one, named by the lowest (k, y, x). Minima likewise.
 //
-// Work goes by cells of kRows x kColumns pixels. In a cell, each size is first tested in the plane, where the loop
-// vectorises; the few pixels that pass are compared with the two neighbouring sizes. When only the strongest `count`
-// are wanted, the value map comes first: a pixel where |V| exceeds its eight neighbours' holds an extremum of just that
-// strength, so the count-th best of them bounds the result from below, and what of the cells has |V| under that bound
-// is left out. Where bounds can tell (bounded_search.cpp), most of the map is not computed at all. Naive twin:
-// naive.find_extrema.
+// Of a stored volume, each row is first tested in the plane and against itself at the two neighbouring sizes, where the
+// loop vectorises; the few pixels that pass are compared with all neighbours. From edges, work goes by cells of kRows x
+// kColumns pixels, in each of which a size is tested in the plane, then against the neighbouring sizes. When only the
+// strongest `count` are wanted, the value map comes first: a pixel where |V| exceeds its eight neighbours' holds an
+// extremum of just that strength, so the count-th best of them bounds the result from below, and what of the cells has
+// |V| under that bound is left out. Where bounds can tell (bounded_search.cpp), most of the map is not computed at all.
+// Naive twin: naive.find_extrema.
 #include "core/extrema.hpp"
 
 #include <algorithm>
@@ -110,8 +111,8 @@ IMTORQUE_DISPATCH(static, test_plane,
                    float* highest, float* lowest, int32_t* flags, int32_t* any),
                   (slice, rows, used, threshold, want_max, want_min, highest, lowest, flags, any))
 
-// Compare one pixel with its neighbours at three sizes (null where there is none).
-void test_scales(const Search& s, const float* const slices[3], int k, int y, int x, int local,
+// Compare one pixel with its neighbours at three sizes (null where there is none), whose rows are a stride apart.
+void test_scales(const Search& s, const float* const slices[3], ptrdiff_t stride, int k, int y, int x, ptrdiff_t local,
                  std::vector<Found>& out) {
     const float v = slices[1][local];
     bool strict = false, tied = false;
@@ -121,7 +122,7 @@ void test_scales(const Search& s, const float* const slices[3], int k, int y, in
             if (y + dy < 0 || y + dy >= s.height) continue;
             for (int dx = -1; dx <= 1; ++dx) {
                 if (x + dx < 0 || x + dx >= s.width || (j == 1 && dy == 0 && dx == 0)) continue;
-                const float neighbour = slices[j][local + dy * kStride + dx];
+                const float neighbour = slices[j][local + dy * stride + dx];
                 if (v > 0 ? neighbour > v : neighbour < v) return;
                 strict |= neighbour != v;
                 tied |= neighbour == v;
@@ -150,7 +151,7 @@ void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vecto
             if (!any[y]) continue;
             for (int x = 1; x <= cell.right - cell.left; ++x)
                 if (flags[y * kStride + x])
-                    test_scales(s, here, k, cell.top + y - 1, cell.left + x - 1, y * kStride + x, out);
+                    test_scales(s, here, kStride, k, cell.top + y - 1, cell.left + x - 1, y * kStride + x, out);
         }
     }
 }
@@ -173,20 +174,96 @@ std::vector<Cell> cut_row(int top, int bottom, int left, int right) {
     return cells;
 }
 
-// Rows [top, bottom) of the image are in tau[k][y - first_row][x] with `rows` stored rows.
+// The highest and the lowest of each pixel of a row, its neighbours in the row, and zero.
+struct Ranges {
+    float *highest, *lowest;
+};
+IMTORQUE_INLINE void find_ranges_impl(const float* row, int width, const Ranges& ranges) {
+    float* __restrict highest = ranges.highest, * __restrict lowest = ranges.lowest;
+    IMTORQUE_IVDEP
+    for (int x = 1; x < width - 1; ++x) {
+        const float a = row[x - 1], b = row[x], c = row[x + 1];
+        const float ac = a > c ? a : c, ca = a < c ? a : c;
+        highest[x] = ac > b ? ac : b;
+        lowest[x] = ca < b ? ca : b;
+    }
+    for (const int x : {0, width - 1}) {
+        const int left = std::max(x - 1, 0), right = std::min(x + 1, width - 1);
+        highest[x] = std::max({row[left], row[x], row[right], 0.0f});
+        lowest[x] = std::min({row[left], row[x], row[right], 0.0f});
+    }
+}
+IMTORQUE_DISPATCH(static, find_ranges, (const float* row, int width, const Ranges& ranges), (row, width, ranges))
+
+// Flags the pixels of a row that are extrema in the plane and not below (or above) themselves at the sizes before and
+// after, which are the row itself where there is none.
+struct Around {
+    const float *row, *before, *after;
+    Ranges above, here, below;
+};
+IMTORQUE_INLINE void flag_row_impl(const Around& a, int width, float threshold, float want_max, float want_min,
+                                   uint8_t* __restrict flags) {
+    const Around own = a;
+    IMTORQUE_IVDEP
+    for (int x = 0; x < width; ++x) {
+        const float v = own.row[x], past = own.before[x], next = own.after[x];
+        const bool maximum = (v * want_max > 0) & (v >= threshold) & (v >= past) & (v >= next) &
+                             (v >= own.above.highest[x]) & (v >= own.here.highest[x]) & (v >= own.below.highest[x]);
+        const bool minimum = (v * want_min < 0) & (-v >= threshold) & (v <= past) & (v <= next) &
+                             (v <= own.above.lowest[x]) & (v <= own.here.lowest[x]) & (v <= own.below.lowest[x]);
+        flags[x] = maximum | minimum;
+    }
+}
+IMTORQUE_DISPATCH(static, flag_row,
+                  (const Around& a, int width, float threshold, float want_max, float want_min, uint8_t* flags),
+                  (a, width, threshold, want_max, want_min, flags))
+
+// Call use(x) for each flag that is set. There is room for whole words of flags, and what is beyond the row is not set.
+template <class Use>
+void for_each_flag(const uint8_t* flags, int width, const Use& use) {
+    for (int x = 0; x < width; x += 8) {
+        uint64_t word;
+        std::memcpy(&word, flags + x, sizeof word);
+        if (!word) continue;
+        for (int i = x; i < std::min(x + 8, width); ++i)
+            if (flags[i]) use(i);
+    }
+}
+
+// Rows [top, bottom) of the image are in tau[k][y - first_row][x] with `rows` stored rows, and so are those around
+// them.
 void search_rows(const Search& s, const float* tau, int first_row, int rows, int top, int bottom,
                  std::vector<Found>& out) {
-    const auto fill = [&](int k, const Cell& cell, float* slice) {
-        const int from = std::max(cell.left - 1, 0), to = std::min(cell.right + 1, s.width);
-        for (int y = std::max(cell.top - 1, 0); y < std::min(cell.bottom + 1, s.height); ++y) {
-            const float* row = tau + (static_cast<size_t>(k) * rows + y - first_row) * s.width;
-            std::copy(row + from, row + to, slice + (y - cell.top + 1) * kStride + from - cell.left + 1);
+    const ptrdiff_t width = s.width, slice = rows * width;
+    std::vector<float> kept(6 * width);
+    std::vector<uint8_t> flags(width + 8, 0);
+    const float want_max = s.request.sign >= 0, want_min = s.request.sign <= 0;
+    Poll poll(16);
+    for (int k = s.request.end_scales ? 0 : 1; k < s.count - (s.request.end_scales ? 0 : 1); ++k) {
+        const float* here = tau + k * slice;
+        const float* const slices[3] = {k > 0 ? here - slice : nullptr, here, k + 1 < s.count ? here + slice : nullptr};
+        const auto ranges = [&](int y) {
+            float* highest = kept.data() + (y + 3) % 3 * 2 * width;
+            const Ranges found{highest, highest + width};
+            if (y < 0 || y >= s.height)
+                std::fill_n(highest, 2 * width, 0.0f);
+            else
+                find_ranges(here + (y - first_row) * width, s.width, found);
+            return found;
+        };
+        Around around{nullptr, nullptr, nullptr, ranges(top - 1), ranges(top), {}};
+        for (int y = top; y < bottom; ++y) {
+            poll();
+            const ptrdiff_t at = (y - first_row) * width;
+            around.row = here + at;
+            around.before = (slices[0] ? slices[0] : here) + at;
+            around.after = (slices[2] ? slices[2] : here) + at;
+            around.below = ranges(y + 1);
+            flag_row(around, s.width, s.threshold, want_max, want_min, flags.data());
+            for_each_flag(flags.data(), s.width, [&](int x) { test_scales(s, slices, width, k, y, x, at + x, out); });
+            around.above = around.here;
+            around.here = around.below;
         }
-        clear_outside(s, cell, slice);
-    };
-    for (const Cell& cell : cut_row(top, bottom, 0, s.width)) {
-        check_interrupt();
-        if (worth_searching(s, cell)) search_cell(s, cell, fill, out);
     }
 }
 
@@ -311,7 +388,7 @@ void search_disks(const Search& s, const Field& field, const std::vector<Patch>&
     for (int top = 0; top < field.height; top += rows) {
         const int bottom = std::min(top + rows, field.height);
         const int from = std::max(top - 1, 0), to = std::min(bottom + 1, field.height);
-        disk_torque(field, patches, from, to, tau.data());
+        disk_torque(field, patches, into_volume(from, to, tau.data()));
         for (int y = top; y < bottom; y += kRows)
             search_rows(s, tau.data(), from, to - from, y, std::min(y + kRows, bottom), all);
     }

@@ -159,24 +159,25 @@ void run_rows(const Job& job, int from, int to) {
 
 }  // namespace
 
-void disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
+void disk_closure(const Field& field, const std::vector<Patch>& patches, const DiskRows& out) {
     constexpr int kRowsTogether = 128;
-    if (width_of_closure(field, patches) != ClosureWidth::bits128 &&
-        sparse_disk_closure(field, patches, top, bottom, tau))
-        return;
+    if (width_of_closure(field, patches) != ClosureWidth::bits128 && sparse_disk_closure(field, patches, out)) return;
     std::vector<int> reaches;
     for (const Patch& patch : patches) reaches.push_back(std::min(patch.ry, field.height - 1));
     const int reach_x = std::min(patches.back().rx, field.width - 1);
     const int strip = even_part(field.width, std::max(kStrip, 2 * reach_x));
-    with_width_of_closure(field, patches, [&](auto number) {
-        for (int left = 0; left < field.width; left += strip) {
-            const int right = std::min(left + strip, field.width);
-            const Job job{field, patches, reaches, left, right, reach_x, right - left + 2 * reach_x + 1,
-                          top,   bottom,  tau};
-            for (int y = top; y < bottom; y += kRowsTogether)
-                run_rows<decltype(number)>(job, y, std::min(y + kRowsTogether, bottom));
-        }
-    });
+    const auto run_band = [&](const DiskRows& band) {
+        with_width_of_closure(field, patches, [&](auto number) {
+            for (int left = 0; left < field.width; left += strip) {
+                const int right = std::min(left + strip, field.width);
+                const Job job{field,    patches,     reaches, left, right, reach_x, right - left + 2 * reach_x + 1,
+                              band.top, band.bottom, band.tau};
+                for (int y = band.top; y < band.bottom; y += kRowsTogether)
+                    run_rows<decltype(number)>(job, y, std::min(y + kRowsTogether, band.bottom));
+            }
+        });
+    };
+    out.tau ? run_band(out) : run_in_bands(field, static_cast<int>(patches.size()), out, run_band);
 }
 
 }  // namespace imtorque

@@ -3,13 +3,16 @@
 // A force at column u of a row lies in the disks around the columns u - w to u + w of another row, w the half-width of
 // the disk so many rows off. If it lies k rows below their centres, it adds S - x T to twice the moment, with
 // S = 2 (u Fy - k Fx) and T = 2 Fy; to E it adds, as in free_disks.cpp, S - 2 x R + x^2 T. So these parts are added
-// where those columns begin, subtracted where they end, and summed from left to right once for each disk. Integers wrap
-// around, harmlessly: the final sums fit. Naive twins: naive.torque_map and naive.closure_map(..., patch="disk").
+// where those columns begin, subtracted where they end, and summed from left to right once for each disk. Counted from
+// the disk's own ends, most of these places stay where they are from one disk to the next (disk_arcs.hpp): what is
+// added there is kept, and only what moves is moved. Integers wrap around, harmlessly: the final sums fit. Naive twins:
+// naive.torque_map and naive.closure_map(..., patch="disk").
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "core/disk_arcs.hpp"
 #include "core/free_tables.hpp"
 #include "core/parallel.hpp"
 #include "core/torque.hpp"
@@ -23,6 +26,29 @@ struct Force {  // a column, and Fx and Fy or, for closure, b and c
     int x;
     uint64_t first, second;
 };
+
+// What is summed for a row of a disk: from the image's first column on, what begins and ends in the disk's own cells,
+// which begin `margin` before it, and what is kept from disk to disk, which begins up to `radius` before it.
+template <class Part>
+struct Cells {
+    Part* columns;
+    int margin;
+    const Part *begins, *ends;
+    int radius;
+};
+
+// From left to right, in the disk's own cells.
+template <class Part>
+IMTORQUE_INLINE void sum_up(const Cells<Part>& cells, int width) {
+    const auto [columns, margin, begins, ends, radius] = cells;
+    Part sum{};
+    for (int x = -margin; x < 0; ++x) sum.sums += columns[x].sums;
+    for (int x = -radius; x < 0; ++x) sum.sums += begins[x].sums;
+    for (int x = 0; x < width; ++x) {
+        sum.sums += columns[x].sums + (begins[x].sums - ends[x].sums);
+        columns[x] = sum;
+    }
+}
 
 // What a force adds to twice the moment: S and T.
 template <class Number>
@@ -45,25 +71,21 @@ struct TorqueSums {
                                        static_cast<Uint>(2 * force.second)};
     }
 
-    // The torque of a row of a disk; its cells, from `columns` for the image's first column, are zero after it.
-    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, Part* columns, int margin, int width,
-                                    float* out) {
-        Part sum{};
-        for (int x = -margin; x < 0; ++x) sum.sums += columns[x].sums;
-        for (int x = 0; x < width; ++x) {
-            sum.sums += columns[x].sums;
-            columns[x] = sum;
-        }
+    // The torque of a row of a disk; its own cells are zero after it.
+    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, const Cells<Part>& cells, int width, float* out) {
+        Part* columns = cells.columns;
+        sum_up(cells, width);
         const Uint* sums = reinterpret_cast<const Uint*>(columns);  // a vector's memory is that of its elements
         const float norm = patch.norm;
         IMTORQUE_IVDEP
         for (int x = 0; x < width; ++x)
             out[x] = Number::to_float(sums[2 * x] - static_cast<Uint>(x) * sums[2 * x + 1]) * norm;
-        std::fill(columns - margin, columns + width + margin + 1, Part{});
+        std::fill(columns - cells.margin, columns + width + cells.margin + 1, Part{});
     }
 };
 
 // What a force adds to E: S, R, T and nothing.
+template <class Number>
 struct ClosureSums {
     struct alignas(32) Part {
         typedef uint64_t Four __attribute__((vector_size(32), aligned(32)));
@@ -84,23 +106,18 @@ struct ClosureSums {
         part.sums[3] = 0;
     }
 
-    static IMTORQUE_INLINE void sum(const Field& field, const Patch& patch, Part* columns, int margin, int width,
+    static IMTORQUE_INLINE void sum(const Field& field, const Patch& patch, const Cells<Part>& cells, int width,
                                     float* out) {
+        Part* columns = cells.columns;
         const double factor = closure_factor(field, patch);
-        uint64_t s = 0, r = 0, t = 0;
-        const auto take = [&](int x) {
-            s += columns[x].sums[0];
-            r += columns[x].sums[1];
-            t += columns[x].sums[2];
-            columns[x].sums = Part::Four{};
-        };
-        for (int x = -margin; x < 0; ++x) take(x);
+        sum_up(cells, width);
+        const uint64_t* sums = reinterpret_cast<const uint64_t*>(columns);  // a vector's memory is that of its elements
+        IMTORQUE_IVDEP
         for (int x = 0; x < width; ++x) {
-            take(x);
-            const uint64_t at = static_cast<uint64_t>(x);
-            out[x] = static_cast<float>(FreeLong::to_double(4 * (s - at * (2 * r - at * t))) * factor);
+            const uint64_t at = static_cast<uint64_t>(x), s = sums[4 * x], r = sums[4 * x + 1], t = sums[4 * x + 2];
+            out[x] = static_cast<float>(Number::to_double(4 * (s - at * (2 * r - at * t))) * factor);
         }
-        std::fill_n(columns + width, margin + 1, Part{});
+        std::fill(columns - cells.margin, columns + width + cells.margin + 1, Part{});
     }
 };
 
@@ -158,37 +175,41 @@ Near<typename Sums::Part> list_near(const Forces& forces, int y, int reach) {
     return near;
 }
 
-// Some disks of increasing radius whose rows are made together. What changes between the columns of a disk's row lies
-// in cells, with so many on either side of the image that no run begins or ends beyond.
+// Some disks of increasing radius whose rows are made together. What changes between the columns of a disk's row, but
+// for what is kept, lies in cells, with so many on either side of the image that no run begins or ends beyond.
 struct Group {
     int first, count;
     size_t cells;
     std::vector<int> margins;        // of the disks
     std::vector<ptrdiff_t> columns;  // the cells of the image's first column
-    std::vector<int> larger;         // the first of the disks that have a row so far from the middle
-    std::vector<ptrdiff_t> runs;     // [row][disk][2]: the cells where the run of a force in column 0 begins and ends
+    std::vector<size_t> starts;      // of the runs of each row, counted from the middle
+    std::vector<ptrdiff_t> runs;     // [run][2]: the cells where the run of a force in column 0 begins and ends
 };
 
-Group make_group(const std::vector<Patch>& patches, int first, int reach, int width, size_t most_cells) {
-    Group group{first, 0, 0, {}, {}, {}, {}};
-    for (size_t k = first; k < patches.size() && group.count < kMostTogether; ++k) {
-        const int margin = std::min(patches[k].rx, width);
+Group make_group(const ArcPlan& plan, int first, int width, size_t most_cells) {
+    Group group{first, 0, 0, {}, {}, {0}, {}};
+    int rows = 0;
+    for (size_t k = first; k < plan.disks.size() && group.count < kMostTogether; ++k) {
+        const ArcPlan::Disk& disk = plan.disks[k];
+        const int margin = std::min(disk.radius, width);
         const size_t cells = group.cells + 2 * static_cast<size_t>(margin) + width + 1;
         if (group.count > 0 && cells > most_cells) break;
         group.margins.push_back(margin);
         group.columns.push_back(static_cast<ptrdiff_t>(group.cells) + margin);
         group.cells = cells;
         ++group.count;
+        if (!disk.rows.empty()) rows = std::max(rows, disk.rows.back() + 1);
     }
-    int larger = 0;
-    for (int dy = 0; dy <= std::min(patches[first + group.count - 1].ry, reach); ++dy) {
-        while (patches[first + larger].ry < dy) ++larger;
-        group.larger.push_back(larger);
+    std::vector<size_t> next(group.count, 0);  // row of each disk
+    for (int dy = 0; dy < rows; ++dy) {
         for (int k = 0; k < group.count; ++k) {
-            const int half = std::min(disk_half_width(patches[first + k].rx, dy), width);
+            const ArcPlan::Disk& disk = plan.disks[first + k];
+            if (next[k] == disk.rows.size() || disk.rows[next[k]] != dy) continue;
+            const int half = disk.half_widths[next[k]++];
             group.runs.push_back(group.columns[k] - half);
             group.runs.push_back(group.columns[k] + half + 1);
         }
+        group.starts.push_back(group.runs.size() / 2);
     }
     return group;
 }
@@ -212,10 +233,9 @@ IMTORQUE_INLINE void add_row(const Near<Part>& near, size_t from, size_t to, con
 
 template <class Part>
 IMTORQUE_INLINE void add_forces_impl(const Near<Part>& near, const Group& group, Part* cells) {
-    for (size_t dy = 0; dy < group.larger.size(); ++dy) {
-        const int larger = group.larger[dy], some = group.count - larger;
-        const ptrdiff_t* runs = group.runs.data() + 2 * (dy * group.count + larger);
-        const size_t from = near.starts[dy], to = near.starts[dy + 1];
+    for (size_t dy = 0; dy + 1 < group.starts.size(); ++dy) {
+        const size_t some = group.starts[dy + 1] - group.starts[dy], from = near.starts[dy], to = near.starts[dy + 1];
+        const ptrdiff_t* runs = group.runs.data() + 2 * group.starts[dy];
         if (some == 4) add_row<4>(near, from, to, runs, cells);
         if (some == 3) add_row<3>(near, from, to, runs, cells);
         if (some == 2) add_row<2>(near, from, to, runs, cells);
@@ -225,48 +245,123 @@ IMTORQUE_INLINE void add_forces_impl(const Near<Part>& near, const Group& group,
 IMTORQUE_DISPATCH(template <class Part> static, add_forces, (const Near<Part>& near, const Group& group, Part* cells),
                   (near, group, cells))
 
+// What is kept from disk to disk: where runs begin, counted from the disk's left end, and where they end, counted from
+// its right end.
+template <class Part>
+struct Kept {
+    int reach;  // the radius of the largest disk, 0 where nothing is kept
+    std::vector<Part> begins, ends;
+
+    Kept(int width, int radius) : reach(radius), begins(width + 2 * radius + 1), ends(begins.size()) {}
+    Cells<Part> cells(Part* columns, int margin, int of_disk) const {
+        const int radius = std::min(of_disk, reach);
+        return {columns, margin, begins.data() + radius, ends.data() + reach - radius, radius};
+    }
+};
+
+// Adds the forces of a row to what is kept of a run that ends at `end`, counted from the disk's right end: it begins as
+// far after its left one. With kTake they are taken from it.
+template <bool kTake, class Part>
+IMTORQUE_INLINE void add_kept(const Near<Part>& near, int dy, int end, Kept<Part>& kept) {
+    const Part* parts = near.parts.get();
+    const int* x = near.x.get();
+    Part *begins = kept.begins.data() - end, *ends = kept.ends.data() + kept.reach + 1 + end;
+    for (size_t i = near.starts[dy]; i < near.starts[dy + 1]; ++i) {
+        const auto sums = kTake ? -parts[i].sums : parts[i].sums;
+        begins[x[i]].sums += sums;
+        ends[x[i]].sums += sums;
+    }
+}
+
+template <class Part>
+IMTORQUE_INLINE void move_forces_impl(const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept) {
+    for (const auto [dy, from, to] : disk.moves) {
+        if (from != ArcPlan::kNowhere) add_kept<true>(near, dy, from, kept);
+        if (to != ArcPlan::kNowhere) add_kept<false>(near, dy, to, kept);
+    }
+}
+IMTORQUE_DISPATCH(template <class Part> static, move_forces,
+                  (const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept), (near, disk, kept))
+
 template <class Sums>
-IMTORQUE_INLINE void sum_cells_impl(Sums, const Field& field, const Patch& patch, typename Sums::Part* columns,
-                                    int margin, float* out) {
-    Sums::sum(field, patch, columns, margin, field.width, out);
+IMTORQUE_INLINE void sum_cells_impl(Sums, const Field& field, const Patch& patch,
+                                    const Cells<typename Sums::Part>& cells, float* out) {
+    Sums::sum(field, patch, cells, field.width, out);
 }
 IMTORQUE_DISPATCH(template <class Sums> static, sum_cells,
-                  (Sums sums, const Field& field, const Patch& patch, typename Sums::Part* columns, int margin,
+                  (Sums sums, const Field& field, const Patch& patch, const Cells<typename Sums::Part>& cells,
                    float* out),
-                  (sums, field, patch, columns, margin, out))
+                  (sums, field, patch, cells, out))
+
+// Of disks that reach beyond the image: all of their runs are their own.
+ArcPlan plan_runs(const Field& field, const std::vector<Patch>& patches) {
+    ArcPlan plan;
+    for (const Patch& patch : patches) {
+        ArcPlan::Disk disk{patch.rx, {}, {}, {}};
+        for (int dy = 0; dy <= std::min(patch.rx, field.height - 1); ++dy) {
+            disk.rows.push_back(dy);
+            disk.half_widths.push_back(std::min(disk_half_width(patch.rx, dy), field.width));
+        }
+        plan.disks.push_back(std::move(disk));
+    }
+    return plan;
+}
+
+// How often a force of each row is added to two cells, for all disks.
+double count_additions(const ArcPlan& plan) {
+    size_t additions = 0;
+    for (const ArcPlan::Disk& disk : plan.disks) {
+        additions += disk.rows.size();
+        for (const ArcPlan::Move& move : disk.moves)
+            additions += (move.from != ArcPlan::kNowhere) + (move.to != ArcPlan::kNowhere);
+    }
+    return static_cast<double>(additions);
+}
 
 // All disks for the rows [top, bottom), where that is quicker than so many look-ups for each pixel; returns whether it
 // is.
 template <class Sums>
-bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches, double look_ups, int top, int bottom,
-                float* tau) {
+bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches, double look_ups,
+                const DiskRows& out) {
     using Part = typename Sums::Part;
+    const int top = out.top, bottom = out.bottom;
     const int reach = std::min(patches.back().ry, field.height - 1);
     const int first = std::max(0, top - reach), last = std::min(field.height, bottom + reach);
     const int count = static_cast<int>(patches.size());
     // Of a row: what look-ups would take, less what the pixels take anyway, is left for the forces.
     const double row_time = Sums::kLookUpTime * look_ups * field.width;
     const double left = row_time - Sums::kPixelTime * count * field.width;
-    const double most = left / (2 * Sums::kForceTime * pairs_of_rows(field, patches)) * (last - first);
+    const bool whole = patches.back().rx < std::min(field.height, field.width);
+    const ArcPlan plan = whole ? plan_arcs(patches) : plan_runs(field, patches);
+    const double most = left / (2 * Sums::kForceTime * count_additions(plan)) * (last - first);
     if (most < 0) return false;
     const std::optional<Forces> forces = list_forces<Sums>(field, first, last, most);
     if (!forces) return false;
     std::vector<Group> groups;
     size_t most_cells = 0;
     for (int k = 0; k < count; k += groups.back().count) {
-        groups.push_back(make_group(patches, k, reach, field.width, Sums::kMostBytes / sizeof(Part)));
+        groups.push_back(make_group(plan, k, field.width, Sums::kMostBytes / sizeof(Part)));
         most_cells = std::max(most_cells, groups.back().cells);
     }
     parallel_for(bottom - top, row_time, [&](int i) {
         const Near<Part> near = list_near<Sums>(*forces, top + i, reach);
         std::vector<Part> cells(most_cells, Part{});
+        std::vector<float> torque(out.tau ? 0 : field.width);
+        Kept<Part> kept(field.width, whole ? patches.back().rx : 0);
         for (const Group& group : groups) {
             add_forces<Part>(near, group, cells.data());
             for (int k = 0; k < group.count; ++k) {
                 check_interrupt();
-                const size_t row = static_cast<size_t>(group.first + k) * (bottom - top) + i;
-                sum_cells(sums, field, patches[group.first + k], cells.data() + group.columns[k], group.margins[k],
-                          tau + row * field.width);
+                const ArcPlan::Disk& disk = plan.disks[group.first + k];
+                move_forces<Part>(near, disk, kept);
+                const int number = group.first + k;
+                const size_t row = static_cast<size_t>(number) * (bottom - top) + i;
+                float* into = out.tau ? out.tau + row * field.width : torque.data();
+                sum_cells(sums, field, patches[number],
+                          kept.cells(cells.data() + group.columns[k], group.margins[k], disk.radius), into);
+                if (out.tau) continue;
+                const size_t at = static_cast<size_t>(i) * field.width;
+                select_stronger(into, 1, 0, out.labels + number, field.width, out.value + at, out.scale + at);
             }
         }
     });
@@ -275,21 +370,24 @@ bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches
 
 }  // namespace
 
-bool sparse_disk_torque(const Field& field, const std::vector<Patch>& patches, Width width, double look_ups, int top,
-                        int bottom, float* tau) {
+bool sparse_disk_torque(const Field& field, const std::vector<Patch>& patches, Width width, double look_ups,
+                        const DiskRows& out) {
     switch (width) {
         case Width::bits32:
-            return run_sparse(TorqueSums<Narrow>{}, field, patches, look_ups, top, bottom, tau);
+            return run_sparse(TorqueSums<Narrow>{}, field, patches, look_ups, out);
         case Width::bits64:
-            return run_sparse(TorqueSums<Wide>{}, field, patches, look_ups, top, bottom, tau);
+            return run_sparse(TorqueSums<Wide>{}, field, patches, look_ups, out);
         case Width::bits64_long:
-            return run_sparse(TorqueSums<WideLong>{}, field, patches, look_ups, top, bottom, tau);
+            return run_sparse(TorqueSums<WideLong>{}, field, patches, look_ups, out);
     }
     return false;
 }
 
-bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau) {
-    return run_sparse(ClosureSums{}, field, patches, 6 * pairs_of_rows(field, patches), top, bottom, tau);
+bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, const DiskRows& out) {
+    const double look_ups = 6 * pairs_of_rows(field, patches);
+    if (width_of_closure(field, patches) == ClosureWidth::quick)
+        return run_sparse(ClosureSums<FreeWide>{}, field, patches, look_ups, out);
+    return run_sparse(ClosureSums<FreeLong>{}, field, patches, look_ups, out);
 }
 
 }  // namespace imtorque

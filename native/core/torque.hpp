@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/box_tables.hpp"
@@ -64,17 +65,35 @@ void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shap
 void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* labels, float* value,
                                int32_t* scale);
 
-// Torque of all disks for the rows [top, bottom), tau[k][y - top][x].
-void disk_torque(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
+// Where the torque of disks in the rows [top, bottom) goes: all of it into a volume, or the strongest into maps of
+// these rows, which hold the strongest of disks before, and the label of its disk, without sign yet.
+struct DiskRows {
+    int top, bottom;
+    float* tau;  // [k][y - top][x], or null: then into maps
+    const int32_t* labels;
+    float* value;
+    int32_t* scale;
+};
+inline DiskRows into_volume(int top, int bottom, float* tau) { return {top, bottom, tau, nullptr, nullptr, nullptr}; }
+
+// Takes what is stronger than in the maps over from so many slices, a stride apart, whose labels these are.
+void select_stronger(const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
+                     int32_t* scale);
+
+// Some rows of `count` disks after the other by work(rows), which writes a volume, and from there to where they go.
+void run_in_bands(const Field& field, int count, const DiskRows& out, const std::function<void(const DiskRows&)>& work);
+
+// Torque of all disks.
+void disk_torque(const Field& field, const std::vector<Patch>& patches, const DiskRows& out);
 
 // Closure of all disks, likewise.
-void disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
+void disk_closure(const Field& field, const std::vector<Patch>& patches, const DiskRows& out);
 
 // The same where forces are so few that it is quicker than so many look-ups of prefixes for each pixel; returns whether
 // it was done. Sums fit `width`, and four times the closure fits 64 bits.
-bool sparse_disk_torque(const Field& field, const std::vector<Patch>& patches, Width width, double look_ups, int top,
-                        int bottom, float* tau);
-bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, int top, int bottom, float* tau);
+bool sparse_disk_torque(const Field& field, const std::vector<Patch>& patches, Width width, double look_ups,
+                        const DiskRows& out);
+bool sparse_disk_closure(const Field& field, const std::vector<Patch>& patches, const DiskRows& out);
 
 // Torque over size at one pixel.
 void torque_spectrum(const Field& field, const std::vector<Patch>& patches, Shape shape, int y, int x, float* tau);
