@@ -1,4 +1,6 @@
 // Finding things: contours, outlines, regions, the choice among candidates.
+#include <cstring>
+
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "finding/best_set.hpp"
@@ -101,13 +103,15 @@ void bind_outlines(nb::module_& m) {
         "attraction"_a);
     m.def(
         "label_outlines",
-        [](In<int32_t, 2> labels, In<int32_t, 1> number, In<float, 1> y, In<float, 1> x, int angles, float reach) {
-            if (y.size() != x.size() || y.size() != number.size() || angles < 3)
-                throw std::invalid_argument("centres and numbers differ in number");
+        [](In<int32_t, 2> labels, In<int32_t, 1> number, In<float, 1> y, In<float, 1> x, int angles,
+           In<float, 1> reach) {
+            if (y.size() != x.size() || y.size() != number.size() || y.size() != reach.size() || angles < 3)
+                throw std::invalid_argument("centres, numbers and reaches differ in number");
             auto radii = make<float, 2>({y.size(), static_cast<size_t>(angles)});
             nb::gil_scoped_release release;
             label_outlines(labels.data(), static_cast<int>(labels.shape(0)), static_cast<int>(labels.shape(1)),
-                           number.data(), y.data(), x.data(), static_cast<int>(y.size()), angles, reach, radii.data());
+                           number.data(), y.data(), x.data(), static_cast<int>(y.size()), angles, reach.data(),
+                           radii.data());
             return radii;
         },
         "labels"_a, "number"_a, "y"_a, "x"_a, "angles"_a, "reach"_a);
@@ -257,11 +261,9 @@ void bind_choice(nb::module_& m) {
                 hills = climb(plane.data(), inside.data(), static_cast<int>(plane.shape(0)),
                               static_cast<int>(plane.shape(1)), labels.data());
             }
-            auto table = make<int64_t, 2>({hills.size(), 3});
-            for (size_t i = 0; i < hills.size(); ++i) {
-                const int64_t row[3] = {hills[i].area, hills[i].y, hills[i].x};
-                std::copy(row, row + 3, table.data() + 3 * i);
-            }
+            auto table = make<int64_t, 2>({hills.size(), 7});
+            static_assert(sizeof(Hill) == 7 * sizeof(int64_t), "a row of the table");
+            if (!hills.empty()) std::memcpy(table.data(), hills.data(), hills.size() * sizeof(Hill));
             return std::make_tuple(labels, table);
         },
         "plane"_a, "inside"_a);

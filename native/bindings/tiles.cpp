@@ -28,32 +28,32 @@ void require_one_shape(const InOut<float, 2>& a, const InOut<float, 2>& b) {
     if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
 }
 
-auto bind_find_candidates(Plane window, double sigma, double low, bool automatic, const Bounds& core) {
+auto bind_find_candidates(Plane window, double sigma, double low) {
     const size_t height = window.shape(0), width = window.shape(1);
     auto gx = make<float, 2>({height, width}), gy = make<float, 2>({height, width});
-    const Part part = part_of(core, height, width);
+    {
+        nb::gil_scoped_release release;
+        find_candidates(window.data(), static_cast<int>(height), static_cast<int>(width), sigma, low, gx.data(),
+                        gy.data());
+    }
+    return std::make_tuple(gx, gy);
+}
+
+auto bind_list_candidates(Plane window, double sigma, double low, bool automatic, const Bounds& core, int block) {
+    const Part part = part_of(core, window.shape(0), window.shape(1));
+    if (block < 1) throw std::invalid_argument("blocks must have a side");
+    Listed found;
     FineCounts fine;
     {
         nb::gil_scoped_release release;
-        find_candidates(window.data(), static_cast<int>(height), static_cast<int>(width), sigma, low, part, gx.data(),
-                        gy.data(), automatic ? &fine : nullptr);
+        found = list_candidates(window.data(), static_cast<int>(window.shape(0)), static_cast<int>(window.shape(1)),
+                                sigma, low, part, block, automatic ? &fine : nullptr);
     }
-    return std::make_tuple(gx, gy, fine.largest, fine.first, array_of(fine.counts), fine.below);
-}
-
-auto bind_list_candidates(Plane gx, Plane gy, const Bounds& core, int block) {
-    require_same_shape(gx, gy);
-    const Part part = part_of(core, gx.shape(0), gx.shape(1));
-    if (block < 1) throw std::invalid_argument("blocks must have a side");
-    std::pair<std::vector<Candidate>, std::vector<int64_t>> found;
-    {
-        nb::gil_scoped_release release;
-        found = list_candidates(gx.data(), gy.data(), static_cast<int>(gx.shape(1)), part, block);
-    }
-    auto rows = make<uint32_t, 2>({found.first.size(), 3});
+    auto rows = make<uint32_t, 2>({found.candidates.size(), 3});
     static_assert(sizeof(Candidate) == 3 * sizeof(uint32_t), "a row of the list");
-    if (!found.first.empty()) std::memcpy(rows.data(), found.first.data(), found.first.size() * sizeof(Candidate));
-    return std::make_tuple(rows, array_of(found.second));
+    if (!found.candidates.empty())
+        std::memcpy(rows.data(), found.candidates.data(), found.candidates.size() * sizeof(Candidate));
+    return std::make_tuple(rows, array_of(found.begins), fine.largest, fine.first, array_of(fine.counts));
 }
 
 auto bind_label_lines(Plane gx, Plane gy, float low, float high, In<int64_t, 1> rows, In<int64_t, 1> columns) {
@@ -112,7 +112,7 @@ Out<T, 3> bind_strongest(In<T, 3> values) {
 }  // namespace
 
 void bind_tiles(nb::module_& m) {
-    m.def("find_candidates", &bind_find_candidates, "window"_a, "sigma"_a, "low"_a, "automatic"_a, "core"_a);
+    m.def("find_candidates", &bind_find_candidates, "window"_a, "sigma"_a, "low"_a);
     m.def(
         "count_bins",
         [](Plane window, double sigma, const Bounds& core, float largest) {
@@ -126,7 +126,7 @@ void bind_tiles(nb::module_& m) {
             return array_of(std::vector<int64_t>(counts.begin(), counts.end()));
         },
         "window"_a, "sigma"_a, "core"_a, "largest"_a);
-    m.def("list_candidates", &bind_list_candidates, "gx"_a, "gy"_a, "core"_a, "block"_a);
+    m.def("list_candidates", &bind_list_candidates, "window"_a, "sigma"_a, "low"_a, "automatic"_a, "core"_a, "block"_a);
     m.def(
         "place_candidates",
         [](In<uint32_t, 2> candidates, int part_width, int y, int x, InOut<float, 2> gx, InOut<float, 2> gy) {

@@ -1,4 +1,5 @@
-// Breadth does not matter: a stack of places. Twin: scipy.ndimage.label in tests/native/test_figure_kernels.py.
+// Runs of a row's pixels are the parts; those that touch across rows are joined. Twin: scipy.ndimage.label in
+// tests/native/test_figure_kernels.py.
 #include "cuts/flood.hpp"
 
 #include <algorithm>
@@ -8,29 +9,66 @@
 #include "core/parallel.hpp"
 
 namespace imtorque {
+namespace {
 
-void flood(const uint8_t* mask, const uint8_t* seeds, int height, int width, uint8_t* reached) {
-    const std::size_t w = static_cast<std::size_t>(width), count = w * height;
-    std::fill_n(reached, count, uint8_t{0});
-    std::vector<std::size_t> left;
-    const auto reach = [&](std::size_t at) {
-        if (!mask[at] || reached[at]) return;
-        reached[at] = 1;
-        left.push_back(at);
-    };
-    Poll poll(1 << 16);
-    for (std::size_t i = 0; i < count; ++i) {
-        if (seeds[i]) reach(i);
-        while (!left.empty()) {
-            poll();
-            const std::size_t at = left.back(), x = at % w;
-            left.pop_back();
-            if (x > 0) reach(at - 1);
-            if (x + 1 < w) reach(at + 1);
-            if (at >= w) reach(at - w);
-            if (at + w < count) reach(at + w);
+struct Stretch {
+    int x0, x1;  // of a row
+    std::size_t joined;
+    bool seeded;
+};
+
+class Stretches {
+  public:
+    // Add those of a row, and join them to those of the row before.
+    void add_row(const uint8_t* mask, const uint8_t* seeds, int width) {
+        const std::size_t above = row_, end = all_.size();
+        row_ = end;
+        std::size_t next = above;  // the first above that may touch
+        for (int x = 0; x < width;) {
+            const int x0 = static_cast<int>(std::find_if(mask + x, mask + width, [](uint8_t m) { return m; }) - mask);
+            x = static_cast<int>(std::find(mask + x0, mask + width, 0) - mask);
+            if (x0 == x) break;
+            const std::size_t own = all_.size();
+            all_.push_back({x0, x, own, std::any_of(seeds + x0, seeds + x, [](uint8_t s) { return s; })});
+            while (next < end && all_[next].x1 <= x0) ++next;
+            for (std::size_t i = next; i < end && all_[i].x0 < x; ++i) join(i, own);
         }
     }
+    std::size_t size() const { return all_.size(); }
+    const Stretch& operator[](std::size_t i) const { return all_[i]; }
+    bool reached(std::size_t i) { return all_[root(i)].seeded; }
+
+  private:
+    std::size_t root(std::size_t i) {
+        while (all_[i].joined != i) i = all_[i].joined = all_[all_[i].joined].joined;
+        return i;
+    }
+    void join(std::size_t a, std::size_t b) {
+        a = root(a), b = root(b);
+        all_[std::min(a, b)].seeded |= all_[std::max(a, b)].seeded;
+        all_[std::max(a, b)].joined = std::min(a, b);
+    }
+
+    std::vector<Stretch> all_;
+    std::size_t row_ = 0;  // where the last row's begin
+};
+
+}  // namespace
+
+void flood(const uint8_t* mask, const uint8_t* seeds, int height, int width, uint8_t* reached) {
+    Stretches stretches;
+    std::vector<std::size_t> ends(height);
+    for (int y = 0; y < height; ++y) {
+        check_interrupt();
+        const std::size_t row = static_cast<std::size_t>(y) * width;
+        stretches.add_row(mask + row, seeds + row, width);
+        ends[y] = stretches.size();
+    }
+    std::fill_n(reached, static_cast<std::size_t>(height) * width, uint8_t{0});
+    for (std::size_t y = 0, i = 0; y < ends.size(); ++y)
+        for (; i < ends[y]; ++i)
+            if (stretches.reached(i))
+                std::fill(reached + y * width + stretches[i].x0, reached + y * width + stretches[i].x1, 1);
 }
 
 }  // namespace imtorque

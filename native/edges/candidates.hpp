@@ -61,6 +61,24 @@ class Candidates {
     // them finds.
     Survey spread(const BitPlane& kept, const Shaping& shaping, float* x, float* y) const;
 
+    // Call use(y, x, gx, gy) for the kept candidates, in the order of their places.
+    template <class Use>
+    void for_each(const BitPlane& kept, const Use& use) const {
+        for (int b = 0; b < bands(); ++b) {
+            const float *gx = bands_[b].gx.data(), *gy = bands_[b].gy.data();
+            for (int y = top(b); y < bottom(b); ++y)
+                for (int w = 0; w < bits_.words(); ++w) {
+                    const uint64_t marked = bits_.row(y)[w];
+                    for_each_bit(marked & kept.row(y)[w], [&](int i) {
+                        const int next = __builtin_popcountll(marked & ((uint64_t{1} << i) - 1));
+                        use(y, w * kWord + i, gx[next], gy[next]);
+                    });
+                    gx += __builtin_popcountll(marked);
+                    gy += __builtin_popcountll(marked);
+                }
+        }
+    }
+
   private:
     struct Band {
         std::vector<float> gx, gy;

@@ -81,7 +81,7 @@ IMTORQUE_INLINE void mark_words_impl(const Strengths& s, int words, float thresh
             Lanes<float> here, e, b;
             const int x = from + k * kLanes;
             load(s.row + x, here), load(s.row + x + 1, e), load(s.below + x, b);
-            found |= maxima(s, x, threshold) & (1 << k);
+            found |= (s.gx ? maxima(s, x, threshold) : here > threshold) & (1 << k);
             right |= (here <= e) & (1 << k);
             below |= (here <= b) & (1 << k);
         }

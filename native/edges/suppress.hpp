@@ -11,7 +11,7 @@ void gradient_magnitudes(const float* gx, const float* gy, int count, float* mag
 constexpr float kNoise = 1e-6f;  // gradients below this are rounding errors of a flat [0, 1] image
 
 // A row of strengths between its neighbours, and the gradient there with its length. All are padded as the rows of a
-// RowBuffer are, with zeros.
+// RowBuffer are, with zeros. Without a gradient (nullptr) the strengths are those of maxima alone.
 struct Strengths {
     const float *above, *row, *below, *gx, *gy, *length;
 };

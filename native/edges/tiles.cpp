@@ -32,10 +32,7 @@ FineCounts count_finely(const float* magnitudes, int width, const Part& core) {
     for_rows(magnitudes, width, core, [&](const float* row, int count) {
         for (int i = 0; i < count; ++i) fine.largest = std::max(fine.largest, row[i]);
     });
-    if (fine.largest == 0) {
-        fine.below = static_cast<int64_t>(core.bottom - core.top) * (core.right - core.left);
-        return fine;
-    }
+    if (fine.largest == 0) return fine;
     constexpr int kShift = 23 - kFineBits;
     const int32_t last = bits_of(fine.largest) >> kShift;
     // Two more than the octaves hold: rounding must not lift what is left out into the second bin.
@@ -45,29 +42,54 @@ FineCounts count_finely(const float* magnitudes, int width, const Part& core) {
     for_rows(magnitudes, width, core, [&](const float* row, int count) {
         for (int i = 0; i < count; ++i) {
             const int32_t range = (bits_of(row[i]) >> kShift) - first;
-            if (range < 0)
-                ++fine.below;
-            else
-                ++fine.counts[range];
+            if (range >= 0) ++fine.counts[range];
         }
     });
     return fine;
 }
 
+// The kept candidates inside a box, by blocks.
+Listed in_blocks(const Candidates& candidates, const BitPlane& kept, const Part& core, int block) {
+    Listed listed{{}, {0}};
+    const int part_width = core.right - core.left;
+    std::vector<std::vector<Candidate>> row((part_width + block - 1) / block);  // of blocks
+    int bottom = std::min(core.top + block, core.bottom);
+    const auto finish_row = [&] {
+        check_interrupt();
+        for (std::vector<Candidate>& own : row) {
+            listed.candidates.insert(listed.candidates.end(), own.begin(), own.end());
+            listed.begins.push_back(static_cast<int64_t>(listed.candidates.size()));
+            own.clear();
+        }
+        bottom = std::min(bottom + block, core.bottom);
+    };
+    candidates.for_each(kept, [&](int y, int x, float gx, float gy) {
+        if (y < core.top || y >= core.bottom || x < core.left || x >= core.right) return;
+        while (y >= bottom) finish_row();
+        const uint32_t across = x - core.left, at = static_cast<uint32_t>(y - core.top) * part_width + across;
+        row[across / block].push_back({at, gx, gy});
+    });
+    const size_t rows = (core.bottom - core.top + block - 1) / block;
+    while (listed.begins.size() < 1 + rows * row.size()) finish_row();
+    return listed;
+}
+
 }  // namespace
 
-void find_candidates(const float* window, int height, int width, double sigma, double low, const Part& core, float* gx,
-                     float* gy, FineCounts* fine) {
+void find_candidates(const float* window, int height, int width, double sigma, double low, float* gx, float* gy) {
+    const Found found = find_maxima(window, height, width, sigma, {static_cast<float>(low), false, nullptr});
+    found.candidates.spread(found.candidates.bits(), kAsIs, gx, gy);
+}
+
+Listed list_candidates(const float* window, int height, int width, double sigma, double low, const Part& core,
+                       int block, FineCounts* fine) {
     std::vector<float> magnitudes(fine ? static_cast<size_t>(height) * width : 0);
     const Search search{fine ? 0.0f : static_cast<float>(low), false, fine ? magnitudes.data() : nullptr};
     const Found found = find_maxima(window, height, width, sigma, search);
-    if (!fine) {
-        found.candidates.spread(found.candidates.bits(), kAsIs, gx, gy);
-        return;
-    }
+    if (!fine) return in_blocks(found.candidates, found.candidates.bits(), core, block);
     *fine = count_finely(magnitudes.data(), width, core);
     const float least = least_low(fine->largest);
-    found.candidates.spread(found.candidates.above(least, least).first, kAsIs, gx, gy);
+    return in_blocks(found.candidates, found.candidates.above(least, least).first, core, block);
 }
 
 std::vector<long long> count_bins(const float* window, int height, int width, double sigma, const Part& core,
@@ -81,27 +103,6 @@ std::vector<long long> count_bins(const float* window, int height, int width, do
             add_to_bins(magnitude.data() + core.left, core.right - core.left, largest, total.data());
         });
     return total;
-}
-
-std::pair<std::vector<Candidate>, std::vector<int64_t>> list_candidates(const float* gx, const float* gy, int width,
-                                                                        const Part& core, int block) {
-    const int part_width = core.right - core.left;
-    std::vector<Candidate> found;
-    std::vector<int64_t> begins{0};
-    for (int top = core.top; top < core.bottom; top += block) {
-        check_interrupt();
-        for (int left = core.left; left < core.right; left += block) {
-            for (int y = top; y < std::min(top + block, core.bottom); ++y) {
-                const size_t row = static_cast<size_t>(y) * width;
-                for (int x = left; x < std::min(left + block, core.right); ++x)
-                    if (gx[row + x] != 0 || gy[row + x] != 0)
-                        found.push_back({static_cast<uint32_t>(y - core.top) * part_width + (x - core.left),
-                                         gx[row + x], gy[row + x]});
-            }
-            begins.push_back(static_cast<int64_t>(found.size()));
-        }
-    }
-    return {std::move(found), std::move(begins)};
 }
 
 void place_candidates(const Candidate* candidates, long long count, int part_width, int y, int x, float* gx, float* gy,
@@ -169,24 +170,18 @@ bool connect_edges(float* gx, float* gy, int height, int width, float low, float
                    int rounds, const Part& core) {
     Candidates candidates(height, width, kBandRows);
     parallel_for(candidates.bands(), 2.0 * kBandRows * width, [&](int band) {
-        std::vector<float> strength(width), next(width);
+        RowBuffer strength(2, width);
         float ignored;
-        const auto measure = [&](int y, std::vector<float>& to) {
+        const auto measure = [&](int y) {
             const size_t at = static_cast<size_t>(y) * width;
-            gradient_magnitudes(gx + at, gy + at, width, to.data(), &ignored);
+            gradient_magnitudes(gx + at, gy + at, width, strength.row(y % 2), &ignored);
         };
         const int top = std::max(candidates.top(band), 1), bottom = std::min(candidates.bottom(band), height - 1);
-        if (top < bottom) measure(top, next);
+        if (top < bottom) measure(top);
         for (int y = top; y < bottom; ++y) {
-            std::swap(strength, next);
-            measure(y + 1, next);
-            const Marks marks = candidates.marks(y);
-            for (int x = 1; x < width - 1; ++x) {
-                const uint64_t bit = uint64_t{1} << (x % kWord);
-                marks.maximum[x / kWord] |= strength[x] > low ? bit : 0;
-                marks.right[x / kWord] |= strength[x] <= strength[x + 1] ? bit : 0;
-                marks.below[x / kWord] |= strength[x] <= next[x] ? bit : 0;
-            }
+            measure(y + 1);
+            mark_maxima({nullptr, strength.row(y % 2), strength.row((y + 1) % 2), nullptr, nullptr, nullptr}, width,
+                        low, candidates.marks(y));
             candidates.add_row(y, gx + static_cast<size_t>(y) * width, gy + static_cast<size_t>(y) * width);
         }
     });

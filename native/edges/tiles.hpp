@@ -23,16 +23,13 @@ constexpr int kFineOctaves = 6;  // below the largest; what is smaller lies in t
 
 struct FineCounts {
     float largest = 0;
-    int64_t first = 0;  // range, as the bits of its floats shifted
-    std::vector<int64_t> counts;
-    int64_t below = 0;  // magnitudes below all these ranges
+    int64_t first = 0;            // range, as the bits of its floats shifted
+    std::vector<int64_t> counts;  // from there on; smaller magnitudes are not counted
 };
 
 // Write the gradient of the smoothed window where it is a maximum across the edge and its magnitude above `low`, 0
-// elsewhere. With `fine`, `low` is the least that the automatic rule can give for any picture that holds this part,
-// and the magnitudes inside `core` are counted.
-void find_candidates(const float* window, int height, int width, double sigma, double low, const Part& core, float* gx,
-                     float* gy, FineCounts* fine);
+// elsewhere.
+void find_candidates(const float* window, int height, int width, double sigma, double low, float* gx, float* gy);
 
 // The 64 bins of the magnitudes inside `core`, for the largest of the whole picture.
 std::vector<long long> count_bins(const float* window, int height, int width, double sigma, const Part& core,
@@ -43,9 +40,15 @@ struct Candidate {
     float gx, gy;
 };
 
-// Candidates inside `core`, by blocks of `block` pixels a side, and where each block begins in the list.
-std::pair<std::vector<Candidate>, std::vector<int64_t>> list_candidates(const float* gx, const float* gy, int width,
-                                                                        const Part& core, int block);
+// The candidates of a window inside `core`, by blocks of `block` pixels a side, and where each block begins in the
+// list. With `fine`, `low` is the least that the automatic rule can give for any picture that holds this part, and the
+// magnitudes inside `core` are counted.
+struct Listed {
+    std::vector<Candidate> candidates;
+    std::vector<int64_t> begins;
+};
+Listed list_candidates(const float* window, int height, int width, double sigma, double low, const Part& core,
+                       int block, FineCounts* fine);
 
 // Write candidates of a part `part_width` wide to a window in which the part's first pixel is (y, x).
 void place_candidates(const Candidate* candidates, long long count, int part_width, int y, int x, float* gx, float* gy,

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -76,41 +78,71 @@ struct Pixels {
     }
 };
 
-// The best cyclic path over a table (angles, steps): twice around from a free start, then the second round from where
-// it passes the seam, which must close: start and end are held equal.
-struct PathFinder {
-    int angles, steps;
-    float stiffness;
-    std::vector<float> best, next;
-    std::vector<int8_t> from;  // (angles, steps)
+constexpr int kFar = 2;  // steps that the radius may change by between neighbouring directions
 
-    PathFinder(int a, int s, float stiff) : angles(a), steps(s), stiffness(stiff), best(s), next(s), from(a * s) {}
-
-    void advance(const float* gain, int8_t* back) {
-        for (int s = 0; s < steps; ++s) {
-            float top = best[s];
-            int8_t move = 0;
-            for (int8_t shift : {-2, -1, 1, 2}) {
-                if (s + shift < 0 || s + shift >= steps) continue;
-                const float value = best[s + shift] - stiffness * shift * shift;
-                if (value > top) top = value, move = shift;
-            }
-            next[s] = top + gain[s];
-            back[s] = move;
+// One direction further: the best sum for each step, and by how many steps it changed to get there. `best` has kFar
+// values that cannot win before and after its own, and both have room for whole vectors.
+IMTORQUE_INLINE void advance_impl(const float* best, const float* gain, int steps, float stiffness, float* next,
+                                  int32_t* back) {
+    for (int s = 0; s < steps; s += kLanes) {
+        Lanes<float> top, own;
+        Lanes<int32_t> move = {};
+        load(best + s, top);
+        load(gain + s, own);
+        for (int shift = -kFar; shift <= kFar; ++shift) {
+            if (shift == 0) continue;
+            Lanes<float> value;
+            load(best + s + shift, value);
+            value = value - stiffness * shift * shift;
+            const Lanes<int32_t> better = value > top;
+            move = better ? move * 0 + shift : move;
+            top = better ? value : top;
         }
-        best.swap(next);
+        store(top + own, next + s);
+        store(move, back + s);
+    }
+    for (int s = steps; s < steps + kFar; ++s) next[s] = -std::numeric_limits<float>::infinity();
+}
+IMTORQUE_DISPATCH(static, advance,
+                  (const float* best, const float* gain, int steps, float stiffness, float* next, int32_t* back),
+                  (best, gain, steps, stiffness, next, back))
+
+// The best cyclic path over a table (angles, pitch) of gains, `steps` of them in a row: twice around from a free start,
+// then the second round from where it passes the seam, which must close: start and end are held equal.
+struct PathFinder {
+    int angles, steps, pitch;
+    float stiffness;
+    std::vector<float> first, second;
+    float *best, *next;
+    std::vector<int32_t> from;  // (angles, pitch)
+
+    PathFinder(int a, int s, float stiff)
+        : angles(a),
+          steps(s),
+          pitch((s + kLanes - 1) / kLanes * kLanes),
+          stiffness(stiff),
+          first(pitch + 2 * kFar, -std::numeric_limits<float>::infinity()),
+          second(first),
+          best(first.data() + kFar),
+          next(second.data() + kFar),
+          from(static_cast<std::size_t>(angles) * pitch) {}
+
+    void go_around(const std::vector<float>& gain) {
+        for (int k = 0; k < angles; ++k) {
+            advance(best, gain.data() + k * pitch, steps, stiffness, next, from.data() + k * pitch);
+            std::swap(best, next);
+        }
     }
 
     void solve(const std::vector<float>& gain, std::vector<int>& path) {
-        std::fill(best.begin(), best.end(), 0.0f);
-        for (int round = 0; round < 2; ++round)
-            for (int k = 0; k < angles; ++k) advance(gain.data() + k * steps, from.data() + k * steps);
-        int s = static_cast<int>(std::max_element(best.begin(), best.end()) - best.begin());
+        std::fill_n(best, steps, 0.0f);
+        for (int round = 0; round < 2; ++round) go_around(gain);
+        int s = static_cast<int>(std::max_element(best, best + steps) - best);
         int seam = s;
-        for (int k = angles - 1; k >= 0; --k) seam += from[k * steps + seam];
-        std::fill(best.begin(), best.end(), -1e30f);
+        for (int k = angles - 1; k >= 0; --k) seam += from[k * pitch + seam];
+        std::fill_n(best, steps, -1e30f);
         best[seam] = 0;
-        for (int k = 0; k < angles; ++k) advance(gain.data() + k * steps, from.data() + k * steps);
+        go_around(gain);
         s = seam;
         for (int near = 1; best[s] <= -1e29f && near < steps; ++near)  // unreachable only where moves are too short
             if (seam - near >= 0 && best[seam - near] > -1e29f)
@@ -119,7 +151,7 @@ struct PathFinder {
                 s = seam + near;
         for (int k = angles - 1; k >= 0; --k) {
             path[k] = s;
-            s += from[k * steps + s];
+            s += from[k * pitch + s];
         }
     }
 };
@@ -132,44 +164,52 @@ void find_outlines(const float* gx, const float* gy, int height, int width, cons
     const Directions directions(angles);
     const Plane32 across{gx, height, width}, down{gy, height, width};
     const int steps = search.steps;
+    std::vector<float> parts(steps), costs(steps);
+    for (int s = 0; s < steps; ++s) {
+        parts[s] = search.low + (search.high - search.low) * s / (steps - 1);
+        costs[s] = search.attraction * std::fabs(std::log(parts[s]));
+    }
     in_chunks(count, [&](int i) {
         PathFinder finder(angles, steps, search.stiffness);
-        std::vector<float> gain(static_cast<std::size_t>(angles) * steps), field(gain.size());
+        std::vector<float> gain(finder.from.size()), field(gain.size());
         std::vector<int> path(angles);
         for (int k = 0; k < angles; ++k)
             for (int s = 0; s < steps; ++s) {
-                const float part = search.low + (search.high - search.low) * s / (steps - 1), r = part * radius[i];
+                const float r = parts[s] * radius[i];
                 const float py = y[i] + r * directions.sine[k], px = x[i] + r * directions.cosine[k];
                 float value = 0;
                 if (across.holds(py, px))
                     value =
                         -sign[i] * (directions.cosine[k] * across.at(py, px) + directions.sine[k] * down.at(py, px));
-                field[k * steps + s] = value;
-                gain[k * steps + s] = value - search.attraction * std::fabs(std::log(part));
+                field[k * finder.pitch + s] = value;
+                gain[k * finder.pitch + s] = value - costs[s];
             }
         finder.solve(gain, path);
         float total = 0;
         for (int k = 0; k < angles; ++k) {
-            const float part = search.low + (search.high - search.low) * path[k] / (steps - 1);
-            radii[static_cast<std::size_t>(i) * angles + k] = part * radius[i];
-            total += field[k * steps + path[k]];
+            radii[static_cast<std::size_t>(i) * angles + k] = parts[path[k]] * radius[i];
+            total += field[k * finder.pitch + path[k]];
         }
         mean[i] = total / angles;
     });
 }
 
 void label_outlines(const int32_t* labels, int height, int width, const int32_t* number, const float* y, const float* x,
-                    int count, int angles, float reach, float* radii) {
+                    int count, int angles, const float* reach, float* radii) {
     const Directions directions(angles);
+    const float farthest = static_cast<float>(height) + static_cast<float>(width);  // that two pixels are apart
+    const auto within = [&](int py, int px) { return py >= 0 && px >= 0 && py < height && px < width; };
     in_chunks(count, [&](int i) {
+        // Inwards, as the last pixel of the region ends the search; from a centre outside there is nothing to leave.
+        const bool inside = within(nearest(y[i]), nearest(x[i]));
         for (int k = 0; k < angles; ++k) {
-            float last = 0;
-            for (float r = 0; r <= reach; r += 0.5f) {
+            int step = inside ? 1 + static_cast<int>(2 * std::min(farthest, std::max(0.0f, reach[i]))) : 0;
+            for (; step > 0; --step) {
+                const float r = 0.5f * static_cast<float>(step - 1);
                 const int py = nearest(y[i] + r * directions.sine[k]), px = nearest(x[i] + r * directions.cosine[k]);
-                if (py < 0 || px < 0 || py >= height || px >= width) break;
-                if (labels[static_cast<std::size_t>(py) * width + px] == number[i]) last = r + 0.5f;
+                if (within(py, px) && labels[static_cast<std::size_t>(py) * width + px] == number[i]) break;
             }
-            radii[static_cast<std::size_t>(i) * angles + k] = std::max(last, 0.5f);
+            radii[static_cast<std::size_t>(i) * angles + k] = 0.5f * static_cast<float>(std::max(step, 1));
         }
     });
 }

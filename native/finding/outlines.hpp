@@ -67,7 +67,7 @@ void find_outlines(const float* gx, const float* gy, int height, int width, cons
 
 // Radii, up to `reach`, at which rays from the centres last leave the region whose number the centre is given.
 void label_outlines(const int32_t* labels, int height, int width, const int32_t* number, const float* y, const float* x,
-                    int count, int angles, float reach, float* radii);
+                    int count, int angles, const float* reach, float* radii);
 
 // Means and standard deviations over directions of each plane at `parts` of the radius: (count, planes, parts, 2).
 // Directions beyond the picture do not count; 0 where none is left.

@@ -191,7 +191,7 @@ def label_outlines(
     y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     angles: int,
-    reach: float,
+    reach: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def outline_profiles(
     planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
@@ -649,15 +649,9 @@ def find_candidates(
     window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     sigma: float,
     low: float,
-    automatic: bool,
-    core: tuple[int, int, int, int],
 ) -> tuple[
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    float,
-    int,
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    int,
 ]: ...
 def count_bins(
     window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -666,12 +660,18 @@ def count_bins(
     largest: float,
 ) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 def list_candidates(
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    sigma: float,
+    low: float,
+    automatic: bool,
     core: tuple[int, int, int, int],
     block: int,
 ) -> tuple[
-    Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
+    Annotated[NDArray[numpy.uint32], dict(shape=(None, None))],
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+    float,
+    int,
+    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
 ]: ...
 def place_candidates(
     candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order="C", device="cpu", writable=False)],

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque._arrays import as_array
 from imtorque._types import BoolArray, Float32Array, Image, Planes
-from imtorque.resizing import resize_matrix, shrunk
+from imtorque.resizing import resize_matrices, shrunk
 
 ValueRange = tuple[float, float]
 
@@ -129,7 +129,7 @@ class Picture:
 
     def resized(self, shape: tuple[int, int], *, colours: bool = False) -> Planes:
         """Return grey, or the colours of `lab`, resized as `resize` does, (C, *shape), never held at full size."""
-        rows, columns = (resize_matrix(old, new) for old, new in zip(self.shape, shape, strict=True))
+        rows, columns = resize_matrices(self.shape, shape)
         total = np.zeros(())
         for start, part in self._strips():
             planes = self._lab_part(part) if colours else self._grey_part(part)[None].astype(np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,9 +70,16 @@ def resize(values: Planes, shape: tuple[int, int]) -> Planes:
 
     Beyond the border the map repeats its border pixels: their share of the kernel is left out and the rest scaled up.
     """
-    rows, columns = (resize_matrix(old, new) for old, new in zip(values.shape, shape, strict=True))
+    height, width = values.shape
+    rows, columns = resize_matrices((height, width), shape)
     resized: Planes = rows @ values @ columns.T
     return resized
+
+
+def resize_matrices(old: tuple[int, int], new: tuple[int, int]) -> tuple[Planes, Planes]:
+    """Return the matrices that resize columns and rows of pixels, kept from call to call and not to be written to."""
+    rows, columns = (_kept_matrix(*lengths) for lengths in zip(old, new, strict=True))
+    return rows, columns
 
 
 def resize_matrix(old: int, new: int) -> Planes:
@@ -88,4 +96,11 @@ def resize_matrix(old: int, new: int) -> Planes:
     far = -0.5 * d**3 + 2.5 * d**2 - 4 * d + 2
     kernel[counts] = np.where(d <= 1, near, far)
     matrix: Planes = kernel / kernel.sum(axis=1, keepdims=True)
+    return matrix
+
+
+@lru_cache(maxsize=8)
+def _kept_matrix(old: int, new: int) -> Planes:
+    matrix = resize_matrix(old, new)
+    matrix.flags.writeable = False
     return matrix

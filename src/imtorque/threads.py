@@ -6,10 +6,14 @@ import operator
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 from imtorque import _native
+
+Result = TypeVar("Result")
 
 VARIABLE = "IMTORQUE_NUM_THREADS"
 # Read when the libraries are loaded, so they are set before a process starts.
@@ -107,6 +111,19 @@ def watched() -> _native.Cancellation | None:
     """Return what ends this thread's kernels, None where nothing does."""
     cancellation: _native.Cancellation | None = getattr(_watched, "cancellation", None)
     return cancellation
+
+
+def at_once(*tasks: Callable[[], Result]) -> list[Result]:
+    """Return what tasks return that work mostly outside of Python, done by as many threads as the kernels use."""
+    cancellation = watched()
+
+    def result(task: Callable[[], Result]) -> Result:
+        with ended_by(cancellation):
+            _native.check_interrupt()
+            return task()
+
+    with ThreadPoolExecutor(get_num_threads()) as threads:
+        return list(threads.map(result, tasks))
 
 
 def _watch(cancellation: _native.Cancellation | None) -> None:

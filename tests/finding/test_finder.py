@@ -167,6 +167,17 @@ def test_the_size_of_a_clicked_disc_is_its_diameter():
     assert_allclose(clicked_diameters(picture, np.array([[50.0, 50.0], [52.0, 49.0]])), 31, atol=5)
 
 
+def test_the_size_of_clicked_discs_is_theirs_and_not_that_of_the_folds_they_lie_on():
+    rng = np.random.default_rng(0)
+    y, x = np.mgrid[:300, :300]
+    picture = 0.5 + 0.4 * np.sin(x / 19) * np.sin(y / 23) + rng.normal(0, 0.01, (300, 300))
+    points = rng.uniform(30, 270, (12, 2)).round()
+    for place in points:
+        picture -= 0.15 * disc(picture.shape, tuple(place), 7)
+    assert np.median(clicked_diameters(picture, points)) == pytest.approx(15, abs=2)
+    assert np.median(clicked_diameters(picture, points[:3])) == pytest.approx(15, abs=2)
+
+
 def test_likeness_is_a_quadratic_form_of_the_planes():
     planes = working_planes(PICTURES[0], Sizes(12, 18, 22), coloured=False)
     pixels = np.concatenate([planes.stack, np.ones((1, *planes.shape), np.float32)]).reshape(len(planes.stack) + 1, -1)

@@ -127,7 +127,8 @@ def test_pixels_of_one_label_climb_to_one_summit(plane, inside):
     summits = naive.climb(plane, inside)
     assert len(hills) == len(set(summits.values()))
     pixels = [np.argwhere(labels == number) for number in range(1, len(hills) + 1)]
-    assert_array_equal(hills, np.array([[len(own), *own.sum(axis=0)] for own in pixels]).reshape(-1, 3))
+    expected = [[len(own), *own.sum(axis=0), *own.min(axis=0), *(own.max(axis=0) + 1)] for own in pixels]
+    assert_array_equal(hills, np.array(expected).reshape(-1, 7))
     assert {p: summits[p] for p in summits} == {p: _summit(labels, plane, labels[p]) for p in summits}
     assert (labels[~inside] == 0).all()
 

@@ -19,6 +19,6 @@ places = st.floats(-1, 9, width=32).map(lambda at: np.float32(at + 0.013))  # no
 )
 def test_the_outline_of_a_label_lies_half_a_pixel_beyond_its_last_pixel_on_each_ray(labels, rays):
     number, y, x = (np.array(column, dtype) for column, dtype in zip(zip(*rays, strict=True), "iff", strict=True))
-    comp = _native.label_outlines(labels, number, y, x, ANGLES, REACH)
+    comp = _native.label_outlines(labels, number, y, x, ANGLES, np.full(len(y), REACH, np.float32))
     ref = [naive.label_outline(labels == n, float(v), float(u), ANGLES, REACH) for n, v, u in rays]
     assert_array_equal(comp, ref)

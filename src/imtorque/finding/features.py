@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from imtorque import _native
 from imtorque._types import Float32Array, FloatArray, IntArray
 from imtorque.finding.planes import Planes, Sizes
 from imtorque.finding.pool import KINDS, SOURCES, Pool, edge_sigma, merge_alike, patch_sizes, torque_of
+from imtorque.threads import at_once
 
 PARTS = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius
+EDGES = (("grey", False), ("grey", True), ("likeness", False), ("likeness", True))  # planes, and whether coarse
 WAYS = ("square", "ring", "coarse")  # of torque that every candidate is measured by
 RANKED = [0, 2, 5, 9, 11, 13]  # columns of the edge features that rivals are compared by
 SAME = 0.6  # intersection over union above which two candidates stand for one object
@@ -50,8 +53,11 @@ def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) ->
     pool = merge_alike(pool, planes.shape)
     shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *planes.shape)
     first, second, common = _native.outline_overlaps(pool.y, pool.x, pool.radii, *planes.shape, 0.15)
-    outlines, edges = _shape_features(planes, pool, shapes), _edge_features(planes, pool)
-    profiles = _profile_features(planes, pool)
+    at_once(*(partial(planes.force, name, edge_sigma(planes, coarse)) for name, coarse in EDGES))  # kept there
+    outlines, edges, profiles, lines = at_once(
+        partial(_shape_features, planes, pool, shapes),
+        *(partial(features, planes, pool) for features in (_edge_features, _profile_features, _line_features)),
+    )
     compared = np.concatenate([np.log(outlines[:, :1]), edges[:, RANKED], profiles[:, : 1 + len(planes.stack)]], axis=1)
     columns = [
         outlines,
@@ -59,7 +65,7 @@ def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) ->
         compared - _typical(compared, pool.votes * edges[:, 2].clip(0) ** 2),
         _standing(edges[:, RANKED], shapes[:, 0], first, second, common),
         profiles,
-        _line_features(planes, pool),
+        lines,
         _source_features(pool),
         _rival_features(pool, shapes, first, second, common),
     ]
@@ -104,11 +110,10 @@ def _shape_features(planes: Planes, pool: Pool, shapes: FloatArray) -> FloatArra
 
 def _edge_features(planes: Planes, pool: Pool) -> FloatArray:
     columns: list[Float32Array] = []
-    for plane in ("grey", "likeness"):
-        for coarse in (False, True):
-            gx, gy = planes.force(plane, edge_sigma(planes, coarse))
-            contrasts = _native.outline_contrasts(gx, gy, pool.y, pool.x, pool.radii)
-            columns.append(contrasts if not columns else contrasts[:, :4])
+    for plane, coarse in EDGES:
+        gx, gy = planes.force(plane, edge_sigma(planes, coarse))
+        contrasts = _native.outline_contrasts(gx, gy, pool.y, pool.x, pool.radii)
+        columns.append(contrasts if not columns else contrasts[:, :4])
     return np.concatenate(columns, axis=1)
 
 

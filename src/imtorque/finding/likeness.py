@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,10 @@ from imtorque import _native
 from imtorque._types import Float32Array, FloatArray
 from imtorque.finding.planes import Planes
 from imtorque.finding.truth import Marks
+from imtorque.threads import at_once
 
 RIDGE = 1e-3
+BAND = 32  # rows
 MOST_PIXELS = 1500  # of each class and picture that are learned from
 INNER, OUTER = 0.85, 1.2  # parts of an outline: pixels between are neither
 
@@ -46,16 +49,19 @@ def solve_likeness(moments: Sequence[Moments]) -> FloatArray:
 
 
 def apply_likeness(planes: Planes, form: FloatArray) -> Float32Array:
-    """Return the form's value at each pixel, cut at -1.5 and 1.5.
-
-    Plane by plane: a product of matrices would wake all of its library's threads for a few milliseconds of work.
-    """
+    """Return the form's value at each pixel, cut at -1.5 and 1.5, in bands of rows that fit the cache."""
+    bands = [planes.stack[:, top : top + BAND] for top in range(0, planes.shape[0], BAND)]
     weights = form.astype(np.float32)
-    likeness = np.full(planes.shape, weights[-1, -1], np.float32)
-    for i, plane in enumerate(planes.stack):
-        factor = np.full(planes.shape, weights[i, -1], np.float32)
-        for j in range(i, len(planes.stack)):
-            factor += weights[i, j] * planes.stack[j]
+    return np.concatenate(at_once(*(partial(_values, band, weights) for band in bands)))
+
+
+def _values(stack: Float32Array, weights: Float32Array) -> Float32Array:
+    # Plane by plane: a product of matrices would wake all of its library's threads for a few milliseconds of work.
+    likeness = np.full(stack.shape[1:], weights[-1, -1], np.float32)
+    for i, plane in enumerate(stack):
+        factor = np.full(plane.shape, weights[i, -1], np.float32)
+        for j in range(i, len(stack)):
+            factor += weights[i, j] * stack[j]
         likeness += plane * factor
     return np.clip(likeness, -1.5, 1.5, out=likeness)
 

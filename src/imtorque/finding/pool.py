@@ -9,8 +9,8 @@ log-disc and radial-disc are the discs that these detectors give.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from imtorque.finding.planes import Planes, Sizes
 from imtorque.finding.shapes import polygon_moments
 from imtorque.finding.things import thing_scores
 from imtorque.finding.truth import ANGLES
-from imtorque.threads import ended_by, get_num_threads, watched
+from imtorque.threads import at_once
 from imtorque.torque import torque_volume
 
 GROWTH = 1.2  # ratio of neighbouring sizes
@@ -111,16 +111,10 @@ def patch_sizes(sizes: Sizes) -> IntArray:
 
 def find_candidates(planes: Planes, sizes: Sizes, sources: Sequence[int]) -> Pool:
     """Return the candidates of these sources, one source after the other."""
-    sides, cancellation = patch_sizes(sizes), watched()
-
-    def find(number: int) -> Pool:
-        with ended_by(cancellation):
-            _native.check_interrupt()
-            return _candidates_of(planes, sides, number)
-
+    sides = patch_sizes(sizes)
     order = sorted(sources, key=lambda number: SOURCES[number].way not in LONG)
-    with ThreadPoolExecutor(get_num_threads()) as threads:  # most of the work is done outside of Python
-        found = dict(zip(order, threads.map(find, order), strict=True))
+    pools = at_once(*(partial(_candidates_of, planes, sides, number) for number in order))
+    found = dict(zip(order, pools, strict=True))
     parts = [found[number] for number in sources]
     names = Pool.__dataclass_fields__
     return Pool(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
@@ -140,9 +134,12 @@ def merge_alike(pool: Pool, shape: tuple[int, int]) -> Pool:
     octave = np.rint(np.log(shapes[:, 0]) / np.log(ALIKE_AREA))
     step = ALIKE_PLACE * np.sqrt(ALIKE_AREA**octave)
     ratio = np.rint(np.log((shapes[:, 5] - shapes[:, 3]) / (shapes[:, 6] - shapes[:, 4])) / np.log(ALIKE_AREA))
-    cells = np.stack([octave, ratio, np.rint(shapes[:, 1] / step), np.rint(shapes[:, 2] / step)], axis=1)
-    order = np.argsort(-pool.fit, kind="stable")
-    _, places, votes = np.unique(cells[order], axis=0, return_index=True, return_counts=True)
+    cell = (octave, ratio, np.rint(shapes[:, 1] / step), np.rint(shapes[:, 2] / step))
+    order = np.lexsort((-pool.fit, *reversed(cell)))  # groups, in each the best fit first
+    first = np.ones(len(pool), bool)
+    first[1:] = np.any([part[order[1:]] != part[order[:-1]] for part in cell], axis=0)
+    places = np.flatnonzero(first)
+    votes = np.diff(places, append=len(pool))
     merged = pool[order[places]]
     return replace(merged, votes=votes.astype(np.float32))
 
@@ -155,27 +152,28 @@ def edge_sigma(planes: Planes, coarse: bool = False) -> float:
     return max(1.0, planes.diameter / (9 if coarse else 20))
 
 
-def ring_volume(edges: Edges, sides: IntArray, patch: Patch) -> TorqueVolume:
-    """Return the torque of patches without their inner part, over the area that is left."""
+def plain_and_ring(edges: Edges, sides: IntArray, patch: Patch) -> tuple[TorqueVolume, TorqueVolume]:
+    """Return the torque of patches, and that of patches without their inner part, over the area that is left."""
     inner = 2 * (INNER * sides / 2).astype(int) + 1
-    distinct, places = np.unique(inner, return_inverse=True)
-    tau = torque_volume(edges, sides, patch=patch).tau
-    within = torque_volume(edges, distinct, patch=patch).tau
-    for layer, place, side, hole in zip(tau, places, sides.tolist(), inner.tolist(), strict=True):
+    sizes = np.union1d(sides, inner)
+    tau = torque_volume(edges, sizes, patch=patch).tau
+    whole, within = tau[np.searchsorted(sizes, sides)], np.searchsorted(sizes, inner)
+    ring = np.empty_like(whole)
+    for k, (side, hole) in enumerate(zip(sides.tolist(), inner.tolist(), strict=True)):
         left = side**2 - hole**2
-        layer *= np.float32(side**2 / left)
-        layer -= np.float32(hole**2 / left) * within[place]
-    return TorqueVolume(tau, sides)
+        np.multiply(whole[k], np.float32(side**2 / left), out=ring[k])
+        ring[k] -= np.float32(hole**2 / left) * tau[within[k]]
+    return TorqueVolume(whole, sides), TorqueVolume(ring, sides)
 
 
 def torque_of(planes: Planes, sides: IntArray, plane: str, way: str) -> TorqueVolume:
     """Return the torque volume of one way: square, ring, disk (a ring too), coarse (a ring on coarse edges)."""
     if (plane, way) not in planes.volumes:
         gx, gy = planes.force(plane, edge_sigma(planes, way == "coarse"))
-        edges = Edges(gy, -gx)
-        square = way == "square"
-        shape: Patch = "disk" if way == "disk" else "square"
-        planes.volumes[plane, way] = torque_volume(edges, sides) if square else ring_volume(edges, sides, shape)
+        whole, ring = plain_and_ring(Edges(gy, -gx), sides, "disk" if way == "disk" else "square")
+        found = {"square": whole, "ring": ring} if way in ("square", "ring") else {way: ring}
+        for name, volume in found.items():
+            planes.volumes.setdefault((plane, name), volume)
     return planes.volumes[plane, way]
 
 

@@ -80,5 +80,8 @@ def _hills(plane: Float32Array, inside: NDArray[np.bool_], smallest: float, larg
     labels, hills = _native.climb(plane, inside.view(np.uint8))
     area = hills[:, 0]
     wanted = np.flatnonzero((area >= smallest) & (area <= largest))
-    y, x = np.ascontiguousarray((hills[wanted, 1:] / area[wanted, None]).T, np.float32)
-    return y, x, _native.label_outlines(labels, (1 + wanted).astype(np.int32), y, x, ANGLES, np.sqrt(largest))
+    y, x = np.ascontiguousarray((hills[wanted, 1:3] / area[wanted, None]).T, np.float32)
+    y0, x0, y1, x1 = hills[wanted, 3:].T
+    far = np.hypot(np.maximum(y - y0, y1 - y), np.maximum(x - x0, x1 - x)) + 1  # no pixel of the hill is as far
+    reach = np.minimum(np.sqrt(largest), far).astype(np.float32)
+    return y, x, _native.label_outlines(labels, (1 + wanted).astype(np.int32), y, x, ANGLES, reach)

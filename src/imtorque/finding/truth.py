@@ -97,7 +97,7 @@ def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Marks:
     )
     centres = np.array(ndimage.center_of_mass(labels > 0, labels, numbers)).reshape(-1, 2)
     y, x = np.ascontiguousarray(centres.T, np.float32)
-    reach = float(np.hypot(*(boxes[:, 2:] - boxes[:, :2]).T).max()) if len(boxes) else 0.0
+    reach = np.hypot(*(boxes[:, 2:] - boxes[:, :2]).T).astype(np.float32)
     radii = _native.label_outlines(labels, numbers.astype(np.int32), y, x, ANGLES, reach)
     return Marks("labels", centres, boxes.astype(np.float64), radii, ignored)
 

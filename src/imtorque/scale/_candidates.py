@@ -30,14 +30,13 @@ def list_candidates(job: Job, pair: tuple[str, Box]) -> dict[str, Any]:
     inside = core.inside(window).bounds
     automatic = job.edges.automatic
     low = 0.0 if automatic else float(job.edges.thresholds(job.tone.unit)[0])
-    grey = job.grey(window)
-    gx, gy, largest, first, counts, below = _native.find_candidates(grey, job.edges.sigma, low, automatic, inside)
-    del grey
-    rows, begins = _native.list_candidates(gx, gy, inside, BLOCK)
+    rows, begins, largest, first, counts = _native.list_candidates(
+        job.grey(window), job.edges.sigma, low, automatic, inside, BLOCK
+    )
     save_numbers(job.scratch("candidates", name, ".raw"), begins, rows)
     if automatic:
         save_array(job.scratch("magnitudes", name), counts)
-    return {"largest": largest, "first": first, "below": below, "candidates": len(rows)}
+    return {"largest": largest, "first": first, "candidates": len(rows)}
 
 
 def count_bins(job: Job, largest: float, pair: tuple[str, Box]) -> list[int]:
@@ -80,6 +79,6 @@ def _runs(core: Box, box: Box, begins: NDArray[Any]) -> list[tuple[int, int]]:
 def found_candidates(job: Job, box: Box, low: np.float32) -> Planes:
     """Return the gradient at the candidates inside a window, from the picture itself."""
     window = box.grown(job.edges.halo, job.source.shape)
-    inside = box.inside(window)
-    gx, gy, *_ = _native.find_candidates(job.grey(window), job.edges.sigma, float(low), False, inside.bounds)
-    return np.ascontiguousarray(gx[inside.slices]), np.ascontiguousarray(gy[inside.slices])
+    inside = box.inside(window).slices
+    gx, gy = _native.find_candidates(job.grey(window), job.edges.sigma, float(low))
+    return np.ascontiguousarray(gx[inside]), np.ascontiguousarray(gy[inside])

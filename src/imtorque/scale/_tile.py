@@ -53,7 +53,10 @@ def tile_edges(job: Job, plan: Plan, core: Box) -> tuple[Float32Array, Float32Ar
     seeds = seeds_in(job, plan.halo(job), window) if plan.listed else np.zeros(0, np.int64)
     left = _native.connect_edges(gx, gy, float(low), float(high), seeds, plan.rounds, core.inside(window).bounds)
     cut = region.inside(window).slices
-    fx, fy = np.ascontiguousarray(gx[cut]), np.ascontiguousarray(gy[cut])
+    fx = np.ascontiguousarray(gx[cut])
+    del gx  # each as soon as it is not needed: a worker's memory is what a tile takes at most
+    fy = np.ascontiguousarray(gy[cut])
+    del gy
     scale = (job.edges.strength_scale or 0.0) / job.tone.unit if job.edges.force == "strength" else 0.0
     _native.shape_forces(fx, fy, scale, job.edges.directions or 0, job.edges.length_correction)
     return fx, fy, region, left
@@ -96,7 +99,9 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
         return report
     if "extrema" in job.outputs or "blobs" in job.outputs:
         report["extrema"] = _write_extrema(job, edges, name, core, region)
-    write_tile(job, core, _torque_maps(job, edges, inner))
+    maps = _torque_maps(job, edges, inner)
+    del edges
+    write_tile(job, core, maps)
     return report
 
 
