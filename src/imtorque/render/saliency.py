@@ -12,10 +12,10 @@ from PIL import ImageDraw, ImageFont
 
 from imtorque._types import FloatArray, Image, IntArray
 from imtorque.images import Picture
-from imtorque.render.torque import READABLE, Bytes
+from imtorque.render.torque import READABLE, Bytes, coloured
 
 # Dark to bright, alike for colour-blind eyes: anchors of the "inferno" colours.
-HEAT_COLOURS = np.array([[0, 0, 4], [66, 10, 104], [147, 38, 103], [221, 81, 58], [252, 165, 10], [252, 255, 164]])
+HEAT_COLOURS = "#000004", "#420a68", "#932667", "#dd513a", "#fca50a", "#fcffa4"
 OPACITY = 0.75  # of the hottest places of an overlay
 GAP = 4  # pixels between the cells of a sheet
 
@@ -24,10 +24,7 @@ def heat_picture(saliency: FloatArray) -> Bytes:
     """Colour a map from its lowest value (black) over red to its highest (pale yellow)."""
     scaled = np.asarray(saliency, np.float64)
     low, high = float(scaled.min()), float(scaled.max())
-    place = (scaled - low) / (high - low or 1.0) * (len(HEAT_COLOURS) - 1)
-    steps = np.arange(len(HEAT_COLOURS))
-    channels = [np.interp(place, steps, channel) for channel in HEAT_COLOURS.T]
-    return np.stack(channels, axis=2).round().astype(np.uint8)
+    return coloured(2 * (scaled - low) / (high - low or 1.0) - 1, 1.0, HEAT_COLOURS)
 
 
 def heat_overlay(image: Image, saliency: FloatArray, y: IntArray, x: IntArray) -> Bytes:

@@ -40,13 +40,13 @@ def value_picture(value: Float32Array, limit: float | None = None) -> Bytes:
         Value shown in the full colour, and its negative; by default the largest |value|.
     """
     top = limit if limit is not None else float(np.abs(value).max())
-    return _coloured(value, top, VALUE_COLOURS)
+    return coloured(value, top, VALUE_COLOURS)
 
 
 def scale_picture(scale: IntArray, limit: float | None = None) -> Bytes:
     """Colour a scale map: red where the torque is positive, blue where negative, the larger the lighter, 0 black."""
     top = limit if limit is not None else float(np.abs(scale).max())
-    return _coloured(scale, top, SCALE_COLOURS)
+    return coloured(scale, top, SCALE_COLOURS)
 
 
 def edge_picture(edges: Edges) -> Bytes:
@@ -127,8 +127,8 @@ def _digit(digit: str, height: int, colour: str) -> PillowImage.Image:
     return picture
 
 
-def _coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Bytes:
-    """Look up colours for values from -limit to limit."""
+def coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Bytes:
+    """Look up colours for values from -limit to limit, between anchors "#rrggbb" that lie evenly in that range."""
     anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], np.float64)
     steps = np.linspace(0, len(colours) - 1, 511)
     table = np.stack([np.interp(steps, np.arange(len(colours)), channel) for channel in anchors.T], axis=1)
