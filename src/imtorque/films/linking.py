@@ -91,7 +91,7 @@ class Linker:
         What the last frame linked has besides its places: things that were seen as one with others.
     """
 
-    def __init__(self, linking: Linking = Linking()) -> None:  # noqa: B008 - frozen
+    def __init__(self, linking: Linking = Linking()) -> None:
         """Begin without tracks."""
         self.linking = linking
         self.covered = NOTHING_COVERED
