@@ -259,25 +259,38 @@ struct Kept {
     }
 };
 
-// Adds the forces of a row to what is kept of a run that ends at `end`, counted from the disk's right end: it begins as
-// far after its left one. With kTake they are taken from it.
-template <bool kTake, class Part>
-IMTORQUE_INLINE void add_kept(const Near<Part>& near, int dy, int end, Kept<Part>& kept) {
+// Where what is kept of a run begins and ends for a force in column 0, if the run ends at `end`, counted from the disk's
+// right end: it begins as far after its left one.
+template <class Part>
+struct KeptRun {
+    Part *begin, *end;
+    KeptRun(Kept<Part>& kept, int end_of_run)
+        : begin(kept.begins.data() - end_of_run), end(kept.ends.data() + kept.reach + 1 + end_of_run) {}
+};
+
+// Takes the forces of a row from one run and gives them to another, with each read once.
+template <bool kTake, bool kGive, class Part>
+IMTORQUE_INLINE void move_row(const Near<Part>& near, int dy, KeptRun<Part> from, KeptRun<Part> to) {
     const Part* parts = near.parts.get();
     const int* x = near.x.get();
-    Part *begins = kept.begins.data() - end, *ends = kept.ends.data() + kept.reach + 1 + end;
-    for (size_t i = near.starts[dy]; i < near.starts[dy + 1]; ++i) {
-        const auto sums = kTake ? -parts[i].sums : parts[i].sums;
-        begins[x[i]].sums += sums;
-        ends[x[i]].sums += sums;
+    for (size_t i = near.starts[dy], last = near.starts[dy + 1]; i < last; ++i) {
+        const ptrdiff_t at = x[i];
+        const auto sums = parts[i].sums;
+        if (kTake) from.begin[at].sums -= sums;
+        if (kGive) to.begin[at].sums += sums;
+        if (kTake) from.end[at].sums -= sums;
+        if (kGive) to.end[at].sums += sums;
     }
 }
 
 template <class Part>
 IMTORQUE_INLINE void move_forces_impl(const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept) {
     for (const auto [dy, from, to] : disk.moves) {
-        if (from != ArcPlan::kNowhere) add_kept<true>(near, dy, from, kept);
-        if (to != ArcPlan::kNowhere) add_kept<false>(near, dy, to, kept);
+        const KeptRun<Part> before(kept, from), after(kept, to);
+        const bool take = from != ArcPlan::kNowhere, give = to != ArcPlan::kNowhere;
+        if (take && give) move_row<true, true>(near, dy, before, after);
+        if (take && !give) move_row<true, false>(near, dy, before, after);
+        if (!take && give) move_row<false, true>(near, dy, before, after);
     }
 }
 IMTORQUE_DISPATCH(template <class Part> static, move_forces,
