@@ -51,9 +51,9 @@ def test_smoothing_along_keeps_a_constant():
 
 def test_the_sum_of_cues_is_the_sum_of_each():
     picture = Picture(np.random.default_rng(0).random((33, 41, 3)))
-    cues, weights = [Cue("brightness", 5), Cue("a", 5), Cue("texture", 10)], [2.0, -1.0, 0.5]
-    apart = np.tensordot(weights, each_cue(picture, cues), axes=1)
-    assert_allclose(combined_cues(picture, cues, weights), apart, atol=1e-5)
+    cues, weightings = [Cue("brightness", 5), Cue("a", 5), Cue("texture", 10)], [[2.0, -1.0, 0.5], [0.0, 1.0, 3.0]]
+    apart = np.tensordot(weightings, each_cue(picture, cues), axes=1)
+    assert_allclose(combined_cues(picture, cues, weightings), apart, atol=1e-5)
 
 
 def test_filters_do_not_answer_a_flat_picture():

@@ -49,8 +49,15 @@ def test_a_square_is_one_region_within_another():
 def test_sides_have_the_strength_of_their_own_orientation():
     planes = ring(0.6)
     planes[2] = np.maximum(planes[0], planes[4]) * 1.5  # a stronger answer in a direction that the contour has not
-    tree = ultrametric_contours(OrientedMap(planes))
+    tree = ultrametric_contours(OrientedMap(np.maximum(planes, 0.1)))
     assert_allclose(tree.heights[-1], 0.6, atol=0.12)
+
+
+def test_a_border_is_as_strong_as_the_mean_of_its_log_odds():
+    planes = np.full((8, 20, 9), 0.01, np.float32)
+    planes[4, :, 4] = np.repeat([0.98, 0.2], 10)
+    tree = ultrametric_contours(OrientedMap(planes))
+    assert_allclose(tree.heights, [1 / (1 + np.sqrt(0.02 / 0.98 * 0.8 / 0.2))], atol=1e-5)
 
 
 def test_every_cut_of_the_contour_map_has_closed_contours():

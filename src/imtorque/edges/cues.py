@@ -56,23 +56,31 @@ def disc_gradients(bins: NDArray[np.uint8], count: int, cue: Cue) -> Float32Arra
     return _native.half_disc_gradients(padded, count, cue.radius, SMOOTHING[cue.channel], cue.step)
 
 
-def combined_cues(picture: Picture, cues: Sequence[Cue], weights: Sequence[float]) -> FloatArray:
-    """Return the weighted sum of the cues' gradients, each smoothed along the edge, (8, H, W).
+def combined_cues(picture: Picture, cues: Sequence[Cue], weightings: Sequence[Sequence[float]]) -> list[FloatArray]:
+    """Return for each weighting the weighted sum of the cues' gradients, each smoothed along the edge, (8, H, W).
 
-    Smoothing is linear and the same for all channels of one radius, so it is done once for their sum.
+    Gradients are computed once for all. Smoothing is linear and the same for all channels of one radius, so it is done
+    once for their sum.
     """
     bins = channel_bins(picture, {cue.channel for cue in cues})
-    sums: dict[tuple[int, int], Float32Array] = {}
-    for cue, weight in zip(cues, weights, strict=True):
-        part = np.float32(weight) * disc_gradients(*bins[cue.channel], cue)
-        key = cue.radius, cue.step
-        sums[key] = sums[key] + part if key in sums else part
+    sums: list[dict[tuple[int, int], Float32Array]] = [{} for _ in weightings]
+    for cue, weights in zip(cues, zip(*weightings, strict=True), strict=True):
+        gradients = disc_gradients(*bins[cue.channel], cue)
+        for parts, weight in zip(sums, weights, strict=True):
+            key = cue.radius, cue.step
+            part = np.float32(weight) * gradients
+            parts[key] = parts[key] + part if key in parts else part
+    return [_smoothed_sum(parts, picture.shape) for parts in sums]
+
+
+def _smoothed_sum(parts: dict[tuple[int, int], Float32Array], shape: tuple[int, int]) -> FloatArray:
+    """Return the sum at all pixels of what is known for each radius and step."""
     at_steps: dict[int, Float32Array] = {}
-    for (radius, step), part in sums.items():
+    for (radius, step), part in parts.items():
         smooth = smoothed_along(part, radius / step)
         at_steps[step] = at_steps[step] + smooth if step in at_steps else smooth
-    parts = [part if step == 1 else filled_in(part, step, picture.shape) for step, part in at_steps.items()]
-    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    filled = [part if step == 1 else filled_in(part, step, shape) for step, part in at_steps.items()]
+    return filled[0] if len(filled) == 1 else filled[0] + filled[1]
 
 
 def each_cue(picture: Picture, cues: Sequence[Cue]) -> Float32Array:

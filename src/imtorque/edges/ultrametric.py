@@ -16,6 +16,9 @@ from imtorque.edges.maps import edges_from_map
 from imtorque.edges.oriented import OrientedMap
 from imtorque.images import Picture
 
+LEAST = np.float32(0.001)  # likelihood of a boundary below which all are alike
+EVIDENCE_OF_LEAST = np.log((1 - LEAST) / LEAST)
+
 
 @dataclass(frozen=True, eq=False)
 class ContourTree:
@@ -66,8 +69,9 @@ def ultrametric_contours(oriented: OrientedMap) -> ContourTree:
     """Return the closed contours of an oriented boundary map, each with its strength.
 
     The basins of the map's watershed are the smallest regions. Arcs between them are cut into straight pieces, and each
-    piece takes the strength of its own orientation. Then the two regions of the weakest border, by its mean strength,
-    become one, again and again.
+    piece takes the strength of its own orientation. Then the two regions of the weakest border become one, again and
+    again. A border is as strong as the mean of its log odds, in which detectors add up their cues: in the mean of
+    likelihoods the strongest places alone would decide.
 
     Parameters
     ----------
@@ -83,9 +87,23 @@ def ultrametric_contours(oriented: OrientedMap) -> ContourTree:
     (1, 0.8)
     """
     regions = _native.watershed(oriented.strength)
-    right, down = _native.weigh_cracks(regions, oriented.strengths)
+    right, down = _native.weigh_cracks(regions, evidence_above_least(oriented.strengths))
     kept, gone, heights = _native.merge_weakest(regions, right, down)
+    right, down, heights = (likelihood_above_least(evidence) for evidence in (right, down, heights))
     return ContourTree(regions, right, down, np.stack([kept, gone], axis=1), heights)
+
+
+def evidence_above_least(likely: Float32Array) -> Float32Array:
+    """Return log odds as they exceed those of LEAST, 0 below: merging knows no negative strengths."""
+    bounded = np.clip(likely, LEAST, 1 - LEAST)
+    evidence: Float32Array = np.log(bounded / (1 - bounded)) + EVIDENCE_OF_LEAST
+    return evidence
+
+
+def likelihood_above_least(evidence: Float32Array) -> Float32Array:
+    """Return what `evidence_above_least` came from; 0 stays 0, which is no contour."""
+    likely: Float32Array = np.where(evidence > 0, 1 / (1 + np.exp(EVIDENCE_OF_LEAST - evidence)), np.float32(0))
+    return likely
 
 
 def contour_edges(tree: ContourTree, oriented: OrientedMap, picture: Picture, threshold: float) -> Edges:

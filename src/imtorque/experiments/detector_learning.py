@@ -1,7 +1,7 @@
 """Learning the numbers of pb, mPb and gPb from Berkeley's training images.
 
-Weights climb the benchmark's own F on the training images, one weight at a time, from those of a logistic regression;
-then scale and intercept are set so that strengths are probabilities.
+Weights climb the benchmark's own F on the training images, one weight at a time, from those of a logistic regression or
+given ones; then scale and intercept are set so that strengths are probabilities.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from imtorque import datasets, evaluation
 from imtorque._types import BoolArray, Float32Array, FloatArray
 from imtorque.boundaries import boundary_shares, fit_logistic
 from imtorque.edges.cues import Cue, each_cue
-from imtorque.edges.oriented import OrientedMap
+from imtorque.edges.oriented import OrientedMap, probabilities
+from imtorque.edges.ultrametric import ultrametric_contours
 from imtorque.images import Picture
 
 TOLERANCE = 3.0  # pixels within which a boundary counts as drawn
@@ -35,15 +36,30 @@ class Example:
     features: Float32Array
     truths: list[BoolArray]
 
+    def total(self, weights: FloatArray) -> Float32Array:
+        """Return the weighted sum of its features, (8, H, W)."""
+        summed: Float32Array = np.tensordot(np.asarray(weights, np.float32), self.features, axes=1)
+        return summed
+
     def maxima(self, weights: FloatArray) -> tuple[Float32Array, BoolArray, FloatArray]:
         """Return the weighted sum of its strongest orientation, where it is largest, and the features there (m, n)."""
-        total = np.tensordot(np.asarray(weights, np.float32), self.features, axes=1)
+        total = self.total(weights)
         low, high = float(total.min()), float(total.max())
         scaled = OrientedMap((total - low) / max(high - low, 1e-12) * np.float32(0.999) + np.float32(0.001))
         at = scaled.thinned() > 0
         y, x = np.nonzero(at)
         strongest = total.argmax(axis=0)[y, x]
         return total.max(axis=0), at, self.features[:, strongest, y, x].T.astype(np.float64)
+
+    def contours(self, weights: FloatArray, level: float) -> tuple[Float32Array, BoolArray]:
+        """Return how strong its closed contours are, on the scale of the weighted sum, and where they are.
+
+        Likelihoods are one half at `level`.
+        """
+        likely = ultrametric_contours(probabilities(self.total(weights) - np.float32(level))).contour_map()
+        at = likely > 0
+        odds = np.where(at, likely, 0.5)
+        return np.log(odds / (1 - odds)) + np.float32(level), at
 
 
 def cue_example(record: datasets.BerkeleyImage, cues: Sequence[Cue]) -> Example:
@@ -52,13 +68,18 @@ def cue_example(record: datasets.BerkeleyImage, cues: Sequence[Cue]) -> Example:
     return Example(each_cue(Picture(record.image()), cues), truths)
 
 
-def learn(examples: Sequence[Example], start: FloatArray | None = None, jobs: int = 1) -> FloatArray:
-    """Return intercept and weights, (1 + n,)."""
+def learn(
+    examples: Sequence[Example], start: FloatArray | None = None, jobs: int = 1, *, closed: bool = False
+) -> FloatArray:
+    """Return intercept and weights, (1 + n,).
+
+    With `closed`, the F of closed contours counts as much as that of maxima.
+    """
     with ThreadPoolExecutor(jobs) as pool:
         if start is None:
             count = len(examples[0].features)
             start = np.maximum(_logistic(examples, np.ones(count), any_drawn=True, pool=pool)[1:], 0)
-        weights = _climb(examples, start, pool)
+        weights = _climb(examples, start, pool, closed)
         intercept, scale = _calibration(examples, weights, pool)
     return np.concatenate([[intercept], scale * weights])
 
@@ -85,11 +106,11 @@ def _calibration(examples: Sequence[Example], weights: FloatArray, pool: ThreadP
     return fit_logistic((features @ weights)[:, None], shares)
 
 
-def _climb(examples: Sequence[Example], start: FloatArray, pool: ThreadPoolExecutor) -> FloatArray:
+def _climb(examples: Sequence[Example], start: FloatArray, pool: ThreadPoolExecutor, closed: bool) -> FloatArray:
     """Change one weight at a time, for as long as F rises."""
     weights = np.array(start, float)
     peak = max(float(example.maxima(weights)[0].max()) for example in examples)
-    best, level = _f(examples, weights, np.linspace(0.1 * peak, 0.9 * peak, 3 * LEVELS), pool)
+    best, level = _f(examples, weights, np.linspace(0.1 * peak, 0.9 * peak, 3 * LEVELS), pool, closed)
     for factors in FACTORS:
         for i in np.argsort(-weights):
             for factor in factors:
@@ -98,7 +119,7 @@ def _climb(examples: Sequence[Example], start: FloatArray, pool: ThreadPoolExecu
                 if tried[i] == weights[i]:
                     continue
                 middle = level * 0.5 * (1 + tried.sum() / weights.sum())
-                f, at = _f(examples, tried, middle + np.linspace(-SPAN, SPAN, LEVELS), pool)
+                f, at = _f(examples, tried, middle + np.linspace(-SPAN, SPAN, LEVELS), pool, closed)
                 if f > best + LEAST_GAIN:
                     best, level, weights = f, at, tried
                     break
@@ -106,16 +127,25 @@ def _climb(examples: Sequence[Example], start: FloatArray, pool: ThreadPoolExecu
 
 
 def _f(
-    examples: Sequence[Example], weights: FloatArray, levels: FloatArray, pool: ThreadPoolExecutor
+    examples: Sequence[Example], weights: FloatArray, levels: FloatArray, pool: ThreadPoolExecutor, closed: bool
 ) -> tuple[float, float]:
-    """Return the best F of any level of the weighted sum, and that level."""
+    """Return the best F of any level of the weighted sum, and that level.
+
+    With `closed`, the mean of that and of the best F of closed contours.
+    """
     low, width = levels[0] - 1, levels[-1] - levels[0] + 2
+    thresholds = list((levels - low) / width)
 
-    def score(example: Example) -> evaluation.BoundaryScores:
-        total, at, _ = example.maxima(weights)
+    def judge(total: Float32Array, at: BoolArray, truths: list[BoolArray]) -> evaluation.BoundaryScores:
         strength = np.where(at, np.clip((total - low) / width, 0, 1), 0)
-        thresholds = list((levels - low) / width)
-        return evaluation.boundary_scores(strength, example.truths, thresholds=thresholds, matching="cardinality")
+        return evaluation.boundary_scores(strength, truths, thresholds=thresholds, matching="cardinality")
 
-    best = evaluation.summarise_boundaries(list(pool.map(score, examples))).ods
-    return best.f, float(low + width * best.threshold)
+    def score(example: Example) -> list[evaluation.BoundaryScores]:
+        found = [judge(*example.maxima(weights)[:2], example.truths)]
+        if closed:
+            found.append(judge(*example.contours(weights, float(levels.mean())), example.truths))
+        return found
+
+    scores = zip(*pool.map(score, examples), strict=True)
+    best = [evaluation.summarise_boundaries(form).ods for form in scores]
+    return float(np.mean([point.f for point in best])), float(low + width * best[0].threshold)

@@ -27,6 +27,7 @@ from imtorque.edges.boundary_maps import (
     PB_CUES,
     Combination,
     GlobalCombination,
+    evidence_by,
     global_evidence,
     spectral_of,
 )
@@ -46,6 +47,7 @@ REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has the
 SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
 TOKENS = "sketch-tokens"
 EXAMPLES = 3
+FIRST_SPECTRAL = 1.0  # weight that the spectral gradients begin with
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
 PUBLISHED |= {"Sketch Tokens, BSDS500": 0.73}
 Map = NDArray[np.float64]
@@ -121,11 +123,10 @@ def _learn(records: Sequence[datasets.BerkeleyImage], jobs: int) -> Numbers:
     pb = _combination(PB_CUES, learn([Example(e.features[chosen], e.truths) for e in examples], jobs=jobs))
     weights = np.array(mpb.weights, np.float32)
     evidence = [np.tensordot(weights, e.features, axes=1) + np.float32(mpb.intercept) for e in examples]
-    both = [
-        Example(np.stack([local, spectral_of(local)]), e.truths) for local, e in zip(evidence, examples, strict=True)
-    ]
-    found = learn(both, start=np.array([1.0, 0.8]), jobs=jobs)
-    return pb, mpb, GlobalCombination(*(round(float(c), 3) for c in found))
+    spectral = [spectral_of(local)[None] for local in evidence]
+    every = [Example(np.concatenate([e.features, own]), e.truths) for e, own in zip(examples, spectral, strict=True)]
+    found = learn(every, start=np.append(mpb.weights, FIRST_SPECTRAL), closed=True, jobs=jobs)
+    return pb, mpb, GlobalCombination(_combination(MPB_CUES, found[:-1]), round(float(found[-1]), 3))
 
 
 def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numbers) -> dict[str, list[float]]:
@@ -158,8 +159,9 @@ def _combination(cues: tuple[Any, ...], found: FloatArray) -> Combination:
 
 def _oriented(picture: Picture, numbers: Numbers) -> dict[str, OrientedMap]:
     pb, mpb, combined = numbers
-    evidence = mpb.evidence(picture)
-    found = {"pb": pb.evidence(picture), "mpb": evidence, "gpb": global_evidence(evidence, combined)}
+    evidence, local = evidence_by(picture, mpb, combined.local)
+    whole = global_evidence(evidence, local, combined.spectral)
+    found = {"pb": pb.evidence(picture), "mpb": evidence, "gpb": whole}
     maps = {name: probabilities(total) for name, total in found.items()}
     return maps | ({TOKENS: trained_tokens()(picture)} if kept_forest().is_file() else {})
 
@@ -199,9 +201,10 @@ def _shown(numbers: Numbers) -> dict[str, Any]:
             "intercept": c.intercept,
             **{f"{cue.channel}-{cue.radius}": w for cue, w in zip(c.cues, c.weights, strict=True)},
         }
-        for name, c in (("pb", pb), ("mpb", mpb))
+        for name, c in (("pb", pb), ("mpb", mpb), ("gpb", combined.local))
     }
-    return {**local, "gpb": {"intercept": combined.intercept, "mpb": combined.local, "spectral": combined.spectral}}
+    local["gpb"]["spectral"] = combined.spectral
+    return local
 
 
 def _panels(
