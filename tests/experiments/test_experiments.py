@@ -84,7 +84,8 @@ def check_form(folder, experiment, metric="f"):
     return found, methods
 
 
-def test_boundary_reports_bases_torque_and_controls(tmp_path):
+def test_boundary_reports_bases_torque_and_controls(tmp_path, monkeypatch):
+    monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
     write_berkeley(tmp_path / "bsds500", ["train", "new"])
     run("reproduce", "boundary", "--data", tmp_path, "--split", "new", "--out", tmp_path / "out", *QUICK)
     found, methods = check_form(tmp_path / "out", "boundary")
@@ -98,11 +99,16 @@ def test_boundary_reports_bases_torque_and_controls(tmp_path):
     pairs = [(d["a"], d["b"]) for d in found["differences"]]
     assert ("canny-multi+torque", "canny-multi") in pairs
     assert ("control:canny-multi+gradient+density+torque", "control:canny-multi+gradient+density") in pairs
-    learned = found["settings"][
-        "coefficients"
-    ]  # the same rule, linear, with torque of 6 sizes in 3 pictures and without
-    assert len(learned["canny-multi+torque"]) == len(learned["canny-multi"]) + 18
-    assert {"gpb-ucm", "gpb-ucm+torque", "torque"} <= set(methods)
+    # The same rule with torque of 6 sizes in 3 pictures and without; second powers of 3 numbers, and of 6.
+    learned = found["settings"]["coefficients"]
+    assert len(learned["canny-multi"]) == 1 + 3 + 6
+    assert len(learned["canny-multi+torque"]) == 1 + 3 + 18 + 21
+    for base in ("pb", "gpb", "gpb-ucm"):
+        assert {base, f"{base}+torque"} <= set(methods)
+        assert (f"{base}+torque", base) in pairs
+    assert "torque" in methods
+    assert not any(method.startswith("sketch-tokens") for method in methods)
+    assert "sketch-tokens: not trained on this computer" in " ".join(found["notes"])
     matchings = {row["method"]: row["matching"] for row in found["rows"]}
     assert matchings["canny-2+torque"] == "min_cost"
     assert matchings["canny-2+torque-paper"] == "cardinality"
@@ -132,6 +138,9 @@ def test_detectors_have_a_row_for_sketch_tokens_once_these_are_trained(tmp_path,
     found, methods = check_form(tmp_path / "out", "detectors")
     assert {"sketch-tokens", "sketch-tokens-ucm"} <= set(methods)
     assert found["settings"]["sketch-tokens"]["settings"]["trees"] == 2
+    run("reproduce", "boundary", "--data", tmp_path, "--out", tmp_path / "second", "--jobs", 1, *quick)
+    _, methods = check_form(tmp_path / "second", "boundary")
+    assert {"sketch-tokens", "sketch-tokens+torque-unlearned"} <= set(methods)
 
 
 def test_detectors_learn_from_a_number_of_images(tmp_path):

@@ -18,7 +18,8 @@ from imtorque import datasets, evaluation
 from imtorque._parallel import each
 from imtorque._types import Edges, FloatArray
 from imtorque.boundaries import EdgeStrengthener, Samples, boundary_shares, strengthen_edges
-from imtorque.edges import EdgeRecipe, edges_from_map
+from imtorque.edges import RECIPES, EdgeRecipe, edges_from_map
+from imtorque.edges.token_forest import COMMAND, kept_forest
 from imtorque.experiments.boundary_rows import (
     OPTIONS,
     READING,
@@ -33,7 +34,7 @@ from imtorque.experiments.boundary_rows import (
     stands_on,
     summary_of,
 )
-from imtorque.experiments.boundary_rules import MULTI, MULTI_OF, UCM, learned_before, rules
+from imtorque.experiments.boundary_rules import MULTI, MULTI_OF, STRONG, TOKENS, UCM, learned_before, rules
 from imtorque.experiments.edge_cues import CANNY, cue
 from imtorque.experiments.edge_readings import EdgeReading, Reader, ladder_maps, ladder_of, ladder_rows
 from imtorque.experiments.edge_sheets import curves_picture, maps_picture
@@ -71,7 +72,7 @@ def run(request: Request) -> Report:
     photographs = _photographs(root, split)[: request.limit]
     learning = _photographs(root, TRAIN)[: request.limit] if (root / "images" / TRAIN).is_dir() else []
     with_ucm = all(photo.ucm for photo in [*photographs, *learning])
-    bases = [base.name for base in CANNY] + [UCM] * with_ucm
+    bases = [base.name for base in CANNY] + [*STRONG] + [TOKENS] * kept_forest().is_file() + [UCM] * with_ucm
     coefficients = _learn(learning, bases, request.jobs) if learning else learned_before()
     score = partial(_score, bases=bases, coefficients=coefficients, chosen=chosen)
     every = gather(list(each(score, photographs, request.jobs, split)))
@@ -105,6 +106,8 @@ def _photographs(root: Path, split: str) -> list[Photograph]:
 
 def _base_edges(photo: Photograph, base: str) -> tuple[Edges, float]:
     """Return the edges of a base, and the sigma its Canny edges have."""
+    if base in (*STRONG, TOKENS):
+        return RECIPES[base].edges(photo.record.image()), CANNY[0].sigma
     if base != UCM:
         canny = _canny(base)
         return canny.edges(photo.record.image()), canny.sigma
@@ -153,9 +156,10 @@ def _image_samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples
     for base in bases:
         edges, sigma = _base_edges(photo, base)
         cues = _cues(photo, edges, sigma, {name for rule in rules(base) for name in rule.cues})
+        strength = _strength(edges)
         for rule in rules(base):
-            stack = np.concatenate([cues[name] for name in rule.cues])
-            result[rule.method] = rule.strengthener().samples_of_shares(_strength(edges), stack, shares)
+            stack = rule.stack(strength, cues)
+            result[rule.method] = rule.strengthener().samples_of_shares(strength, stack, shares)
     return {method: (features.astype(np.float32), shares) for method, (features, shares) in result.items()}
 
 
@@ -167,14 +171,14 @@ def _maps(photo: Photograph, base: str, coefficients: Mapping[str, list[float]])
     known = [rule for rule in rules(base) if rule.method in coefficients]  # of those learned before some may be missing
     if not edges.mask.any():
         return maps | {rule.method: strength for rule in known}
-    cues = _cues(photo, edges, sigma, {name for rule in rules(base) for name in rule.cues})
+    cues = _cues(photo, edges, sigma, {"sizes"} | {name for rule in rules(base) for name in rule.cues})
     for rule in known:
-        stack = np.concatenate([cues[name] for name in rule.cues])
         strengthener = rule.strengthener().set_coefficients(coefficients[rule.method])
-        maps[rule.method] = strengthener.transform(strength, stack)
+        maps[rule.method] = strengthener.transform(strength, rule.stack(strength, cues))
+    total = cues["sizes"].sum(axis=0)
     if base != UCM:
-        total = cues["sizes"].sum(axis=0)
         maps[f"{base}+torque-unlearned"] = strengthen_edges(strength, total, method="product")
+    if "extrema" in cues:
         maps[f"{base}+torque-printed"] = strengthen_edges(strength, cues["extrema"][0], coefficients="paper")
     if base == CANNY[0].name:
         maps["torque"] = np.clip(total / 1.2, 0, 1)
@@ -236,13 +240,18 @@ def _notes(with_ucm: bool, learned: bool, chosen: str) -> list[str]:
         "+torque: separate sizes and second powers; +torque-logistic: log strength and the dense contribution; "
         "+torque-unlearned: strength times its square, a rule first seen on 33 of val's images; torque: the "
         "contribution alone.",
+        "pb, gpb, sketch-tokens: the detectors built here, by their own orientations, on the images that they learned "
+        "from: the forest has seen all of them, so nothing is learned from its edges.",
         "canny-multi: the strength of canny-sqrt2 and that of the edges of the picture at half and a third of its "
-        "size; canny-multi+torque: the contribution of each size in each of the three pictures besides. No second "
-        "powers in either, nor in the controls: a row and the same row with torque differ by torque alone.",
+        "size; canny-multi+torque: the contribution of each size in each of the three pictures besides. These and "
+        "their controls have all second powers; controls of single bases have none. A control and the same one with "
+        "torque, and canny-multi without and with it, differ by torque alone.",
         "canny-binary+torque-paper is one reading of the paper, the nearest found; canny-sqrt2+torque-paper and "
         "canny-2+torque-paper another, with the gradient's strength, patches from 3 to 91 pixels and coefficients "
         "learned here; +torque-printed is that with the paper's coefficients.",
     ]
+    if not kept_forest().is_file():
+        notes.append(f"{TOKENS}: not trained on this computer ({COMMAND}), so left out.")
     if with_ucm:
         notes.append("gPb was trained on BSDS300's training images, on which its +torque row is learned.")
     else:

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+import numpy as np
+
+from imtorque._types import FloatArray
 from imtorque.boundaries import EdgeStrengthener
+from imtorque.experiments.edge_cues import second_powers
 
 UCM = "gpb-ucm"
+STRONG = ("pb", "gpb")  # the paper's other bases, as they are built here
+TOKENS = "sketch-tokens"  # a forest that has seen the training images: nothing is learned from its edges there
 MULTI, MULTI_OF = "canny-multi", "canny-sqrt2"  # the edges of smaller pictures besides, and the base they are added to
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a row is learned: the cues beside the strength, and the form of the regression."""
+    """How a row is learned: the cues beside the strength, and the form of the regression.
+
+    `quadratic` is that of `EdgeStrengthener`; `powers` are those of `edge_cues.second_powers`.
+    """
 
     method: str
     cues: tuple[str, ...]
     quadratic: bool = False
     logarithm: bool = True
+    powers: bool = False
+
+    def stack(self, strength: FloatArray, cues: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the rule's own of these cues, (K, H, W), with their second powers where it has them."""
+        own = {name: cues[name] for name in self.cues}
+        return np.concatenate([*own.values(), *([second_powers(strength, own)] if self.powers else [])])
 
     def strengthener(self) -> EdgeStrengthener:
         """Return the regression, not fitted yet."""
@@ -29,7 +45,9 @@ class Rule:
 def rules(base: str) -> list[Rule]:
     """Return the learned rows of a base."""
     main = Rule(f"{base}+torque", ("sizes",), quadratic=True)
-    if base == UCM:
+    if base == TOKENS:
+        return []
+    if base in (UCM, *STRONG):
         return [main]
     control = f"control:{base}+gradient+density"
     shared = [
@@ -48,10 +66,10 @@ def _further(base: str) -> list[Rule]:
     return [
         Rule(f"{base}+torque-logistic", ("contribution",)),
         *single,
-        Rule(MULTI, ("multi",)),
-        Rule(f"{MULTI}+torque", ("multi", "sizes", "small-sizes")),
-        Rule(control, ("multi", "gradient", "density")),
-        Rule(f"{control}+torque", ("multi", "gradient", "density", "sizes", "small-sizes")),
+        Rule(MULTI, ("multi",), powers=True),
+        Rule(f"{MULTI}+torque", ("multi", "sizes", "small-sizes"), powers=True),
+        Rule(control, ("multi", "gradient", "density"), powers=True),
+        Rule(f"{control}+torque", ("multi", "gradient", "density", "sizes", "small-sizes"), powers=True),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -40,6 +41,22 @@ def cue(name: str, image: Image, edges: Edges, sigma: float) -> FloatArray:
         "small-sizes": lambda: _smaller_contributions(image, sigma),
         "position": lambda: _position(edges.shape),
     }[name]()
+
+
+def second_powers(strength: FloatArray, cues: Mapping[str, FloatArray]) -> FloatArray:
+    """Return all squares and products of the strength's logarithm and of the cues, (K, H, W).
+
+    Of a cue with a plane for each size, the sum over the sizes stands for all; "multi" and "small-sizes" have one for
+    each smaller picture.
+    """
+    parts = [np.log(strength + LOG_SHIFT)[None]]
+    for name, planes in cues.items():
+        count = len(SHRINKING) if name in ("multi", "small-sizes") else 1
+        parts.append(planes.reshape(count, -1, *strength.shape).sum(axis=1))
+    single = np.concatenate(parts)
+    first, second = np.triu_indices(len(single))
+    products: FloatArray = single[first] * single[second]
+    return products
 
 
 def sized_contributions(edges: Edges) -> FloatArray:
