@@ -2,8 +2,8 @@
 
 What the paper states: extrema of the torque, maxima and minima apart, regions of several sizes along eight directions,
 patches turned towards the centroid of their edges, twice the weight for SIFT. What it leaves open: how many extrema,
-and where and how large the regions are. Turned patches keep every reading far below the paper's numbers, so that the
-row `torque-paper` does not turn them.
+where and how large the regions are, and how many words. Turned patches keep every reading far below the paper's
+numbers, so that the row `torque-paper` does not turn them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from imtorque.experiments.report import Kind
 from imtorque.recognition.presets import SIGNED_BLOCKS, joined, paper_block
 
 SHOWN_SIZE = 15  # training images that the ladder is shown for, or the nearest to it
-FORMER_COUNT = 1000
-FINER = (1 / 8, 1 / 4, 1 / 2)
-WIDER = {"regions": (1 / 8, 1 / 4, 1 / 2, 1), "distances": (1 / 8, 1 / 4, 1 / 2, 3 / 4), "words": 2048}
+FORMER_REGIONS = {"regions": (1 / 4, 1 / 2, 1), "distances": (1 / 8, 1 / 4, 3 / 8, 1 / 2), "words": 1024}
+FORMER = {"align": True, "count": 1000, **FORMER_REGIONS}
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,12 @@ class Step:
 
 
 STEPS = (
-    Step("all extrema; patches are not turned", "changed", {}),
+    Step("all extrema, not turned; regions from 1/8 to 1 of the patch, up to 3/4 away; 2048 words", "changed", {}),
     Step("patches are turned, as the paper says", "stated", {"align": True}),
-    Step("turned, and 1000 extrema: the reading of version 0.1", "open", {"align": True, "count": FORMER_COUNT}),
-    Step("not turned, and 1000 extrema", "open", {"count": FORMER_COUNT}),
-    Step("not turned, regions of 1/8, 1/4 and 1/2 of the patch", "open", {"regions": FINER}),
-    Step("not turned, regions from 1/8 to 1 of the patch and up to 3/4 away, 2048 words", "open", WIDER),
+    Step("turned, 1000 extrema, regions from 1/4 to 1, up to 1/2 away, 1024 words: version 0.1", "open", FORMER),
+    Step("not turned, regions from 1/4 to 1, up to 1/2 away, 1024 words", "open", FORMER_REGIONS),
+    Step("not turned, 1024 words", "open", {"words": 1024}),
+    Step("not turned, 1000 extrema", "open", {"count": 1000}),
     Step("not turned, forces of the gradient instead of 1", "changed", {"force": "gradient"}),
 )
 

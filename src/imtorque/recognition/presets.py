@@ -26,8 +26,14 @@ Method = Literal[
     "control:sift+sift",
 ]
 
-PAPER_REGIONS = (1 / 4, 1 / 2, 1)
-PAPER_DISTANCES = (1 / 8, 1 / 4, 3 / 8, 1 / 2)
+PAPER_REGIONS = (
+    1 / 8,
+    1 / 4,
+    1 / 2,
+    1,
+)  # the paper says neither how large they are, nor how far away, nor how many words
+PAPER_DISTANCES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)
+PAPER_WORDS = 2048
 SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
 LEAST = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
 
@@ -63,7 +69,7 @@ def paper_block(
     force: Force = "unit",
     regions: tuple[float, ...] = PAPER_REGIONS,
     distances: tuple[float, ...] = PAPER_DISTANCES,
-    words: int = 1024,
+    words: int = PAPER_WORDS,
 ) -> Pipeline:
     """Torque patches of one sign, all extrema and nothing else, unit forces: the nearest to the paper's numbers.
 
