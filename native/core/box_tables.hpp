@@ -105,6 +105,14 @@ IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
     std::memcpy(&bits, &f, sizeof bits);
     return bits;
 }
+// Where |torque| > |best|, it is the best, and its label the chosen one.
+IMTORQUE_INLINE void keep_stronger(const Lanes<float>& torque, int32_t label, Lanes<float>& best,
+                                   Lanes<int32_t>& chosen) {
+    // The bits of non-negative floats have the floats' order.
+    const Lanes<int32_t> larger = (bits_of(torque) & 0x7FFFFFFF) > (bits_of(best) & 0x7FFFFFFF);
+    best = larger ? torque : best;
+    chosen = larger ? Lanes<int32_t>{} + label : chosen;
+}
 // round_force and round_quickly, eight at a time.
 template <class Uint, bool kFine>
 IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
@@ -193,11 +201,7 @@ class BoxTables {
             for (int g = 0; g < kGroup; ++g) {
                 Number::to_floats(squares(c[g], p[g], w, x), torque);
                 torque *= norm[g];
-                // |torque| > |best|: the bits of non-negative floats have the floats' order.
-                const Lanes<int32_t> bits = bits_of(torque), held = bits_of(best);
-                const Lanes<int32_t> larger = (bits & 0x7FFFFFFF) > (held & 0x7FFFFFFF);
-                best = larger ? torque : best;
-                chosen = larger ? Lanes<int32_t>{} + labels[g] : chosen;
+                keep_stronger(torque, labels[g], best, chosen);
             }
             store(best, value + x);
             store(chosen, label + x);

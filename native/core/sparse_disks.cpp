@@ -8,6 +8,7 @@
 // added there is kept, and only what moves is moved. Integers wrap around, harmlessly: the final sums fit. Naive twins:
 // naive.torque_map and naive.closure_map(..., patch="disk").
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,11 +23,6 @@ namespace {
 
 constexpr int kMostTogether = 4;  // disks whose rows are made together
 
-struct Force {  // a column, and Fx and Fy or, for closure, b and c
-    int x;
-    uint64_t first, second;
-};
-
 // What is summed for a row of a disk: from the image's first column on, what begins and ends in the disk's own cells,
 // which begin `margin` before it, and what is kept from disk to disk, which begins up to `radius` before it.
 template <class Part>
@@ -37,13 +33,46 @@ struct Cells {
     int radius;
 };
 
+// Where the torque of a row of a disk goes: into a row of the volume,
+struct IntoRow {
+    float* row;
+    IMTORQUE_INLINE void put(int x, float torque) const { row[x] = torque; }
+    IMTORQUE_INLINE void put(int x, const Lanes<float>& torque) const { store(torque, row + x); }
+};
+// or into maps, where it is stronger than what they hold.
+struct IntoMaps {
+    float* value;
+    int32_t *scale, label;
+    IMTORQUE_INLINE void put(int x, float torque) const {
+        const bool larger = std::fabs(torque) > std::fabs(value[x]);
+        value[x] = larger ? torque : value[x];
+        scale[x] = larger ? label : scale[x];
+    }
+    IMTORQUE_INLINE void put(int x, const Lanes<float>& torque) const {
+        Lanes<float> best;
+        Lanes<int32_t> chosen;
+        load(value + x, best);
+        load(scale + x, chosen);
+        keep_stronger(torque, label, best, chosen);
+        store(best, value + x);
+        store(chosen, scale + x);
+    }
+};
+
+// What begins before the image's first column.
+template <class Part>
+IMTORQUE_INLINE Part sum_before(const Cells<Part>& cells) {
+    Part sum{};
+    for (int x = -cells.margin; x < 0; ++x) sum.sums += cells.columns[x].sums;
+    for (int x = -cells.radius; x < 0; ++x) sum.sums += cells.begins[x].sums;
+    return sum;
+}
+
 // From left to right, in the disk's own cells.
 template <class Part>
 IMTORQUE_INLINE void sum_up(const Cells<Part>& cells, int width) {
     const auto [columns, margin, begins, ends, radius] = cells;
-    Part sum{};
-    for (int x = -margin; x < 0; ++x) sum.sums += columns[x].sums;
-    for (int x = -radius; x < 0; ++x) sum.sums += begins[x].sums;
+    Part sum = sum_before(cells);
     for (int x = 0; x < width; ++x) {
         sum.sums += columns[x].sums + (begins[x].sums - ends[x].sums);
         columns[x] = sum;
@@ -62,25 +91,67 @@ struct TorqueSums {
     static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = sizeof(Uint) == 4 ? 0.08 : 0.15;
     static constexpr size_t kMostBytes = 56 << 10;  // most of these cells stay in the first-level cache
 
+    struct Force {  // in the row of the centres S is `lever`, and it falls by `across` from row to row; T is `down`
+        int x;
+        Uint lever, across, down;
+    };
     static Force force(int x, float fx, float fy, float steps) {
-        return {x, static_cast<uint64_t>(round_force(fx, steps)), static_cast<uint64_t>(round_force(fy, steps))};
+        const Uint down = static_cast<Uint>(2 * round_force(fy, steps));
+        return {x, static_cast<Uint>(x) * down, static_cast<Uint>(2 * round_force(fx, steps)), down};
     }
-    static IMTORQUE_INLINE void set(const Force& force, uint64_t k, Part& part) {
-        const uint64_t u = static_cast<uint64_t>(force.x);
-        part.sums = typename Part::Two{static_cast<Uint>(2 * (u * force.second - k * force.first)),
-                                       static_cast<Uint>(2 * force.second)};
+    static IMTORQUE_INLINE void set(const Force& force, int k, Part& part) {
+        part.sums = typename Part::Two{force.lever - static_cast<Uint>(k) * force.across, force.down};
     }
 
-    // The torque of a row of a disk; its own cells are zero after it.
-    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, const Cells<Part>& cells, int width, float* out) {
-        Part* columns = cells.columns;
-        sum_up(cells, width);
-        const Uint* sums = reinterpret_cast<const Uint*>(columns);  // a vector's memory is that of its elements
+    // The torque of a row of a disk, eight columns at a time; its own cells are zero after it.
+    template <class Into>
+    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, const Cells<Part>& cells, int width,
+                                    const Into& into) {
+        const auto [columns, margin, begins, ends, radius] = cells;
+        const Into own = into;  // in registers
+        Part before = sum_before(cells);
+        Lanes<Uint> carry = {}, lever = {1, 0, 1, Uint(-1), 1, Uint(-2), 1, Uint(-3)};
+        for (int i = 0; i < kLanes; ++i) carry[i] = before.sums[i % 2];
         const float norm = patch.norm;
-        IMTORQUE_IVDEP
-        for (int x = 0; x < width; ++x)
-            out[x] = Number::to_float(sums[2 * x] - static_cast<Uint>(x) * sums[2 * x + 1]) * norm;
-        std::fill(columns - cells.margin, columns + width + cells.margin + 1, Part{});
+        int x = 0;
+        for (; x + kLanes <= width; x += kLanes) {
+            Lanes<Uint> first, second;
+            turn_four(columns + x, begins + x, ends + x, carry, lever, first);
+            turn_four(columns + x + 4, begins + x + 4, ends + x + 4, carry, lever, second);
+            // Within halves of a vector first, which is quicker.
+            const Lanes<Uint> moments = __builtin_shufflevector(first, second, 0, 2, 8, 10, 4, 6, 12, 14) +
+                                        __builtin_shufflevector(first, second, 1, 3, 9, 11, 5, 7, 13, 15);
+            Lanes<float> torque;
+            Number::to_floats(__builtin_shufflevector(moments, moments, 0, 1, 4, 5, 2, 3, 6, 7), torque);
+            torque *= norm;
+            own.put(x, torque);
+        }
+        before.sums = typename Part::Two{carry[0], carry[1]};
+        for (; x < width; ++x) {
+            before.sums += columns[x].sums + (begins[x].sums - ends[x].sums);
+            own.put(x, Number::to_float(before.sums[0] - static_cast<Uint>(x) * before.sums[1]) * norm);
+            columns[x] = Part{};
+        }
+        std::fill(columns - margin, columns, Part{});
+        std::fill(columns + width, columns + width + margin + 1, Part{});
+    }
+
+    // S and -x T of four columns, side by side; their cells are zero after it, carry and levers those of the next four.
+    static IMTORQUE_INLINE void turn_four(Part* columns, const Part* begins, const Part* ends, Lanes<Uint>& carry,
+                                          Lanes<Uint>& lever, Lanes<Uint>& turned) {
+        const Lanes<Uint> zero = {}, on = {0, Uint(-4), 0, Uint(-4), 0, Uint(-4), 0, Uint(-4)};
+        Uint* cells = reinterpret_cast<Uint*>(columns);  // a vector's memory is that of its elements
+        Lanes<Uint> sums, begin, end;
+        load(cells, sums);
+        load(reinterpret_cast<const Uint*>(begins), begin);
+        load(reinterpret_cast<const Uint*>(ends), end);
+        store(zero, cells);
+        sums += begin - end;
+        sums += __builtin_shufflevector(sums, zero, 8, 8, 0, 1, 8, 8, 4, 5);
+        sums += __builtin_shufflevector(sums, zero, 8, 8, 8, 8, 2, 3, 2, 3);
+        turned = (sums + carry) * lever;
+        carry += __builtin_shufflevector(sums, sums, 6, 7, 6, 7, 6, 7, 6, 7);
+        lever += on;
     }
 };
 
@@ -94,20 +165,25 @@ struct ClosureSums {
     static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = 0.1;
     static constexpr size_t kMostBytes = SIZE_MAX;  // four disks are quicker, though their cells leave that cache
 
+    struct Force {
+        int x;
+        uint64_t b, c;
+    };
     static Force force(int x, float fx, float fy, float steps) {
         const auto [b, c] = doubled<uint64_t>(fx, fy, steps);
         return {x, b, c};
     }
-    static IMTORQUE_INLINE void set(const Force& force, uint64_t k, Part& part) {
-        const uint64_t u = static_cast<uint64_t>(force.x), b = force.first, c = force.second;
+    static IMTORQUE_INLINE void set(const Force& force, int rows, Part& part) {
+        const uint64_t u = static_cast<uint64_t>(force.x), k = static_cast<uint64_t>(rows), b = force.b, c = force.c;
         part.sums[0] = (u * u - k * k) * b - 2 * k * u * c;
         part.sums[1] = u * b - k * c;
         part.sums[2] = b;
         part.sums[3] = 0;
     }
 
+    template <class Into>
     static IMTORQUE_INLINE void sum(const Field& field, const Patch& patch, const Cells<Part>& cells, int width,
-                                    float* out) {
+                                    const Into& into) {
         Part* columns = cells.columns;
         const double factor = closure_factor(field, patch);
         sum_up(cells, width);
@@ -115,12 +191,13 @@ struct ClosureSums {
         IMTORQUE_IVDEP
         for (int x = 0; x < width; ++x) {
             const uint64_t at = static_cast<uint64_t>(x), s = sums[4 * x], r = sums[4 * x + 1], t = sums[4 * x + 2];
-            out[x] = static_cast<float>(Number::to_double(4 * (s - at * (2 * r - at * t))) * factor);
+            into.put(x, static_cast<float>(Number::to_double(4 * (s - at * (2 * r - at * t))) * factor));
         }
         std::fill(columns - cells.margin, columns + width + cells.margin + 1, Part{});
     }
 };
 
+template <class Force>
 struct Forces {  // those of rows first, first + 1, ..., row after row
     int first;
     std::vector<size_t> starts;
@@ -129,9 +206,9 @@ struct Forces {  // those of rows first, first + 1, ..., row after row
 
 // Those of rows [first, last); none where there are more than `most`.
 template <class Sums>
-std::optional<Forces> list_forces(const Field& field, int first, int last, double most) {
+std::optional<Forces<typename Sums::Force>> list_forces(const Field& field, int first, int last, double most) {
     const float steps = static_cast<float>(field.steps);
-    Forces forces{first, {0}, {}};
+    Forces<typename Sums::Force> forces{first, {0}, {}};
     for (int y = first; y < last; ++y) {
         const ptrdiff_t at = static_cast<ptrdiff_t>(y) * field.width;
         for (int x = 0; x < field.width; ++x)
@@ -152,18 +229,19 @@ struct Near {  // the forces around a row, by their distance in rows: those k ro
 
 // Those of row y + k, put in from place `at` on; returns where they end.
 template <class Sums>
-size_t add_near(const Forces& forces, int y, int k, size_t at, const Near<typename Sums::Part>& near) {
+size_t add_near(const Forces<typename Sums::Force>& forces, int y, int k, size_t at,
+                const Near<typename Sums::Part>& near) {
     const int row = y + k - forces.first;
     if (row < 0 || row + 1 >= static_cast<int>(forces.starts.size())) return at;
     for (size_t i = forces.starts[row]; i < forces.starts[row + 1]; ++i, ++at) {
         near.x[at] = forces.list[i].x;
-        Sums::set(forces.list[i], static_cast<uint64_t>(k), near.parts[at]);
+        Sums::set(forces.list[i], k, near.parts[at]);
     }
     return at;
 }
 
 template <class Sums>
-Near<typename Sums::Part> list_near(const Forces& forces, int y, int reach) {
+Near<typename Sums::Part> list_near(const Forces<typename Sums::Force>& forces, int y, int reach) {
     using Part = typename Sums::Part;
     const int rows = static_cast<int>(forces.starts.size()) - 1, middle = y - forces.first;
     const size_t count = forces.starts[std::min(middle + reach + 1, rows)] - forces.starts[std::max(middle - reach, 0)];
@@ -259,8 +337,8 @@ struct Kept {
     }
 };
 
-// Where what is kept of a run begins and ends for a force in column 0, if the run ends at `end`, counted from the disk's
-// right end: it begins as far after its left one.
+// Where what is kept of a run begins and ends for a force in column 0, if the run ends at `end`, counted from the
+// disk's right end: it begins as far after its left one.
 template <class Part>
 struct KeptRun {
     Part *begin, *end;
@@ -296,15 +374,19 @@ IMTORQUE_INLINE void move_forces_impl(const Near<Part>& near, const ArcPlan::Dis
 IMTORQUE_DISPATCH(template <class Part> static, move_forces,
                   (const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept), (near, disk, kept))
 
-template <class Sums>
-IMTORQUE_INLINE void sum_cells_impl(Sums, const Field& field, const Patch& patch,
-                                    const Cells<typename Sums::Part>& cells, float* out) {
-    Sums::sum(field, patch, cells, field.width, out);
+template <class Sums, class Into>
+struct RowOfDisk {
+    const Field& field;
+    const Patch& patch;
+    Cells<typename Sums::Part> cells;
+    Into into;
+    IMTORQUE_INLINE void sum() const { Sums::sum(field, patch, cells, field.width, into); }
+};
+template <class Row>
+IMTORQUE_INLINE void sum_row_impl(const Row& row) {
+    row.sum();
 }
-IMTORQUE_DISPATCH(template <class Sums> static, sum_cells,
-                  (Sums sums, const Field& field, const Patch& patch, const Cells<typename Sums::Part>& cells,
-                   float* out),
-                  (sums, field, patch, cells, out))
+IMTORQUE_DISPATCH(template <class Row> static, sum_row, (const Row& row), (row))
 
 // Of disks that reach beyond the image: all of their runs are their own.
 ArcPlan plan_runs(const Field& field, const std::vector<Patch>& patches) {
@@ -334,8 +416,7 @@ double count_additions(const ArcPlan& plan) {
 // All disks for the rows [top, bottom), where that is quicker than so many look-ups for each pixel; returns whether it
 // is.
 template <class Sums>
-bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches, double look_ups,
-                const DiskRows& out) {
+bool run_sparse(Sums, const Field& field, const std::vector<Patch>& patches, double look_ups, const DiskRows& out) {
     using Part = typename Sums::Part;
     const int top = out.top, bottom = out.bottom;
     const int reach = std::min(patches.back().ry, field.height - 1);
@@ -348,7 +429,7 @@ bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches
     const ArcPlan plan = whole ? plan_arcs(patches) : plan_runs(field, patches);
     const double most = left / (2 * Sums::kForceTime * count_additions(plan)) * (last - first);
     if (most < 0) return false;
-    const std::optional<Forces> forces = list_forces<Sums>(field, first, last, most);
+    const auto forces = list_forces<Sums>(field, first, last, most);
     if (!forces) return false;
     std::vector<Group> groups;
     size_t most_cells = 0;
@@ -359,22 +440,22 @@ bool run_sparse(Sums sums, const Field& field, const std::vector<Patch>& patches
     parallel_for(bottom - top, row_time, [&](int i) {
         const Near<Part> near = list_near<Sums>(*forces, top + i, reach);
         std::vector<Part> cells(most_cells, Part{});
-        std::vector<float> torque(out.tau ? 0 : field.width);
         Kept<Part> kept(field.width, whole ? patches.back().rx : 0);
         for (const Group& group : groups) {
+            check_interrupt();
             add_forces<Part>(near, group, cells.data());
             for (int k = 0; k < group.count; ++k) {
-                check_interrupt();
                 const ArcPlan::Disk& disk = plan.disks[group.first + k];
                 move_forces<Part>(near, disk, kept);
                 const int number = group.first + k;
-                const size_t row = static_cast<size_t>(number) * (bottom - top) + i;
-                float* into = out.tau ? out.tau + row * field.width : torque.data();
-                sum_cells(sums, field, patches[number],
-                          kept.cells(cells.data() + group.columns[k], group.margins[k], disk.radius), into);
-                if (out.tau) continue;
+                const Cells<Part> own = kept.cells(cells.data() + group.columns[k], group.margins[k], disk.radius);
                 const size_t at = static_cast<size_t>(i) * field.width;
-                select_stronger(into, 1, 0, out.labels + number, field.width, out.value + at, out.scale + at);
+                const size_t slice = static_cast<size_t>(number) * (bottom - top) * field.width;
+                if (out.tau)
+                    sum_row(RowOfDisk<Sums, IntoRow>{field, patches[number], own, {out.tau + slice + at}});
+                else
+                    sum_row(RowOfDisk<Sums, IntoMaps>{
+                        field, patches[number], own, {out.value + at, out.scale + at, out.labels[number]}});
             }
         }
     });
