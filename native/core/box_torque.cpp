@@ -302,11 +302,6 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
     });
 }
 
-void select_stronger(const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
-                     int32_t* scale) {
-    select_all(tau, sizes, stride, labels, count, value, scale);
-}
-
 void run_in_bands(const Field& field, int count, const DiskRows& out,
                   const std::function<void(const DiskRows&)>& work) {
     const int rows = std::min(kDiskRows, out.bottom - out.top), width = field.width;
@@ -316,9 +311,8 @@ void run_in_bands(const Field& field, int count, const DiskRows& out,
         work(into_volume(top, bottom, tau.get()));
         parallel_for(bottom - top, 0.5 * count * width, [&](int i) {
             const size_t at = static_cast<size_t>(top - out.top + i) * width;
-            select_stronger(tau.get() + static_cast<size_t>(i) * width, count,
-                            static_cast<long long>(bottom - top) * width, out.labels, width, out.value + at,
-                            out.scale + at);
+            select_all(tau.get() + static_cast<size_t>(i) * width, count, static_cast<long long>(bottom - top) * width,
+                       out.labels, width, out.value + at, out.scale + at);
         });
     }
 }

@@ -76,10 +76,6 @@ struct DiskRows {
 };
 inline DiskRows into_volume(int top, int bottom, float* tau) { return {top, bottom, tau, nullptr, nullptr, nullptr}; }
 
-// Takes what is stronger than in the maps over from so many slices, a stride apart, whose labels these are.
-void select_stronger(const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
-                     int32_t* scale);
-
 // Some rows of `count` disks after the other by work(rows), which writes a volume, and from there to where they go.
 void run_in_bands(const Field& field, int count, const DiskRows& out, const std::function<void(const DiskRows&)>& work);
 
