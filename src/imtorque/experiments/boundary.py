@@ -19,7 +19,7 @@ from imtorque._parallel import each
 from imtorque._types import Edges, FloatArray
 from imtorque.boundaries import EdgeStrengthener, Samples, boundary_shares, strengthen_edges
 from imtorque.edges import RECIPES, EdgeRecipe, edges_from_map
-from imtorque.edges.token_forest import COMMAND, kept_forest
+from imtorque.edges.token_forest import COMMAND
 from imtorque.experiments.boundary_rows import (
     OPTIONS,
     READING,
@@ -34,7 +34,16 @@ from imtorque.experiments.boundary_rows import (
     stands_on,
     summary_of,
 )
-from imtorque.experiments.boundary_rules import MULTI, MULTI_OF, STRONG, TOKENS, UCM, learned_before, rules
+from imtorque.experiments.boundary_rules import (
+    MULTI,
+    MULTI_OF,
+    STRONG,
+    TOKENS,
+    UCM,
+    learned_bases,
+    learned_before,
+    rules,
+)
 from imtorque.experiments.edge_cues import CANNY, cue
 from imtorque.experiments.edge_readings import EdgeReading, Reader, ladder_maps, ladder_of, ladder_rows
 from imtorque.experiments.edge_sheets import curves_picture, maps_picture
@@ -72,7 +81,7 @@ def run(request: Request) -> Report:
     photographs = _photographs(root, split)[: request.limit]
     learning = _photographs(root, TRAIN)[: request.limit] if (root / "images" / TRAIN).is_dir() else []
     with_ucm = all(photo.ucm for photo in [*photographs, *learning])
-    bases = [base.name for base in CANNY] + [*STRONG] + [TOKENS] * kept_forest().is_file() + [UCM] * with_ucm
+    bases = [*(base.name for base in CANNY), *learned_bases(), *([UCM] if with_ucm else [])]
     coefficients = _learn(learning, bases, request.jobs) if learning else learned_before()
     score = partial(_score, bases=bases, coefficients=coefficients, chosen=chosen)
     every = gather(list(each(score, photographs, request.jobs, split)))
@@ -250,7 +259,7 @@ def _notes(with_ucm: bool, learned: bool, chosen: str) -> list[str]:
         "canny-2+torque-paper another, with the gradient's strength, patches from 3 to 91 pixels and coefficients "
         "learned here; +torque-printed is that with the paper's coefficients.",
     ]
-    if not kept_forest().is_file():
+    if TOKENS not in learned_bases():
         notes.append(f"{TOKENS}: not trained on this computer ({COMMAND}), so left out.")
     if with_ucm:
         notes.append("gPb was trained on BSDS300's training images, on which its +torque row is learned.")

@@ -11,6 +11,7 @@ import numpy as np
 
 from imtorque._types import FloatArray
 from imtorque.boundaries import EdgeStrengthener
+from imtorque.edges.token_forest import kept_forest
 from imtorque.experiments.edge_cues import second_powers
 
 UCM = "gpb-ucm"
@@ -40,6 +41,11 @@ class Rule:
     def strengthener(self) -> EdgeStrengthener:
         """Return the regression, not fitted yet."""
         return EdgeStrengthener(quadratic=self.quadratic, logarithm=self.logarithm)
+
+
+def learned_bases() -> tuple[str, ...]:
+    """Return the learned detectors that there are on this computer."""
+    return (*STRONG, *([TOKENS] if kept_forest().is_file() else []))
 
 
 def rules(base: str) -> list[Rule]:

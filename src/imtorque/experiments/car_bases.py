@@ -15,8 +15,8 @@ from imtorque._types import FloatArray, Image
 from imtorque.boundaries import strengthen_edges
 from imtorque.contribution import dense_contribution
 from imtorque.edges import RECIPES, boundary_map
-from imtorque.edges.token_forest import kept_forest
 from imtorque.experiments.boundary_rows import AllScores, summary_of
+from imtorque.experiments.boundary_rules import STRONG, TOKENS
 from imtorque.experiments.edge_cues import centre_prior
 from imtorque.experiments.edge_sheets import curves_picture, lines_picture
 from imtorque.extrema import find_extrema
@@ -29,14 +29,8 @@ ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, 5000)  # of the paper's figure
 PAPER_ALPHA, PAPER_COUNT = 0.5, 5000
 EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)
 GRID = "grid:"  # begins the names of maps of the paper's figure
-TOKENS = "sketch-tokens"
-BLENDED = ("pb", "gpb")  # those of the paper's figure, beside Canny
+BLENDED = STRONG  # those of the paper's figure, beside Canny
 PAPER = {"pb": 0.21, "pb+torque": 0.24, "gpb": 0.20, "gpb+torque": 0.21, TOKENS: 0.24, f"{TOKENS}+torque": 0.25}
-
-
-def learned_bases() -> tuple[str, ...]:
-    """Return the learned detectors that there are on this computer."""
-    return (*BLENDED, *([TOKENS] if kept_forest().is_file() else []))
 
 
 def rows_of_base(name: str, strength: FloatArray, dense: FloatArray, votes: FloatArray) -> dict[str, FloatArray]:

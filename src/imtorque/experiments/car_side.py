@@ -33,6 +33,7 @@ from imtorque.experiments.boundary_rows import (
     stands_on,
     summary_of,
 )
+from imtorque.experiments.boundary_rules import TOKENS, learned_bases
 from imtorque.experiments.car_bases import (
     ALPHAS,
     BLENDED,
@@ -40,12 +41,10 @@ from imtorque.experiments.car_bases import (
     COUNTS,
     GRID,
     PAPER_COUNT,
-    TOKENS,
     base_pictures,
     blend_picture,
     grid_name,
     grid_of,
-    learned_bases,
     learned_maps,
     rows_of_base,
 )

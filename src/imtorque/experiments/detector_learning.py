@@ -17,7 +17,7 @@ from imtorque._types import BoolArray, Float32Array, FloatArray
 from imtorque.boundaries import boundary_shares, fit_logistic
 from imtorque.edges.cues import Cue, each_cue
 from imtorque.edges.oriented import OrientedMap, probabilities
-from imtorque.edges.ultrametric import ultrametric_contours
+from imtorque.edges.ultrametric import EVIDENCE_OF_LEAST, evidence_above_least, ultrametric_contours
 from imtorque.images import Picture
 
 TOLERANCE = 3.0  # pixels within which a boundary counts as drawn
@@ -57,9 +57,7 @@ class Example:
         Likelihoods are one half at `level`.
         """
         likely = ultrametric_contours(probabilities(self.total(weights) - np.float32(level))).contour_map()
-        at = likely > 0
-        odds = np.where(at, likely, 0.5)
-        return np.log(odds / (1 - odds)) + np.float32(level), at
+        return evidence_above_least(likely) - EVIDENCE_OF_LEAST + np.float32(level), likely > 0
 
 
 def cue_example(record: datasets.BerkeleyImage, cues: Sequence[Cue]) -> Example:

@@ -36,6 +36,7 @@ from imtorque.edges.token_forest import COMMAND, kept_forest, trained_tokens
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.evaluation.matching import Matching
 from imtorque.experiments.boundary_rows import Scores, gather, rows_of, summary_of
+from imtorque.experiments.boundary_rules import TOKENS
 from imtorque.experiments.detector_learning import Example, cue_example, learn
 from imtorque.experiments.edge_sheets import curves_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
@@ -45,7 +46,6 @@ from imtorque.images import Picture
 TRAIN, SPLIT = "train", "val"
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
-TOKENS = "sketch-tokens"
 EXAMPLES = 3
 FIRST_SPECTRAL = 1.0  # weight that the spectral gradients begin with
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}

@@ -26,12 +26,8 @@ Method = Literal[
     "control:sift+sift",
 ]
 
-PAPER_REGIONS = (
-    1 / 8,
-    1 / 4,
-    1 / 2,
-    1,
-)  # the paper says neither how large they are, nor how far away, nor how many words
+# The paper says neither how large regions are, nor how far away, nor how many words there are.
+PAPER_REGIONS = (1 / 8, 1 / 4, 1 / 2, 1)
 PAPER_DISTANCES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)
 PAPER_WORDS = 2048
 SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
