@@ -101,7 +101,7 @@ def test_the_benchmark_of_films_runs(tmp_path):
 
 
 def test_the_benchmark_of_regions_runs(run_here):
-    mean = run_here("regions.py", "--toy", "--repeats", "1")["mean"]
+    mean = run_here("regions.py", "--toy", "--repeats", "9")["mean"]
     assert mean["segment_regions"] > mean["alpha_expansion"] > 0
 
 

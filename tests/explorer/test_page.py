@@ -77,7 +77,7 @@ def test_a_detector_finds_the_edges(tab):
     y, x, size = tab.place
     expected = float(imtorque.torque_spectrum(edges, (y, x), [size])[0])
     assert tab.torque == pytest.approx(expected, abs=0.006)
-    assert "detector=pb" in tab.page.url
+    tab.page.wait_for_url(re.compile("detector=pb"))  # written once the page rests
     tab.page.click("#defaults")
     assert tab.wait().page.is_enabled("#sigma")
     assert tab.page.input_value("#detector") == "canny"
