@@ -7,6 +7,7 @@ import numpy as np
 
 import imtorque as it
 from imtorque import evaluation, volumes
+from imtorque.saliency import boolean_saliency, signature_saliency
 
 PICTURE = np.round(255 * it.synthetic.scene("shapes", (48, 64))).astype(np.uint8)
 EDGES = it.detect_edges(PICTURE)
@@ -35,6 +36,8 @@ PICTURE_TAKERS = [
     Taker("itti_saliency", it.itti_saliency, PICTURE),
     Taker("gbvs_saliency", it.gbvs_saliency, PICTURE),
     Taker("torque_saliency", it.torque_saliency, PICTURE),
+    Taker("boolean_saliency", boolean_saliency, PICTURE),
+    Taker("signature_saliency", signature_saliency, PICTURE),
     Taker("segment_figure", lambda a: it.segment_figure(a, (20, 20)), PICTURE),
     Taker("segment_objects", lambda a: it.segment_objects(a, 2), PICTURE),
     Taker("segment_regions", lambda a: it.segment_regions(a, count=3), PICTURE),

@@ -637,6 +637,68 @@ def gbvs(rgb):
     return to_unit(resized(to_unit(soft), (height, width)))
 
 
+def surrounded(mask):
+    """The pixels of a mask, opened by a square of 3, from which no walk over eight neighbours leads to the border."""
+    height, width = mask.shape
+
+    def square(y, x):
+        return [(v, u) for v in range(y - 1, y + 2) for u in range(x - 1, x + 2) if 0 <= v < height and 0 <= u < width]
+
+    pixels = [(y, x) for y in range(height) for x in range(width)]
+    thick = {at for at in pixels if all(mask[near] for near in square(*at))}
+    kept = {at for at in pixels if any(near in thick for near in square(*at))}
+    outer = [at for at in kept if at[0] in (0, height - 1) or at[1] in (0, width - 1)]
+    reached = set(outer)
+    while outer:
+        for near in square(*outer.pop()):
+            if near in kept and near not in reached:
+                reached.add(near)
+                outer.append(near)
+    return np.array([[(y, x) in kept - reached for x in range(width)] for y in range(height)])
+
+
+def boolean_map(planes, sigma):
+    """Boolean map saliency of planes from 0 to 1: the sum over thresholds of what is surrounded, grown, of length 1."""
+    height, width = planes.shape[1:]
+    total = np.zeros((height, width))
+    for plane in planes:
+        for k in range(1, 32):
+            for mask in (plane > k * 8 / 255, plane <= k * 8 / 255):
+                inner = surrounded(mask)
+                grown = np.array(
+                    [
+                        [inner[max(0, y - 4) : y + 5, max(0, x - 4) : x + 5].any() for x in range(width)]
+                        for y in range(height)
+                    ]
+                )
+                if grown.any():
+                    total += grown / math.sqrt(grown.sum())
+    soft = np.zeros_like(total)
+    for y in range(height):
+        for x in range(width):
+            soft += total[y, x] * np.exp(
+                -np.add.outer((np.arange(height) - y) ** 2, (np.arange(width) - x) ** 2) / (2 * sigma**2)
+            )
+    return to_unit(soft)
+
+
+def signature(plane):
+    """The square of the plane whose cosine transform is the signs of this one's: by the sums that define it."""
+    bases = []
+    for side in plane.shape:
+        steps = np.arange(side)
+        basis = np.array([np.cos(math.pi * (2 * steps + 1) * k / (2 * side)) for k in range(side)])
+        bases.append(basis * np.where(steps == 0, math.sqrt(1 / side), math.sqrt(2 / side))[:, None])
+    rows, columns = bases
+    found = np.zeros(plane.shape)
+    for k in range(plane.shape[0]):
+        for m in range(plane.shape[1]):
+            wave = np.outer(rows[k], columns[m])
+            size = (wave * plane).sum()
+            found += (abs(size) > 1e-9) * np.sign(size) * wave
+    return found**2
+
+
 def lone_peaks(values):
     """The normalisation N of Itti's model, as released: by the mean of the local maxima."""
     scaled = 10 * to_unit(values)

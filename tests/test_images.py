@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import gaussian_filter
 
 import imtorque as it
+from imtorque import saliency
 from imtorque.images import Picture, grey_image, rgb_image, value_range
 from imtorque.resizing import fitted, shrunk
 from imtorque.saliency.features import _halved, pyramid
@@ -74,6 +75,8 @@ FUNCTIONS = {
     "paper saliency": lambda image: it.torque_saliency(image, form="paper"),
     "GBVS": it.gbvs_saliency,
     "Itti": it.itti_saliency,
+    "Boolean maps": saliency.boolean_saliency,
+    "signature": saliency.signature_saliency,
     "bytes": lambda image: Picture(image).as_bytes(),
 }
 

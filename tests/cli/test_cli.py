@@ -478,7 +478,7 @@ def test_workers_end_when_the_program_is_killed():
 
 @pytest.mark.usefixtures("shapes")
 def test_saliency_writes_an_overlay_a_map_an_array_and_fixations_in_order():
-    for method in ("blend", "torque", "gbvs", "itti"):
+    for method in ("blend", "torque", "gbvs", "itti", "boolean", "signature", "mean"):
         report = run_json(f"saliency shapes.png --method {method} --fixations 4 --out {method}")
         result = report["pictures"][0]["result"]
         stems = [f"shapes.png.saliency{end}" for end in (".csv", ".json", ".map.png", ".npy", ".png")]

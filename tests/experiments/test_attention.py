@@ -6,6 +6,7 @@ import shlex
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -14,6 +15,8 @@ from imtorque.cli import app
 from imtorque.experiments import attention_blend, attention_tuning
 from imtorque.experiments.attention import COMPARED, METRICS, data_folder
 from imtorque.experiments.attention_maps import Tuned, all_maps, inside_prior
+from imtorque.resizing import shrink_image
+from imtorque.saliency.maps import unit_range
 
 SHAPE = (60, 80)
 
@@ -182,8 +185,11 @@ def test_the_learned_blend_is_reported_with_each_part_removed(tmp_path):
     assert {"blend", "gbvs+torque", *(f"blend-without-{part}" for part in attention_blend.PARTS)} <= set(rows)
     assert ("blend", "blend-without-torque") in [(d["a"], d["b"]) for d in results["differences"]]
     learned = results["settings"]["coefficients"]
-    assert len(learned["blend"]) == 1 + 8 + 15  # eight maps of five parts, and the products of pairs of parts
-    assert len(learned["blend-without-torque"]) == 1 + 6 + 10
+    assert len(learned["blend"]) == 1 + 11 + 36  # eleven maps of eight parts, and the products of pairs of parts
+    assert len(learned["blend-without-torque"]) == 1 + 9 + 28
+    averaged = attention_blend.AVERAGED
+    assert {"mean", "mean-edges-for-torque", *(f"mean-without-{part}" for part in averaged)} <= set(rows)
+    assert all(0 <= row["f_unseen"] <= 1 for row in results["rows"])  # two of the three images
 
 
 def test_a_blend_is_not_learned_on_the_set_it_is_reported_on(tmp_path):
@@ -194,7 +200,7 @@ def test_a_blend_is_not_learned_on_the_set_it_is_reported_on(tmp_path):
 
 def test_a_part_left_out_leaves_its_products_out():
     parts = {name: [np.full((2, 2), 0.5)] for name in attention_blend.PARTS}
-    assert attention_blend.features(parts).shape == (5 + 15, 2, 2)
+    assert attention_blend.features(parts).shape == (8 + 36, 2, 2)
     assert len(attention_blend.features({name: parts[name] for name in ("edges", "gbvs")})) == 2 + 3
 
 
@@ -204,3 +210,22 @@ def test_the_object_map_is_highest_on_the_object():
     disc = synthetic.disc((60, 80), (30, 25), 12).astype(bool)
     assert found.shape == (60, 80)
     assert found[disc].mean() > 3 * found[~disc].mean()
+
+
+def test_the_mean_weighs_its_maps_alike_and_leaves_one_out():
+    ramp, spot = np.linspace(0, 1, 12).reshape(3, 4), np.eye(3, 4)
+    parts = {name: [ramp] for name in attention_blend.PARTS} | {"torque": [spot], "edges": [1 - ramp]}
+    found = attention_blend.mean_maps(parts)
+    assert_allclose(found["mean"], unit_range(5 * ramp + spot))
+    assert_allclose(found["mean-without-torque"], ramp)
+    assert_allclose(found["mean-edges-for-torque"], unit_range(5 * ramp + 1 - ramp))
+
+
+def test_the_face_map_is_highest_on_the_face():
+    from skimage.data import astronaut
+
+    photo = shrink_image(astronaut(), 4)
+    y, x = np.unravel_index(attention_blend.face_map(photo).argmax(), photo.shape[:2])
+    assert 18 <= y <= 45
+    assert 45 <= x <= 70
+    assert not attention_blend.face_map(np.full((40, 50, 3), 99, np.uint8)).any()

@@ -17,6 +17,8 @@ from imtorque.resizing import resize
 from imtorque.saliency.gbvs import gbvs_master_map, stationary_mass
 from imtorque.saliency.itti import itti_master_map, raise_lone_peaks
 from imtorque.saliency.maps import unit_range
+from imtorque.saliency.signature import reconstruction
+from imtorque.saliency.surrounded import surrounded, whitened
 
 METHODS = {
     "gbvs": it.gbvs_saliency,
@@ -24,6 +26,8 @@ METHODS = {
     "torque": it.torque_saliency,
     "torque-paper": lambda image: it.torque_saliency(image, form="paper"),
     "edge-density": saliency.edge_density_saliency,
+    "boolean": saliency.boolean_saliency,
+    "signature": saliency.signature_saliency,
 }
 MASTERS = {
     "gbvs": lambda rgb: gbvs_master_map(as_picture(rgb)),
@@ -80,6 +84,33 @@ def test_gbvs_agrees_with_its_definition():
 def test_itti_agrees_with_its_definition():
     image = noise(48, 72)
     assert_allclose(it.itti_saliency(image), naive.itti(np.moveaxis(image, 2, 0)), atol=1e-6)
+
+
+@given(hnp.arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 12))))
+def test_what_is_surrounded_agrees_with_its_definition(mask):
+    assert_array_equal(surrounded(mask), naive.surrounded(mask))
+
+
+def test_boolean_maps_agree_with_their_definition():
+    image = np.stack([np.kron(plane, np.ones((5, 5))) for plane in np.moveaxis(noise(5, 6), 2, 0)], axis=2)
+    planes = whitened(lab(np.moveaxis(image, 2, 0)))
+    sigma = 20 * 25 / 150
+    assert_allclose(saliency.boolean_saliency(image, value_range=(0, 1)), naive.boolean_map(planes, sigma), atol=1e-9)
+
+
+@given(st.integers(0, 999))
+def test_whitened_planes_are_independent_and_those_that_say_nothing_are_left_out(seed):
+    rng = np.random.default_rng(seed)
+    mixed = np.tensordot(rng.normal(size=(3, 3)), rng.normal(size=(3, 20, 20)), 1)
+    found = whitened(mixed).reshape(3, -1)
+    assert_allclose(np.corrcoef(found), np.eye(3), atol=1e-6)
+    assert len(whitened(np.stack([mixed[0], np.zeros((20, 20))]))) == 1
+    assert len(whitened(np.full((3, 20, 20), 0.7))) == 0
+
+
+@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 8)), elements=st.integers(-9, 9)))
+def test_the_signatures_agree_with_their_definition(plane):
+    assert_allclose(reconstruction(plane / 9), naive.signature(plane / 9), atol=1e-9)
 
 
 @settings(max_examples=20)

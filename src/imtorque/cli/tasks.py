@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,10 +22,27 @@ from imtorque.files import write_array, write_picture, write_text
 from imtorque.patterns import Pattern, Polarity, pattern_edges
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import edge_picture, scale_picture, value_picture
-from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
+from imtorque.saliency import (
+    blend_saliency,
+    boolean_saliency,
+    centre_saliency,
+    gbvs_saliency,
+    itti_saliency,
+    scan_path,
+    signature_saliency,
+    torque_saliency,
+)
 from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
 Written = tuple[list[Path], dict[str, Any]]
+SALIENCY: dict[str, Callable[[Image], NDArray[np.float64]]] = {
+    "torque": torque_saliency,
+    "gbvs": gbvs_saliency,
+    "itti": itti_saliency,
+    "boolean": boolean_saliency,
+    "signature": signature_saliency,
+}
+AVERAGED = (torque_saliency, gbvs_saliency, boolean_saliency, signature_saliency, centre_saliency)
 EXTREMUM = ["y", "x", "size", "torque"]
 
 
@@ -197,7 +215,9 @@ class PredictFixations:
         """Return the saliency map of an image by this method."""
         if self.method == "blend":
             return blend_saliency([gbvs_saliency(image), torque_saliency(image)], [1 - self.share, self.share])
-        return {"torque": torque_saliency, "gbvs": gbvs_saliency, "itti": itti_saliency}[self.method](image)
+        if self.method == "mean":
+            return blend_saliency([method(image) for method in AVERAGED], [1.0] * len(AVERAGED))
+        return SALIENCY[self.method](image)
 
 
 def _sizes(sizes: tuple[int, ...] | None, shape: tuple[int, int]) -> IntArray:

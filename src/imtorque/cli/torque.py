@@ -66,6 +66,9 @@ class Method(StrEnum):
     torque = "torque"
     gbvs = "gbvs"
     itti = "itti"
+    boolean = "boolean"
+    signature = "signature"
+    mean = "mean"
 
 
 Sizes = Annotated[
@@ -258,7 +261,10 @@ def edges(
 def saliency(
     images: Images,
     out: Out = DEFAULT_OUT,
-    method: Annotated[Method, typer.Option(help="blend is GBVS and torque together.")] = Method.blend,
+    method: Annotated[
+        Method,
+        typer.Option(help="blend is GBVS and torque together, mean the mean of all but itti, and of the middle."),
+    ] = Method.blend,
     share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.4,
     fixations: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Places to predict, in the order of looking.")

@@ -1,4 +1,4 @@
-"""Where people look: torque saliency, GBVS, Itti's map, their blends, baselines, and the order of fixations."""
+"""Where people look: by torque and by others, blends of maps, baselines, and the order of fixations."""
 
 from imtorque.saliency.baselines import centre_saliency, edge_density_saliency
 from imtorque.saliency.from_torque import torque_saliency
@@ -6,13 +6,17 @@ from imtorque.saliency.gbvs import gbvs_saliency
 from imtorque.saliency.itti import itti_saliency
 from imtorque.saliency.maps import blend_saliency
 from imtorque.saliency.path import scan_path
+from imtorque.saliency.signature import signature_saliency
+from imtorque.saliency.surrounded import boolean_saliency
 
 __all__ = [
     "blend_saliency",
+    "boolean_saliency",
     "centre_saliency",
     "edge_density_saliency",
     "gbvs_saliency",
     "itti_saliency",
     "scan_path",
+    "signature_saliency",
     "torque_saliency",
 ]

@@ -1,0 +1,67 @@
+"""The image signature: the signs of a picture's cosine transform hold where its sparse foreground is.
+
+X. Hou, J. Harel, C. Koch: Image signature: highlighting sparse salient regions. PAMI 34(1), 2012.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imtorque._types import Image, Planes
+from imtorque.images import Picture, ValueRange
+from imtorque.resizing import resize
+from imtorque.saliency.maps import Map, is_constant, unit_range
+from imtorque.saliency.splats import blurred, working_shape, working_sigma
+
+LONGER_SIDE = 64  # pixels, to which pictures are shrunk
+ROUNDING = 1e-9  # of the largest coefficient, below which a sign is none
+
+
+def signature_saliency(image: Image | Picture, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:
+    """Compute the saliency of the image signature (Hou, Harel, Koch 2012).
+
+    The cosine transform of each of L, a and b, at 64 pixels on the longer side, keeps only its signs; transformed back
+    and squared it is large where something small stands out from what repeats or is flat. The map is their sum,
+    blurred.
+
+    Parameters
+    ----------
+    image
+        Grey or colour, as for `detect_edges`.
+    sigma
+        Standard deviation of the blur, in pixels of a picture whose shorter side is 150.
+    value_range
+        As for `detect_edges`.
+
+    Returns
+    -------
+    ndarray
+        Shape (H, W), from 0 to 1; all 0 for a constant picture.
+
+    Examples
+    --------
+    >>> image = np.zeros((100, 150))
+    >>> image[40:61, 90:111] = 1
+    >>> y, x = np.unravel_index(signature_saliency(image).argmax(), image.shape)
+    >>> bool(abs(y - 50) < 8 and abs(x - 100) < 8)
+    True
+    """
+    picture = Picture(image, value_range)
+    shape = working_shape(picture.shape)
+    width = working_sigma(sigma, shape)
+    scale = min(1.0, LONGER_SIDE / max(picture.shape))
+    small = max(1, round(scale * picture.shape[0])), max(1, round(scale * picture.shape[1]))
+    raw = sum((reconstruction(plane) for plane in picture.resized(small, colours=True)), np.zeros(small))
+    if is_constant(raw):  # which the blur, that knows nothing beyond the border, would make a hill
+        return np.zeros(picture.shape)
+    return unit_range(resize(blurred(resize(raw, shape), width), picture.shape))
+
+
+def reconstruction(plane: Planes) -> Map:
+    """Return the square of the plane whose cosine transform is the signs of this one's."""
+    from scipy import fft  # here, because it takes longer to load than the rest of the library
+
+    coefficients = fft.dctn(plane, norm="ortho")
+    signs = np.sign(coefficients) * (np.abs(coefficients) > ROUNDING * max(1.0, float(np.abs(plane).max())))
+    found: Map = np.square(fft.idctn(signs, norm="ortho"))
+    return found
