@@ -263,7 +263,7 @@ def saliency(
     out: Out = DEFAULT_OUT,
     method: Annotated[
         Method,
-        typer.Option(help="blend is GBVS and torque together, mean the mean of all but itti, and of the middle."),
+        typer.Option(help="blend: GBVS and torque. mean: torque, gbvs, boolean, signature and the middle."),
     ] = Method.blend,
     share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.4,
     fixations: Annotated[
