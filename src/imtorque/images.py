@@ -221,8 +221,11 @@ def lab(rgb: Planes) -> Planes:
 
 
 def luv(rgb: Planes) -> Planes:
-    """Return CIE L, u, v over 100 of RGB planes: L from 0 to 1, u and v about from -1.3 to 1.8."""
-    x, y, z = np.tensordot(TO_XYZ, linear_rgb(rgb), axes=1)
+    """Return CIE L, u, v over 100 of linear RGB planes: L from 0 to 1, u and v about from -1.3 to 1.8.
+
+    What lies below black is taken as black.
+    """
+    x, y, z = np.tensordot(TO_XYZ, np.maximum(rgb, 0), axes=1)
     white = TO_XYZ.sum(axis=1)
     scale, white_scale = np.maximum(x + 15 * y + 3 * z, 1e-12), white @ (1, 15, 3)
     light = np.where(y > (6 / 29) ** 3, 1.16 * np.cbrt(y) - 0.16, y * (29 / 3) ** 3 / 100)

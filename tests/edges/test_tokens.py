@@ -10,7 +10,7 @@ import naive_tokens as naive
 from imtorque import _native
 from imtorque.edges import RECIPES, SketchTokens, boundary_map
 from imtorque.edges.sketches import daisies, tangents
-from imtorque.edges.token_channels import CHANNELS, SIDE, channel_planes, gradient_channels
+from imtorque.edges.token_channels import CHANNELS, SIDE, channel_planes, gradient_channels, token_colours
 from imtorque.edges.token_forest import FEATURES, PIXELS, feature_places
 from imtorque.edges.token_training import Drawn, TokenSettings, train_tokens
 from imtorque.images import Picture
@@ -141,7 +141,7 @@ def test_features_are_numbered_without_twins():
 
 
 def test_planes_have_a_border_in_which_every_pixel_is_a_middle():
-    assert channel_planes(Picture(np.zeros((9, 12, 3)))).shape == (28, 9 + 34, 12 + 34)
+    assert channel_planes(token_colours(Picture(np.zeros((9, 12, 3))))).shape == (28, 9 + 34, 12 + 34)
 
 
 def test_a_gradient_is_shared_by_the_orientations_next_to_its_own():
@@ -165,6 +165,21 @@ def test_daisies_tell_lines_of_other_angles_apart_and_not_lines_a_pixel_aside():
     at = np.array([30], np.int32)
     first, second, third = (daisies(drawing, at, at)[0] for drawing in (line, aside, across))
     assert np.linalg.norm(first - second) < 0.5 * np.linalg.norm(first - third)
+
+
+@pytest.mark.parametrize("shape", [(70, 90), (71, 91)])
+def test_the_picture_at_half_its_size_answers_for_the_same_pixels(shape):
+    middle = np.array([SIDE // 2 * SIDE + SIDE // 2, 0, 0], np.int32)  # one question: is it light there?
+    child, root = np.array([1, 0, 0], np.int32), np.array([0], np.int32)
+    value = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0]], np.float32)
+    forest = SketchTokens(middle, np.array([128, 0, 0], np.uint8), child, value, root)
+    image = np.zeros((*shape, 3))
+    image[41:, 30:] = 1
+    found = forest(image).strength
+    assert found[:38].max() < 0.1
+    assert found[:, :27].max() < 0.1
+    assert found[44:, 33:].min() > 0.9
+    assert 0.2 < found[60, 29] <= found[60, 30] < 0.8
 
 
 def test_a_trained_forest_finds_the_contour_of_a_new_scene(tokens):

@@ -19,21 +19,28 @@ CELL = SIDE // CELLS
 SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
 ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
 CHANNELS = 3 + len(SIGMAS) + sum(ORIENTATIONS)
-BLUR = 1.0  # of all channels
+BLUR = 2.0  # sigma, of all channels
 NEARBY = 5.0  # sigma of the mean by which gradients are divided
 FAINTEST = 0.01  # added to that mean
 LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds
 STRONGEST = 3.2  # gradient that a byte holds, in parts of those nearby
 
 
-def channel_planes(picture: Picture) -> NDArray[np.uint8]:
+def token_colours(picture: Picture) -> Float32Array:
+    """Return CIE L, u, v of a picture, (3, H, W).
+
+    RGB is taken as linear, as the authors' program takes it: the dark parts of a picture then have contrast, too.
+    """
+    return luv(picture.rgb()).astype(np.float32)
+
+
+def channel_planes(colours: Float32Array) -> NDArray[np.uint8]:
     """Return the 14 channels, then each one's means over the cell around each pixel, (28, H + 34, W + 34).
 
     The border mirrors the picture, so that every pixel is the middle of a patch.
     """
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    colours = luv(picture.rgb()).astype(np.float32)
     channels = [(plane - low) / (high - low) for plane, (low, high) in zip(colours, LUV_RANGE, strict=True)]
     for sigma, orientations in zip(SIGMAS, ORIENTATIONS, strict=True):
         smooth = ndimage.gaussian_filter(colours, (0, sigma, sigma)) if sigma else colours

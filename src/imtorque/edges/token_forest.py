@@ -26,11 +26,13 @@ from imtorque._errors import reading_file
 from imtorque._types import Float32Array, Image
 from imtorque.edges.cues import filled_in
 from imtorque.edges.oriented import OrientedMap
-from imtorque.edges.token_channels import CELL, CELLS, CHANNELS, SIDE, channel_planes
+from imtorque.edges.token_channels import CELL, CELLS, CHANNELS, SIDE, channel_planes, token_colours
 from imtorque.images import Picture
+from imtorque.resizing import resize, shrunk
 
-FORMAT = 1  # of the file, and of all that trees ask: a forest of another one would answer nonsense
+FORMAT = 2  # of the file, and of all that trees ask: a forest of another one would answer nonsense
 STEP = 2  # every other pixel gets an answer
+FINE = 2  # how often the picture as it is counts beside itself at half its size
 SMOOTHING = 0.7  # sigma of the answers, in pixels
 RIDGE = 2.0  # sigma at which the ridges of the answers are followed
 COMMAND = "imtorque data train sketch-tokens --data BSDS"
@@ -67,13 +69,20 @@ class SketchTokens:
 
     def __call__(self, image: Image | Picture) -> OrientedMap:
         """Return how likely a contour passes through each pixel, by its orientation."""
-        picture = Picture(image)
-        planes = channel_planes(picture)
+        colours = token_colours(Picture(image))
+        fine, coarse = self._answers(colours), self._answers(shrunk(colours, 2))
+        height, width = 2 * coarse.shape[1], 2 * coarse.shape[2]
+        doubled = np.stack([resize(plane, (height, width)) for plane in coarse])[:, : fine.shape[1], : fine.shape[2]]
+        return oriented_contours(((FINE * fine + doubled) / (FINE + 1)).astype(np.float32))
+
+    def _answers(self, colours: Float32Array) -> Float32Array:
+        """Return the means of the leaves' values that every pixel ends in, (3, H, W)."""
+        planes = channel_planes(colours)
         first, second = feature_places(self.feature, (planes.shape[1], planes.shape[2]))
         found = _native.token_answers(
             planes, SIDE, STEP, first, second, self.threshold, self.child, self.value, self.root
         )
-        return oriented_contours(filled_in(found, STEP, picture.shape))
+        return filled_in(found, STEP, (colours.shape[1], colours.shape[2]))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the forest to one file of arrays and plain text, complete or not at all."""
@@ -126,16 +135,17 @@ def feature_places(feature: NDArray[np.int32], shape: tuple[int, int]) -> tuple[
 
     The second place is that of the cell to compare with, or -1 for features that are pixels.
     """
+    every = np.arange(FEATURES)
     size, width = shape[0] * shape[1], shape[1]
-    channel, at = np.divmod(feature, SIDE * SIDE)
+    channel, at = np.divmod(every, SIDE * SIDE)
     pixel = channel * size + at // SIDE * width + at % SIDE
-    channel, pair = np.divmod(np.maximum(feature - PIXELS, 0), len(PAIRS))
+    channel, pair = np.divmod(np.maximum(every - PIXELS, 0), len(PAIRS))
     cells = PAIRS[pair]
     middles = (cells // CELLS * CELL + CELL // 2) * width + cells % CELLS * CELL + CELL // 2
     places = (channel + CHANNELS)[:, None] * size + middles
-    paired = feature >= PIXELS
+    paired = every >= PIXELS
     first, second = np.where(paired, places[:, 0], pixel), np.where(paired, places[:, 1], -1)
-    return first.astype(np.int32), second.astype(np.int32)
+    return first.astype(np.int32)[feature], second.astype(np.int32)[feature]
 
 
 def kept_forest() -> Path:

@@ -18,13 +18,13 @@ from imtorque import _native
 from imtorque._types import BoolArray, Float32Array, Image
 from imtorque.edges.sketches import daisies, tangents
 from imtorque.edges.textons import cluster, nearest
-from imtorque.edges.token_channels import channel_planes
+from imtorque.edges.token_channels import channel_planes, token_colours
 from imtorque.edges.token_forest import FEATURES, SketchTokens, feature_places
 from imtorque.images import Picture
 from imtorque.threads import available_cores, ended_by
 
 Part = TypeVar("Part")
-AT_ONCE = 4  # trees that grow, each from half a gigabyte of features
+AT_ONCE = 3  # trees that grow, each from two gigabytes of features
 MOST_TOKENS = 255  # a byte tells them and the background apart
 CLEAR = 2  # pixels around anybody's contour that are no background
 CLUSTERED = 60_000  # pieces of contours that tokens are made from
@@ -57,12 +57,12 @@ class TokenSettings:
 
     tokens: int = 150
     trees: int = 25
-    of_token: int = 1000
-    background: int = 150_000
+    of_token: int = 2000
+    background: int = 300_000
     from_drawing: int = 600
-    features: int = 1500
-    tried: int = 60
-    least: int = 5
+    features: int = 3000
+    tried: int = 100
+    least: int = 20
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -155,7 +155,7 @@ def _look(
         y, x = _chosen(clear, rng, settings.from_drawing)
         nothing = np.zeros((len(y), 0), np.float32)
         background.append(Places(np.full(len(y), number, np.int32), y, x, np.zeros(len(y), np.float32), nothing))
-    return channel_planes(Picture(image)), _joined(contours), _joined(background)
+    return channel_planes(token_colours(Picture(image))), _joined(contours), _joined(background)
 
 
 def _chosen(mask: BoolArray, rng: np.random.Generator, most: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
