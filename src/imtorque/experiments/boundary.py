@@ -76,7 +76,7 @@ def run(request: Request) -> Report:
     """Learn, score every row on every image, and report."""
     request.require_options(OPTIONS)
     chosen = chosen_matching(request)
-    root = _root(request.data)
+    root = request.berkeley()
     split = request.split or SPLIT
     photographs = _photographs(root, split)[: request.limit]
     learning = _photographs(root, TRAIN)[: request.limit] if (root / "images" / TRAIN).is_dir() else []
@@ -98,13 +98,6 @@ def run(request: Request) -> Report:
         pictures=_pictures(photographs[:: max(1, len(photographs) // EXAMPLES)][:EXAMPLES], scores, coefficients),
         readings=ladder_rows(every, STEPS, resamplings(request)),
     )
-
-
-def _root(data: Path) -> Path:
-    for root in (data / "bsds500", data):
-        if (root / "groundTruth").is_dir():
-            return root
-    raise ValueError(f"{data} must hold bsds500/images and bsds500/groundTruth, got neither there nor in itself")
 
 
 def _photographs(root: Path, split: str) -> list[Photograph]:

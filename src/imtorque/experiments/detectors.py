@@ -65,7 +65,7 @@ def run(request: Request) -> Report:
     count = request.option("learn", "0")
     if not count.isdecimal():
         raise ValueError(f"learn must be a number of images, got {count}")
-    root = berkeley_root(request.data)
+    root = request.berkeley()
     learning = spread(datasets.bsds500(root, TRAIN), int(count)) if int(count) else []
     numbers = _learn(learning, request.jobs) if learning else IN_CODE
     records = datasets.bsds500(root, request.split or SPLIT)[: request.limit]
@@ -101,14 +101,6 @@ def _with_covering(rows: list[dict[str, Any]], found: Sequence[Regions]) -> list
         row["covering"], row["covering_ois"] = summary.covering_ods, summary.covering_ois
         row["covering_threshold"] = summary.covering_threshold
     return rows
-
-
-def berkeley_root(data: Path) -> Path:
-    """Return the folder of BSDS500: this one, or the one in it."""
-    for root in (data / "bsds500", data):
-        if (root / "groundTruth").is_dir():
-            return root
-    raise ValueError(f"{data} must hold bsds500/images and bsds500/groundTruth, got neither there nor in itself")
 
 
 def spread(records: Sequence[datasets.BerkeleyImage], count: int) -> list[datasets.BerkeleyImage]:

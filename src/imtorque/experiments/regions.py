@@ -50,7 +50,7 @@ Scores = dict[tuple[str, str], list[RegionScores]]  # by method and variant
 def run(request: Request) -> Report:
     """Choose on training images, score on the others, and report."""
     request.require_options(["every", "samples", "methods"])
-    root = _root(request.data)
+    root = request.berkeley()
     split = request.split or SPLIT
     every, samples = int(request.option("every", str(EVERY))), int(request.option("samples", "2000"))
     tuning = datasets.bsds500(root, TRAIN)[::every][: request.limit]
@@ -101,13 +101,6 @@ def _ladder(
         coverings(scores["ncut"])[:, chosen["ncut"].place],
         samples,
     )
-
-
-def _root(data: Path) -> Path:
-    for root in (data / "bsds500", data):
-        if (root / "groundTruth").is_dir():
-            return root
-    raise ValueError(f"{data} must hold bsds500/images and bsds500/groundTruth, got neither there nor in itself")
 
 
 def _ucm_path(record: datasets.BerkeleyImage) -> Path:

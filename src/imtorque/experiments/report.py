@@ -101,6 +101,15 @@ class Request:
             if name not in (names := sorted(known)):
                 raise ValueError(f"{self.experiment} must be given settings it has ({', '.join(names)}), got {name}")
 
+    def berkeley(self) -> Path:
+        """Return the folder of BSDS500: that of the data, or the one in it."""
+        for root in (self.data / "bsds500", self.data):
+            if (root / "groundTruth").is_dir():
+                return root
+        raise ValueError(
+            f"{self.data} must hold bsds500/images and bsds500/groundTruth, got neither there nor in itself"
+        )
+
     @property
     def command(self) -> str:
         """The command that repeats the experiment, without the folders of this computer."""

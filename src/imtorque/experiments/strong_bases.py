@@ -22,7 +22,7 @@ from imtorque.edges.ultrametric import ContourTree
 from imtorque.evaluation.matching import Matching
 from imtorque.experiments import match_learning, merge_learning
 from imtorque.experiments.boundary_rows import Scores, differences_of, gather, resamplings, rows_of
-from imtorque.experiments.detectors import berkeley_root, spread
+from imtorque.experiments.detectors import spread
 from imtorque.experiments.report import Report, Request, checksum, difference
 from imtorque.images import Picture
 
@@ -61,7 +61,7 @@ def run(request: Request) -> Report:
     count = request.option("learn", str(LEARNED_FROM))
     if not (count.isdecimal() and int(count) > 1):
         raise ValueError(f"learn must be a number of images, at least 2, got {count}")
-    root, samples = berkeley_root(request.data), resamplings(request)
+    root, samples = request.berkeley(), resamplings(request)
     learning = spread(datasets.bsds500(root, TRAIN), int(count))
     records = datasets.bsds500(root, request.split or SPLIT)[: request.limit]
     seen = list(each(_see, learning, request.jobs, "training images"))
