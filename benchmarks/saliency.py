@@ -20,6 +20,8 @@ RESULTS = Path(__file__).parent / "results" / "saliency.json"
 METHODS = {
     "gbvs": imtorque.gbvs_saliency,
     "itti": imtorque.itti_saliency,
+    "boolean": imtorque.saliency.boolean_saliency,
+    "signature": imtorque.saliency.signature_saliency,
     "torque": imtorque.torque_saliency,
     "torque-paper": lambda image: imtorque.torque_saliency(image, form="paper"),
 }
