@@ -59,13 +59,22 @@ struct IntoMaps {
     }
 };
 
+// Of so many cells: four sums, of which none waits for another.
+template <class Part>
+IMTORQUE_INLINE Part sum_of(const Part* cells, int count) {
+    Part sums[4] = {};
+    int i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int k = 0; k < 4; ++k) sums[k].sums += cells[i + k].sums;
+    for (; i < count; ++i) sums[0].sums += cells[i].sums;
+    return {(sums[0].sums + sums[1].sums) + (sums[2].sums + sums[3].sums)};
+}
+
 // What begins before the image's first column.
 template <class Part>
 IMTORQUE_INLINE Part sum_before(const Cells<Part>& cells) {
-    Part sum{};
-    for (int x = -cells.margin; x < 0; ++x) sum.sums += cells.columns[x].sums;
-    for (int x = -cells.radius; x < 0; ++x) sum.sums += cells.begins[x].sums;
-    return sum;
+    return {sum_of(cells.columns - cells.margin, cells.margin).sums +
+            sum_of(cells.begins - cells.radius, cells.radius).sums};
 }
 
 // From left to right, in the disk's own cells.
@@ -91,17 +100,28 @@ struct TorqueSums {
     static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = sizeof(Uint) == 4 ? 0.08 : 0.15;
     static constexpr size_t kMostBytes = 56 << 10;  // most of these cells stay in the first-level cache
 
-    struct Force {  // in the row of the centres S is `lever`, and it falls by `across` from row to row; T is `down`
-        int x;
-        Uint lever, across, down;
+    struct List {  // in the row of the centres S is `lever`, and it falls by `across` from row to row; T is `down`
+        std::vector<int> x;
+        std::vector<Uint> lever, across, down;
+
+        void add(int column, float fx, float fy, float steps) {
+            x.push_back(column);
+            down.push_back(static_cast<Uint>(2 * round_force(fy, steps)));
+            lever.push_back(static_cast<Uint>(column) * down.back());
+            across.push_back(static_cast<Uint>(2 * round_force(fx, steps)));
+        }
+        // The parts of `count` forces from `from` on, which lie `rows` below the centres.
+        IMTORQUE_INLINE void set(size_t from, size_t count, int rows, Part* parts) const {
+            Uint* sums = reinterpret_cast<Uint*>(parts);  // a vector's memory is that of its elements
+            const Uint *levers = lever.data() + from, *acrosses = across.data() + from, *downs = down.data() + from;
+            const Uint k = static_cast<Uint>(rows);
+            IMTORQUE_IVDEP
+            for (size_t i = 0; i < count; ++i) {
+                sums[2 * i] = levers[i] - k * acrosses[i];
+                sums[2 * i + 1] = downs[i];
+            }
+        }
     };
-    static Force force(int x, float fx, float fy, float steps) {
-        const Uint down = static_cast<Uint>(2 * round_force(fy, steps));
-        return {x, static_cast<Uint>(x) * down, static_cast<Uint>(2 * round_force(fx, steps)), down};
-    }
-    static IMTORQUE_INLINE void set(const Force& force, int k, Part& part) {
-        part.sums = typename Part::Two{force.lever - static_cast<Uint>(k) * force.across, force.down};
-    }
 
     // The torque of a row of a disk, eight columns at a time; its own cells are zero after it.
     template <class Into>
@@ -165,21 +185,25 @@ struct ClosureSums {
     static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = 0.1;
     static constexpr size_t kMostBytes = SIZE_MAX;  // four disks are quicker, though their cells leave that cache
 
-    struct Force {
-        int x;
-        uint64_t b, c;
+    struct List {
+        std::vector<int> x;
+        std::vector<uint64_t> b, c;
+
+        void add(int column, float fx, float fy, float steps) {
+            const auto [own_b, own_c] = doubled<uint64_t>(fx, fy, steps);
+            x.push_back(column);
+            b.push_back(own_b);
+            c.push_back(own_c);
+        }
+        IMTORQUE_INLINE void set(size_t from, size_t count, int rows, Part* parts) const {
+            const uint64_t k = static_cast<uint64_t>(rows);
+            for (size_t i = 0; i < count; ++i) {
+                const uint64_t u = static_cast<uint64_t>(x[from + i]), own_b = b[from + i], own_c = c[from + i];
+                parts[i].sums =
+                    typename Part::Four{(u * u - k * k) * own_b - 2 * k * u * own_c, u * own_b - k * own_c, own_b, 0};
+            }
+        }
     };
-    static Force force(int x, float fx, float fy, float steps) {
-        const auto [b, c] = doubled<uint64_t>(fx, fy, steps);
-        return {x, b, c};
-    }
-    static IMTORQUE_INLINE void set(const Force& force, int rows, Part& part) {
-        const uint64_t u = static_cast<uint64_t>(force.x), k = static_cast<uint64_t>(rows), b = force.b, c = force.c;
-        part.sums[0] = (u * u - k * k) * b - 2 * k * u * c;
-        part.sums[1] = u * b - k * c;
-        part.sums[2] = b;
-        part.sums[3] = 0;
-    }
 
     template <class Into>
     static IMTORQUE_INLINE void sum(const Field& field, const Patch& patch, const Cells<Part>& cells, int width,
@@ -197,25 +221,25 @@ struct ClosureSums {
     }
 };
 
-template <class Force>
+template <class Sums>
 struct Forces {  // those of rows first, first + 1, ..., row after row
     int first;
     std::vector<size_t> starts;
-    std::vector<Force> list;
+    typename Sums::List list;
 };
 
 // Those of rows [first, last); none where there are more than `most`.
 template <class Sums>
-std::optional<Forces<typename Sums::Force>> list_forces(const Field& field, int first, int last, double most) {
+std::optional<Forces<Sums>> list_forces(const Field& field, int first, int last, double most) {
     const float steps = static_cast<float>(field.steps);
-    Forces<typename Sums::Force> forces{first, {0}, {}};
+    Forces<Sums> forces{first, {0}, {}};
     for (int y = first; y < last; ++y) {
         const ptrdiff_t at = static_cast<ptrdiff_t>(y) * field.width;
         for (int x = 0; x < field.width; ++x)
             if (field.fx[at + x] != 0 || field.fy[at + x] != 0)
-                forces.list.push_back(Sums::force(x, field.fx[at + x], field.fy[at + x], steps));
-        if (static_cast<double>(forces.list.size()) > most) return std::nullopt;
-        forces.starts.push_back(forces.list.size());
+                forces.list.add(x, field.fx[at + x], field.fy[at + x], steps);
+        if (static_cast<double>(forces.list.x.size()) > most) return std::nullopt;
+        forces.starts.push_back(forces.list.x.size());
     }
     return forces;
 }
@@ -229,27 +253,34 @@ struct Near {  // the forces around a row, by their distance in rows: those k ro
 
 // Those of row y + k, put in from place `at` on; returns where they end.
 template <class Sums>
-size_t add_near(const Forces<typename Sums::Force>& forces, int y, int k, size_t at,
-                const Near<typename Sums::Part>& near) {
+IMTORQUE_INLINE size_t add_near(const Forces<Sums>& forces, int y, int k, size_t at,
+                                const Near<typename Sums::Part>& near) {
     const int row = y + k - forces.first;
     if (row < 0 || row + 1 >= static_cast<int>(forces.starts.size())) return at;
-    for (size_t i = forces.starts[row]; i < forces.starts[row + 1]; ++i, ++at) {
-        near.x[at] = forces.list[i].x;
-        Sums::set(forces.list[i], k, near.parts[at]);
-    }
-    return at;
+    const size_t from = forces.starts[row], count = forces.starts[row + 1] - from;
+    std::copy_n(forces.list.x.data() + from, count, near.x.get() + at);
+    forces.list.set(from, count, k, near.parts.get() + at);
+    return at + count;
 }
 
 template <class Sums>
-Near<typename Sums::Part> list_near(const Forces<typename Sums::Force>& forces, int y, int reach) {
-    using Part = typename Sums::Part;
-    const int rows = static_cast<int>(forces.starts.size()) - 1, middle = y - forces.first;
-    const size_t count = forces.starts[std::min(middle + reach + 1, rows)] - forces.starts[std::max(middle - reach, 0)];
-    Near<Part> near{{0}, std::unique_ptr<int[]>(new int[count]), std::unique_ptr<Part[]>(new Part[count])};
+IMTORQUE_INLINE void fill_near_impl(const Forces<Sums>& forces, int y, int reach, Near<typename Sums::Part>& near) {
     for (int k = 0; k <= reach; ++k) {
         const size_t below = add_near<Sums>(forces, y, k, near.starts.back(), near);
         near.starts.push_back(k > 0 ? add_near<Sums>(forces, y, -k, below, near) : below);
     }
+}
+IMTORQUE_DISPATCH(template <class Sums> static, fill_near,
+                  (const Forces<Sums>& forces, int y, int reach, Near<typename Sums::Part>& near),
+                  (forces, y, reach, near))
+
+template <class Sums>
+Near<typename Sums::Part> list_near(const Forces<Sums>& forces, int y, int reach) {
+    using Part = typename Sums::Part;
+    const int rows = static_cast<int>(forces.starts.size()) - 1, middle = y - forces.first;
+    const size_t count = forces.starts[std::min(middle + reach + 1, rows)] - forces.starts[std::max(middle - reach, 0)];
+    Near<Part> near{{0}, std::unique_ptr<int[]>(new int[count]), std::unique_ptr<Part[]>(new Part[count])};
+    fill_near<Sums>(forces, y, reach, near);
     return near;
 }
 
