@@ -79,7 +79,7 @@ def surrounded(cut: BoolArray) -> BoolArray:
     """Return the pixels of a mask, opened, whose component touches no border."""
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    opened = ndimage.binary_dilation(ndimage.binary_erosion(cut, _square(OPENING), border_value=1), _square(OPENING))
+    opened = _grown(~_grown(~cut, OPENING), OPENING)
     labels, count = ndimage.label(opened, EIGHT)
     inner = np.ones(count + 1, bool)
     inner[0] = False
@@ -91,11 +91,16 @@ def surrounded(cut: BoolArray) -> BoolArray:
 
 def _attention(found: BoolArray) -> Map:
     """Return what is surrounded, grown a little, of length 1; 0 where there is none."""
-    from scipy import ndimage
-
-    grown: Map = ndimage.maximum_filter(found, DILATION, mode="constant").astype(np.float64)
-    return grown / max(float(np.sqrt(grown.sum())), 1.0)
+    grown = _grown(found, DILATION)
+    return grown / max(float(np.sqrt(np.count_nonzero(grown))), 1.0)
 
 
-def _square(side: int) -> BoolArray:
-    return np.ones((side, side), bool)
+def _grown(mask: BoolArray, side: int) -> BoolArray:
+    """Return which pixels have one of the mask in the square of this side around them."""
+    for _ in range(2):  # along columns, then along rows
+        padded = np.pad(mask, ((side // 2, side // 2), (0, 0)))
+        mask = padded[: len(mask)].copy()
+        for start in range(1, side):
+            mask |= padded[start : start + len(mask)]
+        mask = np.ascontiguousarray(mask.T)
+    return mask
