@@ -32,7 +32,7 @@ from imtorque.images import Picture
 from imtorque.resizing import resize, shrunk
 from imtorque.saliency import blend_saliency, boolean_saliency, centre_saliency, gbvs_saliency, signature_saliency
 from imtorque.saliency.maps import Map, unit_range
-from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, working_sigma
+from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, widened
 from imtorque.scoring.saliency import Observed, SaliencyScores, score_map
 from imtorque.segmentation.colour_cut import Hints
 from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, view_picture, working_shape
@@ -148,8 +148,7 @@ def face_map(image: Image) -> Map:
     faces = np.zeros((height, width))
     for face in found:
         faces[face["r"] : face["r"] + face["height"], face["c"] : face["c"] + face["width"]] = 1
-    shape = picture.shape
-    return unit_range(blurred(shrunk(faces, ENLARGED), working_sigma(FACE_SIGMA, shape)))
+    return widened(shrunk(faces, ENLARGED), FACE_SIGMA, picture.shape)
 
 
 def object_map(image: Image) -> Map:

@@ -32,11 +32,11 @@ from imtorque.edges.boundary_maps import (
     spectral_of,
 )
 from imtorque.edges.oriented import probabilities
-from imtorque.edges.token_forest import COMMAND, kept_forest, trained_tokens
+from imtorque.edges.token_forest import COMMAND, trained_tokens
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.evaluation.matching import Matching
 from imtorque.experiments.boundary_rows import Scores, gather, rows_of, summary_of
-from imtorque.experiments.boundary_rules import TOKENS
+from imtorque.experiments.boundary_rules import TOKENS, learned_bases
 from imtorque.experiments.detector_learning import Example, cue_example, learn
 from imtorque.experiments.edge_sheets import curves_picture, maps_picture
 from imtorque.experiments.report import Report, Request, checksum
@@ -72,7 +72,7 @@ def run(request: Request) -> Report:
     found = list(each(partial(_score, root=root, numbers=numbers, matching=matching), records, request.jobs, "images"))
     scores = gather([boundaries for boundaries, _ in found])
     settings: dict[str, Any] = {"learned_from": len(learning), "published": PUBLISHED, "numbers": _shown(numbers)}
-    shown = [*SHOWN, *([TOKENS] if kept_forest().is_file() else [])]
+    shown = [*SHOWN, *([TOKENS] if TOKENS in learned_bases() else [])]
     if TOKENS in shown:
         settings[TOKENS] = trained_tokens().about
     if learning:
@@ -155,7 +155,7 @@ def _oriented(picture: Picture, numbers: Numbers) -> dict[str, OrientedMap]:
     whole = global_evidence(evidence, local, combined.spectral)
     found = {"pb": pb.evidence(picture), "mpb": evidence, "gpb": whole}
     maps = {name: probabilities(total) for name, total in found.items()}
-    return maps | ({TOKENS: trained_tokens()(picture)} if kept_forest().is_file() else {})
+    return maps | ({TOKENS: trained_tokens()(picture)} if TOKENS in learned_bases() else {})
 
 
 def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, Map], dict[str, Map]]:

@@ -6,10 +6,9 @@ import numpy as np
 
 from imtorque._types import Image
 from imtorque.images import Picture
-from imtorque.resizing import resize
 from imtorque.saliency.from_torque import FORMS, form_edges
 from imtorque.saliency.maps import Map, unit_range
-from imtorque.saliency.splats import DEFAULT_SIGMA, blurred, working_sigma
+from imtorque.saliency.splats import DEFAULT_SIGMA, widened
 
 
 def centre_saliency(image: Image | Picture, *, spread: float = 0.25) -> Map:
@@ -44,4 +43,4 @@ def edge_density_saliency(image: Image | Picture, *, sigma: float = DEFAULT_SIGM
     picture = Picture(image)
     (edges,) = form_edges(picture, FORMS["paper"])
     density = edges.mask.astype(np.float64)
-    return unit_range(resize(blurred(density, working_sigma(sigma, edges.shape)), picture.shape))
+    return widened(density, sigma, picture.shape)

@@ -10,11 +10,11 @@ import numpy as np
 from imtorque._types import Image, Planes
 from imtorque.images import Picture, ValueRange
 from imtorque.resizing import resize
-from imtorque.saliency.maps import Map, is_constant, unit_range
-from imtorque.saliency.splats import blurred, working_shape, working_sigma
+from imtorque.saliency.maps import Map
+from imtorque.saliency.splats import widened, working_shape
 
 LONGER_SIDE = 64  # pixels, to which pictures are shrunk
-ROUNDING = 1e-9  # of the largest coefficient, below which a sign is none
+ROUNDING = 1e-9  # of the plane's largest value, or of 1, up to which a coefficient has no sign
 
 
 def signature_saliency(image: Image | Picture, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:
@@ -47,14 +47,10 @@ def signature_saliency(image: Image | Picture, *, sigma: float = 20.0, value_ran
     True
     """
     picture = Picture(image, value_range)
-    shape = working_shape(picture.shape)
-    width = working_sigma(sigma, shape)
     scale = min(1.0, LONGER_SIDE / max(picture.shape))
     small = max(1, round(scale * picture.shape[0])), max(1, round(scale * picture.shape[1]))
     raw = sum((reconstruction(plane) for plane in picture.resized(small, colours=True)), np.zeros(small))
-    if is_constant(raw):  # which the blur, that knows nothing beyond the border, would make a hill
-        return np.zeros(picture.shape)
-    return unit_range(resize(blurred(resize(raw, shape), width), picture.shape))
+    return widened(resize(raw, working_shape(picture.shape)), sigma, picture.shape)
 
 
 def reconstruction(plane: Planes) -> Map:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from imtorque._types import FloatArray, IntArray
-from imtorque.saliency.maps import Map
+from imtorque.resizing import resize
+from imtorque.saliency.maps import Map, is_constant, unit_range
 
 SHORTER_SIDE = 150  # pixels, to which the paper resizes pictures (Sec. 4.1)
 LONGEST_SIDE = 3000  # pixels, which bounds the work on a narrow strip
@@ -26,6 +27,15 @@ def blurred(values: Map, sigma: float) -> Map:
     rows, columns = (_gaussians(side, sigma) for side in values.shape)
     result: Map = rows @ values @ columns
     return result
+
+
+def widened(values: Map, sigma: float, shape: tuple[int, int]) -> Map:
+    """Return a map of a working picture blurred, enlarged to another shape and scaled to [0, 1].
+
+    A constant map becomes 0: the blur, which knows nothing beyond the border, would make it a hill.
+    """
+    own = working_sigma(sigma, values.shape)
+    return np.zeros(shape) if is_constant(values) else unit_range(resize(blurred(values, own), shape))
 
 
 def working_shape(shape: tuple[int, int]) -> tuple[int, int]:

@@ -9,9 +9,8 @@ import numpy as np
 
 from imtorque._types import BoolArray, Image, Planes
 from imtorque.images import Picture, ValueRange
-from imtorque.resizing import resize
 from imtorque.saliency.maps import Map, is_constant, unit_range
-from imtorque.saliency.splats import blurred, working_shape, working_sigma
+from imtorque.saliency.splats import widened, working_shape
 
 STEP = 8 / 255  # between thresholds
 OPENING = 3  # side of the square in which thin bridges are cut, in pixels of the working picture
@@ -52,13 +51,12 @@ def boolean_saliency(image: Image | Picture, *, sigma: float = 20.0, value_range
     """
     picture = Picture(image, value_range)
     shape = working_shape(picture.shape)
-    width = working_sigma(sigma, shape)
     total = np.zeros(shape)
     for plane in whitened(picture.resized(shape, colours=True)):
         for threshold in np.arange(STEP, 1, STEP):
             for cut in (plane > threshold, plane <= threshold):
                 total += _attention(surrounded(cut))
-    return unit_range(resize(blurred(total, width), picture.shape))
+    return widened(total, sigma, picture.shape)
 
 
 def whitened(planes: Planes) -> Planes:
