@@ -67,7 +67,7 @@ class GridFlow {
     // Push as much as possible; may be called again after capacities were added. On its own for the compiler: inlined
     // into its caller it takes a tenth longer.
     [[gnu::noinline]] void solve() {
-        trade();
+        sweep();
         check_interrupt();
         plant();
         while (!source_.active.empty()) {
@@ -116,26 +116,42 @@ class GridFlow {
         return kSide > 0 ? residual_[node * kDirections + direction] : residual_[other * kDirections + (direction ^ 1)];
     }
 
-    // Push between neighbours of which one has flow to give and the other takes some: most flow of dense problems goes
-    // no further, and this needs no trees.
-    void trade() {
-        for (std::int64_t node = 0; node < count_; ++node)
-            for (int k = 0; k < kDirections && terminal_[node] != 0; k += 2) {
-                const std::int64_t other = neighbour(node, k);
-                if (terminal_[node] > 0 && terminal_[other] < 0)
-                    hand_over(node, k, other);
-                else if (terminal_[node] < 0 && terminal_[other] > 0)
-                    hand_over(other, k ^ 1, node);
-            }
+    // Push along rows and columns what is taken further on: most flow of dense problems goes straight to where it is
+    // taken, and this needs no trees. Diagonals would not pay.
+    void sweep() {
+        room_.resize(count_ + 1);
+        sweep_along<0>();
+        sweep_along<2>();
+        sweep_along<1>();
+        sweep_along<3>();
     }
 
-    void hand_over(std::int64_t from, int direction, std::int64_t to) {
-        Capacity& link = residual_[from * kDirections + direction];
-        const Capacity amount = std::min({link, terminal_[from], -terminal_[to]});
-        link -= amount;
-        residual_[to * kDirections + (direction ^ 1)] += amount;
-        terminal_[from] -= amount;
-        terminal_[to] += amount;
+    // First, against the direction, what each node may hand on so that nodes further on take all of it, after what
+    // those have to give themselves; then, along it, each node hands on what it has. Rings are swept from row to row
+    // only.
+    template <int kDirection>
+    void sweep_along() {
+        check_interrupt();
+        constexpr bool kForth = kDirection % 2 == 0;
+        const std::int64_t step = offsets_[kDirection];
+        const std::int64_t first = kForth ? 0 : -step, last = kForth ? count_ - step : count_;
+        const auto from_end = [=](std::int64_t i) { return kForth ? last - 1 - i : first + i; };
+        const auto from_start = [=](std::int64_t i) { return kForth ? first + i : last - 1 - i; };
+        std::fill(room_.begin(), room_.end(), 0);
+        for (std::int64_t i = 0; i < last - first; ++i) {
+            const std::int64_t node = from_end(i), other = node + step;
+            const Capacity link = residual_[node * kDirections + kDirection];
+            const Capacity own = std::max(terminal_[other], -link);  // what is taken beyond the link's width is no use
+            room_[node] = std::min(link, std::max<Capacity>(room_[other] - own, 0));
+        }
+        for (std::int64_t i = 0; i < last - first; ++i) {
+            const std::int64_t node = from_start(i), other = node + step;
+            const Capacity amount = std::min(std::max<Capacity>(terminal_[node], 0), room_[node]);
+            residual_[node * kDirections + kDirection] -= amount;
+            residual_[other * kDirections + (kDirection ^ 1)] += amount;
+            terminal_[node] -= amount;
+            terminal_[other] += amount;
+        }
     }
 
     void plant() {
@@ -174,14 +190,13 @@ class GridFlow {
         const std::int32_t label = kSide * tree.depth;
         for (int k = 0; k < kDirections && label_[node] == label; ++k) {
             const std::int64_t other = neighbour(node, k);
-            while (towards<kSide>(node, k, other) > 0 && label_[node] == label) {
+            while (kSide * label_[other] <= 0 && towards<kSide>(node, k, other) > 0 && label_[node] == label) {
                 if (label_[other] == 0) {
                     label_[other] = label + kSide;
                     parent_[other] = static_cast<std::uint8_t>(k ^ 1);
                     tree.next.push_back(static_cast<std::int32_t>(other));
                     break;
                 }
-                if ((label_[other] > 0) == (kSide > 0)) break;
                 if (kSide > 0)
                     augment(node, k, other);
                 else
@@ -338,6 +353,7 @@ class GridFlow {
     std::int64_t stride_, count_;
     std::int64_t offsets_[kDirections];
     std::vector<Capacity> residual_, terminal_;
+    std::vector<Capacity> room_;        // of a sweep: what a node may hand on
     std::vector<std::int32_t> label_;   // distance to the source, minus the distance to the sink, 0 in neither tree
     std::vector<std::uint8_t> parent_;  // direction of the parent, kRoot or kNone
     std::vector<std::int32_t> loose_;
