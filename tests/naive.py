@@ -963,6 +963,37 @@ def minimum_cut(source, sink, links):
         flow += amount
 
 
+def count_words(words, top, left, figure, on, off, count):
+    """How often each word occurs in a figure and what is on it for sure, less what is off it; a window's masks."""
+    counts = np.zeros(count)
+    for y, x in np.ndindex(figure.shape):
+        if (figure[y, x] or on[y, x]) and not off[y, x]:
+            counts[words[top + y, left + x]] += 1
+    return counts
+
+
+def cut_words(words, right, down, top, left, odds, cost, on, off):
+    """The cheapest figure in a window by the odds of its words, of which the parts stay that hold a pixel for sure.
+
+    On the whole picture: outside of the window all is ground.
+    """
+    source, sink = np.zeros(words.shape), np.full(words.shape, math.inf)
+    for y, x in np.ndindex(on.shape):
+        own = odds[words[top + y, left + x]]
+        give, take = (math.inf, 0) if on[y, x] else (0, math.inf) if off[y, x] else (max(own, 0), max(-own, 0))
+        source[top + y, left + x], sink[top + y, left + x] = give, take
+    links = [((y, x), (y, x + 1), cost * right[y, x]) for y, x in np.ndindex(right.shape)]
+    links += [((y, x), (y + 1, x), cost * down[y, x]) for y, x in np.ndindex(down.shape)]
+    cut = minimum_cut(source, sink, links)[0][top : top + on.shape[0], left : left + on.shape[1]]
+    found, waiting = np.zeros(on.shape, bool), [(y, x) for y, x in np.ndindex(on.shape) if on[y, x]]
+    while waiting:
+        y, x = waiting.pop()
+        if 0 <= y < on.shape[0] and 0 <= x < on.shape[1] and cut[y, x] and not found[y, x]:
+            found[y, x] = True
+            waiting += [(y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)]
+    return found
+
+
 def labelling_energy(labels, unary, links, metric):
     """What a labelling costs, from the definition."""
     total = 0

@@ -7,6 +7,7 @@
 #include "cuts/max_flow.hpp"
 #include "cuts/nearest_seeds.hpp"
 #include "cuts/polar_edges.hpp"
+#include "cuts/word_cut.hpp"
 
 namespace imtorque {
 namespace {
@@ -109,11 +110,61 @@ void bind_boxes(nb::module_& m) {
         "boxes"_a, "overlap"_a, "most"_a);
 }
 
+// The window of `words` that begins at (top, left) and has the masks' shape; all its words are in a table of so many.
+WordWindow window_of(const In<int64_t, 2>& words, int64_t top, int64_t left, const std::vector<In<uint8_t, 2>>& masks,
+                     size_t count) {
+    const int64_t height = static_cast<int64_t>(masks[0].shape(0)), width = static_cast<int64_t>(masks[0].shape(1));
+    for (const auto& mask : masks)
+        if (static_cast<int64_t>(mask.shape(0)) != height || static_cast<int64_t>(mask.shape(1)) != width)
+            throw std::invalid_argument("masks differ in shape");
+    if (height < 1 || width < 1 || top < 0 || left < 0 || top > static_cast<int64_t>(words.shape(0)) - height ||
+        left > static_cast<int64_t>(words.shape(1)) - width)
+        throw std::invalid_argument("the window must lie in the picture and not be empty");
+    const int64_t stride = static_cast<int64_t>(words.shape(1));
+    const int64_t* first = words.data() + top * stride + left;
+    for (int64_t y = 0; y < height; ++y)
+        for (int64_t x = 0; x < width; ++x)
+            if (static_cast<uint64_t>(first[y * stride + x]) >= count)
+                throw std::invalid_argument("words must be in the table");
+    return {first, static_cast<int>(stride), static_cast<int>(height), static_cast<int>(width)};
+}
+
+void bind_word_cuts(nb::module_& m) {
+    m.def(
+        "count_words",
+        [](In<int64_t, 2> words, int64_t top, int64_t left, In<uint8_t, 2> figure, In<uint8_t, 2> on,
+           In<uint8_t, 2> off, size_t count) {
+            const WordWindow window = window_of(words, top, left, {figure, on, off}, count);
+            auto counts = make<double, 1>({count});
+            std::fill_n(counts.data(), count, 0.0);
+            count_words(window, figure.data(), on.data(), off.data(), counts.data());
+            return counts;
+        },
+        "words"_a, "top"_a, "left"_a, "figure"_a, "on"_a, "off"_a, "count"_a);
+    m.def(
+        "cut_words",
+        [](In<int64_t, 2> words, In<double, 2> right, In<double, 2> down, int64_t top, int64_t left, In<double, 1> odds,
+           double cost, In<uint8_t, 2> on, In<uint8_t, 2> off) {
+            const WordWindow window = window_of(words, top, left, {on, off}, odds.size());
+            const size_t height = words.shape(0), width = words.shape(1);
+            const GridLinks whole = links_of(height, width, right, down, right, right, false, false);
+            const WordLinks links{whole.right,           whole.down,  cost,
+                                  whole.height,          whole.width, static_cast<int>(top),
+                                  static_cast<int>(left)};
+            auto figure = make<uint8_t, 2>({on.shape(0), on.shape(1)});
+            nb::gil_scoped_release release;
+            cut_words(window, links, odds.data(), on.data(), off.data(), figure.data());
+            return figure;
+        },
+        "words"_a, "right"_a, "down"_a, "top"_a, "left"_a, "odds"_a, "cost"_a, "on"_a, "off"_a);
+}
+
 }  // namespace
 
 void bind_cuts(nb::module_& m) {
     bind_grid_cuts(m);
     bind_boxes(m);
+    bind_word_cuts(m);
     m.def(
         "polar_edges",
         [](Plane strength, Plane dx, Plane dy, int y, int x, double threshold, size_t columns) {
@@ -141,6 +192,16 @@ void bind_cuts(nb::module_& m) {
             return reached;
         },
         "mask"_a, "seeds"_a);
+    m.def(
+        "fill_holes",
+        [](In<uint8_t, 2> mask) {
+            if (mask.size() == 0) throw std::invalid_argument("mask must not be empty");
+            auto filled = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
+            nb::gil_scoped_release release;
+            fill_holes(mask.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)), filled.data());
+            return filled;
+        },
+        "mask"_a);
     m.def(
         "nearest_seeds",
         [](In<double, 2> cost, In<int32_t, 2> seeds) {

@@ -1,5 +1,5 @@
-// Runs of a row's pixels are the parts; those that touch across rows are joined. Twin: scipy.ndimage.label in
-// tests/native/test_figure_kernels.py.
+// Runs of a row's pixels are the parts; those that touch across rows are joined. Twins: scipy.ndimage.label and
+// binary_fill_holes in tests/native/test_figure_kernels.py.
 #include "cuts/flood.hpp"
 
 #include <algorithm>
@@ -69,6 +69,19 @@ void flood(const uint8_t* mask, const uint8_t* seeds, int height, int width, uin
         for (; i < ends[y]; ++i)
             if (stretches.reached(i))
                 std::fill(reached + y * width + stretches[i].x0, reached + y * width + stretches[i].x1, 1);
+}
+
+void fill_holes(const uint8_t* mask, int height, int width, uint8_t* filled) {
+    const std::size_t pixels = static_cast<std::size_t>(height) * width;
+    std::vector<uint8_t> ground(pixels), rim(pixels);
+    std::transform(mask, mask + pixels, ground.begin(), [](uint8_t m) { return m ? 0 : 1; });
+    for (int y = 0; y < height; ++y) {
+        uint8_t* row = rim.data() + static_cast<std::size_t>(y) * width;
+        if (y == 0 || y == height - 1) std::fill_n(row, width, uint8_t{1});
+        row[0] = row[width - 1] = 1;
+    }
+    flood(ground.data(), rim.data(), height, width, filled);
+    std::transform(filled, filled + pixels, filled, [](uint8_t reached) { return reached ? 0 : 1; });
 }
 
 }  // namespace imtorque

@@ -113,3 +113,62 @@ def test_a_flood_reaches_the_parts_that_hold_a_seed(mask, seed):
     expected = np.isin(parts, parts[seeds & mask]) & mask
     found = _native.flood(mask.view(np.uint8), seeds.view(np.uint8))
     assert_array_equal(found, expected)
+
+
+@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)))
+def test_holes_are_what_no_way_from_the_border_leads_to(mask):
+    assert_array_equal(_native.fill_holes(mask.view(np.uint8)), ndimage.binary_fill_holes(mask))
+
+
+@st.composite
+def worded_windows(draw):
+    """Words of a small picture and their links, where a window begins in it, and three masks of the window's shape."""
+    height, width = draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
+    top, left = draw(st.integers(0, height - 1)), draw(st.integers(0, width - 1))
+    own = draw(st.integers(1, height - top)), draw(st.integers(1, width - left))
+    words = draw(hnp.arrays(np.int64, (height, width), elements=st.integers(0, 4)))
+    links = [
+        draw(hnp.arrays(np.float64, shape, elements=st.integers(0, 9).map(float)))
+        for shape in ((height, width - 1), (height - 1, width))
+    ]
+    masks = [draw(hnp.arrays(np.uint8, own, elements=st.integers(0, 1))) for _ in range(3)]
+    return words, links, (top, left), masks
+
+
+@given(worded_windows())
+def test_words_of_a_figure_are_counted_by_their_definition(problem):
+    words, _, corner, masks = problem
+    assert_array_equal(_native.count_words(words, *corner, *masks, 6), naive.count_words(words, *corner, *masks, 6))
+
+
+@given(
+    worded_windows(),
+    hnp.arrays(np.float64, 5, elements=st.integers(-9, 9).map(float)),
+    st.sampled_from([0.5, 1.0, 3.0]),
+)
+def test_cuts_by_words_are_their_definition(problem, odds, cost):
+    words, links, corner, (on, off, _) = problem
+    found = _native.cut_words(words, *links, *corner, odds, cost, on, off)
+    assert_array_equal(found, naive.cut_words(words, *links, *corner, odds, cost, on, off))
+
+
+def test_windows_that_do_not_fit_are_refused():
+    words, right, down, mask = np.ones((3, 4), np.int64), np.ones((3, 3)), np.ones((2, 4)), np.ones((2, 2), np.uint8)
+    for corner in ((-1, 0), (2, 0), (0, 3), (2**40, 0), (0, -(2**40))):
+        with pytest.raises(ValueError, match="window"):
+            _native.count_words(words, *corner, mask, mask, mask, 2)
+        with pytest.raises(ValueError, match="window"):
+            _native.cut_words(words, right, down, *corner, np.zeros(2), 1.0, mask, mask)
+    with pytest.raises(ValueError, match="window"):
+        _native.count_words(words, 0, 0, mask[:0], mask[:0], mask[:0], 2)
+    with pytest.raises(ValueError, match="differ"):
+        _native.count_words(words, 0, 0, mask, mask, np.ones((2, 1), np.uint8), 2)
+    for count in (0, 1):
+        with pytest.raises(ValueError, match="table"):
+            _native.count_words(words, 0, 0, mask, mask, mask, count)
+    with pytest.raises(ValueError, match="table"):
+        _native.cut_words(-words, right, down, 0, 0, np.zeros(2), 1.0, mask, mask)
+    with pytest.raises(ValueError, match="links"):
+        _native.cut_words(words, down, right, 0, 0, np.zeros(2), 1.0, mask, mask)
+    with pytest.raises(ValueError, match="empty"):
+        _native.fill_holes(mask[:0])

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imtorque._types import FloatArray, IntArray, Planes
 from imtorque.resizing import shrunk
 from imtorque.segmentation.colour_models import BINS, Bins
 from imtorque.segmentation.likeness import texture
 
+Reals = NDArray[np.float64]
 TEXTURES = 4  # levels of texture
 WORDS = BINS**3 * TEXTURES
 TEXTURE_RANGE = (0.02, 0.98)  # quantiles of the picture's texture that the levels span
@@ -29,8 +31,8 @@ class Level:
     factor: int
     lab: Planes
     words: Bins
-    right: FloatArray
-    down: FloatArray
+    right: Reals
+    down: Reals
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -38,7 +40,7 @@ class Level:
         return self.words.shape[0], self.words.shape[1]
 
     @cached_property
-    def counts(self) -> FloatArray:
+    def counts(self) -> Reals:
         """How often each word occurs."""
         return word_counts(self.words)
 
@@ -50,12 +52,12 @@ def appearance(lab: Planes) -> tuple[Level, Level]:
     return fine, coarse
 
 
-def word_odds(figure: FloatArray, ground: FloatArray) -> FloatArray:
+def word_odds(figure: Reals, ground: Reals) -> Reals:
     """Return log(p(word | figure) / p(word | ground)) of every word, from its counts in both."""
     return np.asarray(np.log(_shares(figure)) - np.log(_shares(ground)))
 
 
-def word_counts(words: IntArray) -> FloatArray:
+def word_counts(words: IntArray) -> Reals:
     """Return how often each word occurs."""
     return np.bincount(words.ravel(), minlength=WORDS).astype(np.float64)
 
@@ -78,7 +80,7 @@ def _steps(plane: FloatArray, low: float, high: float, count: int) -> Bins:
     return steps
 
 
-def _shares(counts: FloatArray) -> FloatArray:
+def _shares(counts: Reals) -> Reals:
     """Return the shares of words, spread to neighbouring bins."""
     first, last = _spreading()
     spread = (first @ counts.reshape(BINS**2, -1) @ last).ravel()

@@ -6,16 +6,17 @@ mixtures of Gaussians, and only within the box that may hold the figure.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, FloatArray
-from imtorque.segmentation.appearance import Level, word_counts, word_odds
+from imtorque._types import BoolArray
+from imtorque.segmentation.appearance import WORDS, Level, Reals, word_counts, word_odds
 from imtorque.segmentation.fixated_boxes import Box, bounding_box
-from imtorque.segmentation.graph_cut import cut_grid
 
 Pixel = tuple[int, int]
 ROUNDS = 2  # of models and cuts
@@ -63,15 +64,11 @@ def colour_cut(levels: Sequence[Level], box: Box, start: BoolArray | None, hints
     else:
         repeats = levels[-1].factor // level.factor
         figure = start.repeat(repeats, axis=0).repeat(repeats, axis=1)[window.slices]
-    words, total = level.words[window.slices], level.counts
-    links = _links(level, window, LINK)
+    corner = window.top, window.left
     for _ in range(ROUNDS):
-        counts = word_counts(words[(figure | on) & ~off])
-        odds = np.clip(word_odds(counts, total - counts)[words], -LARGEST_ODDS, LARGEST_ODDS)
-        figure = _cut(odds, links, on, off & ~on)
-    mask = np.zeros(level.shape, bool)
-    mask[window.slices] = _filled(figure)
-    return mask
+        counts = _native.count_words(level.words, *corner, _bytes(figure), _bytes(on), _bytes(off), WORDS)
+        figure = _cut(level, window, counts, LINK, (on, off))
+    return _filled(level, window, figure)
 
 
 def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolArray:
@@ -83,57 +80,37 @@ def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolA
         sure[click] = True
     may = ndimage.binary_dilation(figure | sure, iterations=BAND)
     counts = word_counts(level.words[figure])
-    odds = word_odds(counts, level.counts - counts)
     top, left, bottom, right = bounding_box(may)
     window = Window(top, left, bottom - top, right - left)
-    at = window.slices
-    within = np.clip(odds[level.words[at]], -LARGEST_ODDS, LARGEST_ODDS)
-    mask = np.zeros(level.shape, bool)
-    mask[at] = _filled(_cut(within, _links(level, window, SHARP_LINK), sure[at], ~may[at]))
-    return mask
+    ground = ~may
+    return _filled(level, window, _cut(level, window, counts, SHARP_LINK, (sure[window.slices], ground[window.slices])))
 
 
-def _cut(
-    odds: FloatArray, links: tuple[FloatArray, FloatArray, FloatArray], on: BoolArray, off: BoolArray
-) -> BoolArray:
-    """Return the parts of the cheapest figure that hold a click."""
-    right, down, around = links
-    source = np.where(on, np.inf, np.where(off, 0.0, np.maximum(odds, 0)))
-    sink = np.where(on, 0.0, np.where(off, np.inf, np.maximum(-odds, 0) + around))
-    return _parts(cut_grid(source, sink, right, down), on)
-
-
-def _links(level: Level, window: Window, cost: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return links to the right and down within a window, and those from its rim to the ground around it."""
-    rows, columns = window.slices
-    bottom, end = rows.stop, columns.stop
-    right, down = cost * level.right[rows, columns.start : end - 1], cost * level.down[rows.start : bottom - 1, columns]
-    around = np.zeros((window.height, window.width))
-    if window.left > 0:
-        around[:, 0] += cost * level.right[rows, window.left - 1]
-    if end < level.shape[1]:
-        around[:, -1] += cost * level.right[rows, end - 1]
-    if window.top > 0:
-        around[0] += cost * level.down[window.top - 1, columns]
-    if bottom < level.shape[0]:
-        around[-1] += cost * level.down[bottom - 1, columns]
-    return right, down, around
+def _cut(level: Level, window: Window, counts: Reals, cost: float, sure: tuple[BoolArray, BoolArray]) -> BoolArray:
+    """Return the parts of the cheapest figure that hold a click, from the counts of words in the figure so far."""
+    odds: Reals = np.clip(word_odds(counts, level.counts - counts), -LARGEST_ODDS, LARGEST_ODDS)
+    picture, corner = (level.words, level.right, level.down), (window.top, window.left)
+    on, off = map(_bytes, sure)
+    return _native.cut_words(*picture, *corner, odds, cost, on, off).view(bool)
 
 
 def _window(level: Level, box: Box, hints: Hints) -> Window:
     """Return the part of a level that a box covers, and the hints' clicks; never all of it, for some ground must be."""
-    bounds = np.array(box)
-    if hints.box is not None:
-        bounds = np.concatenate([np.maximum(bounds[:2], hints.box[:2]), np.minimum(bounds[2:], hints.box[2:])])
+    around = hints.box or (-math.inf, -math.inf, math.inf, math.inf)
     (height, width), factor = level.shape, level.factor
-    top, left = np.maximum(0, np.floor(bounds[:2].round() / factor)).astype(int)
-    bottom, end = np.minimum((height, width), np.ceil(bounds[2:].round() / factor)).astype(int)
+    top, left = (_whole(max(box[i], around[i]), level.shape[i] * factor) // factor for i in (0, 1))
+    bottom, end = (-(-_whole(min(box[i + 2], around[i + 2]), level.shape[i] * factor) // factor) for i in (0, 1))
     if (top, left, bottom, end) == (0, 0, height, width):
         top, left, bottom, end = 1, 1, height - 1, width - 1
-    clicks = np.array(hints.on) // factor
-    top, left = np.minimum((top, left), clicks.min(axis=0)).tolist()
-    bottom, end = np.maximum((bottom, end), clicks.max(axis=0) + 1).tolist()
+    for y, x in hints.on:
+        top, left = min(top, y // factor), min(left, x // factor)
+        bottom, end = max(bottom, y // factor + 1), max(end, x // factor + 1)
     return Window(top, left, bottom - top, end - left)
+
+
+def _whole(at: float, most: int) -> int:
+    """Return the whole number next to one that may be infinite, from 0 to `most`."""
+    return round(min(max(at, 0), most))
 
 
 def _discs(level: Level, window: Window, points: Sequence[Pixel], reach: float) -> BoolArray:
@@ -148,21 +125,19 @@ def _discs(level: Level, window: Window, points: Sequence[Pixel], reach: float) 
     return found
 
 
-def _filled(figure: BoolArray) -> BoolArray:
-    """Return a figure without holes: all that no way around it leads to."""
-    rim = np.zeros(figure.shape, bool)
-    rim[[0, -1]] = rim[:, [0, -1]] = True
-    return ~_parts(~figure, rim)
+def _filled(level: Level, window: Window, figure: BoolArray) -> BoolArray:
+    """Return a figure in a window of a level at the level's size, without holes."""
+    mask = np.zeros(level.shape, bool)
+    mask[window.slices] = _native.fill_holes(_bytes(figure)).view(bool)
+    return mask
 
 
-def _parts(mask: BoolArray, seeds: BoolArray) -> BoolArray:
-    """Return the connected parts of a mask that hold a seed."""
-    return _native.flood(np.ascontiguousarray(mask).view(np.uint8), np.ascontiguousarray(seeds).view(np.uint8)).view(
-        bool
-    )
+def _bytes(mask: BoolArray) -> NDArray[np.uint8]:
+    """Return a mask as kernels take it."""
+    return np.ascontiguousarray(mask).view(np.uint8)
 
 
 def _area(box: Box, shape: tuple[int, int]) -> float:
     """Return how many pixels of the picture a box covers."""
-    top, left, bottom, right = np.clip(box, 0, [*shape, *shape])
+    top, left, bottom, right = (min(max(box[i], 0), shape[i % 2]) for i in range(4))
     return float((bottom - top) * (right - left))

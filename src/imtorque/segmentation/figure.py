@@ -274,8 +274,4 @@ def _together(
 
 def _without_holes(figure: BoolArray) -> BoolArray:
     """Fill what no way of four neighbours joins with the picture's border."""
-    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
-
-    ground, _ = ndimage.label(np.pad(~figure, 1, constant_values=True))
-    filled: BoolArray = ground[1:-1, 1:-1] != ground[0, 0]
-    return filled
+    return _native.fill_holes(np.ascontiguousarray(figure).view(np.uint8)).view(bool)
