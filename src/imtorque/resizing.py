@@ -13,6 +13,8 @@ from imtorque import _native
 from imtorque._types import Float32Array, Image, Planes
 
 STRIP = 2**20  # pixels that are averaged at a time
+# How four values are pooled two by two, and what the result is divided by.
+PAIRWISE: dict[Callable[..., Any], tuple[np.ufunc, int]] = {np.mean: (np.add, 4), np.max: (np.maximum, 1)}
 
 Floats = TypeVar("Floats", bound=np.floating[Any])
 
@@ -47,10 +49,17 @@ def shrunk(planes: NDArray[Floats], factor: int, pool: Callable[..., Any] = np.m
     if factor == 1:
         return planes
     height, width = planes.shape[-2:]
-    room = [(0, 0)] * (planes.ndim - 2) + [(0, -height % factor), (0, -width % factor)]
-    padded = np.pad(planes, room, mode="edge")
-    height, width = padded.shape[-2] // factor, padded.shape[-1] // factor
-    pooled: NDArray[Floats] = pool(padded.reshape(*planes.shape[:-2], height, factor, width, factor), axis=(-3, -1))
+    if height % factor or width % factor:
+        room = [(0, 0)] * (planes.ndim - 2) + [(0, -height % factor), (0, -width % factor)]
+        planes = np.pad(planes, room, mode="edge")
+        height, width = planes.shape[-2:]
+    if factor == 2 and pool in PAIRWISE:  # reducing two short axes takes ten times as long
+        join, count = PAIRWISE[pool]
+        rows = join(planes[..., ::2], planes[..., 1::2])
+        halved: NDArray[Floats] = join(rows[..., ::2, :], rows[..., 1::2, :])
+        return halved / halved.dtype.type(count)
+    squares = planes.reshape(*planes.shape[:-2], height // factor, factor, width // factor, factor)
+    pooled: NDArray[Floats] = pool(squares, axis=(-3, -1))
     return pooled
 
 
