@@ -16,7 +16,7 @@ from imtorque.segmentation.appearance import Level, appearance
 from imtorque.segmentation.colour_cut import Hints, colour_cut
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.fixated_boxes import Box, bounding_box, centred_box, enlarged, fixated_box, torque_boxes
-from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
+from imtorque.segmentation.polar import cut_links, outside_image, polar_edge_map, polar_links, polar_places
 
 WORKING_SIDE = 200  # pixels of the longer side at most: outlines are followed there
 SMALLEST_SIDE = 8  # pixels; smaller pictures have no room for a choice
@@ -91,14 +91,17 @@ def polar_starts(view: View) -> dict[str, BoolArray]:
     outside = outside_image(view.shape, view.fixation)
     rows = (360 // DEGREES, DEGREES, -1)
     polar, outside = polar.reshape(rows).max(axis=1), np.asarray(outside.reshape(rows).all(axis=1))
+    free, sized = polar_links(polar, *FREE_COSTS), polar_links(polar, *SIZED_COSTS)
+    cuts = {"polar": cut_links(free, outside, FREE_COSTS[0])}
     root = math.sqrt(view.shape[0] * view.shape[1])
-    sizes: dict[str, float | None] = {"polar": None, **{f"polar-{size}": size * root for size in POLAR_SIZES}}
-    found = {}
-    for name, size in sizes.items():
-        costs, radius = (FREE_COSTS, None) if size is None else (SIZED_COSTS, RADIUS_OF_SIZE * size)
-        figure = cut_polar(polar, outside, *costs, radius)
-        found[name] = from_polar(figure.repeat(DEGREES, axis=0), view.shape, view.fixation)
-        found[name][view.fixation] = True
+    for size in POLAR_SIZES:
+        cuts[f"polar-{size}"] = cut_links(sized, outside, SIZED_COSTS[0], RADIUS_OF_SIZE * (size * root))
+    y, x = (np.arange(side) - at for side, at in zip(view.shape, view.fixation, strict=True))
+    row, column = polar_places(y[:, None], x, polar.shape[1])
+    place = row // DEGREES * polar.shape[1] + column
+    found = {name: cut.ravel().take(place) for name, cut in cuts.items()}
+    for mask in found.values():
+        mask[view.fixation] = True
     return found
 
 

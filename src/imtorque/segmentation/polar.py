@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, Float32Array, FloatArray
+from imtorque._types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.segmentation.graph_cut import cut_grid
 
 FAINT = 5 / 255  # edges up to this are none
@@ -46,17 +46,29 @@ def cut_polar(polar: FloatArray, outside: BoolArray, eta: float, k: float, radiu
     a circle. The last columns are ground, and cells outside of the image, which the cut would never gain by. Where a
     radius is expected, links along a row cost the more the further they are from it.
     """
-    columns = polar.shape[1]
-    if columns == 1:
-        return np.ones(polar.shape, bool)
+    return cut_links(polar_links(polar, eta, k), outside, eta, radius)
+
+
+def polar_links(polar: FloatArray, eta: float, k: float) -> tuple[FloatArray, FloatArray]:
+    """Return what it costs to cut links along a row and from row to row."""
     across = link_costs((polar[:, 1:] + polar[:, :-1]) / 2, eta, k)
-    along = link_costs((polar + np.roll(polar, -1, axis=0)) / 2, eta, k)
+    return across, link_costs((polar + np.roll(polar, -1, axis=0)) / 2, eta, k)
+
+
+def cut_links(
+    links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None = None
+) -> BoolArray:
+    """Return the figure that `cut_polar` does, from links that several cuts share."""
+    columns = outside.shape[1]
+    if columns == 1:
+        return np.ones(outside.shape, bool)
+    across, along = links
     inner = 1
     if radius is not None:
         off = np.log((np.arange(columns - 1) + 0.5) / radius) / SPREAD
         across = across * np.exp(eta * np.minimum(off**2 / 2, LARGEST_PENALTY) / PRIOR_ETA)
         inner = min(INNER_COLUMNS, columns - 1)
-    figure, ground = np.zeros(polar.shape), np.where(outside, np.inf, 0.0)
+    figure, ground = np.zeros(outside.shape), np.where(outside, np.inf, 0.0)
     ground[:, max(inner, columns - max(1, min(OUTER_COLUMNS, columns // 4))) :] = np.inf
     ground[:, :inner] = 0.0
     figure[:, :inner] = np.inf
@@ -82,11 +94,15 @@ def from_polar(figure: BoolArray, shape: tuple[int, ...], fixation: tuple[int, i
     reach = int(np.flatnonzero(figure.any(axis=0))[-1]) + 1  # farther away there is no figure
     rows, columns = (slice(max(0, at - reach), at + reach + 1) for at in fixation)
     dy, dx = np.arange(shape[0])[rows, None] - fixation[0], np.arange(shape[1])[columns] - fixation[1]
-    distance = np.minimum(np.hypot(dy, dx).astype(np.intp), figure.shape[1] - 1)
-    degrees = np.degrees(np.arctan2(-dy, dx)) % 360
     mask = np.zeros(shape, bool)
-    mask[rows, columns] = figure[np.minimum(degrees.astype(np.intp), 359), distance]
+    mask[rows, columns] = figure[polar_places(dy, dx, figure.shape[1])]
     return mask
+
+
+def polar_places(dy: IntArray, dx: IntArray, columns: int) -> tuple[IntArray, IntArray]:
+    """Return the row and the column of a polar map that pixels so far from the fixation lie in."""
+    degrees = np.degrees(np.arctan2(-dy, dx)) % 360
+    return np.minimum(degrees.astype(np.intp), 359), np.minimum(np.hypot(dy, dx).astype(np.intp), columns - 1)
 
 
 def _with_border(
