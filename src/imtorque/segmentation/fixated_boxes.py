@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, Planes
+from imtorque._types import BoolArray, FloatArray, Planes
 from imtorque.segmentation.boxes import ASPECTS, SMALLEST, STRIP
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right
@@ -44,18 +44,28 @@ def torque_boxes(planes: Planes, fixation: tuple[int, int]) -> dict[str, Box]:
 
 def boxes_around(fixation: tuple[int, int], shape: tuple[int, int]) -> NDArray[np.int64]:
     """Return boxes of many sizes and shapes, with the fixation in their middle half, that lie in the image."""
-    sizes = np.geomspace(SMALLEST, 1, SIZES) * math.sqrt(shape[0] * shape[1])
-    stretch, steps = np.sqrt(ASPECTS), np.linspace(-0.25, 0.25, STEPS)
-    size, aspect, down, across = (grid.ravel() for grid in np.meshgrid(sizes, stretch, steps, steps, indexing="ij"))
-    height, width = size * aspect, size / aspect
-    y, x = fixation[0] + down * height, fixation[1] + across * width
-    corners = np.stack([y - height / 2, x - width / 2, y + height / 2, x + width / 2], axis=1).round()
-    slack = np.array([-SLACK, -SLACK, shape[0] + SLACK, shape[1] + SLACK])
-    inside = np.all((corners - slack) * [1, 1, -1, -1] >= 0, axis=1)
-    clipped = np.clip(corners[inside], 0, [*shape, *shape]).astype(np.int64)
-    kept = clipped[(clipped[:, 2] > clipped[:, 0]) & (clipped[:, 3] > clipped[:, 1])]
+    sizes = np.geomspace(SMALLEST, 1, SIZES)[:, None] * math.sqrt(shape[0] * shape[1])
+    stretch = np.sqrt(ASPECTS)
+    # By size, aspect and place, along either side.
+    (top, bottom, tall), (left, right, wide) = (
+        _spans_around(at, lengths, side)
+        for at, lengths, side in zip(fixation, (sizes * stretch, sizes / stretch), shape, strict=True)
+    )
+    boxes = np.empty((*top.shape, STEPS, 4), np.int64)
+    boxes[..., 0], boxes[..., 2] = top[..., None], bottom[..., None]
+    boxes[..., 1], boxes[..., 3] = left[..., None, :], right[..., None, :]
     whole = np.array([[0, 0, *shape]], np.int64)
-    return np.ascontiguousarray(np.concatenate([whole, kept]))
+    return np.concatenate([whole, boxes[tall[..., None] & wide[..., None, :]]])
+
+
+def _spans_around(at: int, lengths: FloatArray, side: int) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return where spans of these lengths begin and end, at all places about a point, and which lie in the image."""
+    length = lengths[..., None]
+    middle = at + np.linspace(-0.25, 0.25, STEPS) * length
+    first, last = (middle - length / 2).round(), (middle + length / 2).round()
+    inside = (first >= -SLACK) & (last <= side + SLACK)
+    first, last = first.clip(0, side), last.clip(0, side)
+    return first, last, inside & (last > first)
 
 
 def bounding_box(mask: BoolArray) -> tuple[int, int, int, int]:
