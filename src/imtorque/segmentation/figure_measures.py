@@ -124,9 +124,8 @@ def _ring(mask: BoolArray) -> BoolArray:
 
 def _histograms(words: NDArray[np.int64], parts: BoolArray) -> FloatArray:
     """Return how often each word occurs in each part, (parts, words)."""
-    which, y, x = np.nonzero(parts)
-    counts = np.bincount(which * WORDS + words[y, x], minlength=len(parts) * WORDS)
-    return counts.reshape(len(parts), WORDS).astype(np.float64)
+    none = np.zeros(words.shape, np.uint8)
+    return np.stack([_native.count_words(words, 0, 0, part, none, none, WORDS) for part in parts.view(np.uint8)])
 
 
 def _shares(counts: FloatArray) -> FloatArray:
