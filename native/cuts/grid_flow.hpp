@@ -137,7 +137,7 @@ class GridFlow {
         const std::int64_t first = kForth ? 0 : -step, last = kForth ? count_ - step : count_;
         const auto from_end = [=](std::int64_t i) { return kForth ? last - 1 - i : first + i; };
         const auto from_start = [=](std::int64_t i) { return kForth ? first + i : last - 1 - i; };
-        std::fill(room_.begin(), room_.end(), 0);
+        std::fill(room_.begin() + (kForth ? last : 0), kForth ? room_.end() : room_.begin() + first, 0);
         for (std::int64_t i = 0; i < last - first; ++i) {
             const std::int64_t node = from_end(i), other = node + step;
             const Capacity link = residual_[node * kDirections + kDirection];
@@ -147,6 +147,7 @@ class GridFlow {
         for (std::int64_t i = 0; i < last - first; ++i) {
             const std::int64_t node = from_start(i), other = node + step;
             const Capacity amount = std::min(std::max<Capacity>(terminal_[node], 0), room_[node]);
+            if (amount == 0) continue;
             residual_[node * kDirections + kDirection] -= amount;
             residual_[other * kDirections + (kDirection ^ 1)] += amount;
             terminal_[node] -= amount;

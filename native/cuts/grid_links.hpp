@@ -36,11 +36,15 @@ inline std::array<LinkFamily, 4> families_of(const GridLinks& links) {
 }
 
 inline double largest_weight(const std::array<LinkFamily, 4>& families) {
-    double top = 0;
-    for (const LinkFamily& family : families)
-        for (std::int64_t i = 0; i < static_cast<std::int64_t>(family.rows) * family.columns; ++i)
-            top = std::max(top, family.weight[i]);
-    return top;
+    double top[4] = {};  // in turn, so that one comparison need not wait for another
+    for (const LinkFamily& family : families) {
+        const std::int64_t count = static_cast<std::int64_t>(family.rows) * family.columns;
+        std::int64_t i = 0;
+        for (; i + 4 <= count; i += 4)
+            for (int k = 0; k < 4; ++k) top[k] = std::max(top[k], family.weight[i + k]);
+        for (; i < count; ++i) top[0] = std::max(top[0], family.weight[i]);
+    }
+    return *std::max_element(top, top + 4);
 }
 
 }  // namespace imtorque

@@ -72,7 +72,8 @@ class GridCut {
         for (int y = 0; y < links_.height; ++y)
             for (int x = 0; x < width; ++x, ++i) {
                 const double excess = source_[i] - sink_[i];
-                (excess > 0 ? given : taken)[x] += std::abs(excess);
+                given[x] += std::max(excess, 0.0);
+                taken[x] += std::max(-excess, 0.0);
             }
         for (const LinkFamily& family : families_) {
             if (family.dx == 0) continue;
