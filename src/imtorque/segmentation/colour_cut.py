@@ -73,17 +73,27 @@ def colour_cut(levels: Sequence[Level], box: Box, start: BoolArray | None, hints
 
 def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolArray:
     """Return a figure that holds clicks, its outline cut once more within a few pixels of where it was."""
-    from scipy import ndimage
-
-    sure = ndimage.binary_erosion(figure, iterations=BAND, border_value=1)
+    sure = ~_spread(~figure)
     for click in clicks:
         sure[click] = True
-    may = ndimage.binary_dilation(figure | sure, iterations=BAND)
+    may = _spread(figure | sure)
     counts = word_counts(level.words[figure])
     top, left, bottom, right = bounding_box(may)
     window = Window(top, left, bottom - top, right - left)
     ground = ~may
     return _filled(level, window, _cut(level, window, counts, SHARP_LINK, (sure[window.slices], ground[window.slices])))
+
+
+def _spread(mask: BoolArray) -> BoolArray:
+    """Return what lies within a few steps to one of four neighbours of a mask."""
+    for _ in range(BAND):
+        grown = mask.copy()
+        grown[1:] |= mask[:-1]
+        grown[:-1] |= mask[1:]
+        grown[:, 1:] |= mask[:, :-1]
+        grown[:, :-1] |= mask[:, 1:]
+        mask = grown
+    return mask
 
 
 def _cut(level: Level, window: Window, counts: Reals, cost: float, sure: tuple[BoolArray, BoolArray]) -> BoolArray:
@@ -116,6 +126,8 @@ def _whole(at: float, most: int) -> int:
 def _discs(level: Level, window: Window, points: Sequence[Pixel], reach: float) -> BoolArray:
     """Return the pixels of a window within `reach` pixels of the first level from one of the points."""
     found = np.zeros((window.height, window.width), bool)
+    if not points:
+        return found
     y, x = np.arange(window.height)[:, None], np.arange(window.width)
     for point in points:
         row, column = (at / level.factor - start for at, start in zip(point, (window.top, window.left), strict=True))
