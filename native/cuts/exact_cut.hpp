@@ -125,21 +125,30 @@ CutCost cost_of_cut(const Flow& flow, const Problem& problem, const Steps& steps
     return found;
 }
 
+// No flow to begin with, and none to keep.
+struct NoStart {
+    void before(const Steps&) const {}
+    void after() const {}
+};
+
 // Leaves the cheapest cut in `flow` and returns its cost, to 1e-12 of it; infinite where no cut is finite. The cheapest
 // cut must not cost more than `limit`, unless no link is wider than that. Problem::arcs() calls back with (node,
 // direction, capacity forth, and back), Problem::terminals() with (node, what the source gives less what the sink
-// takes).
-template <class Flow, class Problem>
-double cheapest_cut(Flow& flow, const Problem& problem, double limit) {
+// takes). `start` is called before flow is pushed first, and after: it may let some flow beforehand, and see what
+// flows.
+template <class Flow, class Problem, class Start = NoStart>
+double cheapest_cut(Flow& flow, const Problem& problem, double limit, Start start = {}) {
     Steps steps(limit);
     flow.clear();
-    for (;;) {
+    for (bool first = true;; first = false) {
         check_interrupt();
         problem.arcs([&](std::int64_t node, int direction, double forth, double back) {
             flow.add_arc(node, direction, steps.link(forth), steps.link(back));
         });
         problem.terminals([&](std::int64_t node, double excess) { flow.add_terminal(node, steps.terminal(excess)); });
+        if (first) start.before(steps);
         flow.solve();
+        if (first) start.after();
         const CutCost found = cost_of_cut(flow, problem, steps);
         const double cost = found.cost.value();
         if (!std::isfinite(cost) || found.exact()) return cost;

@@ -56,6 +56,29 @@ class GridFlow {
     // Give more to the node (from the source) or, where negative, take more from it. No node has both.
     void add_terminal(std::int64_t node, Capacity excess) { terminal_[node] += excess; }
 
+    // Begin with a flow, any at all: what flows along arcs, each as far as it is wide, counts as given and taken by the
+    // nodes at their ends. Comes after all capacities, and changes no cut.
+    template <class Flows>
+    void begin_with(Flows flows) {
+        room_.assign(count_ + 1, 0);
+        flows([this](std::int64_t node, int direction, Capacity amount) {
+            const std::int64_t other = neighbour(node, direction);
+            Capacity& forth = residual_[node * kDirections + direction];
+            Capacity& back = residual_[other * kDirections + (direction ^ 1)];
+            amount = std::min(std::max(amount, -back), forth);
+            forth -= amount;
+            back += amount;
+            room_[node] -= amount;
+            room_[other] += amount;
+        });
+        for (std::int64_t i = 0; i < count_; ++i) terminal_[i] = limited_sum(terminal_[i], room_[i]);
+    }
+    // What flows along an arc that is as wide as the one back.
+    Capacity flowing(std::int64_t node, int direction) const {
+        const Capacity back = residual_[neighbour(node, direction) * kDirections + (direction ^ 1)];
+        return (back - residual_[node * kDirections + direction]) / 2;
+    }
+
     // Make 2^shift steps of one; what has been pushed stays. Residual capacities above `widest` become that.
     void refine(int shift, Capacity widest) {
         const Capacity most = shift < 62 ? widest >> shift : 0;
@@ -84,6 +107,12 @@ class GridFlow {
 
   private:
     static constexpr std::uint8_t kRoot = 8, kNone = 9;
+    static constexpr Capacity kMostGiven = (Capacity{1} << 62) - 1 + (Capacity{1} << 62) - (Capacity{1} << 10);
+
+    // More than all links of a node carry is as good as any more.
+    static Capacity limited_sum(Capacity one, Capacity other) {
+        return other > 0 ? std::min(one, kMostGiven - other) + other : std::max(one, -kMostGiven - other) + other;
+    }
 
     // One of the two trees. All its nodes nearer than `depth` have been scanned: no residual arc joins them to a node
     // outside the tree. `active` holds the nodes at `depth`, `next` those one further (some out of date: the label
@@ -354,7 +383,7 @@ class GridFlow {
     std::int64_t stride_, count_;
     std::int64_t offsets_[kDirections];
     std::vector<Capacity> residual_, terminal_;
-    std::vector<Capacity> room_;        // of a sweep: what a node may hand on
+    std::vector<Capacity> room_;        // of a sweep: what a node may hand on; at the start, what flows to it
     std::vector<std::int32_t> label_;   // distance to the source, minus the distance to the sink, 0 in neither tree
     std::vector<std::uint8_t> parent_;  // direction of the parent, kRoot or kNone
     std::vector<std::int32_t> loose_;

@@ -35,6 +35,13 @@ inline std::array<LinkFamily, 4> families_of(const GridLinks& links) {
              {links.down_left, 6, diagonals, columns, 1, 1, -1}}};
 }
 
+// How many links there are between four neighbours.
+inline std::int64_t straight_links(const GridLinks& links) {
+    const auto families = families_of(links);
+    return static_cast<std::int64_t>(families[0].rows) * families[0].columns +
+           static_cast<std::int64_t>(families[1].rows) * families[1].columns;
+}
+
 inline double largest_weight(const std::array<LinkFamily, 4>& families) {
     double top[4] = {};  // in turn, so that one comparison need not wait for another
     for (const LinkFamily& family : families) {

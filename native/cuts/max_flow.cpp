@@ -10,6 +10,23 @@
 namespace imtorque {
 namespace {
 
+// Steps of one size as steps of another, none so many that they would not fit.
+class Rescaled {
+  public:
+    Rescaled(std::int64_t to, std::int64_t from)
+        : up_(to > from ? static_cast<int>(std::min<std::int64_t>(to - from, kBits)) : 0),
+          down_(to < from ? static_cast<int>(std::min<std::int64_t>(from - to, kBits)) : 0),
+          most_((std::int64_t{1} << kBits) >> up_) {}
+    std::int64_t operator()(std::int64_t steps) const {
+        return std::min(std::max(steps, -most_), most_) * (std::int64_t{1} << up_) >> down_;
+    }
+
+  private:
+    static constexpr int kBits = 62;
+    int up_, down_;
+    std::int64_t most_;
+};
+
 template <int kDirections, bool kWrap>
 class GridCut {
   public:
@@ -20,8 +37,9 @@ class GridCut {
           sink_(sink),
           flow_(links.height, links.width) {}
 
-    double solve(std::uint8_t* mask) {
-        const double cost = cheapest_cut(flow_, *this, limit());
+    template <class Start = NoStart>
+    double solve(std::uint8_t* mask, Start start = {}) {
+        const double cost = cheapest_cut(flow_, *this, limit(), start);
         Sum total;
         total.add(cost);
         std::int64_t i = 0;
@@ -32,6 +50,32 @@ class GridCut {
             }
         return total.value();
     }
+
+    // Begins with a flow, and keeps what flows.
+    struct Going {
+        GridCut& cut;
+        const GridSteps* start;
+        GridSteps& flow;
+
+        void before(const Steps& steps) const {
+            if (start) {
+                const Rescaled rescaled(steps.shift(), start->shift);
+                cut.flow_.begin_with([&](auto let_flow) {
+                    const std::int64_t* amount = start->links;
+                    cut.arcs([&](std::int64_t node, int direction, double, double) {
+                        let_flow(node, direction, rescaled(*amount++));
+                    });
+                });
+            }
+            flow.shift = steps.shift();
+        }
+        void after() const {
+            std::int64_t* amount = flow.links;
+            cut.arcs([&](std::int64_t node, int direction, double, double) {
+                *amount++ = cut.flow_.flowing(node, direction);
+            });
+        }
+    };
 
     template <class Visit>
     void arcs(Visit visit) const {
@@ -117,6 +161,21 @@ double max_flow(const GridLinks& links, const double* source, const double* sink
                                : GridCut<8, false>(links, source, sink).solve(mask);
     return links.wrap_rows ? GridCut<4, true>(links, source, sink).solve(mask)
                            : GridCut<4, false>(links, source, sink).solve(mask);
+}
+
+template <bool kWrap>
+static void go_on(const GridLinks& links, const double* source, const double* sink, const GridSteps* start,
+                  GridSteps& flow, std::uint8_t* mask) {
+    GridCut<4, kWrap> cut(links, source, sink);
+    cut.solve(mask, typename GridCut<4, kWrap>::Going{cut, start, flow});
+}
+
+void max_flow_from(const GridLinks& links, const double* source, const double* sink, const GridSteps* start,
+                   GridSteps& flow, std::uint8_t* mask) {
+    if (links.wrap_rows)
+        go_on<true>(links, source, sink, start, flow, mask);
+    else
+        go_on<false>(links, source, sink, start, flow, mask);
 }
 
 }  // namespace imtorque

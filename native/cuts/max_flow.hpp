@@ -11,4 +11,16 @@ namespace imtorque {
 // cut costs, which is the flow. It is infinite where infinite links join an infinite source to an infinite sink.
 double max_flow(const GridLinks& links, const double* source, const double* sink, std::uint8_t* mask);
 
+// A flow between four neighbours in whole steps of 2^-shift: what flows along each link to the right, then down.
+struct GridSteps {
+    std::int64_t shift;
+    std::int64_t* links;
+};
+
+// The same between four neighbours, begun with the flow of a problem that is much alike: any gives the same mask, one
+// that is nearly the maximum gives it sooner. Nothing, where it is null. What flows in the end, or nearly so, comes to
+// `flow`, which may be where it came from.
+void max_flow_from(const GridLinks& links, const double* source, const double* sink, const GridSteps* start,
+                   GridSteps& flow, std::uint8_t* mask);
+
 }  // namespace imtorque

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cuts/flood.hpp"
-#include "cuts/max_flow.hpp"
 
 namespace imtorque {
 namespace {
@@ -54,7 +53,7 @@ void count_words(const WordWindow& window, const uint8_t* figure, const uint8_t*
 }
 
 void cut_words(const WordWindow& window, const WordLinks& links, const double* odds, const uint8_t* on,
-               const uint8_t* off, uint8_t* figure) {
+               const uint8_t* off, const GridSteps* start, GridSteps& flow, uint8_t* figure) {
     const int height = window.height, width = window.width;
     const std::size_t pixels = static_cast<std::size_t>(height) * width;
     const double* right = links.right + static_cast<std::ptrdiff_t>(links.top) * (links.width - 1) + links.left;
@@ -70,8 +69,8 @@ void cut_words(const WordWindow& window, const WordLinks& links, const double* o
     const auto across = links_within(right, links.width - 1, height, width - 1, links.cost);
     const auto along = links_within(down, links.width, height - 1, width, links.cost);
     std::vector<uint8_t> cut(pixels);
-    max_flow({height, width, across.data(), along.data(), nullptr, nullptr, false, false}, source.data(), sink.data(),
-             cut.data());
+    max_flow_from({height, width, across.data(), along.data(), nullptr, nullptr, false, false}, source.data(),
+                  sink.data(), start, flow, cut.data());
     flood(cut.data(), on, height, width, figure);
 }
 

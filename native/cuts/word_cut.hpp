@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cuts/max_flow.hpp"
+
 namespace imtorque {
 
 // A part of a picture of so many columns: `words` is that of its first pixel, and all the rest is ground.
@@ -25,8 +27,8 @@ void count_words(const WordWindow& window, const uint8_t* figure, const uint8_t*
 
 // Write 1 in the parts of the cheapest figure that hold a pixel that is `on`, else 0. By `odds` of its word a pixel is
 // rather figure, or where they are negative, rather ground; what is `on` is figure for sure, other pixels that are
-// `off` ground.
+// `off` ground. `start` and `flow` are those of max_flow_from.
 void cut_words(const WordWindow& window, const WordLinks& links, const double* odds, const uint8_t* on,
-               const uint8_t* off, uint8_t* figure);
+               const uint8_t* off, const GridSteps* start, GridSteps& flow, uint8_t* figure);
 
 }  // namespace imtorque

@@ -8,6 +8,7 @@ from scipy import ndimage
 
 import naive
 from imtorque import _native
+from imtorque.segmentation.graph_cut import NO_FLOW
 from strategies import shapes
 
 
@@ -148,8 +149,11 @@ def test_words_of_a_figure_are_counted_by_their_definition(problem):
 )
 def test_cuts_by_words_are_their_definition(problem, odds, cost):
     words, links, corner, (on, off, _) = problem
-    found = _native.cut_words(words, *links, *corner, odds, cost, on, off)
-    assert_array_equal(found, naive.cut_words(words, *links, *corner, odds, cost, on, off))
+    expected = naive.cut_words(words, *links, *corner, odds, cost, on, off)
+    _, flow = _native.cut_words(words, *links, *corner, -odds, cost, on, off, NO_FLOW)
+    for start in (NO_FLOW, flow):
+        found, _ = _native.cut_words(words, *links, *corner, odds, cost, on, off, start)
+        assert_array_equal(found, expected)
 
 
 def test_windows_that_do_not_fit_are_refused():
@@ -158,7 +162,7 @@ def test_windows_that_do_not_fit_are_refused():
         with pytest.raises(ValueError, match="window"):
             _native.count_words(words, *corner, mask, mask, mask, 2)
         with pytest.raises(ValueError, match="window"):
-            _native.cut_words(words, right, down, *corner, np.zeros(2), 1.0, mask, mask)
+            _native.cut_words(words, right, down, *corner, np.zeros(2), 1.0, mask, mask, NO_FLOW)
     with pytest.raises(ValueError, match="window"):
         _native.count_words(words, 0, 0, mask[:0], mask[:0], mask[:0], 2)
     with pytest.raises(ValueError, match="differ"):
@@ -167,8 +171,10 @@ def test_windows_that_do_not_fit_are_refused():
         with pytest.raises(ValueError, match="table"):
             _native.count_words(words, 0, 0, mask, mask, mask, count)
     with pytest.raises(ValueError, match="table"):
-        _native.cut_words(-words, right, down, 0, 0, np.zeros(2), 1.0, mask, mask)
+        _native.cut_words(-words, right, down, 0, 0, np.zeros(2), 1.0, mask, mask, NO_FLOW)
     with pytest.raises(ValueError, match="links"):
-        _native.cut_words(words, down, right, 0, 0, np.zeros(2), 1.0, mask, mask)
+        _native.cut_words(words, down, right, 0, 0, np.zeros(2), 1.0, mask, mask, NO_FLOW)
+    with pytest.raises(ValueError, match="flow"):
+        _native.cut_words(words, right, down, 0, 0, np.zeros(2), 1.0, mask, mask, np.zeros(4, np.int64))
     with pytest.raises(ValueError, match="empty"):
         _native.fill_holes(mask[:0])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
@@ -13,6 +14,7 @@ from scipy.sparse.csgraph import maximum_flow
 import naive
 from grid_problems import exactly, grids, wide
 from imtorque import grid_max_flow
+from imtorque.segmentation.graph_cut import NO_FLOW, cut_grid_from
 
 
 @given(grids())
@@ -41,6 +43,43 @@ def test_no_labelling_of_nine_pixels_is_cheaper(grid):
     listed = naive.grid_links(source.shape, **links)
     masks = (np.reshape(bits, source.shape) for bits in itertools.product([False, True], repeat=source.size))
     assert_allclose(flow, min(naive.cut_cost(mask, source, sink, listed) for mask in masks), rtol=1e-9, atol=1e-12)
+
+
+flow_steps = st.one_of(st.integers(-(2**63), 2**63 - 1), st.sampled_from([0, -(2**60), 2**60]))
+
+
+@given(grids(), st.booleans(), st.data())
+def test_the_cut_is_the_same_whatever_flow_it_starts_with(grid, ring, data):
+    source, sink, links = grid
+    right, down = links["right"][:, : source.shape[1] - 1], links["down"][: source.shape[0] - (not ring)]
+    if ring and len(down) < len(source):
+        down = np.concatenate([down, source[:1]])
+    plain = {"right": right, "down": down, "wrap": 0 if ring else None}
+    expected, _ = naive.minimum_cut(source, sink, naive.grid_links(source.shape, **plain))
+    _, flow = cut_grid_from(sink, source, right, down, NO_FLOW, wrap_rows=ring)  # of quite another problem
+    steps = data.draw(hnp.arrays(np.int64, len(flow) - 1, elements=flow_steps))
+    shift = data.draw(st.integers(-70, 70)) + int(flow[0])
+    for start in (NO_FLOW, flow, np.concatenate([flow[:1] + 1, flow[1:]]), np.array([shift, *steps], np.int64)):
+        assert_array_equal(cut_grid_from(source, sink, right, down, start, wrap_rows=ring)[0], expected)
+
+
+@given(grids(most=5, values=wide), st.data())
+def test_capacities_of_any_range_are_cut_the_same_from_any_flow(grid, data):
+    source, sink, links = grid
+    sink = np.where(np.isinf(source), 0.0, sink)
+    right, down = np.minimum(links["right"][:, : source.shape[1] - 1], 1e300), links["down"][: len(source) - 1]
+    down = np.minimum(down, 1e300)
+    mask, flow = cut_grid_from(source, sink, right, down, NO_FLOW)
+    steps = data.draw(hnp.arrays(np.int64, len(flow) - 1, elements=flow_steps))
+    for start in (flow, np.array([flow[0], *steps], np.int64)):
+        assert_array_equal(cut_grid_from(source, sink, right, down, start)[0], mask)
+
+
+@pytest.mark.parametrize("start", [[0], [0, 1, 1, 1, 1, 1], [2**40, 1, 1, 1, 1], [-(2**63), 1, 1, 1, 1]])
+def test_flows_of_other_grids_are_refused(start):
+    square = np.ones((2, 2))
+    with pytest.raises(ValueError, match="flow does not belong"):
+        cut_grid_from(square, square, square[:, :1], square[:1], np.array(start, np.int64))
 
 
 def scipy_flow(source, sink, links):

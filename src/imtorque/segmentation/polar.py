@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque._types import BoolArray, Float32Array, FloatArray, IntArray
-from imtorque.segmentation.graph_cut import cut_grid
+from imtorque.segmentation.graph_cut import Flow, cut_grid, cut_grid_from
 
 FAINT = 5 / 255  # edges up to this are none
 BORDER = 20 / 255  # strength that the image's border is given
@@ -46,7 +46,9 @@ def cut_polar(polar: FloatArray, outside: BoolArray, eta: float, k: float, radiu
     a circle. The last columns are ground, and cells outside of the image, which the cut would never gain by. Where a
     radius is expected, links along a row cost the more the further they are from it.
     """
-    return cut_links(polar_links(polar, eta, k), outside, eta, radius)
+    if polar.shape[1] == 1:
+        return np.ones(polar.shape, bool)
+    return cut_grid(*_capacities(polar_links(polar, eta, k), outside, eta, radius), wrap_rows=True)
 
 
 def polar_links(polar: FloatArray, eta: float, k: float) -> tuple[FloatArray, FloatArray]:
@@ -56,12 +58,19 @@ def polar_links(polar: FloatArray, eta: float, k: float) -> tuple[FloatArray, Fl
 
 
 def cut_links(
-    links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None = None
-) -> BoolArray:
-    """Return the figure that `cut_polar` does, from links that several cuts share."""
+    links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None, start: Flow
+) -> tuple[BoolArray, Flow]:
+    """Return the figure that `cut_polar` does, from links that several cuts share, and a flow to start another with."""
+    if outside.shape[1] == 1:
+        return np.ones(outside.shape, bool), start
+    return cut_grid_from(*_capacities(links, outside, eta, radius), start, wrap_rows=True)
+
+
+def _capacities(
+    links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return what holds cells to the figure and to the ground, and the links along a row and from row to row."""
     columns = outside.shape[1]
-    if columns == 1:
-        return np.ones(outside.shape, bool)
     across, along = links
     inner = 1
     if radius is not None:
@@ -72,7 +81,7 @@ def cut_links(
     ground[:, max(inner, columns - max(1, min(OUTER_COLUMNS, columns // 4))) :] = np.inf
     ground[:, :inner] = 0.0
     figure[:, :inner] = np.inf
-    return cut_grid(figure, ground, across, along, wrap_rows=True)
+    return figure, ground, across, along
 
 
 def outside_image(shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArray:
