@@ -7,6 +7,7 @@
 #include "cuts/max_flow.hpp"
 #include "cuts/nearest_seeds.hpp"
 #include "cuts/polar_edges.hpp"
+#include "cuts/spread.hpp"
 #include "cuts/word_cut.hpp"
 
 namespace imtorque {
@@ -243,6 +244,16 @@ void bind_cuts(nb::module_& m) {
             return reached;
         },
         "mask"_a, "seeds"_a);
+    m.def(
+        "spread",
+        [](In<uint8_t, 2> mask, int reach) {
+            if (reach < 0) throw std::invalid_argument("reach must not be negative");
+            auto wide = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
+            nb::gil_scoped_release release;
+            spread(mask.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)), reach, wide.data());
+            return wide;
+        },
+        "mask"_a, "reach"_a);
     m.def(
         "fill_holes",
         [](In<uint8_t, 2> mask) {

@@ -525,6 +525,9 @@ def flood(
     mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     seeds: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+def spread(
+    mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)], reach: int
+) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 def fill_holes(
     mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...

@@ -121,6 +121,19 @@ def test_holes_are_what_no_way_from_the_border_leads_to(mask):
     assert_array_equal(_native.fill_holes(mask.view(np.uint8)), ndimage.binary_fill_holes(mask))
 
 
+@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)), st.integers(0, 15))
+def test_a_mask_spreads_over_squares(mask, reach):
+    expected = ndimage.maximum_filter(mask, 2 * reach + 1, mode="constant")
+    assert_array_equal(_native.spread(mask.view(np.uint8), reach), expected)
+
+
+def test_a_mask_spreads_as_far_as_there_are_pixels():
+    mask = np.eye(3, 5, dtype=np.uint8)
+    assert_array_equal(_native.spread(mask, 2**31 - 1), 1)
+    with pytest.raises(ValueError, match="reach"):
+        _native.spread(mask, -1)
+
+
 @st.composite
 def worded_windows(draw):
     """Words of a small picture and their links, where a window begins in it, and three masks of the window's shape."""

@@ -116,10 +116,8 @@ def _looks(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
 
 def _ring(mask: BoolArray) -> BoolArray:
     """Return the pixels around a mask, as far as a part of its size."""
-    from scipy import ndimage
-
     reach = max(1, int(RING * math.sqrt(mask.sum())))
-    return np.asarray(ndimage.maximum_filter(mask, 2 * reach + 1, mode="constant") & ~mask)
+    return _native.spread(mask.view(np.uint8), reach).view(bool) & ~mask
 
 
 def _histograms(words: NDArray[np.int64], parts: BoolArray) -> FloatArray:

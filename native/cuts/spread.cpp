@@ -1,0 +1,52 @@
+// Along rows, then along columns, both ways: up to where the last pixel reaches, whatever the reach. Columns are taken
+// a row at a time. Twin: scipy.ndimage.maximum_filter in tests/native/test_figure_kernels.py.
+#include "cuts/spread.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "core/parallel.hpp"
+
+namespace imtorque {
+namespace {
+
+void spread_row(const uint8_t* mask, int width, int reach, uint8_t* wide) {
+    for (int x = 0, end = -1; x < width; ++x) {
+        end = mask[x] ? x + reach : end;
+        wide[x] = x <= end;
+    }
+    for (int x = width - 1, end = width; x >= 0; --x) {
+        end = mask[x] ? x - reach : end;
+        wide[x] |= x >= end;
+    }
+}
+
+}  // namespace
+
+void spread(const uint8_t* mask, int height, int width, int reach, uint8_t* wide) {
+    reach = std::min(reach, std::max(height, width));
+    const auto row = [=](auto* plane, int y) { return plane + static_cast<std::ptrdiff_t>(y) * width; };
+    std::vector<uint8_t> along(static_cast<std::size_t>(height) * width);
+    std::vector<int> end(width, -1);
+    for (int y = 0; y < height; ++y) {
+        check_interrupt();
+        uint8_t *own = row(along.data(), y), *to = row(wide, y);
+        spread_row(row(mask, y), width, reach, own);
+        for (int x = 0; x < width; ++x) {
+            end[x] = own[x] ? y + reach : end[x];
+            to[x] = y <= end[x];
+        }
+    }
+    std::fill(end.begin(), end.end(), height);
+    for (int y = height - 1; y >= 0; --y) {
+        const uint8_t* own = row(along.data(), y);
+        uint8_t* to = row(wide, y);
+        for (int x = 0; x < width; ++x) {
+            end[x] = own[x] ? y - reach : end[x];
+            to[x] |= y >= end[x];
+        }
+    }
+}
+
+}  // namespace imtorque
