@@ -33,34 +33,13 @@ GridLinks links_of(size_t height, size_t width, const In<double, 2>& right, cons
             down_right.data(),        down_left.data(),        diagonal,     wrap_rows};
 }
 
-// The flow a cut begins with and the one it leaves, as Python holds them: the shift, then the steps of each link. An
-// empty array is no flow.
-class Flows {
-  public:
-    Flows(const In<int64_t, 1>& start, int64_t links) : flow_(make<int64_t, 1>({static_cast<size_t>(1 + links)})) {
-        constexpr int64_t kFarthest = 1 << 20;  // shifts of doubles are nearer to zero
-        if (start.size() > 0) {
-            if (static_cast<int64_t>(start.size()) != 1 + links || start.data()[0] < -kFarthest ||
-                start.data()[0] > kFarthest)
-                throw std::invalid_argument("the flow does not belong to the grid");
-            std::copy_n(start.data(), start.size(), flow_.data());
-            start_ = {flow_.data()[0], flow_.data() + 1};
-            begins_ = true;
-        }
-        steps_ = {0, flow_.data() + 1};
-    }
-    const GridSteps* start() const { return begins_ ? &start_ : nullptr; }
-    GridSteps& steps() { return steps_; }
-    Out<int64_t, 1> flow() {
-        flow_.data()[0] = steps_.shift;
-        return flow_;
-    }
-
-  private:
-    Out<int64_t, 1> flow_;
-    GridSteps start_{}, steps_{};
-    bool begins_ = false;
-};
+// A flow as Python holds it, which the kernels change in place: the shift, then the steps of so many links.
+GridSteps steps_of(const InOut<int64_t, 1>& flow, int64_t links) {
+    constexpr int64_t kFarthest = 1 << 20;  // shifts of doubles are nearer to zero
+    if (static_cast<int64_t>(flow.size()) != 1 + links || flow.data()[0] < -kFarthest || flow.data()[0] > kFarthest)
+        throw std::invalid_argument("the flow does not belong to the grid");
+    return {flow.data()[0], flow.data() + 1};
+}
 
 void bind_grid_cuts(nb::module_& m) {
     m.def(
@@ -83,20 +62,19 @@ void bind_grid_cuts(nb::module_& m) {
     m.def(
         "max_flow_from",
         [](In<double, 2> source, In<double, 2> sink, In<double, 2> right, In<double, 2> down, bool wrap_rows,
-           In<int64_t, 1> start) {
+           InOut<int64_t, 1> flow) {
             const size_t height = source.shape(0), width = source.shape(1);
             if (sink.shape(0) != height || sink.shape(1) != width)
                 throw std::invalid_argument("source and sink differ in shape");
             const GridLinks links = links_of(height, width, right, down, right, right, false, wrap_rows);
-            Flows flows(start, straight_links(links));
+            GridSteps steps = steps_of(flow, straight_links(links));
             auto mask = make<uint8_t, 2>({height, width});
-            {
-                nb::gil_scoped_release release;
-                max_flow_from(links, source.data(), sink.data(), flows.start(), flows.steps(), mask.data());
-            }
-            return std::make_tuple(mask, flows.flow());
+            nb::gil_scoped_release release;
+            max_flow_from(links, source.data(), sink.data(), steps, mask.data());
+            flow.data()[0] = steps.shift;
+            return mask;
         },
-        "source"_a, "sink"_a, "right"_a, "down"_a, "wrap_rows"_a, "start"_a);
+        "source"_a, "sink"_a, "right"_a, "down"_a, "wrap_rows"_a, "flow"_a);
     m.def(
         "alpha_expansion",
         [](In<double, 3> unary, In<double, 2> right, In<double, 2> down, In<double, 2> down_right,
@@ -191,7 +169,7 @@ void bind_word_cuts(nb::module_& m) {
     m.def(
         "cut_words",
         [](In<int64_t, 2> words, In<double, 2> right, In<double, 2> down, int64_t top, int64_t left, In<double, 1> odds,
-           double cost, In<uint8_t, 2> on, In<uint8_t, 2> off, In<int64_t, 1> start) {
+           double cost, In<uint8_t, 2> on, In<uint8_t, 2> off, InOut<int64_t, 1> flow) {
             const WordWindow window = window_of(words, top, left, {on, off}, odds.size());
             const size_t height = words.shape(0), width = words.shape(1);
             const GridLinks whole = links_of(height, width, right, down, right, right, false, false);
@@ -199,16 +177,13 @@ void bind_word_cuts(nb::module_& m) {
                                   whole.height,          whole.width, static_cast<int>(top),
                                   static_cast<int>(left)};
             auto figure = make<uint8_t, 2>({on.shape(0), on.shape(1)});
-            const int64_t height_within = window.height, width_within = window.width;
-            Flows flows(start, height_within * (width_within - 1) + (height_within - 1) * width_within);
-            {
-                nb::gil_scoped_release release;
-                cut_words(window, links, odds.data(), on.data(), off.data(), flows.start(), flows.steps(),
-                          figure.data());
-            }
-            return std::make_tuple(figure, flows.flow());
+            GridSteps steps = steps_of(flow, straight_links(whole));
+            nb::gil_scoped_release release;
+            cut_words(window, links, odds.data(), on.data(), off.data(), steps, figure.data());
+            flow.data()[0] = steps.shift;
+            return figure;
         },
-        "words"_a, "right"_a, "down"_a, "top"_a, "left"_a, "odds"_a, "cost"_a, "on"_a, "off"_a, "start"_a);
+        "words"_a, "right"_a, "down"_a, "top"_a, "left"_a, "odds"_a, "cost"_a, "on"_a, "off"_a, "flow"_a);
 }
 
 }  // namespace

@@ -54,19 +54,16 @@ class GridCut {
     // Begins with a flow, and keeps what flows.
     struct Going {
         GridCut& cut;
-        const GridSteps* start;
         GridSteps& flow;
 
         void before(const Steps& steps) const {
-            if (start) {
-                const Rescaled rescaled(steps.shift(), start->shift);
-                cut.flow_.begin_with([&](auto let_flow) {
-                    const std::int64_t* amount = start->links;
-                    cut.arcs([&](std::int64_t node, int direction, double, double) {
-                        let_flow(node, direction, rescaled(*amount++));
-                    });
+            const Rescaled rescaled(steps.shift(), flow.shift);
+            cut.flow_.begin_with([&](auto let_flow) {
+                const std::int64_t* amount = flow.links;
+                cut.arcs([&](std::int64_t node, int direction, double, double) {
+                    let_flow(node, direction, rescaled(*amount++));
                 });
-            }
+            });
             flow.shift = steps.shift();
         }
         void after() const {
@@ -163,19 +160,13 @@ double max_flow(const GridLinks& links, const double* source, const double* sink
                            : GridCut<4, false>(links, source, sink).solve(mask);
 }
 
-template <bool kWrap>
-static void go_on(const GridLinks& links, const double* source, const double* sink, const GridSteps* start,
-                  GridSteps& flow, std::uint8_t* mask) {
-    GridCut<4, kWrap> cut(links, source, sink);
-    cut.solve(mask, typename GridCut<4, kWrap>::Going{cut, start, flow});
-}
-
-void max_flow_from(const GridLinks& links, const double* source, const double* sink, const GridSteps* start,
-                   GridSteps& flow, std::uint8_t* mask) {
+void max_flow_from(const GridLinks& links, const double* source, const double* sink, GridSteps& flow,
+                   std::uint8_t* mask) {
+    const auto solve = [&](auto cut) { cut.solve(mask, typename decltype(cut)::Going{cut, flow}); };
     if (links.wrap_rows)
-        go_on<true>(links, source, sink, start, flow, mask);
+        solve(GridCut<4, true>(links, source, sink));
     else
-        go_on<false>(links, source, sink, start, flow, mask);
+        solve(GridCut<4, false>(links, source, sink));
 }
 
 }  // namespace imtorque

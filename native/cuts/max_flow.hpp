@@ -18,9 +18,8 @@ struct GridSteps {
 };
 
 // The same between four neighbours, begun with the flow of a problem that is much alike: any gives the same mask, one
-// that is nearly the maximum gives it sooner. Nothing, where it is null. What flows in the end, or nearly so, comes to
-// `flow`, which may be where it came from.
-void max_flow_from(const GridLinks& links, const double* source, const double* sink, const GridSteps* start,
-                   GridSteps& flow, std::uint8_t* mask);
+// that is nearly the maximum gives it sooner. What flows in the end, or nearly so, takes its place.
+void max_flow_from(const GridLinks& links, const double* source, const double* sink, GridSteps& flow,
+                   std::uint8_t* mask);
 
 }  // namespace imtorque

@@ -41,6 +41,24 @@ std::vector<double> taken_around(const WordWindow& window, const WordLinks& link
     return taken;
 }
 
+// Call back with the flow along each row of the window's links, to the right and then down, and their number.
+template <class Visit>
+void visit_rows(const WordWindow& window, const WordLinks& links, const GridSteps& flow, Visit visit) {
+    const std::ptrdiff_t across = links.width - 1, along = links.width;
+    int64_t* right = flow.links + links.top * across + links.left;
+    int64_t* down = flow.links + links.height * across + links.top * along + links.left;
+    for (int y = 0; y < window.height; ++y) visit(right + y * across, window.width - 1);
+    for (int y = 0; y < window.height - 1; ++y) visit(down + y * along, window.width);
+}
+
+std::vector<int64_t> flow_within(const WordWindow& window, const WordLinks& links, const GridSteps& flow) {
+    std::vector<int64_t> found;
+    found.reserve(2 * static_cast<std::size_t>(window.height) * window.width);
+    visit_rows(window, links, flow,
+               [&](const int64_t* all, int count) { found.insert(found.end(), all, all + count); });
+    return found;
+}
+
 }  // namespace
 
 void count_words(const WordWindow& window, const uint8_t* figure, const uint8_t* on, const uint8_t* off,
@@ -53,7 +71,7 @@ void count_words(const WordWindow& window, const uint8_t* figure, const uint8_t*
 }
 
 void cut_words(const WordWindow& window, const WordLinks& links, const double* odds, const uint8_t* on,
-               const uint8_t* off, const GridSteps* start, GridSteps& flow, uint8_t* figure) {
+               const uint8_t* off, GridSteps& flow, uint8_t* figure) {
     const int height = window.height, width = window.width;
     const std::size_t pixels = static_cast<std::size_t>(height) * width;
     const double* right = links.right + static_cast<std::ptrdiff_t>(links.top) * (links.width - 1) + links.left;
@@ -68,9 +86,16 @@ void cut_words(const WordWindow& window, const WordLinks& links, const double* o
         }
     const auto across = links_within(right, links.width - 1, height, width - 1, links.cost);
     const auto along = links_within(down, links.width, height - 1, width, links.cost);
+    std::vector<int64_t> steps = flow_within(window, links, flow);
+    GridSteps own{flow.shift, steps.data()};
     std::vector<uint8_t> cut(pixels);
     max_flow_from({height, width, across.data(), along.data(), nullptr, nullptr, false, false}, source.data(),
-                  sink.data(), start, flow, cut.data());
+                  sink.data(), own, cut.data());
+    flow.shift = own.shift;  // what is left elsewhere may now be in other steps, and is no worse than any
+    visit_rows(window, links, flow, [&](int64_t* all, int count) {
+        std::copy_n(own.links, count, all);
+        own.links += count;
+    });
     flood(cut.data(), on, height, width, figure);
 }
 

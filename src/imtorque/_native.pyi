@@ -460,10 +460,8 @@ def max_flow_from(
     right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     wrap_rows: bool,
-    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
-]: ...
+    flow: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 def alpha_expansion(
     unary: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -508,10 +506,8 @@ def cut_words(
     cost: float,
     on: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     off: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]
-]: ...
+    flow: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 def polar_edges(
     strength: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     dx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],

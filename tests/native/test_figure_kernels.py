@@ -8,7 +8,7 @@ from scipy import ndimage
 
 import naive
 from imtorque import _native
-from imtorque.segmentation.graph_cut import NO_FLOW
+from imtorque.segmentation.graph_cut import no_flow
 from strategies import shapes
 
 
@@ -163,19 +163,23 @@ def test_words_of_a_figure_are_counted_by_their_definition(problem):
 def test_cuts_by_words_are_their_definition(problem, odds, cost):
     words, links, corner, (on, off, _) = problem
     expected = naive.cut_words(words, *links, *corner, odds, cost, on, off)
-    _, flow = _native.cut_words(words, *links, *corner, -odds, cost, on, off, NO_FLOW)
-    for start in (NO_FLOW, flow):
-        found, _ = _native.cut_words(words, *links, *corner, odds, cost, on, off, start)
-        assert_array_equal(found, expected)
+    flow = no_flow(*links)
+    for own in (-odds, odds, odds):  # each begins with what flowed in the cut before
+        found = _native.cut_words(words, *links, *corner, own, cost, on, off, flow)
+    assert_array_equal(found, expected)
+    whole = np.ones(words.shape, np.uint8)
+    _native.cut_words(words, *links, 0, 0, odds, 2 * cost, 0 * whole, whole, flow)  # another window
+    assert_array_equal(_native.cut_words(words, *links, *corner, odds, cost, on, off, flow), expected)
 
 
 def test_windows_that_do_not_fit_are_refused():
     words, right, down, mask = np.ones((3, 4), np.int64), np.ones((3, 3)), np.ones((2, 4)), np.ones((2, 2), np.uint8)
+    flow = no_flow(right, down)
     for corner in ((-1, 0), (2, 0), (0, 3), (2**40, 0), (0, -(2**40))):
         with pytest.raises(ValueError, match="window"):
             _native.count_words(words, *corner, mask, mask, mask, 2)
         with pytest.raises(ValueError, match="window"):
-            _native.cut_words(words, right, down, *corner, np.zeros(2), 1.0, mask, mask, NO_FLOW)
+            _native.cut_words(words, right, down, *corner, np.zeros(2), 1.0, mask, mask, flow)
     with pytest.raises(ValueError, match="window"):
         _native.count_words(words, 0, 0, mask[:0], mask[:0], mask[:0], 2)
     with pytest.raises(ValueError, match="differ"):
@@ -184,9 +188,9 @@ def test_windows_that_do_not_fit_are_refused():
         with pytest.raises(ValueError, match="table"):
             _native.count_words(words, 0, 0, mask, mask, mask, count)
     with pytest.raises(ValueError, match="table"):
-        _native.cut_words(-words, right, down, 0, 0, np.zeros(2), 1.0, mask, mask, NO_FLOW)
+        _native.cut_words(-words, right, down, 0, 0, np.zeros(2), 1.0, mask, mask, flow)
     with pytest.raises(ValueError, match="links"):
-        _native.cut_words(words, down, right, 0, 0, np.zeros(2), 1.0, mask, mask, NO_FLOW)
+        _native.cut_words(words, down, right, 0, 0, np.zeros(2), 1.0, mask, mask, flow)
     with pytest.raises(ValueError, match="flow"):
         _native.cut_words(words, right, down, 0, 0, np.zeros(2), 1.0, mask, mask, np.zeros(4, np.int64))
     with pytest.raises(ValueError, match="empty"):

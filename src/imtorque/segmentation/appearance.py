@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from imtorque._types import FloatArray, IntArray, Planes
 from imtorque.resizing import shrunk
 from imtorque.segmentation.colour_models import BINS, Bins
+from imtorque.segmentation.graph_cut import Flow, no_flow
 from imtorque.segmentation.likeness import texture
 
 Reals = NDArray[np.float64]
@@ -43,6 +44,11 @@ class Level:
     def counts(self) -> Reals:
         """How often each word occurs."""
         return word_counts(self.words)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """What flowed in the last cuts of the level: the next begins with it, and changes it."""
+        return no_flow(self.right, self.down)
 
 
 def appearance(lab: Planes) -> tuple[Level, Level]:

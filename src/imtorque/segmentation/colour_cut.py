@@ -17,7 +17,6 @@ from imtorque import _native
 from imtorque._types import BoolArray
 from imtorque.segmentation.appearance import WORDS, Level, Reals, word_counts, word_odds
 from imtorque.segmentation.fixated_boxes import Box, bounding_box
-from imtorque.segmentation.graph_cut import NO_FLOW, Flow
 
 Pixel = tuple[int, int]
 ROUNDS = 2  # of models and cuts
@@ -65,10 +64,10 @@ def colour_cut(levels: Sequence[Level], box: Box, start: BoolArray | None, hints
     else:
         repeats = levels[-1].factor // level.factor
         figure = start.repeat(repeats, axis=0).repeat(repeats, axis=1)[window.slices]
-    corner, flow = (window.top, window.left), NO_FLOW
+    corner = window.top, window.left
     for _ in range(ROUNDS):
         counts = _native.count_words(level.words, *corner, _bytes(figure), _bytes(on), _bytes(off), WORDS)
-        figure, flow = _cut(level, window, counts, LINK, (on, off), flow)
+        figure = _cut(level, window, counts, LINK, (on, off))
     return _filled(level, window, figure)
 
 
@@ -82,8 +81,7 @@ def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolA
     top, left, bottom, right = bounding_box(may)
     window = Window(top, left, bottom - top, right - left)
     ground = ~may
-    cut, _ = _cut(level, window, counts, SHARP_LINK, (sure[window.slices], ground[window.slices]))
-    return _filled(level, window, cut)
+    return _filled(level, window, _cut(level, window, counts, SHARP_LINK, (sure[window.slices], ground[window.slices])))
 
 
 def _spread(mask: BoolArray) -> BoolArray:
@@ -98,23 +96,12 @@ def _spread(mask: BoolArray) -> BoolArray:
     return mask
 
 
-def _cut(
-    level: Level,
-    window: Window,
-    counts: Reals,
-    cost: float,
-    sure: tuple[BoolArray, BoolArray],
-    start: Flow = NO_FLOW,
-) -> tuple[BoolArray, Flow]:
-    """Return the parts of the cheapest figure that hold a click, from the counts of words in the figure so far.
-
-    The flow, as that of `cut_grid_from`, may start the next round.
-    """
+def _cut(level: Level, window: Window, counts: Reals, cost: float, sure: tuple[BoolArray, BoolArray]) -> BoolArray:
+    """Return the parts of the cheapest figure that hold a click, from the counts of words in the figure so far."""
     odds: Reals = np.clip(word_odds(counts, level.counts - counts), -LARGEST_ODDS, LARGEST_ODDS)
     picture, corner = (level.words, level.right, level.down), (window.top, window.left)
     on, off = map(_bytes, sure)
-    cut, flow = _native.cut_words(*picture, *corner, odds, cost, on, off, start)
-    return cut.view(bool), flow
+    return _native.cut_words(*picture, *corner, odds, cost, on, off, level.flow).view(bool)
 
 
 def _window(level: Level, box: Box, hints: Hints) -> Window:

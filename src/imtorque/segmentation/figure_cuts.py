@@ -16,7 +16,7 @@ from imtorque.segmentation.appearance import Level, appearance
 from imtorque.segmentation.colour_cut import Hints, colour_cut
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.fixated_boxes import Box, bounding_box, centred_box, enlarged, fixated_box, torque_boxes
-from imtorque.segmentation.graph_cut import NO_FLOW
+from imtorque.segmentation.graph_cut import no_flow
 from imtorque.segmentation.polar import cut_links, outside_image, polar_edge_map, polar_links, polar_places
 
 WORKING_SIDE = 200  # pixels of the longer side at most: outlines are followed there
@@ -93,12 +93,11 @@ def polar_starts(view: View) -> dict[str, BoolArray]:
     rows = (360 // DEGREES, DEGREES, -1)
     polar, outside = polar.reshape(rows).max(axis=1), np.asarray(outside.reshape(rows).all(axis=1))
     free, sized = polar_links(polar, *FREE_COSTS), polar_links(polar, *SIZED_COSTS)
-    cuts = {}
-    cuts["polar"], flow = cut_links(free, outside, FREE_COSTS[0], None, NO_FLOW)
+    flow = no_flow(*free)
+    cuts = {"polar": cut_links(free, outside, FREE_COSTS[0], None, flow)}
     root = math.sqrt(view.shape[0] * view.shape[1])
     for size in POLAR_SIZES:
-        radius = RADIUS_OF_SIZE * (size * root)
-        cuts[f"polar-{size}"], flow = cut_links(sized, outside, SIZED_COSTS[0], radius, flow)
+        cuts[f"polar-{size}"] = cut_links(sized, outside, SIZED_COSTS[0], RADIUS_OF_SIZE * (size * root), flow)
     y, x = (np.arange(side) - at for side, at in zip(view.shape, view.fixation, strict=True))
     row, column = polar_places(y[:, None], x, polar.shape[1])
     place = row // DEGREES * polar.shape[1] + column

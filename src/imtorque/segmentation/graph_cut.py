@@ -97,10 +97,6 @@ def grid_max_flow(
     return (np.ascontiguousarray(cut.T) if wrap == 1 else cut), flow
 
 
-NO_FLOW = np.zeros(0, np.int64)
-"""To begin a cut with, where there was none before it."""
-
-
 def cut_grid(
     source: FloatArray, sink: FloatArray, right: FloatArray, down: FloatArray, *, wrap_rows: bool = False
 ) -> BoolArray:
@@ -111,18 +107,16 @@ def cut_grid(
 
 
 def cut_grid_from(
-    source: FloatArray,
-    sink: FloatArray,
-    right: FloatArray,
-    down: FloatArray,
-    start: Flow,
-    *,
-    wrap_rows: bool = False,
-) -> tuple[BoolArray, Flow]:
-    """Return the same and a flow, which may start a cut of the same shape.
+    source: FloatArray, sink: FloatArray, right: FloatArray, down: FloatArray, flow: Flow, *, wrap_rows: bool = False
+) -> BoolArray:
+    """Return the same, begun with the flow of another cut, whose place this cut's takes.
 
     Where capacities are much alike, that takes less time; the mask is the same with any.
     """
     give, take, across, along = (np.ascontiguousarray(plane, np.float64) for plane in (source, sink, right, down))
-    mask, flow = _native.max_flow_from(give, take, across, along, wrap_rows, start)
-    return mask.view(bool), flow
+    return _native.max_flow_from(give, take, across, along, wrap_rows, flow).view(bool)
+
+
+def no_flow(right: FloatArray, down: FloatArray) -> Flow:
+    """Return what to begin with between pixels that have these links, where there was no cut before."""
+    return np.zeros(1 + right.size + down.size, np.int64)

@@ -58,12 +58,12 @@ def polar_links(polar: FloatArray, eta: float, k: float) -> tuple[FloatArray, Fl
 
 
 def cut_links(
-    links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None, start: Flow
-) -> tuple[BoolArray, Flow]:
-    """Return the figure that `cut_polar` does, from links that several cuts share, and a flow to start another with."""
+    links: tuple[FloatArray, FloatArray], outside: BoolArray, eta: float, radius: float | None, flow: Flow
+) -> BoolArray:
+    """Return the figure that `cut_polar` does, from links that several cuts share, as `cut_grid_from` does."""
     if outside.shape[1] == 1:
-        return np.ones(outside.shape, bool), start
-    return cut_grid_from(*_capacities(links, outside, eta, radius), start, wrap_rows=True)
+        return np.ones(outside.shape, bool)
+    return cut_grid_from(*_capacities(links, outside, eta, radius), flow, wrap_rows=True)
 
 
 def _capacities(
