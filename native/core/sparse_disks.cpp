@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "core/disk_arcs.hpp"
 #include "core/free_tables.hpp"
 #include "core/parallel.hpp"
+#include "core/survey.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
@@ -88,6 +90,13 @@ IMTORQUE_INLINE void sum_up(const Cells<Part>& cells, int width) {
     }
 }
 
+// Numbers of two vectors, a's counted first. They are moved as floats: gcc has quicker instructions for those.
+template <class Uint, int... kPlaces>
+IMTORQUE_INLINE Lanes<Uint> pick(const Lanes<Uint>& a, const Lanes<Uint>& b) {
+    using Real = std::conditional_t<sizeof(Uint) == sizeof(float), float, double>;
+    return (Lanes<Uint>)__builtin_shufflevector((Lanes<Real>)a, (Lanes<Real>)b, kPlaces...);
+}
+
 // What a force adds to twice the moment: S and T.
 template <class Number>
 struct TorqueSums {
@@ -130,19 +139,21 @@ struct TorqueSums {
         const auto [columns, margin, begins, ends, radius] = cells;
         const Into own = into;  // in registers
         Part before = sum_before(cells);
-        Lanes<Uint> carry = {}, lever = {1, 0, 1, Uint(-1), 1, Uint(-2), 1, Uint(-3)};
+        Lanes<Uint> carry = {}, at = {0, 1, 4, 5, 2, 3, 6, 7};
         for (int i = 0; i < kLanes; ++i) carry[i] = before.sums[i % 2];
         const float norm = patch.norm;
         int x = 0;
         for (; x + kLanes <= width; x += kLanes) {
             Lanes<Uint> first, second;
-            turn_four(columns + x, begins + x, ends + x, carry, lever, first);
-            turn_four(columns + x + 4, begins + x + 4, ends + x + 4, carry, lever, second);
-            // Within halves of a vector first, which is quicker.
-            const Lanes<Uint> moments = __builtin_shufflevector(first, second, 0, 2, 8, 10, 4, 6, 12, 14) +
-                                        __builtin_shufflevector(first, second, 1, 3, 9, 11, 5, 7, 13, 15);
+            sum_four(columns + x, begins + x, ends + x, carry, first);
+            sum_four(columns + x + 4, begins + x + 4, ends + x + 4, carry, second);
+            // Within halves of a vector first, which is quicker: columns come as in `at`.
+            const Lanes<Uint> s = pick<Uint, 0, 2, 8, 10, 4, 6, 12, 14>(first, second),
+                              t = pick<Uint, 1, 3, 9, 11, 5, 7, 13, 15>(first, second);
+            const Lanes<Uint> moments = s - at * t;
+            at += kLanes;
             Lanes<float> torque;
-            Number::to_floats(__builtin_shufflevector(moments, moments, 0, 1, 4, 5, 2, 3, 6, 7), torque);
+            Number::to_floats(pick<Uint, 0, 1, 4, 5, 2, 3, 6, 7>(moments, moments), torque);
             torque *= norm;
             own.put(x, torque);
         }
@@ -156,22 +167,22 @@ struct TorqueSums {
         std::fill(columns + width, columns + width + margin + 1, Part{});
     }
 
-    // S and -x T of four columns, side by side; their cells are zero after it, carry and levers those of the next four.
-    static IMTORQUE_INLINE void turn_four(Part* columns, const Part* begins, const Part* ends, Lanes<Uint>& carry,
-                                          Lanes<Uint>& lever, Lanes<Uint>& turned) {
-        const Lanes<Uint> zero = {}, on = {0, Uint(-4), 0, Uint(-4), 0, Uint(-4), 0, Uint(-4)};
+    // S and T of four columns, side by side; their cells are zero after it, and carry is what the next four begin with.
+    static IMTORQUE_INLINE void sum_four(Part* columns, const Part* begins, const Part* ends, Lanes<Uint>& carry,
+                                         Lanes<Uint>& sums) {
+        const Lanes<Uint> zero = {};
         Uint* cells = reinterpret_cast<Uint*>(columns);  // a vector's memory is that of its elements
-        Lanes<Uint> sums, begin, end;
+        Lanes<Uint> begin, end;
         load(cells, sums);
         load(reinterpret_cast<const Uint*>(begins), begin);
         load(reinterpret_cast<const Uint*>(ends), end);
         store(zero, cells);
         sums += begin - end;
-        sums += __builtin_shufflevector(sums, zero, 8, 8, 0, 1, 8, 8, 4, 5);
-        sums += __builtin_shufflevector(sums, zero, 8, 8, 8, 8, 2, 3, 2, 3);
-        turned = (sums + carry) * lever;
-        carry += __builtin_shufflevector(sums, sums, 6, 7, 6, 7, 6, 7, 6, 7);
-        lever += on;
+        sums += pick<Uint, 8, 9, 0, 1, 12, 13, 4, 5>(sums, zero);
+        sums += pick<Uint, 8, 9, 10, 11, 2, 3, 2, 3>(sums, zero);
+        const Lanes<Uint> all = pick<Uint, 6, 7, 6, 7, 6, 7, 6, 7>(sums, sums);  // does not wait for the carry
+        sums += carry;
+        carry += all;
     }
 };
 
@@ -233,11 +244,12 @@ template <class Sums>
 std::optional<Forces<Sums>> list_forces(const Field& field, int first, int last, double most) {
     const float steps = static_cast<float>(field.steps);
     Forces<Sums> forces{first, {0}, {}};
+    std::vector<int> places(static_cast<size_t>(field.width) + 1);
     for (int y = first; y < last; ++y) {
-        const ptrdiff_t at = static_cast<ptrdiff_t>(y) * field.width;
-        for (int x = 0; x < field.width; ++x)
-            if (field.fx[at + x] != 0 || field.fy[at + x] != 0)
-                forces.list.add(x, field.fx[at + x], field.fy[at + x], steps);
+        const size_t at = static_cast<size_t>(y) * field.width;
+        const float *fx = field.fx + at, *fy = field.fy + at;
+        const int count = find_places(fx, fy, field.width, places.data());
+        for (int i = 0; i < count; ++i) forces.list.add(places[i], fx[places[i]], fy[places[i]], steps);
         if (static_cast<double>(forces.list.x.size()) > most) return std::nullopt;
         forces.starts.push_back(forces.list.x.size());
     }
@@ -247,19 +259,18 @@ std::optional<Forces<Sums>> list_forces(const Field& field, int first, int last,
 template <class Part>
 struct Near {  // the forces around a row, by their distance in rows: those k rows off begin at starts[k]
     std::vector<size_t> starts;
-    std::unique_ptr<int[]> x;
-    std::unique_ptr<Part[]> parts;
+    std::vector<int> x;  // as long as any row before needed, like the parts
+    std::vector<Part> parts;
 };
 
 // Those of row y + k, put in from place `at` on; returns where they end.
 template <class Sums>
-IMTORQUE_INLINE size_t add_near(const Forces<Sums>& forces, int y, int k, size_t at,
-                                const Near<typename Sums::Part>& near) {
+IMTORQUE_INLINE size_t add_near(const Forces<Sums>& forces, int y, int k, size_t at, Near<typename Sums::Part>& near) {
     const int row = y + k - forces.first;
     if (row < 0 || row + 1 >= static_cast<int>(forces.starts.size())) return at;
     const size_t from = forces.starts[row], count = forces.starts[row + 1] - from;
-    std::copy_n(forces.list.x.data() + from, count, near.x.get() + at);
-    forces.list.set(from, count, k, near.parts.get() + at);
+    std::copy_n(forces.list.x.data() + from, count, near.x.data() + at);
+    forces.list.set(from, count, k, near.parts.data() + at);
     return at + count;
 }
 
@@ -275,13 +286,15 @@ IMTORQUE_DISPATCH(template <class Sums> static, fill_near,
                   (forces, y, reach, near))
 
 template <class Sums>
-Near<typename Sums::Part> list_near(const Forces<Sums>& forces, int y, int reach) {
-    using Part = typename Sums::Part;
+void list_near(const Forces<Sums>& forces, int y, int reach, Near<typename Sums::Part>& near) {
     const int rows = static_cast<int>(forces.starts.size()) - 1, middle = y - forces.first;
     const size_t count = forces.starts[std::min(middle + reach + 1, rows)] - forces.starts[std::max(middle - reach, 0)];
-    Near<Part> near{{0}, std::unique_ptr<int[]>(new int[count]), std::unique_ptr<Part[]>(new Part[count])};
+    if (count > near.x.size()) {
+        near.x.resize(count);
+        near.parts.resize(count);
+    }
+    near.starts.assign(1, 0);
     fill_near<Sums>(forces, y, reach, near);
-    return near;
 }
 
 // Some disks of increasing radius whose rows are made together. What changes between the columns of a disk's row, but
@@ -328,8 +341,8 @@ template <int kDisks, class Part>
 IMTORQUE_INLINE void add_row(const Near<Part>& near, size_t from, size_t to, const ptrdiff_t* runs, Part* cells) {
     ptrdiff_t own[2 * kDisks];
     std::copy_n(runs, 2 * kDisks, own);
-    const Part* parts = near.parts.get();
-    const int* x = near.x.get();
+    const Part* parts = near.parts.data();
+    const int* x = near.x.data();
     for (size_t i = from; i < to; ++i) {
         const Part part = parts[i];
         Part* at = cells + x[i];
@@ -362,6 +375,10 @@ struct Kept {
     std::vector<Part> begins, ends;
 
     Kept(int width, int radius) : reach(radius), begins(width + 2 * radius + 1), ends(begins.size()) {}
+    void clear() {
+        std::fill(begins.begin(), begins.end(), Part{});
+        std::fill(ends.begin(), ends.end(), Part{});
+    }
     Cells<Part> cells(Part* columns, int margin, int of_disk) const {
         const int radius = std::min(of_disk, reach);
         return {columns, margin, begins.data() + radius, ends.data() + reach - radius, radius};
@@ -380,8 +397,8 @@ struct KeptRun {
 // Takes the forces of a row from one run and gives them to another, with each read once.
 template <bool kTake, bool kGive, class Part>
 IMTORQUE_INLINE void move_row(const Near<Part>& near, int dy, KeptRun<Part> from, KeptRun<Part> to) {
-    const Part* parts = near.parts.get();
-    const int* x = near.x.get();
+    const Part* parts = near.parts.data();
+    const int* x = near.x.data();
     for (size_t i = near.starts[dy], last = near.starts[dy + 1]; i < last; ++i) {
         const ptrdiff_t at = x[i];
         const auto sums = parts[i].sums;
@@ -444,51 +461,78 @@ double count_additions(const ArcPlan& plan) {
     return static_cast<double>(additions);
 }
 
+// The disks in the order in which they are made, some at a time.
+struct Groups {
+    ArcPlan plan;
+    std::vector<Group> groups;
+    size_t most_cells = 0;
+
+    Groups(ArcPlan arcs, int width, size_t most) : plan(std::move(arcs)) {
+        const int count = static_cast<int>(plan.disks.size());
+        for (int k = 0; k < count; k += groups.back().count) {
+            groups.push_back(make_group(plan, k, width, most));
+            most_cells = std::max(most_cells, groups.back().cells);
+        }
+    }
+};
+
+// What the rows of a task are made in, one after the other; cells are zero between disks.
+template <class Part>
+struct Workplace {
+    Near<Part> near;
+    std::vector<Part> cells;
+    Kept<Part> kept;
+};
+
+// Row y of all disks.
+template <class Sums>
+void run_row(const Field& field, const std::vector<Patch>& patches, const Forces<Sums>& forces, const Groups& groups,
+             int y, const DiskRows& out, Workplace<typename Sums::Part>& place) {
+    using Part = typename Sums::Part;
+    const size_t at = static_cast<size_t>(y - out.top) * field.width;
+    const size_t slice = static_cast<size_t>(out.bottom - out.top) * field.width;
+    list_near<Sums>(forces, y, std::min(patches.back().ry, field.height - 1), place.near);
+    place.kept.clear();
+    for (const Group& group : groups.groups) {
+        check_interrupt();
+        add_forces<Part>(place.near, group, place.cells.data());
+        for (int k = 0; k < group.count; ++k) {
+            const int number = group.first + k;
+            const ArcPlan::Disk& disk = groups.plan.disks[number];
+            const Patch& patch = patches[number];
+            move_forces<Part>(place.near, disk, place.kept);
+            const auto own = place.kept.cells(place.cells.data() + group.columns[k], group.margins[k], disk.radius);
+            if (out.tau)
+                sum_row(RowOfDisk<Sums, IntoRow>{field, patch, own, {out.tau + number * slice + at}});
+            else
+                sum_row(
+                    RowOfDisk<Sums, IntoMaps>{field, patch, own, {out.value + at, out.scale + at, out.labels[number]}});
+        }
+    }
+}
+
 // All disks for the rows [top, bottom), where that is quicker than so many look-ups for each pixel; returns whether it
 // is.
 template <class Sums>
 bool run_sparse(Sums, const Field& field, const std::vector<Patch>& patches, double look_ups, const DiskRows& out) {
     using Part = typename Sums::Part;
-    const int top = out.top, bottom = out.bottom;
-    const int reach = std::min(patches.back().ry, field.height - 1);
-    const int first = std::max(0, top - reach), last = std::min(field.height, bottom + reach);
-    const int count = static_cast<int>(patches.size());
+    constexpr int kRows = 8;  // of a task: asking for memory is then a small part
+    const int reach = std::min(patches.back().ry, field.height - 1), rows = out.bottom - out.top;
+    const int first = std::max(0, out.top - reach), last = std::min(field.height, out.bottom + reach);
     // Of a row: what look-ups would take, less what the pixels take anyway, is left for the forces.
     const double row_time = Sums::kLookUpTime * look_ups * field.width;
-    const double left = row_time - Sums::kPixelTime * count * field.width;
+    const double left = row_time - Sums::kPixelTime * static_cast<double>(patches.size()) * field.width;
     const bool whole = patches.back().rx < std::min(field.height, field.width);
-    const ArcPlan plan = whole ? plan_arcs(patches) : plan_runs(field, patches);
+    ArcPlan plan = whole ? plan_arcs(patches) : plan_runs(field, patches);
     const double most = left / (2 * Sums::kForceTime * count_additions(plan)) * (last - first);
     if (most < 0) return false;
     const auto forces = list_forces<Sums>(field, first, last, most);
     if (!forces) return false;
-    std::vector<Group> groups;
-    size_t most_cells = 0;
-    for (int k = 0; k < count; k += groups.back().count) {
-        groups.push_back(make_group(plan, k, field.width, Sums::kMostBytes / sizeof(Part)));
-        most_cells = std::max(most_cells, groups.back().cells);
-    }
-    parallel_for(bottom - top, row_time, [&](int i) {
-        const Near<Part> near = list_near<Sums>(*forces, top + i, reach);
-        std::vector<Part> cells(most_cells, Part{});
-        Kept<Part> kept(field.width, whole ? patches.back().rx : 0);
-        for (const Group& group : groups) {
-            check_interrupt();
-            add_forces<Part>(near, group, cells.data());
-            for (int k = 0; k < group.count; ++k) {
-                const ArcPlan::Disk& disk = plan.disks[group.first + k];
-                move_forces<Part>(near, disk, kept);
-                const int number = group.first + k;
-                const Cells<Part> own = kept.cells(cells.data() + group.columns[k], group.margins[k], disk.radius);
-                const size_t at = static_cast<size_t>(i) * field.width;
-                const size_t slice = static_cast<size_t>(number) * (bottom - top) * field.width;
-                if (out.tau)
-                    sum_row(RowOfDisk<Sums, IntoRow>{field, patches[number], own, {out.tau + slice + at}});
-                else
-                    sum_row(RowOfDisk<Sums, IntoMaps>{
-                        field, patches[number], own, {out.value + at, out.scale + at, out.labels[number]}});
-            }
-        }
+    const Groups groups(std::move(plan), field.width, Sums::kMostBytes / sizeof(Part));
+    parallel_for((rows + kRows - 1) / kRows, kRows * row_time, [&](int task) {
+        Workplace<Part> place{{}, std::vector<Part>(groups.most_cells), {field.width, whole ? patches.back().rx : 0}};
+        const int end = std::min((task + 1) * kRows, rows);
+        for (int i = task * kRows; i < end; ++i) run_row(field, patches, *forces, groups, out.top + i, out, place);
     });
     return true;
 }

@@ -103,7 +103,8 @@ IMTORQUE_INLINE void mark_forces_impl(const float* fx, const float* fy, int word
 IMTORQUE_DISPATCH(static, mark_forces, (const float* fx, const float* fy, int words, uint64_t* marks),
                   (fx, fy, words, marks))
 
-// Places of a row's forces; `places` has room for a row.
+}  // namespace
+
 int find_places(const float* fx, const float* fy, int width, int* places) {
     constexpr int kBatch = 16;  // words
     int found = 0, x = 0;
@@ -117,8 +118,6 @@ int find_places(const float* fx, const float* fy, int width, int* places) {
         if (fx[x] != 0 || fy[x] != 0) places[found++] = x;
     return found;
 }
-
-}  // namespace
 
 // Of the units that come in, 0 is the nearest whole number of steps to every force so far, so the largest decides.
 void SurveyPart::raise_unit(int to) {

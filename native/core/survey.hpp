@@ -43,6 +43,9 @@ class RowSurvey {
     std::vector<float> mass_, ax_, ay_;  // sums down the columns of a block; components of a row's forces
 };
 
+// Rising places of a row's forces, and how many there are; `places` has room for a row and one more.
+int find_places(const float* fx, const float* fy, int width, int* places);
+
 std::vector<double> empty_blocks(int height, int width);
 Survey merged(std::vector<SurveyPart>& parts, std::vector<double> blocks, int height, int width);
 
