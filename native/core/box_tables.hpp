@@ -82,18 +82,18 @@ inline int table_width(const Tile& tile) {
 // The same, but never a power of two: tables side by side then do not meet in the same lines of the cache.
 inline int odd_table_width(const Tile& tile) { return table_width(tile) | kPad; }
 
-// Running sums of eight lanes, and the last lane everywhere.
+// Running sums of eight lanes, by pairs, fours and all, and the last lane everywhere.
 template <class Uint>
 IMTORQUE_INLINE Lanes<Uint> running(Lanes<Uint> t) {
     const Lanes<Uint> zero = {};
-    t += __builtin_shufflevector(t, zero, 8, 0, 1, 2, 3, 4, 5, 6);
-    t += __builtin_shufflevector(t, zero, 8, 8, 0, 1, 2, 3, 4, 5);
-    t += __builtin_shufflevector(t, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    t += pick<Uint, 8, 0, 10, 2, 12, 4, 14, 6>(t, zero);
+    t += pick<Uint, 8, 9, 1, 1, 12, 13, 5, 5>(t, zero);
+    t += pick<Uint, 8, 9, 10, 11, 3, 3, 3, 3>(t, zero);
     return t;
 }
 template <class Uint>
 IMTORQUE_INLINE Lanes<Uint> last(const Lanes<Uint>& t) {
-    return __builtin_shufflevector(t, t, 7, 7, 7, 7, 7, 7, 7, 7);
+    return pick<Uint, 7, 7, 7, 7, 7, 7, 7, 7>(t, t);
 }
 template <class Uint>
 IMTORQUE_INLINE Lanes<Uint> magnitude(const Lanes<Uint>& t) {  // of numbers that wrapped around
@@ -175,50 +175,24 @@ class BoxTables {
         }
     }
 
-    // The same for several squares and the pixels from `from` on, keeping the value of largest magnitude and its label
-    // (first wins ties); kOpen: these are the first, and what value and label hold does not count.
-    template <int kGroup, bool kOpen>
+    // The same for squares and the pixels from `from` on, in whole vectors: keeps the value of largest magnitude and
+    // its label, the first of equal ones.
+    template <int kGroup>
     IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int from, int count,
                                         float* value, int32_t* label) const {
-        Corners c[kGroup];
-        Uint p[kGroup];
-        float norm[kGroup];
-        for (int g = 0; g < kGroup; ++g) {
-            c[g] = corners(patches[g], y, from);
-            p[g] = static_cast<Uint>(2 * patches[g].rx + 1);
-            norm[g] = patches[g].norm;
+        const Corners first = corners(patches[0], y, from);
+        if (kWidth > 0 && kGroup > 1 && one_by_one<kGroup>(patches, y)) {
+            // The corners of all squares lie at known distances from those of the first.
+            constexpr ptrdiff_t kRow = kTables * kWidth;
+            select<kGroup>(patches, labels, count, value, label, [&](int g) {
+                return Corners{first.ah + g * (kRow + 1), first.al + g * (kRow - 1), first.bh - g * (kRow - 1),
+                               first.bl - g * (kRow + 1)};
+            });
+            return;
         }
-        const int w = width();
-        int x = 0;
-        for (; x + kLanes <= count; x += kLanes) {
-            Lanes<float> best = {}, torque;
-            Lanes<int32_t> chosen = {};
-            if (!kOpen) {
-                load(value + x, best);
-                load(label + x, chosen);
-            }
-#pragma GCC unroll 4
-            for (int g = 0; g < kGroup; ++g) {
-                Number::to_floats(squares(c[g], p[g], w, x), torque);
-                torque *= norm[g];
-                keep_stronger(torque, labels[g], best, chosen);
-            }
-            store(best, value + x);
-            store(chosen, label + x);
-        }
-        for (; x < count; ++x) {
-            float best = kOpen ? 0.0f : value[x];
-            int32_t chosen = kOpen ? 0 : label[x];
-            for (int g = 0; g < kGroup; ++g) {
-                const float torque = Number::to_float(square(c[g], p[g], w, x)) * norm[g];
-                if (std::fabs(torque) > std::fabs(best)) {
-                    best = torque;
-                    chosen = labels[g];
-                }
-            }
-            value[x] = best;
-            label[x] = chosen;
-        }
+        Corners own[kGroup] = {first};
+        for (int g = 1; g < kGroup; ++g) own[g] = corners(patches[g], y, from);
+        select<kGroup>(patches, labels, count, value, label, [&](int g) { return own[g]; });
     }
 
     // The torque of one square, for few of them.
@@ -252,6 +226,7 @@ class BoxTables {
     IMTORQUE_INLINE void build_to(int bottom) {
         for (const int rows = bottom - tile_.top + 2 * tile_.reach_y; built_ < rows; ++built_) {
             poll_();
+            if (built_ + 1 == turn_ + ring_) turn_ += ring_;
             const int y = tile_.top - tile_.reach_y + built_;
             if (y < 0 || y >= field_.height)
                 repeat_row();
@@ -263,7 +238,46 @@ class BoxTables {
     }
 
   private:
-    Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + kTables * (v % ring_)); }
+    // Where row v lies in the ring; it is one of the last that were made, or the next.
+    int place(int v) const { return v - turn_ + (v < turn_ ? ring_ : 0); }
+    Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + kTables * place(v)); }
+
+    // Whether these squares grow by a pixel on each side and their rows lie side by side in the ring.
+    template <int kGroup>
+    bool one_by_one(const Patch* patches, int y) const {
+        const int v = y - tile_.top + tile_.reach_y, radius = patches[0].ry;
+        for (int g = 1; g < kGroup; ++g)
+            if (patches[g].ry != radius + g) return false;
+        return place(v + radius + 1) + kGroup <= ring_ && place(v - radius) + 1 >= kGroup;
+    }
+
+    template <int kGroup, class CornersOf>
+    IMTORQUE_INLINE void select(const Patch* patches, const int32_t* labels, int count, float* value, int32_t* label,
+                                const CornersOf& corners_of) const {
+        Uint p[kGroup];
+        float norm[kGroup];
+        int32_t own[kGroup];
+        for (int g = 0; g < kGroup; ++g) {
+            p[g] = static_cast<Uint>(2 * patches[g].rx + 1);
+            norm[g] = patches[g].norm;
+            own[g] = labels[g];
+        }
+        const int w = width();
+        for (int x = 0; x < count; x += kLanes) {
+            Lanes<float> best, torque;
+            Lanes<int32_t> chosen;
+            load(value + x, best);
+            load(label + x, chosen);
+#pragma GCC unroll 4
+            for (int g = 0; g < kGroup; ++g) {
+                Number::to_floats(squares(corners_of(g), p[g], w, x), torque);
+                torque *= norm[g];
+                keep_stronger(torque, own[g], best, chosen);
+            }
+            store(best, value + x);
+            store(chosen, label + x);
+        }
+    }
 
     static IMTORQUE_INLINE Uint square(const Corners& c, Uint p, int w, int i) {
         return p * (c.ah[i] - c.bh[i + w] + c.al[i + w] - c.bl[i]) -
@@ -338,6 +352,7 @@ class BoxTables {
     Field field_;
     Tile tile_;
     int ring_, given_width_, built_;
+    int turn_ = 0;  // the row that lies first in the ring
     Poll poll_{16};
     KeptArray<Uint> cells_;            // running KX and KY, then the ring of rows D1 | D2 | Q (| mass)
     std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy

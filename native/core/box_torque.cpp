@@ -1,8 +1,8 @@
 // Torque of all box patches: the volume, and the fused value and scale maps that never store it.
 //
-// A task takes a strip of columns about kStrip wide, whose table rows fit the second-level cache, and works through
-// blocks of rows with sizes outermost, so that the two table rows of a patch are used by several sizes while they are
-// in the first-level cache. Naive twins: naive.torque_volume, naive.value_and_scale_maps.
+// A task takes a strip of columns whose table rows fit the second-level cache, and works through blocks of rows with
+// sizes outermost, so that the two table rows of a patch are used by several sizes while they are in the first-level
+// cache. Naive twins: naive.torque_volume, naive.value_and_scale_maps.
 #include <algorithm>
 #include <cmath>
 
@@ -13,9 +13,11 @@
 namespace imtorque {
 namespace {
 
-constexpr int kKnownWidth = 608;  // of a table row: a strip with the reach of sizes up to 97
+constexpr int kMapStrip = 320;    // columns of a strip of squares' maps: the rows of a pass stay nearly all in the
+                                  // first-level cache
+constexpr int kKnownWidth = 448;  // of a table row: such a strip with the reach of sizes up to 97
 constexpr int kRows = 16;
-constexpr int kGroup = 3;  // squares per pass over the value map
+constexpr int kGroup = 3;  // squares per pass over the maps
 // Nanoseconds per pixel, about: for the tables, and for a patch.
 constexpr double kTableTime = 2, kPatchTime = 0.5;
 
@@ -57,38 +59,74 @@ struct Block {  // of a tile: rows, and columns from the tile's left on
     int top, bottom, from, count;
 };
 
+// The maps of a block while sizes pass: close together, whatever the picture's width, and in whole vectors.
+struct BlockMaps {
+    alignas(64) float value[kRows][kStrip];
+    alignas(64) int32_t label[kRows][kStrip];
+    static_assert(kStrip % kLanes == 0);
+};
+
+// Squares whose corners are looked up in one pass, from patches[k] on.
+IMTORQUE_INLINE int count_squares(const Job& job, int k) {
+    int count = 0;
+    while (count < kGroup && k + count < job.first + job.count &&
+           job.patches[k + count].rx == job.patches[k + count].ry)
+        ++count;
+    return count;
+}
+
 template <class Tables>
-IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile& tile, const Block& block) {
-    const int end = job.first + job.count, from = block.from, count = block.count;
-    for (int k = job.first; k < end;) {
+IMTORQUE_INLINE void fuse_sizes(const Job& job, const Tables& tables, const Block& block, BlockMaps& maps) {
+    const int from = block.from, count = block.count;
+    for (int k = job.first; k < job.first + job.count;) {
         const Patch* patch = job.patches + k;
-        const bool squares = Tables::kSelects && k + kGroup <= end && patch[0].rx == patch[0].ry &&
-                             patch[1].rx == patch[1].ry && patch[2].rx == patch[2].ry;
+        const int32_t* labels = job.labels + k;
+        const int squares = Tables::kSelects ? count_squares(job, k) : 0;
         for (int y = block.top; y < block.bottom; ++y) {
-            const size_t at = static_cast<size_t>(y) * job.field.width + tile.left + from;
-            const bool opens = k == job.first && job.opens;
+            float* value = maps.value[y - block.top];
+            int32_t* label = maps.label[y - block.top];
             if constexpr (Tables::kSelects) {
-                if (squares && opens)
-                    tables.template select_squares<kGroup, true>(patch, job.labels + k, y, from, count, job.value + at,
-                                                                 job.scale + at);
-                else if (squares)
-                    tables.template select_squares<kGroup, false>(patch, job.labels + k, y, from, count, job.value + at,
-                                                                  job.scale + at);
-                if (squares) continue;
-            }
-            if (opens) {
-                std::fill_n(job.value + at, count, 0.0f);
-                std::fill_n(job.scale + at, count, 0);
+                if (squares == 3) tables.template select_squares<3>(patch, labels, y, from, count, value, label);
+                if (squares == 2) tables.template select_squares<2>(patch, labels, y, from, count, value, label);
+                if (squares == 1) tables.template select_squares<1>(patch, labels, y, from, count, value, label);
+                if (squares > 0) continue;
             }
             float torque[kStrip];
-            for (int x = 0; x < count; x += kStrip) {
-                const int n = std::min(kStrip, count - x);
-                tables.torque_row(*patch, y, from + x, n, torque);
-                select_row(torque, job.labels[k], n, job.value + at + x, job.scale + at + x);
-            }
+            tables.torque_row(*patch, y, from, count, torque);
+            select_row(torque, *labels, count, value, label);
         }
-        k += squares ? kGroup : 1;
+        k += std::max(squares, 1);
     }
+}
+
+IMTORQUE_INLINE void open_maps(const Job& job, size_t at, int count, float* value, int32_t* label) {
+    std::fill_n(value, kStrip, 0.0f);
+    std::fill_n(label, kStrip, 0);
+    if (job.opens) return;
+    std::copy_n(job.value + at, count, value);
+    std::copy_n(job.scale + at, count, label);
+}
+
+IMTORQUE_INLINE void close_maps(const Job& job, size_t at, int count, const float* value, const int32_t* label) {
+    float* __restrict out = job.value + at;
+    int32_t* __restrict scale = job.scale + at;
+    const bool sign = job.closes;
+    IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) {
+        out[x] = value[x];
+        scale[x] = sign && value[x] < 0 ? -label[x] : label[x];
+    }
+}
+
+template <class Tables>
+IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile& tile, const Block& block) {
+    BlockMaps maps;
+    const auto place = [&](int y) { return static_cast<size_t>(y) * job.field.width + tile.left + block.from; };
+    for (int y = block.top; y < block.bottom; ++y)
+        open_maps(job, place(y), block.count, maps.value[y - block.top], maps.label[y - block.top]);
+    fuse_sizes(job, tables, block, maps);
+    for (int y = block.top; y < block.bottom; ++y)
+        close_maps(job, place(y), block.count, maps.value[y - block.top], maps.label[y - block.top]);
 }
 
 template <class Tables>
@@ -102,11 +140,8 @@ IMTORQUE_INLINE void run_block(const Job& job, const Tables& tables, const Tile&
                                   job.volume + k * pixels + static_cast<size_t>(y) * width + tile.left + block.from);
         return;
     }
-    fuse_block(job, tables, tile, block);
-    for (int y = block.top; y < block.bottom && job.closes; ++y) {
-        const size_t at = static_cast<size_t>(y) * width + tile.left + block.from;
-        sign_labels(job.value + at, block.count, job.scale + at);
-    }
+    for (int x = 0; x < block.count; x += kStrip)
+        fuse_block(job, tables, tile, {block.top, block.bottom, block.from + x, std::min(kStrip, block.count - x)});
 }
 
 template <class Tables>
@@ -164,8 +199,9 @@ template <class Number>
 void run(Number number, const Job& job, const std::vector<Patch>& patches) {
     const Reach reach = reach_of(patches, job.first, job.count);
     const double work = static_cast<double>(job.field.height) * job.field.width * (kTableTime + kPatchTime * job.count);
-    const Tiling tiling = cut_tiles(job.field.height, job.field.width, reach.y, reach.x, TablesOf<Number>::kCellBytes,
-                                    useful_threads(work));
+    const Tiling tiling =
+        cut_tiles(job.field.height, job.field.width, reach.y, reach.x, TablesOf<Number>::kCellBytes,
+                  useful_threads(work), job.volume || !TablesOf<Number>::kSelects ? kStrip : kMapStrip);
     if (tiling.shared)
         for (const Tile& tile : tiling.tiles) run_shared<Number>(job, tile);
     else

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #define IMTORQUE_INLINE inline __attribute__((always_inline))
 
@@ -52,6 +53,13 @@ IMTORQUE_INLINE void load(const T* p, Lanes<T>& lanes) {
 template <class T>
 IMTORQUE_INLINE void store(const Lanes<T>& lanes, T* p) {
     std::memcpy(p, &lanes, sizeof lanes);
+}
+
+// Numbers of two vectors, a's counted first. They are moved as floats: gcc has quicker instructions for those.
+template <class Uint, int... kPlaces>
+IMTORQUE_INLINE Lanes<Uint> pick(const Lanes<Uint>& a, const Lanes<Uint>& b) {
+    using Real = std::conditional_t<sizeof(Uint) == sizeof(float), float, double>;
+    return (Lanes<Uint>)__builtin_shufflevector((Lanes<Real>)a, (Lanes<Real>)b, kPlaces...);
 }
 
 bool use_avx2();            // the processor has AVX2 and it has not been switched off

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <type_traits>
 
 #include "core/disk_arcs.hpp"
 #include "core/free_tables.hpp"
@@ -88,13 +87,6 @@ IMTORQUE_INLINE void sum_up(const Cells<Part>& cells, int width) {
         sum.sums += columns[x].sums + (begins[x].sums - ends[x].sums);
         columns[x] = sum;
     }
-}
-
-// Numbers of two vectors, a's counted first. They are moved as floats: gcc has quicker instructions for those.
-template <class Uint, int... kPlaces>
-IMTORQUE_INLINE Lanes<Uint> pick(const Lanes<Uint>& a, const Lanes<Uint>& b) {
-    using Real = std::conditional_t<sizeof(Uint) == sizeof(float), float, double>;
-    return (Lanes<Uint>)__builtin_shufflevector((Lanes<Real>)a, (Lanes<Real>)b, kPlaces...);
 }
 
 // What a force adds to twice the moment: S and T.
