@@ -40,7 +40,24 @@ struct Rows {  // of centres, from one to another, that one included; and the su
     float* last;  // twice the moments, and `stride` further twice the sums of Fx
     int stride;
 };
-using Columns = std::vector<int>;  // the first of eight, from the tile's left
+// Some of a tile's columns, each the first of eight, counted from the tile's left.
+class Columns {
+  public:
+    explicit Columns(int columns) : first_(static_cast<size_t>(columns) / kLanes + 2) {}
+    void clear() { count_ = 0; }
+    // Without a branch: which columns stay cannot be foreseen.
+    IMTORQUE_INLINE void add_if(bool yes, int x) {
+        first_[count_] = x;
+        count_ += yes;
+    }
+    size_t size() const { return count_; }
+    const int* begin() const { return first_.data(); }
+    const int* end() const { return first_.data() + count_; }
+
+  private:
+    std::vector<int> first_;  // with room for one more than there are
+    size_t count_ = 0;
+};
 
 struct Sums {
     Lanes<float> moment, force;
@@ -126,7 +143,7 @@ IMTORQUE_INLINE void keep_heavy_impl(const Tables& tables, const Size& asked, in
         Masses<typename Tables::Uint> m0, m1;
         masses_at<Tables>(c0, w, x, m0);
         masses_at<Tables>(c1, w, x, m1);
-        if (any(heavy<Tables>(m1.below - m0.above, size))) kept.push_back(x);
+        kept.add_if(any(heavy<Tables>(m1.below - m0.above, size)), x);
     }
 }
 IMTORQUE_DISPATCH(template <class Tables> static, keep_heavy,
@@ -160,8 +177,10 @@ IMTORQUE_INLINE void scan_impl(const Tables& tables, const Size& asked, const Ro
         masses_at<Tables>(c0, w, x, m0);
         masses_at<Tables>(c1, w, x, m1);
         store_sums(last, rows.stride, x, rows.last);
-        if (!any(may_reach<Tables>(m0, m1, first, last, rows.to - rows.from, size, change))) continue;
-        (any(change >= kHopeless * size.limit) ? all : some).push_back(x);
+        const bool reaches = any(may_reach<Tables>(m0, m1, first, last, rows.to - rows.from, size, change));
+        const bool hopeless = any(change >= kHopeless * size.limit);
+        all.add_if(reaches & hopeless, x);
+        some.add_if(reaches & !hopeless, x);
     }
 }
 IMTORQUE_DISPATCH(template <class Tables> static, scan,
@@ -201,10 +220,8 @@ IMTORQUE_INLINE void halve_impl(const Tables& tables, const Size& asked, const R
         masses_at<Tables>(c, w, x, m);
         masses_at<Tables>(c1, w, x, m1);
         store_sums(between, rows.stride, x, sums);
-        const bool above = any(may_reach<Tables>(m0, m, first, between, middle - rows.from, size, change));
-        const bool below = any(may_reach<Tables>(m, m1, between, last, rows.to - middle, size, change));
-        if (above) upper.push_back(x);
-        if (below) lower.push_back(x);
+        upper.add_if(any(may_reach<Tables>(m0, m, first, between, middle - rows.from, size, change)), x);
+        lower.add_if(any(may_reach<Tables>(m, m1, between, last, rows.to - middle, size, change)), x);
     }
 }
 IMTORQUE_DISPATCH(template <class Tables> static, halve,

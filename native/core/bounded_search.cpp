@@ -70,7 +70,12 @@ class TileSearch {
           tile_(tile),
           weakest_(weakest),
           narrow_(narrow),
-          columns_(tile.right - tile.left) {
+          columns_(tile.right - tile.left),
+          every_(columns_),
+          some_(columns_),
+          all_(columns_),
+          light_(columns_),
+          levels_(kDepth, Level(columns_)) {
         const int count = static_cast<int>(patches.size());
         Tile near = tile;
         near.reach_y = near.reach_x = reach_of(patches, 0, narrow).y + 1;
@@ -78,9 +83,7 @@ class TileSearch {
         if (narrow < count) large_.reset(new Large(field, tile, kRows + 1));
         stride_ = (columns_ + kLanes - 1) / kLanes * kLanes;
         sums_ = kept_array<float>(4 * static_cast<size_t>(count) * stride_);
-        levels_.resize(kDepth);
-        for (Level& level : levels_) level.sums.resize(2 * static_cast<size_t>(stride_));
-        for (int x = 0; x < columns_; x += kLanes) every_.push_back(x);
+        for (int x = 0; x < columns_; x += kLanes) every_.add_if(true, x);
     }
 
     void run(std::vector<Found>& found) {
@@ -105,6 +108,8 @@ class TileSearch {
     struct Level {  // of halving: the sums of the middle row, and the columns that stay
         std::vector<float> sums;
         Columns upper, lower;
+        explicit Level(int columns)
+            : sums(2 * (static_cast<size_t>(columns) + kLanes)), upper(columns), lower(columns) {}
     };
 
     void step(int top, int bottom) {
@@ -151,7 +156,7 @@ class TileSearch {
 
     template <class Tables>
     void descend(const Tables& tables, const Size& size, const Rows& rows, const Columns& given, int depth) {
-        if (given.empty()) return;
+        if (given.size() == 0) return;
         if (rows.to - rows.from <= kShort) return look_at(tables, size, rows.from, rows.to, given);
         Level& level = levels_[depth];
         float* sums = level.sums.data();
@@ -243,10 +248,10 @@ std::atomic<bool> always{false};
 // To begin with, about count extrema are looked for one by one; that must be little beside what bounds save. Without
 // the ends of the scale the value map is no bound, and the other search goes through the whole volume.
 bool worth_bounding(const Field& field, const std::vector<Patch>& patches, const Request& request) {
-    const double volume = static_cast<double>(patches.size()) * field.height * field.width;
-    const double least = request.end_scales ? 64e3 : 8e3;  // patches for each extremum
+    const double pixels = static_cast<double>(field.height) * field.width / static_cast<double>(request.count);
+    const double patches_of_each = static_cast<double>(patches.size()) * pixels;
     return request.near || always.load(std::memory_order_relaxed) ||
-           volume >= least * static_cast<double>(request.count);
+           (request.end_scales ? pixels >= 5e3 : patches_of_each >= 8e3);
 }
 
 }  // namespace
