@@ -33,7 +33,8 @@ struct ArcPlan {
     double look_ups = 0;  // for each pixel
 };
 
-inline ArcPlan plan_arcs(const std::vector<Patch>& patches) {
+// `dear`: how much of what it takes to look up a run for a disk it takes to move one.
+inline ArcPlan plan_arcs(const std::vector<Patch>& patches, double dear) {
     const int count = static_cast<int>(patches.size());
     ArcPlan plan;
     std::vector<int> ends(static_cast<size_t>(patches.back().rx) + 1, ArcPlan::kNowhere);
@@ -43,8 +44,8 @@ inline ArcPlan plan_arcs(const std::vector<Patch>& patches) {
         ArcPlan::Disk disk{radius, {}, {}, {}};
         for (int dy = 0; dy <= radius; ++dy) {
             const int w = disk_half_width(radius, dy);
-            // A run moves in g (r / w - 1) of the cases, which takes as long as to look it up twice.
-            const bool stays = (2 * gap + 1) * w >= 2 * gap * radius;
+            // A run moves in g (r / w - 1) of the cases.
+            const bool stays = dear * static_cast<double>(gap * (radius - w)) <= w;
             const int end = stays ? w - radius : ArcPlan::kNowhere;
             if (end != ends[dy]) disk.moves.push_back({dy, ends[dy], end});
             if (!stays) {

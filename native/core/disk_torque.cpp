@@ -259,7 +259,7 @@ void run_disks(const Field& field, const std::vector<Patch>& patches, Width widt
     const std::vector<int32_t> half_widths = list_half_widths(field, patches, rows);
     double look_ups = count_look_ups(half_widths, rows);
     const bool whole = radius < std::min(field.height, field.width);  // no disk reaches beyond what rows there are
-    ArcPlan plan = whole ? plan_arcs(patches) : ArcPlan{};
+    ArcPlan plan = whole ? plan_arcs(patches, 2) : ArcPlan{};  // ends are looked up where they were and where they are
     const bool by_arcs = whole && plan.look_ups < kArcs * look_ups;
     if (by_arcs) look_ups = plan.look_ups;
     if (sparse_disk_torque(field, patches, width, look_ups, out)) return;

@@ -60,6 +60,32 @@ struct IntoMaps {
     }
 };
 
+// A part, and beside it what takes it away again.
+template <class Part>
+IMTORQUE_INLINE auto give_and_take(const Part& part) {
+    using Uint = std::decay_t<decltype(part.sums[0])>;
+    constexpr Uint kAll = ~Uint{0};
+    if constexpr (Part::kNumbers == 2) {
+        const auto twice = __builtin_shufflevector(part.sums, part.sums, 0, 1, 0, 1);
+        const decltype(twice + twice) turn = {0, 0, kAll, kAll};
+        return (twice ^ turn) - turn;
+    } else {
+        const auto twice = __builtin_shufflevector(part.sums, part.sums, 0, 1, 2, 3, 0, 1, 2, 3);
+        const decltype(twice + twice) turn = {0, 0, 0, 0, kAll, kAll, kAll, kAll};
+        return (twice ^ turn) - turn;
+    }
+}
+
+// Two cells side by side.
+template <class Part, class Two>
+IMTORQUE_INLINE void add_to_two(Part* cells, const Two& change) {
+    static_assert(sizeof change == 2 * sizeof(Part));
+    Two sums;
+    std::memcpy(&sums, cells, sizeof sums);
+    sums += change;
+    std::memcpy(static_cast<void*>(cells), &sums, sizeof sums);
+}
+
 // Of so many cells: four sums, of which none waits for another.
 template <class Part>
 IMTORQUE_INLINE Part sum_of(const Part* cells, int count) {
@@ -94,6 +120,7 @@ template <class Number>
 struct TorqueSums {
     using Uint = typename Number::Uint;
     struct alignas(2 * sizeof(Uint)) Part {
+        static constexpr int kNumbers = 2;
         typedef Uint Two __attribute__((vector_size(2 * sizeof(Uint)), aligned(2 * sizeof(Uint))));
         Two sums;
     };
@@ -111,13 +138,15 @@ struct TorqueSums {
             lever.push_back(static_cast<Uint>(column) * down.back());
             across.push_back(static_cast<Uint>(2 * round_force(fx, steps)));
         }
-        // The parts of `count` forces from `from` on, which lie `rows` below the centres.
-        IMTORQUE_INLINE void set(size_t from, size_t count, int rows, Part* parts) const {
+        // The columns and parts of `count` forces from `from` on, which lie `rows` below the centres.
+        IMTORQUE_INLINE void set(size_t from, size_t count, int rows, int* columns, Part* parts) const {
             Uint* sums = reinterpret_cast<Uint*>(parts);  // a vector's memory is that of its elements
             const Uint *levers = lever.data() + from, *acrosses = across.data() + from, *downs = down.data() + from;
+            const int* own = x.data() + from;
             const Uint k = static_cast<Uint>(rows);
             IMTORQUE_IVDEP
             for (size_t i = 0; i < count; ++i) {
+                columns[i] = own[i];
                 sums[2 * i] = levers[i] - k * acrosses[i];
                 sums[2 * i + 1] = downs[i];
             }
@@ -182,6 +211,7 @@ struct TorqueSums {
 template <class Number>
 struct ClosureSums {
     struct alignas(32) Part {
+        static constexpr int kNumbers = 4;
         typedef uint64_t Four __attribute__((vector_size(32), aligned(32)));
         Four sums;
     };
@@ -198,9 +228,10 @@ struct ClosureSums {
             b.push_back(own_b);
             c.push_back(own_c);
         }
-        IMTORQUE_INLINE void set(size_t from, size_t count, int rows, Part* parts) const {
+        IMTORQUE_INLINE void set(size_t from, size_t count, int rows, int* columns, Part* parts) const {
             const uint64_t k = static_cast<uint64_t>(rows);
             for (size_t i = 0; i < count; ++i) {
+                columns[i] = x[from + i];
                 const uint64_t u = static_cast<uint64_t>(x[from + i]), own_b = b[from + i], own_c = c[from + i];
                 parts[i].sums =
                     typename Part::Four{(u * u - k * k) * own_b - 2 * k * u * own_c, u * own_b - k * own_c, own_b, 0};
@@ -261,8 +292,7 @@ IMTORQUE_INLINE size_t add_near(const Forces<Sums>& forces, int y, int k, size_t
     const int row = y + k - forces.first;
     if (row < 0 || row + 1 >= static_cast<int>(forces.starts.size())) return at;
     const size_t from = forces.starts[row], count = forces.starts[row + 1] - from;
-    std::copy_n(forces.list.x.data() + from, count, near.x.data() + at);
-    forces.list.set(from, count, k, near.parts.data() + at);
+    forces.list.set(from, count, k, near.x.data() + at, near.parts.data() + at);
     return at + count;
 }
 
@@ -300,16 +330,19 @@ struct Group {
     std::vector<ptrdiff_t> runs;     // [run][2]: the cells where the run of a force in column 0 begins and ends
 };
 
+// Where a line of the cache begins, at or after so many cells.
+constexpr size_t whole_lines(size_t cells) { return (cells + 7) / 8 * 8; }
+
 Group make_group(const ArcPlan& plan, int first, int width, size_t most_cells) {
     Group group{first, 0, 0, {}, {}, {0}, {}};
     int rows = 0;
     for (size_t k = first; k < plan.disks.size() && group.count < kMostTogether; ++k) {
         const ArcPlan::Disk& disk = plan.disks[k];
         const int margin = std::min(disk.radius, width);
-        const size_t cells = group.cells + 2 * static_cast<size_t>(margin) + width + 1;
+        const size_t at = whole_lines(group.cells + margin), cells = at + width + margin + 1;
         if (group.count > 0 && cells > most_cells) break;
         group.margins.push_back(margin);
-        group.columns.push_back(static_cast<ptrdiff_t>(group.cells) + margin);
+        group.columns.push_back(static_cast<ptrdiff_t>(at));
         group.cells = cells;
         ++group.count;
         if (!disk.rows.empty()) rows = std::max(rows, disk.rows.back() + 1);
@@ -383,32 +416,49 @@ template <class Part>
 struct KeptRun {
     Part *begin, *end;
     KeptRun(Kept<Part>& kept, int end_of_run)
-        : begin(kept.begins.data() - end_of_run), end(kept.ends.data() + kept.reach + 1 + end_of_run) {}
+        : begin(summed(kept.begins.data() - end_of_run)), end(summed(kept.ends.data() + kept.reach + 1 + end_of_run)) {}
+
+  private:
+    // As it is; but gcc no longer adds up its parts again for every force.
+    static Part* summed(Part* cells) { return static_cast<Part*>(__builtin_assume_aligned(cells, sizeof(Part))); }
 };
 
-// Takes the forces of a row from one run and gives them to another, with each read once.
-template <bool kTake, bool kGive, class Part>
-IMTORQUE_INLINE void move_row(const Near<Part>& near, int dy, KeptRun<Part> from, KeptRun<Part> to) {
+// Gives the forces of a row to a run, or takes them from it.
+template <bool kGive, class Part>
+IMTORQUE_INLINE void give_row(const Near<Part>& near, int dy, const KeptRun<Part>& run) {
     const Part* parts = near.parts.data();
     const int* x = near.x.data();
     for (size_t i = near.starts[dy], last = near.starts[dy + 1]; i < last; ++i) {
-        const ptrdiff_t at = x[i];
-        const auto sums = parts[i].sums;
-        if (kTake) from.begin[at].sums -= sums;
-        if (kGive) to.begin[at].sums += sums;
-        if (kTake) from.end[at].sums -= sums;
-        if (kGive) to.end[at].sums += sums;
+        const auto sums = kGive ? parts[i].sums : -parts[i].sums;
+        run.begin[x[i]].sums += sums;
+        run.end[x[i]].sums += sums;
     }
+}
+
+// Widens the run of a row by a column at either end: the cells before and after are changed together.
+template <class Part>
+IMTORQUE_INLINE void widen_row(const Near<Part>& near, int dy, const KeptRun<Part>& run) {
+    const Part* parts = near.parts.data();
+    const int* x = near.x.data();
+    const size_t first = near.starts[dy], last = near.starts[dy + 1];
+    // Every second force, then the others: a processor waits where it reads what was half written just now.
+    for (const size_t start : {first, first + 1})
+        for (size_t i = start; i < last; i += 2) {
+            const ptrdiff_t at = x[i];
+            const auto change = give_and_take(parts[i]);
+            add_to_two(run.begin + at - 1, change);
+            add_to_two(run.end + at, -change);
+        }
 }
 
 template <class Part>
 IMTORQUE_INLINE void move_forces_impl(const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept) {
     for (const auto [dy, from, to] : disk.moves) {
-        const KeptRun<Part> before(kept, from), after(kept, to);
         const bool take = from != ArcPlan::kNowhere, give = to != ArcPlan::kNowhere;
-        if (take && give) move_row<true, true>(near, dy, before, after);
-        if (take && !give) move_row<true, false>(near, dy, before, after);
-        if (!take && give) move_row<false, true>(near, dy, before, after);
+        const bool widen = take && give && to == from + 1;  // as most do: half-widths grow by no less than the radius
+        if (widen) widen_row(near, dy, KeptRun<Part>(kept, from));
+        if (take && !widen) give_row<false>(near, dy, KeptRun<Part>(kept, from));
+        if (give && !widen) give_row<true>(near, dy, KeptRun<Part>(kept, to));
     }
 }
 IMTORQUE_DISPATCH(template <class Part> static, move_forces,
@@ -468,12 +518,32 @@ struct Groups {
     }
 };
 
+// Begins with a line of the cache: vectors that lie in two lines take longer.
+template <class T>
+class Aligned {
+  public:
+    explicit Aligned(size_t count) : lines_(count / kItems + 1) {}
+    T* data() { return lines_.data()->items; }
+
+  private:
+    static constexpr size_t kItems = 64 / sizeof(T);
+    struct alignas(64) Line {
+        T items[kItems];
+    };
+    std::vector<Line> lines_;
+};
+
 // What the rows of a task are made in, one after the other; cells are zero between disks.
 template <class Part>
 struct Workplace {
     Near<Part> near;
-    std::vector<Part> cells;
+    Aligned<Part> cells;
     Kept<Part> kept;
+    Aligned<float> value;  // of the maps, if there are any
+    Aligned<int32_t> label;
+
+    Workplace(int width, size_t most_cells, int reach)
+        : cells(most_cells), kept(width, reach), value(width), label(width) {}
 };
 
 // Row y of all disks.
@@ -485,8 +555,13 @@ void run_row(const Field& field, const std::vector<Patch>& patches, const Forces
     const size_t slice = static_cast<size_t>(out.bottom - out.top) * field.width;
     list_near<Sums>(forces, y, std::min(patches.back().ry, field.height - 1), place.near);
     place.kept.clear();
+    if (!out.tau) {
+        std::copy_n(out.value + at, field.width, place.value.data());
+        std::copy_n(out.scale + at, field.width, place.label.data());
+    }
+    Poll poll(4);
     for (const Group& group : groups.groups) {
-        check_interrupt();
+        poll();
         add_forces<Part>(place.near, group, place.cells.data());
         for (int k = 0; k < group.count; ++k) {
             const int number = group.first + k;
@@ -497,10 +572,13 @@ void run_row(const Field& field, const std::vector<Patch>& patches, const Forces
             if (out.tau)
                 sum_row(RowOfDisk<Sums, IntoRow>{field, patch, own, {out.tau + number * slice + at}});
             else
-                sum_row(
-                    RowOfDisk<Sums, IntoMaps>{field, patch, own, {out.value + at, out.scale + at, out.labels[number]}});
+                sum_row(RowOfDisk<Sums, IntoMaps>{
+                    field, patch, own, {place.value.data(), place.label.data(), out.labels[number]}});
         }
     }
+    if (out.tau) return;
+    std::copy_n(place.value.data(), field.width, out.value + at);
+    std::copy_n(place.label.data(), field.width, out.scale + at);
 }
 
 // All disks for the rows [top, bottom), where that is quicker than so many look-ups for each pixel; returns whether it
@@ -515,14 +593,14 @@ bool run_sparse(Sums, const Field& field, const std::vector<Patch>& patches, dou
     const double row_time = Sums::kLookUpTime * look_ups * field.width;
     const double left = row_time - Sums::kPixelTime * static_cast<double>(patches.size()) * field.width;
     const bool whole = patches.back().rx < std::min(field.height, field.width);
-    ArcPlan plan = whole ? plan_arcs(patches) : plan_runs(field, patches);
+    ArcPlan plan = whole ? plan_arcs(patches, 1.5) : plan_runs(field, patches);
     const double most = left / (2 * Sums::kForceTime * count_additions(plan)) * (last - first);
     if (most < 0) return false;
     const auto forces = list_forces<Sums>(field, first, last, most);
     if (!forces) return false;
     const Groups groups(std::move(plan), field.width, Sums::kMostBytes / sizeof(Part));
     parallel_for((rows + kRows - 1) / kRows, kRows * row_time, [&](int task) {
-        Workplace<Part> place{{}, std::vector<Part>(groups.most_cells), {field.width, whole ? patches.back().rx : 0}};
+        Workplace<Part> place(field.width, groups.most_cells, whole ? patches.back().rx : 0);
         const int end = std::min((task + 1) * kRows, rows);
         for (int i = task * kRows; i < end; ++i) run_row(field, patches, *forces, groups, out.top + i, out, place);
     });
