@@ -58,7 +58,7 @@ class Expansion {
             const LinkFamily& family = families_[k];
             visit_links(family, [&](std::int64_t node, std::int64_t p, std::int64_t q, double weight) {
                 const LinkTerms terms = terms_of(weight, labels_[p], labels_[q]);
-                visit(node, family.direction, terms.forth, terms.back);
+                visit(flow_.arc(node, family.direction), terms.forth, terms.back);
             });
         }
     }

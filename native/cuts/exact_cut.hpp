@@ -115,9 +115,9 @@ struct CutCost {
 template <class Flow, class Problem>
 CutCost cost_of_cut(const Flow& flow, const Problem& problem, const Steps& steps) {
     CutCost found;
-    problem.arcs([&](std::int64_t node, int direction, double forth, double back) {
-        const bool here = flow.on_source_side(node);
-        if (here != flow.on_source_side(flow.neighbour(node, direction))) found.add(here ? forth : back, steps);
+    problem.arcs([&](const auto& arc, double forth, double back) {
+        const bool here = flow.on_source_side(arc.node);
+        if (here != flow.on_source_side(arc.other)) found.add(here ? forth : back, steps);
     });
     problem.terminals([&](std::int64_t node, double excess) {
         if ((excess > 0) != flow.on_source_side(node)) found.add(std::abs(excess), steps);
@@ -132,8 +132,8 @@ struct NoStart {
 };
 
 // Leaves the cheapest cut in `flow` and returns its cost, to 1e-12 of it; infinite where no cut is finite. The cheapest
-// cut must not cost more than `limit`, unless no link is wider than that. Problem::arcs() calls back with (node,
-// direction, capacity forth, and back), Problem::terminals() with (node, what the source gives less what the sink
+// cut must not cost more than `limit`, unless no link is wider than that. Problem::arcs() calls back with (arc,
+// capacity forth, and back), Problem::terminals() with (node, what the source gives less what the sink
 // takes). `start` is called before flow is pushed first, and after: it may let some flow beforehand, and see what
 // flows.
 template <class Flow, class Problem, class Start = NoStart>
@@ -142,10 +142,11 @@ double cheapest_cut(Flow& flow, const Problem& problem, double limit, Start star
     flow.clear();
     for (bool first = true;; first = false) {
         check_interrupt();
-        problem.arcs([&](std::int64_t node, int direction, double forth, double back) {
-            flow.add_arc(node, direction, steps.link(forth), steps.link(back));
+        const Steps now = steps;  // which nobody else can change, so that the loops need not look
+        problem.arcs([&flow, now](const auto& arc, double forth, double back) {
+            flow.add_arc(arc, now.link(forth), now.link(back));
         });
-        problem.terminals([&](std::int64_t node, double excess) { flow.add_terminal(node, steps.terminal(excess)); });
+        problem.terminals([&flow, now](auto node, double excess) { flow.add_terminal(node, now.terminal(excess)); });
         if (first) start.before(steps);
         flow.solve();
         if (first) start.after();

@@ -19,6 +19,12 @@
 
 namespace imtorque {
 
+// From a node in a direction to another node. Along a row of nodes both ends move on together.
+struct Arc {
+    std::int64_t node, other;
+    int direction;
+};
+
 // Directions: right, left, down, up, and for eight neighbours down-right, up-left, down-left, up-right.
 template <int kDirections, bool kWrap>
 class GridFlow {
@@ -48,10 +54,12 @@ class GridFlow {
         return other;
     }
 
-    // Widen the arcs from `node` in `direction` and back.
-    void add_arc(std::int64_t node, int direction, Capacity forth, Capacity back) {
-        residual_[node * kDirections + direction] += forth;
-        residual_[neighbour(node, direction) * kDirections + (direction ^ 1)] += back;
+    Arc arc(std::int64_t node, int direction) const { return {node, neighbour(node, direction), direction}; }
+
+    // Widen an arc and the one back.
+    void add_arc(const Arc& arc, Capacity forth, Capacity back) {
+        this->forth(arc) += forth;
+        this->back(arc) += back;
     }
     // Give more to the node (from the source) or, where negative, take more from it. No node has both.
     void add_terminal(std::int64_t node, Capacity excess) { terminal_[node] += excess; }
@@ -61,23 +69,18 @@ class GridFlow {
     template <class Flows>
     void begin_with(Flows flows) {
         room_.assign(count_ + 1, 0);
-        flows([this](std::int64_t node, int direction, Capacity amount) {
-            const std::int64_t other = neighbour(node, direction);
-            Capacity& forth = residual_[node * kDirections + direction];
-            Capacity& back = residual_[other * kDirections + (direction ^ 1)];
+        flows([this](const Arc& arc, Capacity amount) {
+            Capacity &forth = this->forth(arc), &back = this->back(arc);
             amount = std::min(std::max(amount, -back), forth);
             forth -= amount;
             back += amount;
-            room_[node] -= amount;
-            room_[other] += amount;
+            room_[arc.node] -= amount;
+            room_[arc.other] += amount;
         });
         for (std::int64_t i = 0; i < count_; ++i) terminal_[i] = limited_sum(terminal_[i], room_[i]);
     }
     // What flows along an arc that is as wide as the one back.
-    Capacity flowing(std::int64_t node, int direction) const {
-        const Capacity back = residual_[neighbour(node, direction) * kDirections + (direction ^ 1)];
-        return (back - residual_[node * kDirections + direction]) / 2;
-    }
+    Capacity flowing(const Arc& arc) { return (back(arc) - forth(arc)) / 2; }
 
     // Make 2^shift steps of one; what has been pushed stays. Residual capacities above `widest` become that.
     void refine(int shift, Capacity widest) {
@@ -138,6 +141,9 @@ class GridFlow {
     Tree& tree() {
         return kSide > 0 ? source_ : sink_;
     }
+
+    Capacity& forth(const Arc& arc) { return residual_[arc.node * kDirections + arc.direction]; }
+    Capacity& back(const Arc& arc) { return residual_[arc.other * kDirections + (arc.direction ^ 1)]; }
 
     // Residual capacity of the arc by which `node` hands flow on to (source side) or takes it from (sink side) `other`.
     template <int kSide>

@@ -60,17 +60,13 @@ class GridCut {
             const Rescaled rescaled(steps.shift(), flow.shift);
             cut.flow_.begin_with([&](auto let_flow) {
                 const std::int64_t* amount = flow.links;
-                cut.arcs([&](std::int64_t node, int direction, double, double) {
-                    let_flow(node, direction, rescaled(*amount++));
-                });
+                cut.arcs([&](const Arc& arc, double, double) { let_flow(arc, rescaled(*amount++)); });
             });
             flow.shift = steps.shift();
         }
         void after() const {
             std::int64_t* amount = flow.links;
-            cut.arcs([&](std::int64_t node, int direction, double, double) {
-                *amount++ = cut.flow_.flowing(node, direction);
-            });
+            cut.arcs([&](const Arc& arc, double, double) { *amount++ = cut.flow_.flowing(arc); });
         }
     };
 
@@ -82,9 +78,9 @@ class GridCut {
             Poll poll(16);
             for (int y = 0; y < family.rows; ++y) {
                 poll();
-                std::int64_t node = flow_.node(y, family.from_x);
-                for (int x = 0; x < family.columns; ++x, ++node, ++capacity)
-                    visit(node, family.direction, *capacity, *capacity);
+                Arc arc = flow_.arc(flow_.node(y, family.from_x), family.direction);
+                for (int x = 0; x < family.columns; ++x, ++arc.node, ++arc.other, ++capacity)
+                    visit(arc, *capacity, *capacity);
             }
         }
     }
@@ -139,7 +135,7 @@ class GridCut {
     double everything_finite() const {
         double total = 0;
         const auto add = [&](double capacity) { total += std::isfinite(capacity) ? capacity : 0; };
-        arcs([&](std::int64_t, int, double forth, double) { add(forth); });
+        arcs([&](const Arc&, double forth, double) { add(forth); });
         terminals([&](std::int64_t, double excess) { add(std::abs(excess)); });
         return std::min(total, std::numeric_limits<double>::max());
     }
