@@ -98,7 +98,7 @@ def _spread(mask: BoolArray) -> BoolArray:
 
 def _cut(level: Level, window: Window, counts: Reals, cost: float, sure: tuple[BoolArray, BoolArray]) -> BoolArray:
     """Return the parts of the cheapest figure that hold a click, from the counts of words in the figure so far."""
-    odds: Reals = np.clip(word_odds(counts, level.counts - counts), -LARGEST_ODDS, LARGEST_ODDS)
+    odds = np.minimum(np.maximum(word_odds(counts, level.counts - counts), -LARGEST_ODDS), LARGEST_ODDS)
     picture, corner = (level.words, level.right, level.down), (window.top, window.left)
     on, off = map(_bytes, sure)
     return _native.cut_words(*picture, *corner, odds, cost, on, off, level.flow).view(bool)
@@ -128,10 +128,14 @@ def _discs(level: Level, window: Window, points: Sequence[Pixel], reach: float) 
     found = np.zeros((window.height, window.width), bool)
     if not points:
         return found
-    y, x = np.arange(window.height)[:, None], np.arange(window.width)
+    radius = reach / level.factor
     for point in points:
         row, column = (at / level.factor - start for at, start in zip(point, (window.top, window.left), strict=True))
-        found |= (y - row) ** 2 + (x - column) ** 2 <= (reach / level.factor) ** 2
+        first = [max(0, math.floor(at - radius)) for at in (row, column)]
+        after = [max(0, math.ceil(at + radius) + 1) for at in (row, column)]
+        part = found[first[0] : after[0], first[1] : after[1]]  # few pixels of many
+        y, x = (np.arange(start, start + side) for start, side in zip(first, part.shape, strict=True))
+        part |= (y[:, None] - row) ** 2 + (x - column) ** 2 <= radius**2
         if 0 <= int(row) < window.height and 0 <= int(column) < window.width and row >= 0 and column >= 0:
             found[int(row), int(column)] = True
     return found

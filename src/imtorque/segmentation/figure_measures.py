@@ -29,8 +29,8 @@ def measure_cuts(view: View, cuts: Sequence[BoolArray]) -> tuple[tuple[str, ...]
     area = flat.sum(axis=1)
     found: Measures = {"area": np.log(area / flat.shape[1])}
     found |= _agreement(flat, area)
-    found |= _outlines(view, masks)
-    found |= _shapes(view, masks, area)
+    found |= _outlines(view, masks, area)
+    found |= _shapes(view, masks, flat)
     found |= _looks(view, masks, flat)
     return tuple(found), np.stack([values.astype(np.float64) for values in found.values()], axis=1)
 
@@ -48,14 +48,14 @@ def _agreement(flat: NDArray[np.float32], area: FloatArray) -> Measures:
     }
 
 
-def _outlines(view: View, masks: BoolArray) -> Measures:
+def _outlines(view: View, masks: BoolArray, area: FloatArray) -> Measures:
     """Measure edges along the outlines and within them, and how much of an outline is the picture's border."""
     from scipy import ndimage
 
     around = np.pad(masks, ((0, 0), (1, 1), (1, 1)))
     within = masks & around[:, :-2, 1:-1] & around[:, 2:, 1:-1] & around[:, 1:-1, :-2] & around[:, 1:-1, 2:]
     rim = masks & ~within
-    length = rim.sum(axis=(1, 2))
+    length = np.array([np.count_nonzero(part) for part in rim])
     rim[:, [0, -1]] = rim[:, :, [0, -1]] = False
     free = rim.reshape(len(masks), -1).astype(np.float32)
     inner = within.reshape(len(masks), -1).astype(np.float32)
@@ -64,7 +64,7 @@ def _outlines(view: View, masks: BoolArray) -> Measures:
     found = {
         "border": 1 - free.sum(axis=1) / length,
         "sides": np.sum([side.any(axis=1) for side in sides], axis=0),
-        "ragged": np.log(length**2 / masks.sum(axis=(1, 2))),
+        "ragged": np.log(length**2 / area.astype(np.float64)),
     }
     gradient = np.hypot(*view.gradient)
     steep = np.minimum(gradient / (np.quantile(gradient, TYPICAL_GRADIENT) or 1.0), 1.0)
@@ -79,11 +79,13 @@ def _outlines(view: View, masks: BoolArray) -> Measures:
     return found
 
 
-def _shapes(view: View, masks: BoolArray, area: FloatArray) -> Measures:
+def _shapes(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
     """Measure how a cut fills its box, where the click lies in it, and the gradient torque and sides of the box."""
     boxes = np.array([bounding_box(mask) for mask in masks], np.int64)
-    y, x = np.arange(view.shape[0]), np.arange(view.shape[1])
-    middle_y, middle_x = masks.sum(axis=2) @ y / area, masks.sum(axis=1) @ x / area
+    area = flat.sum(axis=1)
+    # Whole numbers below 2^24, so that float32 holds their sums, in whichever order.
+    places = np.indices(view.shape, np.float32).reshape(2, -1)
+    middle_y, middle_x = (flat @ places.T).T.astype(np.float64) / area
     torque, sides = _native.box_scores(view.colours, boxes, *STRIP)
     unit = float(view.colours.std()) or 1.0
     found = {
@@ -100,17 +102,18 @@ def _looks(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
     rings = np.stack([_ring(mask) for mask in masks])
     inside, ring = (_histograms(words, parts) for parts in (masks, rings))
     outside = np.bincount(words.ravel(), minlength=WORDS) - inside
-    own, other = _shares(inside), _shares(outside)
+    own, other, near = _shares(inside), _shares(outside), _shares(ring)
+    distinct = own > other
     pixels = view.levels[1].lab.reshape(3, -1).T.astype(np.float32)
     around = rings.reshape(len(rings), -1).astype(np.float32)
     means = [part @ pixels / np.maximum(part.sum(axis=1, keepdims=True), 1) for part in (flat, around)]
     unit = float(view.colours.std()) or 1.0
     return {
         "contrast": _chi_squared(own, other),
-        "ring_contrast": _chi_squared(own, _shares(ring)),
+        "ring_contrast": _chi_squared(own, near),
         "ring_colour": np.sqrt(((means[0] - means[1]) ** 2).sum(axis=1)) / unit,
-        "own_words": (_shares(inside) * (own > other)).sum(axis=1),
-        "ring_words": (_shares(ring) * (own <= other)).sum(axis=1),
+        "own_words": (own * distinct).sum(axis=1),
+        "ring_words": (near * ~distinct).sum(axis=1),
     }
 
 
