@@ -70,9 +70,7 @@ def _pieces(mask: NDArray[np.bool_], smallest: float, largest: float, widths: tu
 
 def without_holes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return a mask and whatever of the ground the picture's rim does not reach."""
-    rim = np.ones_like(mask)
-    rim[1:-1, 1:-1] = False
-    return np.logical_not(_native.flood((~mask).view(np.uint8), rim.view(np.uint8)))
+    return _native.fill_holes(np.ascontiguousarray(mask).view(np.uint8)).view(bool)
 
 
 def _hills(plane: Float32Array, inside: NDArray[np.bool_], smallest: float, largest: float) -> Pieces:

@@ -30,7 +30,7 @@ def measure_cuts(view: View, cuts: Sequence[BoolArray]) -> tuple[tuple[str, ...]
     found: Measures = {"area": np.log(area / flat.shape[1])}
     found |= _agreement(flat, area)
     found |= _outlines(view, masks, area)
-    found |= _shapes(view, masks, flat)
+    found |= _shapes(view, masks, flat, area)
     found |= _looks(view, masks, flat)
     return tuple(found), np.stack([values.astype(np.float64) for values in found.values()], axis=1)
 
@@ -79,10 +79,9 @@ def _outlines(view: View, masks: BoolArray, area: FloatArray) -> Measures:
     return found
 
 
-def _shapes(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
+def _shapes(view: View, masks: BoolArray, flat: NDArray[np.float32], area: FloatArray) -> Measures:
     """Measure how a cut fills its box, where the click lies in it, and the gradient torque and sides of the box."""
     boxes = np.array([bounding_box(mask) for mask in masks], np.int64)
-    area = flat.sum(axis=1)
     # Whole numbers below 2^24, so that float32 holds their sums, in whichever order.
     places = np.indices(view.shape, np.float32).reshape(2, -1)
     middle_y, middle_x = (flat @ places.T).T.astype(np.float64) / area
