@@ -14,6 +14,8 @@ NOT_KERNELS = {
     "set_num_threads",
     "uses_avx2",
     "allow_avx2",
+    "uses_avx512",
+    "allow_avx512",
     "use_all_threads",
     "watch_nothing",
     "keep_memory",

@@ -64,6 +64,8 @@ NB_MODULE(_native, m) {
     m.def("set_num_threads", &set_num_threads, nb::arg("n"));
     m.def("uses_avx2", &use_avx2);
     m.def("allow_avx2", &allow_avx2, nb::arg("yes"));
+    m.def("uses_avx512", &use_avx512);
+    m.def("allow_avx512", &allow_avx512, nb::arg("yes"));
     m.def("keep_memory", &keep_memory, nb::arg("yes"));
     m.def("use_all_threads", &use_all_threads, nb::arg("yes"));
     // A daemon thread that is inside a kernel when Python ends keeps what it was given; nanobind would call that a

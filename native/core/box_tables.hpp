@@ -105,6 +105,8 @@ IMTORQUE_INLINE Lanes<int32_t> bits_of(const Lanes<float>& f) {
     std::memcpy(&bits, &f, sizeof bits);
     return bits;
 }
+IMTORQUE_INLINE void load_bits(const float* p, Lanes<int32_t>& bits) { std::memcpy(&bits, p, sizeof bits); }
+IMTORQUE_INLINE void store_bits(const Lanes<int32_t>& bits, float* p) { std::memcpy(p, &bits, sizeof bits); }
 // Where |torque| > |best|, it is the best, and its label the chosen one.
 IMTORQUE_INLINE void keep_stronger(const Lanes<float>& torque, int32_t label, Lanes<float>& best,
                                    Lanes<int32_t>& chosen) {
@@ -112,6 +114,15 @@ IMTORQUE_INLINE void keep_stronger(const Lanes<float>& torque, int32_t label, La
     const Lanes<int32_t> larger = (bits_of(torque) & 0x7FFFFFFF) > (bits_of(best) & 0x7FFFFFFF);
     best = larger ? torque : best;
     chosen = larger ? Lanes<int32_t>{} + label : chosen;
+}
+// The same where |sum| * norm, the magnitude of a torque, is larger; kept are its bits and the sum itself, whose sign
+// and size are the label (size_of_sum): less to choose for each.
+IMTORQUE_INLINE void keep_stronger_sum(const Lanes<uint32_t>& sum, float norm, Lanes<int32_t>& best,
+                                       Lanes<int32_t>& chosen) {
+    const Lanes<int32_t> whole = (Lanes<int32_t>)sum;
+    const Lanes<int32_t> magnitude = bits_of(__builtin_convertvector(whole, Lanes<float>) * norm) & 0x7FFFFFFF;
+    chosen = magnitude > best ? whole : chosen;
+    best = magnitude > best ? magnitude : best;
 }
 // round_force and round_quickly, eight at a time.
 template <class Uint, bool kFine>
@@ -132,6 +143,12 @@ IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
 // kWidth: the width of a table row where it is known to the compiler, else 0. Known, the three tables of a row are
 // reached from one pointer, and the pointers of several patches fit the registers.
 // kMass: whether rows end with a fourth table, the sums of |Fx| + |Fy| of the rounded forces.
+//
+// Where the width is known, numbers have 32 bits and there is no mass, rows lie one cell less than whole vectors apart.
+// The corners (a,h) and (b,l) of the squares around a pixel lie along a diagonal, which then is a column: all of them
+// begin at one place of a vector, and pixels are taken so that it is the first (`begin`). In the pixel below to the
+// right they are the same cells, those of other sizes; so two rows of pixels are taken together, and each cell is
+// loaded once for both.
 template <class Number, int kWidth, bool kMass>
 class BoxTables {
   public:
@@ -140,6 +157,8 @@ class BoxTables {
     static constexpr bool kSelects = true;  // has select_squares
     static constexpr int kTables = kMass ? 4 : 3;
     static constexpr size_t kCellBytes = kTables * sizeof(Uint);
+    static constexpr bool kSkewed = kWidth > 0 && !kMass && sizeof(Uint) == 4;
+    static constexpr int kRows = 8, kSizes = 5;  // of pixels and of squares that select_block takes together
     struct Corners {  // the D1 cells; D2, Q and the mass lie one, two and three widths further
         const Uint *ah, *al, *bh, *bl;
     };
@@ -148,13 +167,16 @@ class BoxTables {
     BoxTables(const Field& field, const Tile& tile, int rows)
         : field_(field),
           tile_(tile),
-          ring_(2 * tile.reach_y + 1 + rows),
+          ring_(whole_vectors(2 * tile.reach_y + 1 + rows)),
           given_width_(table_width(tile)),
+          used_(kSkewed ? whole_vectors(tile.right - tile.left + 2 * tile.reach_x + 1) : width()),
           built_(0),
-          cells_(kept_array<Uint>(static_cast<size_t>(width()) * (kTables * ring_ + 2))),
+          cells_(kept_array<Uint>(static_cast<size_t>(width()) * (kTables * (ring_ + kRepeated) + 2) + 3 * kPad)),
           forces_(new float[2 * width()]()) {
-        std::fill_n(cells_.get(), static_cast<size_t>(width()) * 2, Uint{0});
+        sums_ = reinterpret_cast<Uint*>((reinterpret_cast<uintptr_t>(cells_.get()) + kLine - 1) / kLine * kLine);
+        std::fill_n(sums_, static_cast<size_t>(width()) * 2, Uint{0});
         std::fill_n(row(0), static_cast<size_t>(width()) * kTables, Uint{0});
+        repeat_past_ring(0);
     }
 
     int width() const { return kWidth ? kWidth : given_width_; }
@@ -177,14 +199,15 @@ class BoxTables {
 
     // The same for squares and the pixels from `from` on, in whole vectors: keeps the value of largest magnitude and
     // its label, the first of equal ones.
-    template <int kGroup>
+    // With kSums, labels are left out: magnitudes and sums are kept instead, as keep_stronger_sum does.
+    template <int kGroup, bool kSums = false>
     IMTORQUE_INLINE void select_squares(const Patch* patches, const int32_t* labels, int y, int from, int count,
                                         float* value, int32_t* label) const {
         const Corners first = corners(patches[0], y, from);
         if (kWidth > 0 && kGroup > 1 && one_by_one<kGroup>(patches, y)) {
             // The corners of all squares lie at known distances from those of the first.
-            constexpr ptrdiff_t kRow = kTables * kWidth;
-            select<kGroup>(patches, labels, count, value, label, [&](int g) {
+            constexpr ptrdiff_t kRow = kTables * kWidth - kSkewed;
+            select<kGroup, kSums>(patches, labels, count, value, label, [&](int g) {
                 return Corners{first.ah + g * (kRow + 1), first.al + g * (kRow - 1), first.bh - g * (kRow - 1),
                                first.bl - g * (kRow + 1)};
             });
@@ -192,7 +215,59 @@ class BoxTables {
         }
         Corners own[kGroup] = {first};
         for (int g = 1; g < kGroup; ++g) own[g] = corners(patches[g], y, from);
-        select<kGroup>(patches, labels, count, value, label, [&](int g) { return own[g]; });
+        select<kGroup, kSums>(patches, labels, count, value, label, [&](int g) { return own[g]; });
+    }
+
+    // Where select_block begins in the first of its rows of pixels: in each further row a pixel later, in all of them
+    // not after the tile's first.
+    int begin(int y) const {
+        const int place = y - tile_.top + tile_.reach_y - tile_.reach_x + kRows - 1;
+        return 1 - kRows - (kLanes - place % kLanes) % kLanes;
+    }
+
+    // select_squares with kSums for kSizes squares that grow by a pixel on each side, in kRows rows of pixels from y
+    // on, so many vectors from begin(y) on. Rows of the maps are kStride numbers long.
+    template <int kStride>
+    IMTORQUE_INLINE void select_block(const Patch* patches, int y, int vectors, float* value, int32_t* sums) const {
+        constexpr ptrdiff_t w = kWidth, kRow = kTables * kWidth;  // along a diagonal
+        const int v = y - tile_.top + tile_.reach_y, radius = patches[0].rx, most = kSizes - 1;
+        const int x = tile_.reach_x + begin(y), h = x + radius + 1, l = x - radius;
+        const Uint* below = row(v + radius + 1);
+        const Uint* above = row(v - radius - most) + most * (kRow - 1);
+        // Cells of the first row of pixels, of the smallest square. Those of `bh` and `al` begin anywhere in a vector.
+        const Uint *ah = vectors_from(below + h), *bl = vectors_from(above + l), *bh = above + h, *al = below + l;
+        Uint p[kSizes];
+        float norm[kSizes];
+        for (int g = 0; g < kSizes; ++g) {
+            p[g] = static_cast<Uint>(2 * patches[g].rx + 1);
+            norm[g] = patches[g].norm;
+        }
+        for (int i = 0; i < vectors * kLanes; i += kLanes) {
+#pragma GCC unroll 4
+            for (int j = 0; j < kRows; j += 2) {
+                Lanes<int32_t> best[2], chosen[2];
+                for (int k = 0; k < 2; ++k) {
+                    load_bits(value + (j + k) * kStride + i, best[k]);
+                    load(sums + (j + k) * kStride + i, chosen[k]);
+                }
+                Pair a = pair(ah + j * kRow + i), b = pair(bl + (j + 1) * kRow + i);
+#pragma GCC unroll 8
+                for (int g = 0; g < kSizes; ++g) {
+                    const Pair next_a = pair(ah + (j + 1 + g) * kRow + i), next_b = pair(bl + (j - g) * kRow + i);
+                    const Uint* right = bh + (j - g) * kRow + 2 * g + w + i;
+                    const Uint* left = al + (j + g) * kRow - 2 * g + w + i;
+                    keep_stronger_sum(square_of(a, next_b, right, left, p[g]), norm[g], best[0], chosen[0]);
+                    keep_stronger_sum(square_of(next_a, b, right + kRow, left + kRow, p[g]), norm[g], best[1],
+                                      chosen[1]);
+                    a = next_a;
+                    b = next_b;
+                }
+                for (int k = 0; k < 2; ++k) {
+                    store_bits(best[k], value + (j + k) * kStride + i);
+                    store(chosen[k], sums + (j + k) * kStride + i);
+                }
+            }
+        }
     }
 
     // The torque of one square, for few of them.
@@ -234,13 +309,48 @@ class BoxTables {
                 add_row<true>(y);
             else
                 add_row<false>(y);
+            repeat_past_ring(place(built_ + 1));
         }
     }
 
   private:
+    static constexpr uintptr_t kLine = 64;                              // bytes of a line of the cache
+    static constexpr int kRepeated = kSkewed ? kRows + kSizes - 2 : 0;  // first rows of the ring, again past its end
+    static int whole_vectors(int count) { return (count + kLanes - 1) / kLanes * kLanes; }
+    static const Uint* vectors_from(const Uint* cells) {
+        return static_cast<const Uint*>(__builtin_assume_aligned(cells, kLanes * sizeof(Uint)));
+    }
+
     // Where row v lies in the ring; it is one of the last that were made, or the next.
     int place(int v) const { return v - turn_ + (v < turn_ ? ring_ : 0); }
-    Uint* row(int v) const { return cells_.get() + static_cast<size_t>(width()) * (2 + kTables * place(v)); }
+    Uint* row_at(int place) const {  // what is left of the first cell is never used, but loaded
+        return sums_ + 2 * width() + (kSkewed ? kPad : 0) +
+               place * (static_cast<ptrdiff_t>(kTables) * width() - kSkewed);
+    }
+    Uint* row(int v) const { return row_at(place(v)); }
+    void repeat_past_ring(int place) {  // so that rows one after the other lie side by side
+        if (place < kRepeated) std::copy_n(row_at(place), kTables * width() - kSkewed, row_at(place + ring_));
+    }
+
+    struct Pair {  // D1 and Q
+        Lanes<Uint> d, q;
+    };
+    static IMTORQUE_INLINE Pair pair(const Uint* cells) {
+        Pair loaded;
+        load(cells, loaded.d);
+        load(cells + 2 * kWidth, loaded.q);
+        return loaded;
+    }
+    // `squares` from cells that are loaded already, and from the D2 cells of (b,h) and (a,l).
+    static IMTORQUE_INLINE Lanes<Uint> square_of(const Pair& ah, const Pair& bl, const Uint* bh, const Uint* al,
+                                                 Uint p) {
+        Lanes<Uint> d2_bh, d2_al, q_bh, q_al;
+        load(bh, d2_bh);
+        load(al, d2_al);
+        load(bh + kWidth, q_bh);
+        load(al + kWidth, q_al);
+        return p * (ah.d - bl.d + d2_al - d2_bh) + (q_al + q_bh - ah.q - bl.q);
+    }
 
     // Whether these squares grow by a pixel on each side and their rows lie side by side in the ring.
     template <int kGroup>
@@ -251,7 +361,7 @@ class BoxTables {
         return place(v + radius + 1) + kGroup <= ring_ && place(v - radius) + 1 >= kGroup;
     }
 
-    template <int kGroup, class CornersOf>
+    template <int kGroup, bool kSums, class CornersOf>
     IMTORQUE_INLINE void select(const Patch* patches, const int32_t* labels, int count, float* value, int32_t* label,
                                 const CornersOf& corners_of) const {
         Uint p[kGroup];
@@ -260,7 +370,7 @@ class BoxTables {
         for (int g = 0; g < kGroup; ++g) {
             p[g] = static_cast<Uint>(2 * patches[g].rx + 1);
             norm[g] = patches[g].norm;
-            own[g] = labels[g];
+            own[g] = kSums ? 0 : labels[g];
         }
         const int w = width();
         for (int x = 0; x < count; x += kLanes) {
@@ -270,9 +380,16 @@ class BoxTables {
             load(label + x, chosen);
 #pragma GCC unroll 4
             for (int g = 0; g < kGroup; ++g) {
-                Number::to_floats(squares(corners_of(g), p[g], w, x), torque);
-                torque *= norm[g];
-                keep_stronger(torque, own[g], best, chosen);
+                const Lanes<Uint> sum = squares(corners_of(g), p[g], w, x);
+                if constexpr (kSums) {
+                    Lanes<int32_t> bits = bits_of(best);
+                    keep_stronger_sum(sum, norm[g], bits, chosen);
+                    std::memcpy(&best, &bits, sizeof best);
+                } else {
+                    Number::to_floats(sum, torque);
+                    torque *= norm[g];
+                    keep_stronger(torque, own[g], best, chosen);
+                }
             }
             store(best, value + x);
             store(chosen, label + x);
@@ -304,12 +421,12 @@ class BoxTables {
         std::copy_n(field_.fx + at, to - from, fx + start);
         std::copy_n(field_.fy + at, to - from, fy + start);
 
-        Uint *kx = cells_.get(), *ky = kx + w;
+        Uint *kx = sums_, *ky = kx + w;
         const Uint* q_above = row(built_) + 2 * w;
         Uint* below = row(built_ + 1);
         const float steps = static_cast<float>(field_.steps);
         Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, sum_m = {}, k, q;
-        for (int n = 0; n < w; n += kLanes) {
+        for (int n = 0; n < used_; n += kLanes) {
             const Lanes<Uint> force_x = rounded<Uint, kFine>(fx + n, steps),
                               force_y = rounded<Uint, kFine>(fy + n, steps);
             const Lanes<Uint> run_x = running<Uint>(force_x), run_y = running<Uint>(force_y);
@@ -341,20 +458,24 @@ class BoxTables {
 
     IMTORQUE_INLINE void repeat_row() {  // a row outside the image: no forces
         const int w = width();
-        const Uint *kx = cells_.get(), *above = row(built_);
+        const Uint *kx = sums_, *above = row(built_);
         Uint* below = row(built_ + 1);
-        std::copy_n(above, 2 * w, below);
+        std::copy_n(above, used_, below);
+        std::copy_n(above + w, used_, below + w);
         IMTORQUE_IVDEP
-        for (int n = 2 * w; n < 3 * w; ++n) below[n] = above[n] - 2 * kx[n - 2 * w];
-        if (kMass) std::copy_n(above + 3 * w, w, below + 3 * w);
+        for (int n = 0; n < used_; ++n) below[2 * w + n] = above[2 * w + n] - 2 * kx[n];
+        if (kMass) std::copy_n(above + 3 * w, used_, below + 3 * w);
     }
 
     Field field_;
     Tile tile_;
-    int ring_, given_width_, built_;
+    int ring_, given_width_;
+    int used_;  // cells of a row that are written: where rows are skewed, not the last, which lies in the next row
+    int built_;
     int turn_ = 0;  // the row that lies first in the ring
     Poll poll_{16};
-    KeptArray<Uint> cells_;            // running KX and KY, then the ring of rows D1 | D2 | Q (| mass)
+    KeptArray<Uint> cells_;
+    Uint* sums_;                       // running KX and KY, then the ring of rows D1 | D2 | Q (| mass)
     std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
 };
 

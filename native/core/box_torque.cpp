@@ -17,7 +17,7 @@ constexpr int kMapStrip = 320;    // columns of a strip of squares' maps: the ro
                                   // first-level cache
 constexpr int kKnownWidth = 448;  // of a table row: such a strip with the reach of sizes up to 97
 constexpr int kRows = 16;
-constexpr int kGroup = 3;  // squares per pass over the maps
+constexpr int kGroup = 3;  // squares per pass over a row of the maps
 // Nanoseconds per pixel, about: for the tables, and for a patch.
 constexpr double kTableTime = 2, kPatchTime = 0.5;
 
@@ -30,7 +30,33 @@ struct Job {
     int32_t* scale;    // label of the best patch so far, and after the last job signed
     const int32_t* labels;
     bool opens, closes;  // whether this is the first, the last job over the maps
+    float unit;          // of the norms, where sizes follow from them (unit_of_norms), else 0
 };
+
+// Of squares whose norms are `unit` / size^2 and whose labels are their sizes; 0 where there are others, or too few
+// that are taken together (select_block) to make up for finding the labels in the end.
+template <class Tables>
+float unit_of_norms(const Job& job) {
+    constexpr int kLeastTogether = 10;
+    constexpr float kLeast = 1e-15f, kMost = 1e3f;  // norms with which no step of size_of_sum leaves the floats
+    const auto unit = [&](int k) { return static_cast<double>(job.patches[k].norm) * job.labels[k] * job.labels[k]; };
+    int run = 0, together = 0;
+    for (int k = job.first; k < job.first + job.count; ++k) {
+        const Patch& patch = job.patches[k];
+        if (patch.rx != patch.ry || job.labels[k] != 2 * patch.rx + 1 ||
+            !(patch.norm >= kLeast && patch.norm <= kMost) || std::fabs(unit(k) / unit(job.first) - 1) > 1e-6)
+            return 0;
+        run = run > 0 && patch.rx == job.patches[k - 1].rx + 1 ? run + 1 : 1;
+        if (run % Tables::kSizes == 0) together += Tables::kSizes;
+    }
+    return together >= kLeastTogether ? static_cast<float>(unit(job.first)) : 0;
+}
+
+// The size of the square whose torque has this magnitude, not 0, and this sum: magnitude = |sum| unit / size^2. Sizes
+// are odd, and the rounding of floats is far from reaching the next.
+IMTORQUE_INLINE int32_t size_of_sum(float magnitude, int32_t sum, float unit) {
+    return 2 * static_cast<int32_t>(std::sqrt(std::fabs(static_cast<float>(sum)) * unit / magnitude) * 0.5f) + 1;
+}
 
 IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
                                 int32_t* __restrict label) {
@@ -118,6 +144,63 @@ IMTORQUE_INLINE void close_maps(const Job& job, size_t at, int count, const floa
     }
 }
 
+// Magnitudes and sums of squares, blocks of rows and sizes at a time where sizes follow each other. Rows of the maps
+// begin where those of select_block do.
+template <class Tables>
+IMTORQUE_INLINE void fuse_sums(const Job& job, const Tables& tables, const Block& block, BlockMaps& maps) {
+    for (int k = job.first; k < job.first + job.count;) {
+        const Patch* patch = job.patches + k;
+        const int left = job.first + job.count - k;
+        const bool together = left >= Tables::kSizes && patch[Tables::kSizes - 1].rx == patch->rx + Tables::kSizes - 1;
+        const int squares = together ? Tables::kSizes : std::min(left, kGroup);
+        for (int y = block.top; y < block.bottom; y += Tables::kRows) {
+            const int from = tables.begin(y), vectors = (block.count - from + kLanes - 1) / kLanes;
+            float* value = maps.value[y - block.top];
+            int32_t* sums = maps.label[y - block.top];
+            if (together) tables.template select_block<kStrip>(patch, y, vectors, value, sums);
+            for (int j = 0; j < Tables::kRows && !together; ++j, value += kStrip, sums += kStrip) {
+                const int count = vectors * kLanes;
+                if (squares == 3)
+                    tables.template select_squares<3, true>(patch, nullptr, y + j, from + j, count, value, sums);
+                if (squares == 2)
+                    tables.template select_squares<2, true>(patch, nullptr, y + j, from + j, count, value, sums);
+                if (squares == 1)
+                    tables.template select_squares<1, true>(patch, nullptr, y + j, from + j, count, value, sums);
+            }
+        }
+        k += squares;
+    }
+}
+
+IMTORQUE_INLINE void close_sums(const Job& job, size_t at, int count, const float* value, const int32_t* sums) {
+    float* __restrict out = job.value + at;
+    int32_t* __restrict scale = job.scale + at;
+    const float unit = job.unit;
+    const bool sign = job.closes;
+    IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) {
+        const int32_t size = size_of_sum(value[x], sums[x], unit), label = sums[x] != 0 ? size : 0;
+        out[x] = sums[x] < 0 ? -value[x] : value[x];
+        scale[x] = sign && sums[x] < 0 ? -label : label;
+    }
+}
+
+template <class Tables>
+IMTORQUE_INLINE void fuse_block_of_sums(const Job& job, const Tables& tables, const Tile& tile, const Block& block) {
+    BlockMaps maps;
+    const int vectors = (block.count + Tables::kRows - 1 + 2 * kLanes - 1) / kLanes;
+    for (int j = 0; j < kRows; ++j) {
+        std::fill_n(maps.value[j], vectors * kLanes, 0.0f);
+        std::fill_n(maps.label[j], vectors * kLanes, 0);
+    }
+    fuse_sums(job, tables, block, maps);
+    for (int y = block.top; y < block.bottom; ++y) {
+        const int j = y - block.top, first = tables.begin(y - j % Tables::kRows) + j % Tables::kRows;
+        close_sums(job, static_cast<size_t>(y) * job.field.width + tile.left, block.count, maps.value[j] - first,
+                   maps.label[j] - first);
+    }
+}
+
 template <class Tables>
 IMTORQUE_INLINE void fuse_block(const Job& job, const Tables& tables, const Tile& tile, const Block& block) {
     BlockMaps maps;
@@ -140,6 +223,8 @@ IMTORQUE_INLINE void run_block(const Job& job, const Tables& tables, const Tile&
                                   job.volume + k * pixels + static_cast<size_t>(y) * width + tile.left + block.from);
         return;
     }
+    if constexpr (Tables::kSkewed)
+        if (job.unit > 0) return fuse_block_of_sums(job, tables, tile, block);
     for (int x = 0; x < block.count; x += kStrip)
         fuse_block(job, tables, tile, {block.top, block.bottom, block.from + x, std::min(kStrip, block.count - x)});
 }
@@ -150,7 +235,7 @@ IMTORQUE_INLINE void run_tables(const Job& job, const Tile& tile) {
     for (int top = tile.top; top < tile.bottom; top += kRows) {
         const int bottom = std::min(top + kRows, tile.bottom);
         check_interrupt();
-        tables.build_to(bottom);
+        tables.build_to(Tables::kSkewed ? top + kRows : bottom);  // whole blocks, also where rows end
         run_block(job, tables, tile, {top, bottom, 0, tile.right - tile.left});
     }
 }
@@ -163,8 +248,8 @@ IMTORQUE_INLINE void run_tile_impl(Number, const Job& job, const Tile& tile) {
     else
         run_tables<TablesOf<Number>>(job, tile);
 }
-IMTORQUE_DISPATCH(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
-                  (number, job, tile))
+IMTORQUE_DISPATCH_REGISTERS(template <class Number> static, run_tile, (Number number, const Job& job, const Tile& tile),
+                            (number, job, tile))
 
 template <class Tables>
 IMTORQUE_INLINE void build_impl(Tables& tables, int bottom) {
@@ -225,11 +310,13 @@ void run_by_width(Job job, const std::vector<Patch>& patches) {
         job.count = widths.narrow;
         job.opens = true;
         job.closes = widths.narrow == count;
+        if (!job.volume) job.unit = unit_of_norms<TablesOf<Narrow>>(job);
         run(Narrow{}, job, patches);
     }
     if (widths.narrow < count) {
         job.first = widths.narrow;
         job.count = count - widths.narrow;
+        job.unit = 0;
         job.opens = widths.narrow == 0;
         job.closes = true;
         if (widths.long_sums)
@@ -302,13 +389,13 @@ Tiling cut_tiles(int height, int width, int reach_y, int reach_x, size_t cell_by
 
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau) {
     if (shape == Shape::disk) return disk_torque(field, patches, into_volume(0, field.height, tau));
-    run_by_width({field, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false}, patches);
+    run_by_width({field, patches.data(), 0, 0, tau, nullptr, nullptr, nullptr, false, false, 0}, patches);
 }
 
 void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape, const int32_t* labels,
                      float* value, int32_t* scale) {
     if (shape == Shape::box) {
-        run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, labels, false, false}, patches);
+        run_by_width({field, patches.data(), 0, 0, nullptr, value, scale, labels, false, false, 0}, patches);
         return;
     }
     const size_t pixels = static_cast<size_t>(field.height) * field.width;

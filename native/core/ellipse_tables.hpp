@@ -41,7 +41,7 @@ template <class Number>
 class EllipseTables {
   public:
     using Uint = typename Number::Uint;
-    static constexpr bool kSelects = false;
+    static constexpr bool kSelects = false, kSkewed = false;
     static constexpr int kTables = 14;
     static constexpr size_t kCellBytes = kTables * sizeof(Uint);
 

@@ -94,7 +94,7 @@ template <class Number>
 class FreeTables {
   public:
     using Uint = typename Number::Uint;
-    static constexpr bool kSelects = false;
+    static constexpr bool kSelects = false, kSkewed = false;
     static constexpr size_t kCellBytes = 5 * sizeof(Uint);
 
     FreeTables(const Field& field, const Tile& tile, int rows)

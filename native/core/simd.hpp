@@ -1,6 +1,6 @@
 // Run-time choice of instruction set. Kernels are plain loops in always-inlined functions; each is compiled twice, for
-// the baseline and for AVX2, and the processor decides at run time. Integer sums are exact and floats are never
-// contracted or reordered, so both give the same bits.
+// the baseline and for AVX2, and the processor decides at run time; where twice the registers help, once more, for
+// AVX-512. Integer sums are exact and floats are never contracted or reordered, so all give the same bits.
 #pragma once
 
 #include <cstring>
@@ -19,8 +19,10 @@
 #if (defined(__x86_64__) || defined(__i386__)) && (!defined(_WIN32) || defined(__clang__))
 #define IMTORQUE_HAS_AVX2
 #define IMTORQUE_AVX2 __attribute__((target("avx2")))
+#define IMTORQUE_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq")))
 #else
 #define IMTORQUE_AVX2
+#define IMTORQUE_AVX512
 #endif
 
 // Define `name params` as the run-time choice between two compilations of `name_impl args`. `prefix` is `static` or
@@ -33,6 +35,20 @@
             name##_avx2 args;                                          \
         else                                                           \
             name##_baseline args;                                      \
+    }
+
+// The same with a third compilation: for the 32 registers of AVX-512, in vectors of the same width.
+#define IMTORQUE_DISPATCH_REGISTERS(prefix, name, params, args)            \
+    prefix void name##_baseline params { name##_impl args; }               \
+    prefix IMTORQUE_AVX2 void name##_avx2 params { name##_impl args; }     \
+    prefix IMTORQUE_AVX512 void name##_avx512 params { name##_impl args; } \
+    prefix void name params {                                              \
+        if (imtorque::use_avx512())                                        \
+            name##_avx512 args;                                            \
+        else if (imtorque::use_avx2())                                     \
+            name##_avx2 args;                                              \
+        else                                                               \
+            name##_baseline args;                                          \
     }
 
 namespace imtorque {
@@ -63,6 +79,8 @@ IMTORQUE_INLINE Lanes<Uint> pick(const Lanes<Uint>& a, const Lanes<Uint>& b) {
 }
 
 bool use_avx2();            // the processor has AVX2 and it has not been switched off
-void allow_avx2(bool yes);  // for tests that compare the two
+bool use_avx512();          // likewise, and AVX2 has not been either
+void allow_avx2(bool yes);  // for tests that compare them
+void allow_avx512(bool yes);
 
 }  // namespace imtorque
