@@ -102,15 +102,16 @@ def largest_force(edges):
 
 
 def assert_same_on_every_path(everything):
-    """The arrays are the same on one thread and on seven, and without AVX2."""
+    """The arrays are the same on one thread and on seven, without AVX-512, and without AVX2."""
     imtorque.set_num_threads(1)
     ref = everything()
     imtorque.set_num_threads(7)
     for a, b in zip(ref, everything(), strict=True):
         assert_array_equal(a, b)
-    _native.allow_avx2(False)
-    try:
-        for a, b in zip(ref, everything(), strict=True):
-            assert_array_equal(a, b)
-    finally:
-        _native.allow_avx2(True)
+    for allow in (_native.allow_avx512, _native.allow_avx2):
+        allow(False)
+        try:
+            for a, b in zip(ref, everything(), strict=True):
+                assert_array_equal(a, b)
+        finally:
+            allow(True)

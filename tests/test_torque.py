@@ -103,6 +103,37 @@ def test_fused_maps_equal_those_of_the_volume_to_the_bit(edges, sizes, patch, al
         assert_array_equal(scale, ref_scale)
 
 
+@st.composite
+def lists_of_many_sizes(draw):
+    """Sizes of which many follow each other: their squares are looked up together."""
+    first, count = draw(st.integers(0, 9)), draw(st.integers(10, 24))
+    left_out = draw(st.sets(st.integers(first, first + count), max_size=2))
+    beyond = draw(st.sets(st.integers(first + count, 60), max_size=3))
+    return [2 * r + 1 for r in sorted({*range(first, first + count), *beyond} - left_out)]
+
+
+@given(edge_fields() | uneven_fields(), lists_of_many_sizes(), alphas, st.sampled_from([1, 1e-25, 1e9]))
+def test_fused_maps_of_many_sizes_equal_those_of_the_volume_to_the_bit(edges, sizes, alpha, strength):
+    edges = Edges(edges.fx * strength, edges.fy * strength)
+    ref_value, ref_scale = naive.value_and_scale_maps(torque_volume(edges, sizes, alpha=alpha).tau, sizes)
+    value, scale = value_and_scale_maps(edges, sizes, alpha=alpha)
+    assert_array_equal(value, ref_value)
+    assert_array_equal(scale, ref_scale)
+
+
+@pytest.mark.parametrize("shape", [(61, 700), (200, 23), (130, 321), (17, 313)])
+@pytest.mark.parametrize("sizes", [range(3, 92, 2), range(1, 30, 2), [*range(3, 40, 2), 45, 65, 67, 91]])
+def test_fused_maps_of_many_sizes_are_those_of_the_volume_wherever_strips_and_blocks_end(shape, sizes):
+    edges = random_edges(shape, density=0.3)
+    expected = naive.value_and_scale_maps(torque_volume(edges, sizes).tau, sizes)
+
+    def differences():
+        return [found - wanted for found, wanted in zip(value_and_scale_maps(edges, sizes), expected, strict=True)]
+
+    assert not any(difference.any() for difference in differences())
+    assert_same_on_every_path(differences)
+
+
 @given(exact_fields(), rectangle_lists)
 def test_fused_maps_of_rectangles_show_height_and_width(edges, sizes):
     volume = torque_volume(edges, sizes)

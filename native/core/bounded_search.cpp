@@ -251,7 +251,7 @@ bool worth_bounding(const Field& field, const std::vector<Patch>& patches, const
     const double pixels = static_cast<double>(field.height) * field.width / static_cast<double>(request.count);
     const double patches_of_each = static_cast<double>(patches.size()) * pixels;
     return request.near || always.load(std::memory_order_relaxed) ||
-           (request.end_scales ? pixels >= 5e3 : patches_of_each >= 8e3);
+           (request.end_scales ? pixels >= 7e3 : patches_of_each >= 8e3);
 }
 
 }  // namespace

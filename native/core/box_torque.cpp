@@ -33,29 +33,36 @@ struct Job {
     float unit;          // of the norms, where sizes follow from them (unit_of_norms), else 0
 };
 
+// Whether patches[k] and those after it are so many, each a pixel wider on each side, that select_block takes them.
+template <class Tables>
+bool taken_together(const Job& job, int k) {
+    const int last = k + Tables::kSizes - 1;
+    return last < job.first + job.count && job.patches[last].rx == job.patches[k].rx + Tables::kSizes - 1;
+}
+
 // Of squares whose norms are `unit` / size^2 and whose labels are their sizes; 0 where there are others, or too few
-// that are taken together (select_block) to make up for finding the labels in the end.
+// of them follow each other to make up for finding the labels in the end.
 template <class Tables>
 float unit_of_norms(const Job& job) {
-    constexpr int kLeastTogether = 10;
+    constexpr int kLeastTogether = 6;
     constexpr float kLeast = 1e-15f, kMost = 1e3f;  // norms with which no step of size_of_sum leaves the floats
     const auto unit = [&](int k) { return static_cast<double>(job.patches[k].norm) * job.labels[k] * job.labels[k]; };
-    int run = 0, together = 0;
+    int together = 0;
     for (int k = job.first; k < job.first + job.count; ++k) {
         const Patch& patch = job.patches[k];
         if (patch.rx != patch.ry || job.labels[k] != 2 * patch.rx + 1 ||
             !(patch.norm >= kLeast && patch.norm <= kMost) || std::fabs(unit(k) / unit(job.first) - 1) > 1e-6)
             return 0;
-        run = run > 0 && patch.rx == job.patches[k - 1].rx + 1 ? run + 1 : 1;
-        if (run % Tables::kSizes == 0) together += Tables::kSizes;
+        if (taken_together<Tables>(job, k)) together += 1;
     }
     return together >= kLeastTogether ? static_cast<float>(unit(job.first)) : 0;
 }
 
-// The size of the square whose torque has this magnitude, not 0, and this sum: magnitude = |sum| unit / size^2. Sizes
-// are odd, and the rounding of floats is far from reaching the next.
+// The size of the square whose torque has this magnitude and this sum: magnitude = |sum| unit / size^2. Sizes are odd,
+// and the rounding of floats is far from reaching the next. Where the sum is 0, there is none.
 IMTORQUE_INLINE int32_t size_of_sum(float magnitude, int32_t sum, float unit) {
-    return 2 * static_cast<int32_t>(std::sqrt(std::fabs(static_cast<float>(sum)) * unit / magnitude) * 0.5f) + 1;
+    const float square = sum != 0 ? std::fabs(static_cast<float>(sum)) * unit / magnitude : 0.0f;
+    return sum != 0 ? 2 * static_cast<int32_t>(std::sqrt(square) * 0.5f) + 1 : 0;
 }
 
 IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
@@ -89,7 +96,7 @@ struct Block {  // of a tile: rows, and columns from the tile's left on
 struct BlockMaps {
     alignas(64) float value[kRows][kStrip];
     alignas(64) int32_t label[kRows][kStrip];
-    static_assert(kStrip % kLanes == 0);
+    static_assert(kStrip % kLanes == 0 && kKnownWidth <= kStrip);
 };
 
 // Squares whose corners are looked up in one pass, from patches[k] on.
@@ -150,9 +157,11 @@ template <class Tables>
 IMTORQUE_INLINE void fuse_sums(const Job& job, const Tables& tables, const Block& block, BlockMaps& maps) {
     for (int k = job.first; k < job.first + job.count;) {
         const Patch* patch = job.patches + k;
-        const int left = job.first + job.count - k;
-        const bool together = left >= Tables::kSizes && patch[Tables::kSizes - 1].rx == patch->rx + Tables::kSizes - 1;
-        const int squares = together ? Tables::kSizes : std::min(left, kGroup);
+        const bool together = taken_together<Tables>(job, k);
+        int squares = together ? Tables::kSizes : 1;
+        while (!together && squares < kGroup && k + squares < job.first + job.count &&
+               !taken_together<Tables>(job, k + squares))
+            ++squares;
         for (int y = block.top; y < block.bottom; y += Tables::kRows) {
             const int from = tables.begin(y), vectors = (block.count - from + kLanes - 1) / kLanes;
             float* value = maps.value[y - block.top];
@@ -179,9 +188,9 @@ IMTORQUE_INLINE void close_sums(const Job& job, size_t at, int count, const floa
     const bool sign = job.closes;
     IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
-        const int32_t size = size_of_sum(value[x], sums[x], unit), label = sums[x] != 0 ? size : 0;
+        const int32_t size = size_of_sum(value[x], sums[x], unit);
         out[x] = sums[x] < 0 ? -value[x] : value[x];
-        scale[x] = sign && sums[x] < 0 ? -label : label;
+        scale[x] = sign && sums[x] < 0 ? -size : size;
     }
 }
 
