@@ -1,6 +1,7 @@
 // Marks of 64 pixels in a word, the lowest bit first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/simd.hpp"
@@ -32,6 +33,18 @@ IMTORQUE_INLINE uint64_t word_of(const Lanes<int32_t>& found) {
 template <class Use>
 inline void for_each_bit(uint64_t bits, const Use& use) {
     for (; bits; bits &= bits - 1) use(__builtin_ctzll(bits));
+}
+
+// Call use(x) for each flag that is set. There is room for whole words of flags, and what is beyond the row is not set.
+template <class Use>
+void for_each_flag(const uint8_t* flags, int width, const Use& use) {
+    for (int x = 0; x < width; x += 8) {
+        uint64_t word;
+        std::memcpy(&word, flags + x, sizeof word);
+        if (!word) continue;
+        for (int i = x; i < std::min(x + 8, width); ++i)
+            if (flags[i]) use(i);
+    }
 }
 
 }  // namespace imtorque

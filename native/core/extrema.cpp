@@ -18,6 +18,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "core/bit_words.hpp"
 #include "core/bounded_search.hpp"
 #include "core/ellipse_tables.hpp"
 #include "core/parallel.hpp"
@@ -46,13 +47,29 @@ struct Search {
     const float* value_map;  // |V| for leaving out cells, or null
 };
 
+// The largest |value| of some rows, as its bits: those of non-negative floats have the floats' order, and integer
+// maxima vectorise.
+IMTORQUE_INLINE void find_largest_impl(const float* values, int rows, int columns, ptrdiff_t stride, int32_t& largest) {
+    int32_t found = 0;
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < columns; ++x) {
+            int32_t bits;
+            std::memcpy(&bits, values + y * stride + x, sizeof bits);
+            found = std::max(found, bits & 0x7FFFFFFF);
+        }
+    largest = found;
+}
+IMTORQUE_DISPATCH(static, find_largest,
+                  (const float* values, int rows, int columns, ptrdiff_t stride, int32_t& largest),
+                  (values, rows, columns, stride, largest))
+
 bool worth_searching(const Search& s, const Cell& cell) {
     if (!s.value_map) return true;
-    float largest = 0;
-    for (int y = cell.top; y < cell.bottom; ++y) {
-        const float* row = s.value_map + static_cast<size_t>(y) * s.width;
-        for (int x = cell.left; x < cell.right; ++x) largest = std::max(largest, std::fabs(row[x]));
-    }
+    int32_t bits;
+    find_largest(s.value_map + static_cast<size_t>(cell.top) * s.width + cell.left, cell.bottom - cell.top,
+                 cell.right - cell.left, s.width, bits);
+    float largest;
+    std::memcpy(&largest, &bits, sizeof largest);
     return largest >= s.threshold && largest > 0;
 }
 
@@ -217,18 +234,6 @@ IMTORQUE_INLINE void flag_row_impl(const Around& a, int width, float threshold, 
 IMTORQUE_DISPATCH(static, flag_row,
                   (const Around& a, int width, float threshold, float want_max, float want_min, uint8_t* flags),
                   (a, width, threshold, want_max, want_min, flags))
-
-// Call use(x) for each flag that is set. There is room for whole words of flags, and what is beyond the row is not set.
-template <class Use>
-void for_each_flag(const uint8_t* flags, int width, const Use& use) {
-    for (int x = 0; x < width; x += 8) {
-        uint64_t word;
-        std::memcpy(&word, flags + x, sizeof word);
-        if (!word) continue;
-        for (int i = x; i < std::min(x + 8, width); ++i)
-            if (flags[i]) use(i);
-    }
-}
 
 // Rows [top, bottom) of the image are in tau[k][y - first_row][x] with `rows` stored rows, and so are those around
 // them.

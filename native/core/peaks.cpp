@@ -5,6 +5,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "core/bit_words.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 
@@ -15,7 +16,7 @@ constexpr int kRows = 32;  // a task
 
 // Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
 IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
-                                     int32_t* __restrict flags) {
+                                     uint8_t* __restrict flags) {
     IMTORQUE_IVDEP
     for (int x = 0; x < width; ++x) {
         const float v = row[x + 1];
@@ -25,12 +26,12 @@ IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const
     }
 }
 IMTORQUE_DISPATCH(static, flag_peaks,
-                  (const float* above, const float* row, const float* below, int width, int32_t* flags),
+                  (const float* above, const float* row, const float* below, int width, uint8_t* flags),
                   (above, row, below, width, flags))
 
 void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<Peak>& peaks) {
     std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
-    std::vector<int32_t> flags(width);
+    std::vector<uint8_t> flags(static_cast<size_t>(width) + 8, 0);
     const auto magnitudes = [&](int y) {
         float* row = &rows[((y + 3) % 3) * (static_cast<size_t>(width) + 2)];
         const float* from = value + static_cast<size_t>(y) * width;
@@ -45,9 +46,10 @@ void collect_peaks(const float* value, int height, int width, int sign, int top,
     for (int y = top; y < bottom; ++y) {
         const float* below = magnitudes(y + 1);
         flag_peaks(above, row, below, width, flags.data());
-        for (int x = 0; x < width; ++x)
-            if (flags[x] && (sign == 0 || (value[static_cast<size_t>(y) * width + x] > 0) == (sign > 0)))
-                peaks.push_back({row[x + 1], y, x});
+        const float* own = value + static_cast<size_t>(y) * width;
+        for_each_flag(flags.data(), width, [&](int x) {
+            if (sign == 0 || (own[x] > 0) == (sign > 0)) peaks.push_back({row[x + 1], y, x});
+        });
         above = row;
         row = below;
     }
