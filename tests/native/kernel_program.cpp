@@ -107,6 +107,24 @@ uint64_t torque(const Input& in) {
     return sum.sum;
 }
 
+// Maps of so many sizes that follow each other that their squares are looked up together.
+uint64_t maps(const Input& in) {
+    Checksum sum;
+    const Field field = in.field(false);
+    std::vector<Patch> patches;
+    std::vector<int32_t> labels;
+    for (int half = 1; half <= 22; ++half) {
+        const float side = 2.0f * static_cast<float>(half) + 1;
+        patches.push_back({half, half, 1 / (64 * side * side), 1.0});
+        labels.push_back(2 * half + 1);
+    }
+    std::vector<float> value(kPixels);
+    std::vector<int32_t> scale(kPixels);
+    value_and_scale(field, patches, Shape::box, labels.data(), value.data(), scale.data());
+    sum.add(value), sum.add(scale);
+    return sum.sum;
+}
+
 uint64_t contributions(const Input& in) {
     Checksum sum;
     const Field field = in.field(false);
@@ -157,7 +175,7 @@ uint64_t volumes(const Input& in) {
 int main() {
     using Kernel = uint64_t (*)(const Input&);
     const std::vector<std::pair<const char*, Kernel>> kernels{
-        {"edges", edges}, {"torque", torque},   {"contributions", contributions},
+        {"edges", edges}, {"torque", torque},   {"maps", maps},      {"contributions", contributions},
         {"cuts", cuts},   {"regions", regions}, {"volumes", volumes}};
     use_all_threads(true);
     set_num_threads(3);
