@@ -44,7 +44,7 @@ bool taken_together(const Job& job, int k) {
 // of them follow each other to make up for finding the labels in the end.
 template <class Tables>
 float unit_of_norms(const Job& job) {
-    constexpr int kLeastTogether = 6;
+    constexpr int kLeastTogether = 6;               // places where five begin: ten sizes in a row have as many
     constexpr float kLeast = 1e-15f, kMost = 1e3f;  // norms with which no step of size_of_sum leaves the floats
     const auto unit = [&](int k) { return static_cast<double>(job.patches[k].norm) * job.labels[k] * job.labels[k]; };
     int together = 0;
@@ -53,7 +53,7 @@ float unit_of_norms(const Job& job) {
         if (patch.rx != patch.ry || job.labels[k] != 2 * patch.rx + 1 ||
             !(patch.norm >= kLeast && patch.norm <= kMost) || std::fabs(unit(k) / unit(job.first) - 1) > 1e-6)
             return 0;
-        if (taken_together<Tables>(job, k)) together += 1;
+        together += taken_together<Tables>(job, k);
     }
     return together >= kLeastTogether ? static_cast<float>(unit(job.first)) : 0;
 }
@@ -108,6 +108,23 @@ IMTORQUE_INLINE int count_squares(const Job& job, int k) {
     return count;
 }
 
+struct RowOfSquares {  // pixels of row y from column `from` on
+    const Patch* patches;
+    const int32_t* labels;
+    int y, from, count;
+};
+
+// One to three squares, which the compiler wants to know.
+template <bool kSums, class Tables>
+IMTORQUE_INLINE void select_some(const Tables& tables, int squares, const RowOfSquares& row, float* value,
+                                 int32_t* label) {
+    const auto [patches, labels, y, from, count] = row;
+    static_assert(kGroup == 3);
+    if (squares == 3) tables.template select_squares<3, kSums>(patches, labels, y, from, count, value, label);
+    if (squares == 2) tables.template select_squares<2, kSums>(patches, labels, y, from, count, value, label);
+    if (squares == 1) tables.template select_squares<1, kSums>(patches, labels, y, from, count, value, label);
+}
+
 template <class Tables>
 IMTORQUE_INLINE void fuse_sizes(const Job& job, const Tables& tables, const Block& block, BlockMaps& maps) {
     const int from = block.from, count = block.count;
@@ -119,10 +136,10 @@ IMTORQUE_INLINE void fuse_sizes(const Job& job, const Tables& tables, const Bloc
             float* value = maps.value[y - block.top];
             int32_t* label = maps.label[y - block.top];
             if constexpr (Tables::kSelects) {
-                if (squares == 3) tables.template select_squares<3>(patch, labels, y, from, count, value, label);
-                if (squares == 2) tables.template select_squares<2>(patch, labels, y, from, count, value, label);
-                if (squares == 1) tables.template select_squares<1>(patch, labels, y, from, count, value, label);
-                if (squares > 0) continue;
+                if (squares > 0) {
+                    select_some<false>(tables, squares, {patch, labels, y, from, count}, value, label);
+                    continue;
+                }
             }
             float torque[kStrip];
             tables.torque_row(*patch, y, from, count, torque);
@@ -168,13 +185,7 @@ IMTORQUE_INLINE void fuse_sums(const Job& job, const Tables& tables, const Block
             int32_t* sums = maps.label[y - block.top];
             if (together) tables.template select_block<kStrip>(patch, y, vectors, value, sums);
             for (int j = 0; j < Tables::kRows && !together; ++j, value += kStrip, sums += kStrip) {
-                const int count = vectors * kLanes;
-                if (squares == 3)
-                    tables.template select_squares<3, true>(patch, nullptr, y + j, from + j, count, value, sums);
-                if (squares == 2)
-                    tables.template select_squares<2, true>(patch, nullptr, y + j, from + j, count, value, sums);
-                if (squares == 1)
-                    tables.template select_squares<1, true>(patch, nullptr, y + j, from + j, count, value, sums);
+                select_some<true>(tables, squares, {patch, nullptr, y + j, from + j, vectors * kLanes}, value, sums);
             }
         }
         k += squares;

@@ -68,9 +68,9 @@ struct Input {
     }
 };
 
-std::vector<Patch> patches_for(const Field& field, Shape shape) {
+std::vector<Patch> patches_for(const Field& field, Shape shape, const std::vector<int>& halves = {1, 3, 6, 11}) {
     std::vector<Patch> patches;
-    for (const int half : {1, 3, 6, 11}) {
+    for (const int half : halves) {
         const float side = 2.0f * static_cast<float>(half) + 1;
         patches.push_back({half, half, 1 / (64 * side * side), 1.0});
     }
@@ -111,13 +111,10 @@ uint64_t torque(const Input& in) {
 uint64_t maps(const Input& in) {
     Checksum sum;
     const Field field = in.field(false);
-    std::vector<Patch> patches;
+    std::vector<int> halves;
     std::vector<int32_t> labels;
-    for (int half = 1; half <= 22; ++half) {
-        const float side = 2.0f * static_cast<float>(half) + 1;
-        patches.push_back({half, half, 1 / (64 * side * side), 1.0});
-        labels.push_back(2 * half + 1);
-    }
+    for (int half = 1; half <= 22; ++half) halves.push_back(half), labels.push_back(2 * half + 1);
+    const std::vector<Patch> patches = patches_for(field, Shape::box, halves);
     std::vector<float> value(kPixels);
     std::vector<int32_t> scale(kPixels);
     value_and_scale(field, patches, Shape::box, labels.data(), value.data(), scale.data());
