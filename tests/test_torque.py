@@ -227,6 +227,24 @@ def test_disks_are_the_definition_whether_forces_are_few_or_many_and_sizes_close
         assert_allclose(found, naive.torque_map(*field, size, "disk"), rtol=3e-7, atol=1e-12)
 
 
+@given(
+    st.tuples(st.integers(1, 30), st.integers(1, 40)),
+    st.sampled_from([0.0, 0.02, 0.1, 0.2]),
+    st.integers(0, 2**16),
+    st.integers(0, 6),
+    st.integers(1, 14),
+    st.integers(1, 3),
+)
+def test_disks_that_follow_each_other_are_the_definition(shape, share, seed, smallest, count, gap):
+    rng = np.random.default_rng(seed)
+    field = rng.integers(-9, 10, (2, *shape)) * (rng.random(shape) < share)
+    sizes = range(2 * smallest + 1, 2 * (smallest + gap * count), 2 * gap)
+    for steps in (1.0, 2.0**32):  # sums of 32 and of 64 bits
+        tau = torque_volume(Edges(*field.astype(np.float32), steps=steps), sizes, patch="disk").tau
+        for size, found in zip(sizes, tau, strict=True):
+            assert_allclose(found, naive.torque_map(*field, size, "disk"), rtol=3e-7, atol=1e-12)
+
+
 @pytest.mark.parametrize("density", [0.001, 0.03, 0.2, 1])
 @pytest.mark.parametrize("steps", [None, 2.0**24, 2.0**32])
 def test_disks_have_the_torque_of_the_spectrum_however_they_are_summed(density, steps):

@@ -65,28 +65,43 @@ IMTORQUE_INLINE int32_t size_of_sum(float magnitude, int32_t sum, float unit) {
     return sum != 0 ? 2 * static_cast<int32_t>(std::sqrt(square) * 0.5f) + 1 : 0;
 }
 
-IMTORQUE_INLINE void select_row(const float* __restrict torque, int32_t own, int count, float* __restrict value,
-                                int32_t* __restrict label) {
-    IMTORQUE_IVDEP
-    for (int x = 0; x < count; ++x) {
-        const bool larger = std::fabs(torque[x]) > std::fabs(value[x]);
-        value[x] = larger ? torque[x] : value[x];
-        label[x] = larger ? own : label[x];
-    }
-}
-
 IMTORQUE_INLINE void sign_labels(const float* value, int count, int32_t* __restrict scale) {
     for (int x = 0; x < count; ++x) scale[x] = value[x] < 0 ? -scale[x] : scale[x];
 }
 
-IMTORQUE_INLINE void select_all_impl(const float* tau, int sizes, long long stride, const int32_t* labels, int count,
-                                     float* value, int32_t* scale) {
-    for (int k = 0; k < sizes; ++k) select_row(tau + k * stride, labels[k], count, value, scale);
+IMTORQUE_INLINE Lanes<float> magnitude(const Lanes<float>& torque) {
+    return (Lanes<float>)(bits_of(torque) & 0x7FFFFFFF);
 }
-IMTORQUE_DISPATCH(static, select_all,
+
+IMTORQUE_INLINE void select_rows_impl(const float* tau, int sizes, long long stride, const int32_t* labels, int count,
+                                      float* value, int32_t* label) {
+    int x = 0;
+    for (; x + kLanes <= count; x += kLanes) {
+        Lanes<float> best, torque;
+        Lanes<int32_t> chosen;
+        load(value + x, best);
+        load(label + x, chosen);
+        for (int k = 0; k < sizes; ++k) {
+            load(tau + k * stride + x, torque);
+            const Lanes<int32_t> larger = magnitude(torque) > magnitude(best);
+            best = larger ? torque : best;
+            chosen = larger ? Lanes<int32_t>{} + labels[k] : chosen;
+        }
+        store(best, value + x);
+        store(chosen, label + x);
+    }
+    for (; x < count; ++x)
+        for (int k = 0; k < sizes; ++k) {
+            const float torque = tau[k * stride + x];
+            const bool larger = std::fabs(torque) > std::fabs(value[x]);
+            value[x] = larger ? torque : value[x];
+            label[x] = larger ? labels[k] : label[x];
+        }
+}
+IMTORQUE_DISPATCH(static, select_rows,
                   (const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
-                   int32_t* scale),
-                  (tau, sizes, stride, labels, count, value, scale))
+                   int32_t* label),
+                  (tau, sizes, stride, labels, count, value, label))
 
 struct Block {  // of a tile: rows, and columns from the tile's left on
     int top, bottom, from, count;
@@ -143,7 +158,7 @@ IMTORQUE_INLINE void fuse_sizes(const Job& job, const Tables& tables, const Bloc
             }
             float torque[kStrip];
             tables.torque_row(*patch, y, from, count, torque);
-            select_row(torque, *labels, count, value, label);
+            select_rows_impl(torque, 1, 0, labels, count, value, label);
         }
         k += std::max(squares, 1);
     }
@@ -440,9 +455,14 @@ void value_and_scale_of_volume(const float* tau, int count, long long pixels, co
         const int n = static_cast<int>(std::min(kChunk, pixels - at));
         std::fill_n(value + at, n, 0.0f);
         std::fill_n(scale + at, n, 0);
-        select_all(tau + at, count, pixels, labels, n, value + at, scale + at);
+        select_rows(tau + at, count, pixels, labels, n, value + at, scale + at);
         sign_labels(value + at, n, scale + at);
     });
+}
+
+void keep_stronger_rows(const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
+                        int32_t* label) {
+    select_rows(tau, sizes, stride, labels, count, value, label);
 }
 
 void run_in_bands(const Field& field, int count, const DiskRows& out,
@@ -454,8 +474,8 @@ void run_in_bands(const Field& field, int count, const DiskRows& out,
         work(into_volume(top, bottom, tau.get()));
         parallel_for(bottom - top, 0.5 * count * width, [&](int i) {
             const size_t at = static_cast<size_t>(top - out.top + i) * width;
-            select_all(tau.get() + static_cast<size_t>(i) * width, count, static_cast<long long>(bottom - top) * width,
-                       out.labels, width, out.value + at, out.scale + at);
+            select_rows(tau.get() + static_cast<size_t>(i) * width, count, static_cast<long long>(bottom - top) * width,
+                        out.labels, width, out.value + at, out.scale + at);
         });
     }
 }

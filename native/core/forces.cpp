@@ -40,7 +40,8 @@ double largest_mass(const Field& f, const Patch& patch) {
 // |dx Fy - dy Fx| <= max(|dx|, |dy|) (|Fx| + |Fy|): the longest lever times the largest mass in any such patch.
 // Rounding adds at most one step per pixel to the mass.
 Width width_of_sums(const Field& f, const Patch& patch) {
-    const double lever = std::max(std::min(patch.ry, f.height - 1), std::min(patch.rx, f.width - 1));
+    const double reach = std::max(std::min(patch.ry, f.height - 1), std::min(patch.rx, f.width - 1));
+    const double lever = std::max(1.0, reach);  // the sum of the forces fits, too (sparse_disks.cpp)
     const double pixels = std::min(2.0 * patch.ry + 1, 1.0 * f.height) * std::min(2.0 * patch.rx + 1, 1.0 * f.width);
     // Twice the moment enters the sum; a margin of 1 % covers the arithmetic of the bound.
     const double bound = 2.02 * lever * (largest_mass(f, patch) * f.steps + pixels);

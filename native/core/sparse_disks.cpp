@@ -5,7 +5,8 @@
 // S = 2 (u Fy - k Fx) and T = 2 Fy; to E it adds, as in free_disks.cpp, S - 2 x R + x^2 T. So these parts are added
 // where those columns begin, subtracted where they end, and summed from left to right once for each disk. Counted from
 // the disk's own ends, most of these places stay where they are from one disk to the next (disk_arcs.hpp): what is
-// added there is kept, and only what moves is moved. Integers wrap around, harmlessly: the final sums fit. Naive twins:
+// added there is kept. Most of those that move do so by one column, which changes the sum at that column alone: it is
+// added there, after the sums from left to right. Integers wrap around, harmlessly: the final sums fit. Naive twins:
 // naive.torque_map and naive.closure_map(..., patch="disk").
 #include <algorithm>
 #include <cmath>
@@ -22,69 +23,24 @@
 namespace imtorque {
 namespace {
 
-constexpr int kMostTogether = 4;  // disks whose rows are made together
+constexpr int kMostTogether = 5;  // disks whose rows are made together
 
 // What is summed for a row of a disk: from the image's first column on, what begins and ends in the disk's own cells,
-// which begin `margin` before it, and what is kept from disk to disk, which begins up to `radius` before it.
+// which begin `margin` before it, and what is kept from disk to disk, which begins up to `radius` before it. At the
+// columns by which kept runs were widened they hold what is in `before` and `after`.
 template <class Part>
 struct Cells {
     Part* columns;
     int margin;
-    const Part *begins, *ends;
+    const Part *begins, *ends, *before, *after;
     int radius;
 };
 
-// Where the torque of a row of a disk goes: into a row of the volume,
-struct IntoRow {
-    float* row;
-    IMTORQUE_INLINE void put(int x, float torque) const { row[x] = torque; }
-    IMTORQUE_INLINE void put(int x, const Lanes<float>& torque) const { store(torque, row + x); }
-};
-// or into maps, where it is stronger than what they hold.
-struct IntoMaps {
-    float* value;
-    int32_t *scale, label;
-    IMTORQUE_INLINE void put(int x, float torque) const {
-        const bool larger = std::fabs(torque) > std::fabs(value[x]);
-        value[x] = larger ? torque : value[x];
-        scale[x] = larger ? label : scale[x];
-    }
-    IMTORQUE_INLINE void put(int x, const Lanes<float>& torque) const {
-        Lanes<float> best;
-        Lanes<int32_t> chosen;
-        load(value + x, best);
-        load(scale + x, chosen);
-        keep_stronger(torque, label, best, chosen);
-        store(best, value + x);
-        store(chosen, scale + x);
-    }
-};
-
-// A part, and beside it what takes it away again.
-template <class Part>
-IMTORQUE_INLINE auto give_and_take(const Part& part) {
-    using Uint = std::decay_t<decltype(part.sums[0])>;
-    constexpr Uint kAll = ~Uint{0};
-    if constexpr (Part::kNumbers == 2) {
-        const auto twice = __builtin_shufflevector(part.sums, part.sums, 0, 1, 0, 1);
-        const decltype(twice + twice) turn = {0, 0, kAll, kAll};
-        return (twice ^ turn) - turn;
-    } else {
-        const auto twice = __builtin_shufflevector(part.sums, part.sums, 0, 1, 2, 3, 0, 1, 2, 3);
-        const decltype(twice + twice) turn = {0, 0, 0, 0, kAll, kAll, kAll, kAll};
-        return (twice ^ turn) - turn;
-    }
-}
-
-// Two cells side by side.
-template <class Part, class Two>
-IMTORQUE_INLINE void add_to_two(Part* cells, const Two& change) {
-    static_assert(sizeof change == 2 * sizeof(Part));
-    Two sums;
-    std::memcpy(&sums, cells, sizeof sums);
-    sums += change;
-    std::memcpy(static_cast<void*>(cells), &sums, sizeof sums);
-}
+// Sums may be made in steps that go on with so many columns to the right of those they end with: they end with columns
+// from so many before the image's first on, and go on to whole vectors behind its last.
+constexpr int kBehind = 2 * kLanes;
+constexpr size_t whole_vectors(size_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
+constexpr int columns_read(int width) { return static_cast<int>(whole_vectors(width)) + kBehind; }
 
 // Of so many cells: four sums, of which none waits for another.
 template <class Part>
@@ -104,106 +60,156 @@ IMTORQUE_INLINE Part sum_before(const Cells<Part>& cells) {
             sum_of(cells.begins - cells.radius, cells.radius).sums};
 }
 
+// Sets the disk's own cells from one column to before another to zero.
+template <class Part>
+IMTORQUE_INLINE void clear_cells(const Cells<Part>& cells, int from, int to) {
+    if (from < to) std::memset(static_cast<void*>(cells.columns + from), 0, (to - from) * sizeof(Part));
+}
+
 // From left to right, in the disk's own cells.
 template <class Part>
 IMTORQUE_INLINE void sum_up(const Cells<Part>& cells, int width) {
-    const auto [columns, margin, begins, ends, radius] = cells;
+    const auto [columns, margin, begins, ends, before, after, radius] = cells;
     Part sum = sum_before(cells);
     for (int x = 0; x < width; ++x) {
         sum.sums += columns[x].sums + (begins[x].sums - ends[x].sums);
-        columns[x] = sum;
+        columns[x].sums = sum.sums + (before[x].sums + after[x].sums);
     }
 }
 
-// What a force adds to twice the moment: S and T.
+// Forces with what they add to twice the moment, S and T. In the row of the centres that is `level`; S falls by
+// `across` from row to row.
+template <class Part>
+struct TorqueList {
+    using Uint = typename Part::Uint;
+    std::vector<int> x;
+    std::vector<Part> level;
+    std::vector<Uint> across;
+
+    void add(int column, float fx, float fy, float steps) {
+        const Uint down = static_cast<Uint>(2 * round_force(fy, steps));
+        x.push_back(column);
+        level.push_back(Part::of(static_cast<Uint>(column) * down, down));
+        across.push_back(static_cast<Uint>(2 * round_force(fx, steps)));
+    }
+    // The columns and parts of `count` forces from `from` on, which lie `rows` below the centres; in whole vectors.
+    IMTORQUE_INLINE void set(size_t from, size_t count, int rows, int* columns, Part* parts) const {
+        const int* own = x.data() + from;
+        const Part* levels = level.data() + from;
+        const Uint *acrosses = across.data() + from, k = static_cast<Uint>(rows);
+        const size_t whole = whole_vectors(count);
+        IMTORQUE_IVDEP
+        for (size_t i = 0; i < whole; ++i) {
+            columns[i] = own[i];
+            parts[i].sums = levels[i].sums - Part::of(k * acrosses[i], 0).sums;
+        }
+    }
+};
+
+// Sums S and T of 64 bits each.
 template <class Number>
-struct TorqueSums {
-    using Uint = typename Number::Uint;
-    struct alignas(2 * sizeof(Uint)) Part {
-        static constexpr int kNumbers = 2;
-        typedef Uint Two __attribute__((vector_size(2 * sizeof(Uint)), aligned(2 * sizeof(Uint))));
+struct WideTorque {
+    struct Part {
+        using Uint = uint64_t;
+        typedef uint64_t Two __attribute__((vector_size(16), aligned(16)));
         Two sums;
+        static IMTORQUE_INLINE Part of(Uint s, Uint t) { return {Two{s, t}}; }
     };
+    using List = TorqueList<Part>;
     // Nanoseconds: for each force in a row of a disk, for each pixel, and for each look-up of prefixes at a pixel.
-    static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = sizeof(Uint) == 4 ? 0.08 : 0.15;
+    static constexpr double kForceTime = 0.8, kPixelTime = 2, kLookUpTime = 0.12;
     static constexpr size_t kMostBytes = 56 << 10;  // most of these cells stay in the first-level cache
 
-    struct List {  // in the row of the centres S is `lever`, and it falls by `across` from row to row; T is `down`
-        std::vector<int> x;
-        std::vector<Uint> lever, across, down;
+    // The torque of a row of a disk; its own cells are zero after it.
+    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, const Cells<Part>& cells, int width, float* row) {
+        const float norm = patch.norm;
+        sum_up(cells, width);
+        const uint64_t* sums = reinterpret_cast<const uint64_t*>(cells.columns);  // a vector's memory is its elements'
+        IMTORQUE_IVDEP
+        for (int x = 0; x < width; ++x)
+            row[x] = Number::to_float(sums[2 * x] - static_cast<uint64_t>(x) * sums[2 * x + 1]) * norm;
+        clear_cells(cells, -cells.margin, width + cells.margin + 1);
+    }
+};
 
-        void add(int column, float fx, float fy, float steps) {
-            x.push_back(column);
-            down.push_back(static_cast<Uint>(2 * round_force(fy, steps)));
-            lever.push_back(static_cast<Uint>(column) * down.back());
-            across.push_back(static_cast<Uint>(2 * round_force(fx, steps)));
-        }
-        // The columns and parts of `count` forces from `from` on, which lie `rows` below the centres.
-        IMTORQUE_INLINE void set(size_t from, size_t count, int rows, int* columns, Part* parts) const {
-            Uint* sums = reinterpret_cast<Uint*>(parts);  // a vector's memory is that of its elements
-            const Uint *levers = lever.data() + from, *acrosses = across.data() + from, *downs = down.data() + from;
-            const int* own = x.data() + from;
-            const Uint k = static_cast<Uint>(rows);
-            IMTORQUE_IVDEP
-            for (size_t i = 0; i < count; ++i) {
-                columns[i] = own[i];
-                sums[2 * i] = levers[i] - k * acrosses[i];
-                sums[2 * i + 1] = downs[i];
-            }
+// Sums S and T of 32 bits each, as one number, 2^32 S + T, which a processor adds to memory quicker than a vector. T
+// fits in 32 bits with its sign (width_of_sums), so that S can be told from it.
+struct NarrowTorque {
+    struct Part {
+        using Uint = uint32_t;
+        uint64_t sums;
+        static IMTORQUE_INLINE Part of(Uint s, Uint t) {
+            return {(uint64_t{s} << 32) + static_cast<uint64_t>(int64_t{static_cast<int32_t>(t)})};
         }
     };
+    using List = TorqueList<Part>;
+    static constexpr double kForceTime = 0.6, kPixelTime = 0.8, kLookUpTime = 0.065;
+    static constexpr size_t kMostBytes = 56 << 10;
 
-    // The torque of a row of a disk, eight columns at a time; its own cells are zero after it.
-    template <class Into>
-    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, const Cells<Part>& cells, int width,
-                                    const Into& into) {
-        const auto [columns, margin, begins, ends, radius] = cells;
-        const Into own = into;  // in registers
-        Part before = sum_before(cells);
-        Lanes<Uint> carry = {}, at = {0, 1, 4, 5, 2, 3, 6, 7};
-        for (int i = 0; i < kLanes; ++i) carry[i] = before.sums[i % 2];
+    // Eight columns at a time, in three steps, each for eight columns further left than the step before: none waits for
+    // what was begun just now.
+    static IMTORQUE_INLINE void sum(const Field&, const Patch& patch, const Cells<Part>& cells, int width, float* row) {
+        const auto [columns, margin, begins, ends, before, after, radius] = cells;  // in registers
         const float norm = patch.norm;
-        int x = 0;
-        for (; x + kLanes <= width; x += kLanes) {
-            Lanes<Uint> first, second;
-            sum_four(columns + x, begins + x, ends + x, carry, first);
-            sum_four(columns + x + 4, begins + x + 4, ends + x + 4, carry, second);
-            // Within halves of a vector first, which is quicker: columns come as in `at`.
-            const Lanes<Uint> s = pick<Uint, 0, 2, 8, 10, 4, 6, 12, 14>(first, second),
-                              t = pick<Uint, 1, 3, 9, 11, 5, 7, 13, 15>(first, second);
-            const Lanes<Uint> moments = s - at * t;
-            at += kLanes;
+        // With 2^31 added T is not negative, and S is what lies above it. In odd columns 2^31 is added to S as well: it
+        // goes out again when T is multiplied by the column and subtracted.
+        constexpr uint64_t kShift = uint64_t{1} << 31;
+        const uint64_t even = sum_before(cells).sums + kShift, odd = even + (kShift << 32);
+        Four carry = {even, odd, even, odd}, begun[2] = {}, summed[2] = {};
+        Lanes<uint32_t> column = {0, 1, 4, 5, 2, 3, 6, 7};
+        column -= kBehind;
+        for (int x = 0; x < columns_read(width); x += kLanes) {
+            // What each four columns add up to, with what comes from the left.
+            summed[1] += last_of(summed[0]);
+            const Four all = carry + last_of(summed[1]);
+            for (int k = 0; k < 2; ++k) {
+                const int at = x - kBehind + 4 * k;
+                summed[k] += carry + (load_four(before + at) + load_four(after + at));
+            }
+            carry = all;
+            const Lanes<uint32_t> moments = halves<kHigh>(summed) - column * halves<!kHigh>(summed);
+            column += kLanes;
+            // Within four columns.
+            for (int k = 0; k < 2; ++k) summed[k] = begun[k] + second_to_last(begun[k]);
+            for (int k = 0; k < 2; ++k) {
+                const int at = x + 4 * k;
+                const Four zero = {}, own = load_four(columns + at) + (load_four(begins + at) - load_four(ends + at));
+                std::memcpy(columns + at, &zero, sizeof zero);
+                begun[k] = own + move_by_one(own);
+            }
             Lanes<float> torque;
-            Number::to_floats(pick<Uint, 0, 1, 4, 5, 2, 3, 6, 7>(moments, moments), torque);
-            torque *= norm;
-            own.put(x, torque);
+            Narrow::to_floats(pick<uint32_t, 0, 1, 4, 5, 2, 3, 6, 7>(moments, moments), torque);
+            store(torque * norm, row + x - kBehind);
         }
-        before.sums = typename Part::Two{carry[0], carry[1]};
-        for (; x < width; ++x) {
-            before.sums += columns[x].sums + (begins[x].sums - ends[x].sums);
-            own.put(x, Number::to_float(before.sums[0] - static_cast<Uint>(x) * before.sums[1]) * norm);
-            columns[x] = Part{};
-        }
-        std::fill(columns - margin, columns, Part{});
-        std::fill(columns + width, columns + width + margin + 1, Part{});
+        clear_cells(cells, -margin, 0);
+        clear_cells(cells, columns_read(width), width + margin + 1);
     }
 
-    // S and T of four columns, side by side; their cells are zero after it, and carry is what the next four begin with.
-    static IMTORQUE_INLINE void sum_four(Part* columns, const Part* begins, const Part* ends, Lanes<Uint>& carry,
-                                         Lanes<Uint>& sums) {
-        const Lanes<Uint> zero = {};
-        Uint* cells = reinterpret_cast<Uint*>(columns);  // a vector's memory is that of its elements
-        Lanes<Uint> begin, end;
-        load(cells, sums);
-        load(reinterpret_cast<const Uint*>(begins), begin);
-        load(reinterpret_cast<const Uint*>(ends), end);
-        store(zero, cells);
-        sums += begin - end;
-        sums += pick<Uint, 8, 9, 0, 1, 12, 13, 4, 5>(sums, zero);
-        sums += pick<Uint, 8, 9, 10, 11, 2, 3, 2, 3>(sums, zero);
-        const Lanes<Uint> all = pick<Uint, 6, 7, 6, 7, 6, 7, 6, 7>(sums, sums);  // does not wait for the carry
-        sums += carry;
-        carry += all;
+  private:
+    typedef uint64_t Four __attribute__((vector_size(32)));                  // columns
+    static constexpr int kHigh = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;  // which half of a number in memory
+
+    static IMTORQUE_INLINE Four load_four(const Part* parts) {
+        Four four;
+        std::memcpy(&four, parts, sizeof four);
+        return four;
+    }
+    template <int... kPlaces>
+    static IMTORQUE_INLINE Four pick_of(const Four& a, const Four& b) {
+        return (Four)pick<uint32_t, kPlaces...>((Lanes<uint32_t>)a, (Lanes<uint32_t>)b);
+    }
+    // Columns 0 and 2 to 1 and 3; then column 1, now the sum of two, to 2 and 3; and the last, the sum of all, to all.
+    static IMTORQUE_INLINE Four move_by_one(const Four& v) { return pick_of<8, 9, 0, 1, 12, 13, 4, 5>(v, Four{}); }
+    static IMTORQUE_INLINE Four second_to_last(const Four& v) {
+        const Four low = pick_of<8, 9, 10, 11, 0, 1, 2, 3>(v, Four{});
+        return pick_of<2, 3, 2, 3, 6, 7, 6, 7>(low, low);
+    }
+    static IMTORQUE_INLINE Four last_of(const Four& v) { return pick_of<6, 7, 6, 7, 6, 7, 6, 7>(v, v); }
+    // One half of each number, in the order of `column`: within halves of a vector, which is quicker.
+    template <int k>
+    static IMTORQUE_INLINE Lanes<uint32_t> halves(const Four (&v)[2]) {
+        return pick<uint32_t, k, k + 2, k + 8, k + 10, k + 4, k + 6, k + 12, k + 14>((Lanes<uint32_t>)v[0],
+                                                                                     (Lanes<uint32_t>)v[1]);
     }
 };
 
@@ -211,12 +217,12 @@ struct TorqueSums {
 template <class Number>
 struct ClosureSums {
     struct alignas(32) Part {
-        static constexpr int kNumbers = 4;
         typedef uint64_t Four __attribute__((vector_size(32), aligned(32)));
         Four sums;
     };
-    static constexpr double kForceTime = 0.9, kPixelTime = 1.5, kLookUpTime = 0.1;
-    static constexpr size_t kMostBytes = SIZE_MAX;  // four disks are quicker, though their cells leave that cache
+    static constexpr double kForceTime = 1.15, kPixelTime = 3.2, kLookUpTime = 0.09;
+    static constexpr size_t kMostBytes =
+        SIZE_MAX;  // more disks at once are quicker, though their cells leave that cache
 
     struct List {
         std::vector<int> x;
@@ -239,9 +245,8 @@ struct ClosureSums {
         }
     };
 
-    template <class Into>
     static IMTORQUE_INLINE void sum(const Field& field, const Patch& patch, const Cells<Part>& cells, int width,
-                                    const Into& into) {
+                                    float* row) {
         Part* columns = cells.columns;
         const double factor = closure_factor(field, patch);
         sum_up(cells, width);
@@ -249,9 +254,9 @@ struct ClosureSums {
         IMTORQUE_IVDEP
         for (int x = 0; x < width; ++x) {
             const uint64_t at = static_cast<uint64_t>(x), s = sums[4 * x], r = sums[4 * x + 1], t = sums[4 * x + 2];
-            into.put(x, static_cast<float>(Number::to_double(4 * (s - at * (2 * r - at * t))) * factor));
+            row[x] = static_cast<float>(Number::to_double(4 * (s - at * (2 * r - at * t))) * factor);
         }
-        std::fill(columns - cells.margin, columns + width + cells.margin + 1, Part{});
+        clear_cells(cells, -cells.margin, width + cells.margin + 1);
     }
 };
 
@@ -276,12 +281,15 @@ std::optional<Forces<Sums>> list_forces(const Field& field, int first, int last,
         if (static_cast<double>(forces.list.x.size()) > most) return std::nullopt;
         forces.starts.push_back(forces.list.x.size());
     }
+    for (int i = 0; i < kLanes; ++i) forces.list.add(0, 0, 0, steps);  // whole vectors are read
     return forces;
 }
 
 template <class Part>
-struct Near {  // the forces around a row, by their distance in rows: those k rows off begin at starts[k]
-    std::vector<size_t> starts;
+struct Near {  // the forces around a row, by their distance in rows: those k rows off are starts[k] to ends[k]
+    static constexpr size_t kAtOnce =
+        4;  // forces; behind those of a row some that are zero make up for what is missing
+    std::vector<size_t> starts, ends;
     std::vector<int> x;  // as long as any row before needed, like the parts
     std::vector<Part> parts;
 };
@@ -298,9 +306,16 @@ IMTORQUE_INLINE size_t add_near(const Forces<Sums>& forces, int y, int k, size_t
 
 template <class Sums>
 IMTORQUE_INLINE void fill_near_impl(const Forces<Sums>& forces, int y, int reach, Near<typename Sums::Part>& near) {
+    constexpr size_t kAtOnce = Near<typename Sums::Part>::kAtOnce;
     for (int k = 0; k <= reach; ++k) {
-        const size_t below = add_near<Sums>(forces, y, k, near.starts.back(), near);
-        near.starts.push_back(k > 0 ? add_near<Sums>(forces, y, -k, below, near) : below);
+        size_t at = add_near<Sums>(forces, y, k, near.starts[k], near);
+        if (k > 0) at = add_near<Sums>(forces, y, -k, at, near);
+        near.ends[k] = at;
+        for (size_t i = 0; i < kAtOnce; ++i) {
+            near.x[at + i] = 0;
+            near.parts[at + i] = typename Sums::Part{};
+        }
+        near.starts[k + 1] = (at + kAtOnce - 1) / kAtOnce * kAtOnce;
     }
 }
 IMTORQUE_DISPATCH(template <class Sums> static, fill_near,
@@ -310,12 +325,14 @@ IMTORQUE_DISPATCH(template <class Sums> static, fill_near,
 template <class Sums>
 void list_near(const Forces<Sums>& forces, int y, int reach, Near<typename Sums::Part>& near) {
     const int rows = static_cast<int>(forces.starts.size()) - 1, middle = y - forces.first;
-    const size_t count = forces.starts[std::min(middle + reach + 1, rows)] - forces.starts[std::max(middle - reach, 0)];
+    const size_t count = forces.starts[std::min(middle + reach + 1, rows)] -
+                         forces.starts[std::max(middle - reach, 0)] + near.kAtOnce * (reach + 1) + kLanes;
     if (count > near.x.size()) {
         near.x.resize(count);
         near.parts.resize(count);
     }
-    near.starts.assign(1, 0);
+    near.starts.resize(reach + 2);
+    near.ends.resize(reach + 1);
     fill_near<Sums>(forces, y, reach, near);
 }
 
@@ -339,7 +356,8 @@ Group make_group(const ArcPlan& plan, int first, int width, size_t most_cells) {
     for (size_t k = first; k < plan.disks.size() && group.count < kMostTogether; ++k) {
         const ArcPlan::Disk& disk = plan.disks[k];
         const int margin = std::min(disk.radius, width);
-        const size_t at = whole_lines(group.cells + margin), cells = at + width + margin + 1;
+        const size_t at = whole_lines(group.cells + margin),
+                     cells = at + std::max(width + margin + 1, columns_read(width));
         if (group.count > 0 && cells > most_cells) break;
         group.margins.push_back(margin);
         group.columns.push_back(static_cast<ptrdiff_t>(at));
@@ -381,8 +399,9 @@ IMTORQUE_INLINE void add_row(const Near<Part>& near, size_t from, size_t to, con
 template <class Part>
 IMTORQUE_INLINE void add_forces_impl(const Near<Part>& near, const Group& group, Part* cells) {
     for (size_t dy = 0; dy + 1 < group.starts.size(); ++dy) {
-        const size_t some = group.starts[dy + 1] - group.starts[dy], from = near.starts[dy], to = near.starts[dy + 1];
+        const size_t some = group.starts[dy + 1] - group.starts[dy], from = near.starts[dy], to = near.ends[dy];
         const ptrdiff_t* runs = group.runs.data() + 2 * group.starts[dy];
+        if (some == 5) add_row<5>(near, from, to, runs, cells);
         if (some == 4) add_row<4>(near, from, to, runs, cells);
         if (some == 3) add_row<3>(near, from, to, runs, cells);
         if (some == 2) add_row<2>(near, from, to, runs, cells);
@@ -393,90 +412,76 @@ IMTORQUE_DISPATCH(template <class Part> static, add_forces, (const Near<Part>& n
                   (near, group, cells))
 
 // What is kept from disk to disk: where runs begin, counted from the disk's left end, and where they end, counted from
-// its right end.
+// its right end; and what those of them that were widened hold at the columns before and after.
 template <class Part>
 struct Kept {
     int reach;  // the radius of the largest disk, 0 where nothing is kept
-    std::vector<Part> begins, ends;
+    std::vector<Part> begins, ends, before, after;
 
-    Kept(int width, int radius) : reach(radius), begins(width + 2 * radius + 1), ends(begins.size()) {}
+    Kept(int width, int radius)
+        : reach(radius),
+          begins(columns_read(width) + 2 * radius + 1 + kBehind),
+          ends(begins.size()),
+          before(begins.size()),
+          after(begins.size()) {}
     void clear() {
-        std::fill(begins.begin(), begins.end(), Part{});
-        std::fill(ends.begin(), ends.end(), Part{});
+        for (std::vector<Part>* cells : {&begins, &ends, &before, &after})
+            std::memset(static_cast<void*>(cells->data()), 0, cells->size() * sizeof(Part));
     }
     Cells<Part> cells(Part* columns, int margin, int of_disk) const {
-        const int radius = std::min(of_disk, reach);
-        return {columns, margin, begins.data() + radius, ends.data() + reach - radius, radius};
+        const int radius = std::min(of_disk, reach), right = reach - radius;
+        return {columns,
+                margin,
+                begins.data() + kBehind + radius,
+                ends.data() + kBehind + right,
+                before.data() + kBehind + radius,
+                after.data() + kBehind + right,
+                radius};
     }
 };
 
-// Where what is kept of a run begins and ends for a force in column 0, if the run ends at `end`, counted from the
-// disk's right end: it begins as far after its left one.
-template <class Part>
-struct KeptRun {
-    Part *begin, *end;
-    KeptRun(Kept<Part>& kept, int end_of_run)
-        : begin(summed(kept.begins.data() - end_of_run)), end(summed(kept.ends.data() + kept.reach + 1 + end_of_run)) {}
-
-  private:
-    // As it is; but gcc no longer adds up its parts again for every force.
-    static Part* summed(Part* cells) { return static_cast<Part*>(__builtin_assume_aligned(cells, sizeof(Part))); }
-};
-
-// Gives the forces of a row to a run, or takes them from it.
-template <bool kGive, class Part>
-IMTORQUE_INLINE void give_row(const Near<Part>& near, int dy, const KeptRun<Part>& run) {
+// Adds the forces of a row to two cells each, which lie at `left` and `right` for a force in column 0; or takes them
+// away.
+template <bool kAdd, class Part>
+IMTORQUE_INLINE void add_to_both(const Near<Part>& near, int dy, Part* left, Part* right) {
+    // As they are; but gcc no longer adds up their parts again for every force.
+    left = static_cast<Part*>(__builtin_assume_aligned(left, sizeof(Part)));
+    right = static_cast<Part*>(__builtin_assume_aligned(right, sizeof(Part)));
     const Part* parts = near.parts.data();
     const int* x = near.x.data();
-    for (size_t i = near.starts[dy], last = near.starts[dy + 1]; i < last; ++i) {
-        const auto sums = kGive ? parts[i].sums : -parts[i].sums;
-        run.begin[x[i]].sums += sums;
-        run.end[x[i]].sums += sums;
-    }
-}
-
-// Widens the run of a row by a column at either end: the cells before and after are changed together.
-template <class Part>
-IMTORQUE_INLINE void widen_row(const Near<Part>& near, int dy, const KeptRun<Part>& run) {
-    const Part* parts = near.parts.data();
-    const int* x = near.x.data();
-    const size_t first = near.starts[dy], last = near.starts[dy + 1];
-    // Every second force, then the others: a processor waits where it reads what was half written just now.
-    for (const size_t start : {first, first + 1})
-        for (size_t i = start; i < last; i += 2) {
-            const ptrdiff_t at = x[i];
-            const auto change = give_and_take(parts[i]);
-            add_to_two(run.begin + at - 1, change);
-            add_to_two(run.end + at, -change);
+    for (size_t i = near.starts[dy], last = near.ends[dy]; i < last; i += near.kAtOnce)
+        for (size_t k = i; k < i + near.kAtOnce; ++k) {
+            const auto sums = kAdd ? parts[k].sums : -parts[k].sums;
+            left[x[k]].sums += sums;
+            right[x[k]].sums += sums;
         }
 }
 
 template <class Part>
 IMTORQUE_INLINE void move_forces_impl(const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept) {
+    // Where a run of a force in column 0 that ends at `end`, counted from the disk's right end, begins and ends.
+    const auto left = [](std::vector<Part>& cells, int end) { return cells.data() + kBehind - end; };
+    const auto right = [&](std::vector<Part>& cells, int end) { return cells.data() + kBehind + kept.reach + 1 + end; };
     for (const auto [dy, from, to] : disk.moves) {
         const bool take = from != ArcPlan::kNowhere, give = to != ArcPlan::kNowhere;
         const bool widen = take && give && to == from + 1;  // as most do: half-widths grow by no less than the radius
-        if (widen) widen_row(near, dy, KeptRun<Part>(kept, from));
-        if (take && !widen) give_row<false>(near, dy, KeptRun<Part>(kept, from));
-        if (give && !widen) give_row<true>(near, dy, KeptRun<Part>(kept, to));
+        if (widen) add_to_both<true>(near, dy, left(kept.before, to), right(kept.after, from));
+        if (take && !widen) add_to_both<false>(near, dy, left(kept.begins, from), right(kept.ends, from));
+        if (give && !widen) add_to_both<true>(near, dy, left(kept.begins, to), right(kept.ends, to));
     }
 }
 IMTORQUE_DISPATCH(template <class Part> static, move_forces,
                   (const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept), (near, disk, kept))
 
-template <class Sums, class Into>
-struct RowOfDisk {
-    const Field& field;
-    const Patch& patch;
-    Cells<typename Sums::Part> cells;
-    Into into;
-    IMTORQUE_INLINE void sum() const { Sums::sum(field, patch, cells, field.width, into); }
-};
-template <class Row>
-IMTORQUE_INLINE void sum_row_impl(const Row& row) {
-    row.sum();
+template <class Sums>
+IMTORQUE_INLINE void sum_row_impl(Sums, const Field& field, const Patch& patch, const Cells<typename Sums::Part>& cells,
+                                  float* row) {
+    Sums::sum(field, patch, cells, field.width, row);
 }
-IMTORQUE_DISPATCH(template <class Row> static, sum_row, (const Row& row), (row))
+IMTORQUE_DISPATCH(template <class Sums> static, sum_row,
+                  (Sums sums, const Field& field, const Patch& patch, const Cells<typename Sums::Part>& cells,
+                   float* row),
+                  (sums, field, patch, cells, row))
 
 // Of disks that reach beyond the image: all of their runs are their own.
 ArcPlan plan_runs(const Field& field, const std::vector<Patch>& patches) {
@@ -539,11 +544,15 @@ struct Workplace {
     Near<Part> near;
     Aligned<Part> cells;
     Kept<Part> kept;
-    Aligned<float> value;  // of the maps, if there are any
-    Aligned<int32_t> label;
+    int stride;
+    Aligned<float> torque;  // of the disks of a group
 
     Workplace(int width, size_t most_cells, int reach)
-        : cells(most_cells), kept(width, reach), value(width), label(width) {}
+        : cells(most_cells),
+          kept(width, reach),
+          stride(columns_read(width)),
+          torque(static_cast<size_t>(kMostTogether) * stride) {}
+    float* row(int k) { return torque.data() + kBehind + k * stride; }
 };
 
 // Row y of all disks.
@@ -555,10 +564,6 @@ void run_row(const Field& field, const std::vector<Patch>& patches, const Forces
     const size_t slice = static_cast<size_t>(out.bottom - out.top) * field.width;
     list_near<Sums>(forces, y, std::min(patches.back().ry, field.height - 1), place.near);
     place.kept.clear();
-    if (!out.tau) {
-        std::copy_n(out.value + at, field.width, place.value.data());
-        std::copy_n(out.scale + at, field.width, place.label.data());
-    }
     Poll poll(4);
     for (const Group& group : groups.groups) {
         poll();
@@ -569,16 +574,15 @@ void run_row(const Field& field, const std::vector<Patch>& patches, const Forces
             const Patch& patch = patches[number];
             move_forces<Part>(place.near, disk, place.kept);
             const auto own = place.kept.cells(place.cells.data() + group.columns[k], group.margins[k], disk.radius);
-            if (out.tau)
-                sum_row(RowOfDisk<Sums, IntoRow>{field, patch, own, {out.tau + number * slice + at}});
-            else
-                sum_row(RowOfDisk<Sums, IntoMaps>{
-                    field, patch, own, {place.value.data(), place.label.data(), out.labels[number]}});
+            sum_row(Sums{}, field, patch, own, place.row(k));
+            if (out.tau) {
+                std::copy_n(place.row(k), field.width, out.tau + number * slice + at);
+            }
         }
+        if (!out.tau)
+            keep_stronger_rows(place.row(0), group.count, place.stride, out.labels + group.first, field.width,
+                               out.value + at, out.scale + at);
     }
-    if (out.tau) return;
-    std::copy_n(place.value.data(), field.width, out.value + at);
-    std::copy_n(place.label.data(), field.width, out.scale + at);
 }
 
 // All disks for the rows [top, bottom), where that is quicker than so many look-ups for each pixel; returns whether it
@@ -613,11 +617,11 @@ bool sparse_disk_torque(const Field& field, const std::vector<Patch>& patches, W
                         const DiskRows& out) {
     switch (width) {
         case Width::bits32:
-            return run_sparse(TorqueSums<Narrow>{}, field, patches, look_ups, out);
+            return run_sparse(NarrowTorque{}, field, patches, look_ups, out);
         case Width::bits64:
-            return run_sparse(TorqueSums<Wide>{}, field, patches, look_ups, out);
+            return run_sparse(WideTorque<Wide>{}, field, patches, look_ups, out);
         case Width::bits64_long:
-            return run_sparse(TorqueSums<WideLong>{}, field, patches, look_ups, out);
+            return run_sparse(WideTorque<WideLong>{}, field, patches, look_ups, out);
     }
     return false;
 }

@@ -65,6 +65,11 @@ void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shap
 void value_and_scale_of_volume(const float* tau, int count, long long pixels, const int32_t* labels, float* value,
                                int32_t* scale);
 
+// Of rows of `count` torques that lie `stride` apart, those stronger than what the row `value` holds go there, and
+// their labels beside them.
+void keep_stronger_rows(const float* tau, int sizes, long long stride, const int32_t* labels, int count, float* value,
+                        int32_t* label);
+
 // Where the torque of disks in the rows [top, bottom) goes: all of it into a volume, or the strongest into maps of
 // these rows, which hold the strongest of disks before, and the label of its disk, without sign yet.
 struct DiskRows {
