@@ -277,7 +277,11 @@ std::optional<Forces<Sums>> list_forces(const Field& field, int first, int last,
         const size_t at = static_cast<size_t>(y) * field.width;
         const float *fx = field.fx + at, *fy = field.fy + at;
         const int count = find_places(fx, fy, field.width, places.data());
-        for (int i = 0; i < count; ++i) forces.list.add(places[i], fx[places[i]], fy[places[i]], steps);
+        const int half = (count + 1) / 2;  // of the forces by turns: next to each other, one would wait for the other
+        for (int i = 0; i < count; ++i) {
+            const int x = places[i / 2 + (i % 2 ? half : 0)];
+            forces.list.add(x, fx[x], fy[x], steps);
+        }
         if (static_cast<double>(forces.list.x.size()) > most) return std::nullopt;
         forces.starts.push_back(forces.list.x.size());
     }
@@ -287,8 +291,7 @@ std::optional<Forces<Sums>> list_forces(const Field& field, int first, int last,
 
 template <class Part>
 struct Near {  // the forces around a row, by their distance in rows: those k rows off are starts[k] to ends[k]
-    static constexpr size_t kAtOnce =
-        4;  // forces; behind those of a row some that are zero make up for what is missing
+    static constexpr size_t kAtOnce = 4;  // forces are taken; some of zero follow those of a row, to make so many
     std::vector<size_t> starts, ends;
     std::vector<int> x;  // as long as any row before needed, like the parts
     std::vector<Part> parts;
@@ -411,39 +414,51 @@ IMTORQUE_INLINE void add_forces_impl(const Near<Part>& near, const Group& group,
 IMTORQUE_DISPATCH(template <class Part> static, add_forces, (const Near<Part>& near, const Group& group, Part* cells),
                   (near, group, cells))
 
-// What is kept from disk to disk: where runs begin, counted from the disk's left end, and where they end, counted from
-// its right end; and what those of them that were widened hold at the columns before and after.
-template <class Part>
-struct Kept {
+// What is kept from disk to disk lies in cells: where runs begin, counted from the disk's left end, and where they end,
+// counted from its right end; and what those of them that were widened hold at the columns before and after.
+struct KeptLayout {
     int reach;  // the radius of the largest disk, 0 where nothing is kept
-    std::vector<Part> begins, ends, before, after;
+    ptrdiff_t stride;
 
-    Kept(int width, int radius)
-        : reach(radius),
-          begins(columns_read(width) + 2 * radius + 1 + kBehind),
-          ends(begins.size()),
-          before(begins.size()),
-          after(begins.size()) {}
-    void clear() {
-        for (std::vector<Part>* cells : {&begins, &ends, &before, &after})
-            std::memset(static_cast<void*>(cells->data()), 0, cells->size() * sizeof(Part));
-    }
-    Cells<Part> cells(Part* columns, int margin, int of_disk) const {
-        const int radius = std::min(of_disk, reach), right = reach - radius;
-        return {columns,
-                margin,
-                begins.data() + kBehind + radius,
-                ends.data() + kBehind + right,
-                before.data() + kBehind + radius,
-                after.data() + kBehind + right,
-                radius};
+    KeptLayout(int width, int radius) : reach(radius), stride(kBehind + columns_read(width) + 2 * radius + 1) {}
+    size_t cells() const { return 4 * static_cast<size_t>(stride); }
+    // For a force in column 0, where a run begins and ends that ends at `end`, counted from the disk's right end; and
+    // the columns before and after it.
+    ptrdiff_t begin(int end) const { return kBehind - end; }
+    ptrdiff_t end(int end) const { return stride + kBehind + reach + 1 + end; }
+    ptrdiff_t before(int end) const { return 2 * stride + begin(end) - 1; }
+    ptrdiff_t after(int end) const { return 2 * stride + this->end(end); }
+    template <class Part>
+    Cells<Part> of_disk(const Part* kept, int of_disk, Part* columns, int margin) const {
+        const int radius = std::min(of_disk, reach);
+        const Part *begins = kept + kBehind + radius, *ends = kept + stride + kBehind + reach - radius;
+        return {columns, margin, begins, ends, begins + 2 * stride, ends + 2 * stride, radius};
     }
 };
 
-// Adds the forces of a row to two cells each, which lie at `left` and `right` for a force in column 0; or takes them
-// away.
+// The forces of a row are added to two kept cells each, which lie there for a force in column 0, or taken away.
+struct Step {
+    int dy;
+    bool add;
+    ptrdiff_t left, right;
+};
+
+std::vector<Step> list_steps(const std::vector<ArcPlan::Move>& moves, const KeptLayout& layout) {
+    std::vector<Step> steps;
+    for (const auto [dy, from, to] : moves) {
+        const bool take = from != ArcPlan::kNowhere, give = to != ArcPlan::kNowhere;
+        if (take && give && to == from + 1) {  // as most do: half-widths grow by no less than the radius
+            steps.push_back({dy, true, layout.before(from), layout.after(from)});
+            continue;
+        }
+        if (take) steps.push_back({dy, false, layout.begin(from), layout.end(from)});
+        if (give) steps.push_back({dy, true, layout.begin(to), layout.end(to)});
+    }
+    return steps;
+}
+
 template <bool kAdd, class Part>
-IMTORQUE_INLINE void add_to_both(const Near<Part>& near, int dy, Part* left, Part* right) {
+IMTORQUE_INLINE void take_step(const Near<Part>& near, int dy, Part* left, Part* right) {
     // As they are; but gcc no longer adds up their parts again for every force.
     left = static_cast<Part*>(__builtin_assume_aligned(left, sizeof(Part)));
     right = static_cast<Part*>(__builtin_assume_aligned(right, sizeof(Part)));
@@ -458,20 +473,15 @@ IMTORQUE_INLINE void add_to_both(const Near<Part>& near, int dy, Part* left, Par
 }
 
 template <class Part>
-IMTORQUE_INLINE void move_forces_impl(const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept) {
-    // Where a run of a force in column 0 that ends at `end`, counted from the disk's right end, begins and ends.
-    const auto left = [](std::vector<Part>& cells, int end) { return cells.data() + kBehind - end; };
-    const auto right = [&](std::vector<Part>& cells, int end) { return cells.data() + kBehind + kept.reach + 1 + end; };
-    for (const auto [dy, from, to] : disk.moves) {
-        const bool take = from != ArcPlan::kNowhere, give = to != ArcPlan::kNowhere;
-        const bool widen = take && give && to == from + 1;  // as most do: half-widths grow by no less than the radius
-        if (widen) add_to_both<true>(near, dy, left(kept.before, to), right(kept.after, from));
-        if (take && !widen) add_to_both<false>(near, dy, left(kept.begins, from), right(kept.ends, from));
-        if (give && !widen) add_to_both<true>(near, dy, left(kept.begins, to), right(kept.ends, to));
-    }
+IMTORQUE_INLINE void take_steps_impl(const Near<Part>& near, const std::vector<Step>& steps, Part* kept) {
+    for (const Step& step : steps)
+        if (step.add)
+            take_step<true>(near, step.dy, kept + step.left, kept + step.right);
+        else
+            take_step<false>(near, step.dy, kept + step.left, kept + step.right);
 }
-IMTORQUE_DISPATCH(template <class Part> static, move_forces,
-                  (const Near<Part>& near, const ArcPlan::Disk& disk, Kept<Part>& kept), (near, disk, kept))
+IMTORQUE_DISPATCH(template <class Part> static, take_steps,
+                  (const Near<Part>& near, const std::vector<Step>& steps, Part* kept), (near, steps, kept))
 
 template <class Sums>
 IMTORQUE_INLINE void sum_row_impl(Sums, const Field& field, const Patch& patch, const Cells<typename Sums::Part>& cells,
@@ -510,16 +520,18 @@ double count_additions(const ArcPlan& plan) {
 
 // The disks in the order in which they are made, some at a time.
 struct Groups {
-    ArcPlan plan;
     std::vector<Group> groups;
     size_t most_cells = 0;
+    KeptLayout layout;
+    std::vector<std::vector<Step>> steps;  // of the disks
 
-    Groups(ArcPlan arcs, int width, size_t most) : plan(std::move(arcs)) {
+    Groups(const ArcPlan& plan, int width, size_t most, int reach) : layout(width, reach) {
         const int count = static_cast<int>(plan.disks.size());
         for (int k = 0; k < count; k += groups.back().count) {
             groups.push_back(make_group(plan, k, width, most));
             most_cells = std::max(most_cells, groups.back().cells);
         }
+        for (const ArcPlan::Disk& disk : plan.disks) steps.push_back(list_steps(disk.moves, layout));
     }
 };
 
@@ -542,14 +554,13 @@ class Aligned {
 template <class Part>
 struct Workplace {
     Near<Part> near;
-    Aligned<Part> cells;
-    Kept<Part> kept;
+    Aligned<Part> cells, kept;
     int stride;
     Aligned<float> torque;  // of the disks of a group
 
-    Workplace(int width, size_t most_cells, int reach)
-        : cells(most_cells),
-          kept(width, reach),
+    Workplace(int width, const Groups& groups)
+        : cells(groups.most_cells),
+          kept(groups.layout.cells()),
           stride(columns_read(width)),
           torque(static_cast<size_t>(kMostTogether) * stride) {}
     float* row(int k) { return torque.data() + kBehind + k * stride; }
@@ -563,21 +574,19 @@ void run_row(const Field& field, const std::vector<Patch>& patches, const Forces
     const size_t at = static_cast<size_t>(y - out.top) * field.width;
     const size_t slice = static_cast<size_t>(out.bottom - out.top) * field.width;
     list_near<Sums>(forces, y, std::min(patches.back().ry, field.height - 1), place.near);
-    place.kept.clear();
+    Part *cells = place.cells.data(), *kept = place.kept.data();
+    std::memset(static_cast<void*>(kept), 0, groups.layout.cells() * sizeof(Part));
     Poll poll(4);
     for (const Group& group : groups.groups) {
         poll();
-        add_forces<Part>(place.near, group, place.cells.data());
+        add_forces(place.near, group, cells);
         for (int k = 0; k < group.count; ++k) {
             const int number = group.first + k;
-            const ArcPlan::Disk& disk = groups.plan.disks[number];
             const Patch& patch = patches[number];
-            move_forces<Part>(place.near, disk, place.kept);
-            const auto own = place.kept.cells(place.cells.data() + group.columns[k], group.margins[k], disk.radius);
-            sum_row(Sums{}, field, patch, own, place.row(k));
-            if (out.tau) {
-                std::copy_n(place.row(k), field.width, out.tau + number * slice + at);
-            }
+            take_steps(place.near, groups.steps[number], kept);
+            sum_row(Sums{}, field, patch,
+                    groups.layout.of_disk(kept, patch.rx, cells + group.columns[k], group.margins[k]), place.row(k));
+            if (out.tau) std::copy_n(place.row(k), field.width, out.tau + number * slice + at);
         }
         if (!out.tau)
             keep_stronger_rows(place.row(0), group.count, place.stride, out.labels + group.first, field.width,
@@ -597,14 +606,14 @@ bool run_sparse(Sums, const Field& field, const std::vector<Patch>& patches, dou
     const double row_time = Sums::kLookUpTime * look_ups * field.width;
     const double left = row_time - Sums::kPixelTime * static_cast<double>(patches.size()) * field.width;
     const bool whole = patches.back().rx < std::min(field.height, field.width);
-    ArcPlan plan = whole ? plan_arcs(patches, 1.5) : plan_runs(field, patches);
+    const ArcPlan plan = whole ? plan_arcs(patches, 1.5) : plan_runs(field, patches);
     const double most = left / (2 * Sums::kForceTime * count_additions(plan)) * (last - first);
     if (most < 0) return false;
     const auto forces = list_forces<Sums>(field, first, last, most);
     if (!forces) return false;
-    const Groups groups(std::move(plan), field.width, Sums::kMostBytes / sizeof(Part));
+    const Groups groups(plan, field.width, Sums::kMostBytes / sizeof(Part), whole ? patches.back().rx : 0);
     parallel_for((rows + kRows - 1) / kRows, kRows * row_time, [&](int task) {
-        Workplace<Part> place(field.width, groups.most_cells, whole ? patches.back().rx : 0);
+        Workplace<Part> place(field.width, groups);
         const int end = std::min((task + 1) * kRows, rows);
         for (int i = task * kRows; i < end; ++i) run_row(field, patches, *forces, groups, out.top + i, out, place);
     });
