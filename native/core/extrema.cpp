@@ -63,14 +63,18 @@ IMTORQUE_DISPATCH(static, find_largest,
                   (const float* values, int rows, int columns, ptrdiff_t stride, int32_t& largest),
                   (values, rows, columns, stride, largest))
 
-bool worth_searching(const Search& s, const Cell& cell) {
-    if (!s.value_map) return true;
+// Whether one of these values may be an extremum that is wanted.
+bool strong_enough(const Search& s, const float* values, int rows, int columns, ptrdiff_t stride) {
     int32_t bits;
-    find_largest(s.value_map + static_cast<size_t>(cell.top) * s.width + cell.left, cell.bottom - cell.top,
-                 cell.right - cell.left, s.width, bits);
+    find_largest(values, rows, columns, stride, bits);
     float largest;
     std::memcpy(&largest, &bits, sizeof largest);
     return largest >= s.threshold && largest > 0;
+}
+
+bool worth_searching(const Search& s, const Cell& cell) {
+    return !s.value_map || strong_enough(s, s.value_map + static_cast<size_t>(cell.top) * s.width + cell.left,
+                                         cell.bottom - cell.top, cell.right - cell.left, s.width);
 }
 
 // The part of a cell that holds all of its pixels with |V| at or above the threshold: the others hold no extremum.
@@ -163,6 +167,7 @@ void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vecto
         if (!s.request.end_scales && (k == 0 || k + 1 == s.count)) continue;
         const float* here[3] = {k > 0 ? slices[(k + 2) % 3] : nullptr, slices[k % 3],
                                 k + 1 < s.count ? slices[(k + 1) % 3] : nullptr};
+        if (s.value_map && !strong_enough(s, here[1] + kStride + 1, rows, cell.right - cell.left, kStride)) continue;
         test_plane(here[1], rows, used, s.threshold, want_max, want_min, highest, lowest, flags, any);
         for (int y = 1; y <= rows; ++y) {
             if (!any[y]) continue;
