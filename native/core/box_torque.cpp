@@ -27,7 +27,7 @@ struct Job {
     int first, count;  // the patches this job handles: patches[first], ...
     float* volume;     // either the volume,
     float* value;      // or the maps:
-    int32_t* scale;    // label of the best patch so far, and after the last job signed
+    int32_t* scale;    // label of the best patch so far, and after the last job signed; or null
     const int32_t* labels;
     bool opens, closes;  // whether this is the first, the last job over the maps
     float unit;          // of the norms, where sizes follow from them (unit_of_norms), else 0
@@ -169,18 +169,16 @@ IMTORQUE_INLINE void open_maps(const Job& job, size_t at, int count, float* valu
     std::fill_n(label, kStrip, 0);
     if (job.opens) return;
     std::copy_n(job.value + at, count, value);
-    std::copy_n(job.scale + at, count, label);
+    if (job.scale) std::copy_n(job.scale + at, count, label);
 }
 
 IMTORQUE_INLINE void close_maps(const Job& job, size_t at, int count, const float* value, const int32_t* label) {
-    float* __restrict out = job.value + at;
+    std::copy_n(value, count, job.value + at);
+    if (!job.scale) return;
     int32_t* __restrict scale = job.scale + at;
     const bool sign = job.closes;
     IMTORQUE_IVDEP
-    for (int x = 0; x < count; ++x) {
-        out[x] = value[x];
-        scale[x] = sign && value[x] < 0 ? -label[x] : label[x];
-    }
+    for (int x = 0; x < count; ++x) scale[x] = sign && value[x] < 0 ? -label[x] : label[x];
 }
 
 // Magnitudes and sums of squares, blocks of rows and sizes at a time where sizes follow each other. Rows of the maps
@@ -209,13 +207,15 @@ IMTORQUE_INLINE void fuse_sums(const Job& job, const Tables& tables, const Block
 
 IMTORQUE_INLINE void close_sums(const Job& job, size_t at, int count, const float* value, const int32_t* sums) {
     float* __restrict out = job.value + at;
+    IMTORQUE_IVDEP
+    for (int x = 0; x < count; ++x) out[x] = sums[x] < 0 ? -value[x] : value[x];
+    if (!job.scale) return;
     int32_t* __restrict scale = job.scale + at;
     const float unit = job.unit;
     const bool sign = job.closes;
     IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
         const int32_t size = size_of_sum(value[x], sums[x], unit);
-        out[x] = sums[x] < 0 ? -value[x] : value[x];
         scale[x] = sign && sums[x] < 0 ? -size : size;
     }
 }

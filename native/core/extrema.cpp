@@ -536,10 +536,9 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
     if (request.count > 0 && request.end_scales) {
         const size_t pixels = static_cast<size_t>(field.height) * field.width;
         value.reset(new float[pixels]);
-        std::unique_ptr<int32_t[]> scale(new int32_t[pixels]);
         std::vector<int32_t> sizes;
         for (const Patch& patch : patches) sizes.push_back(2 * patch.rx + 1);
-        value_and_scale(field, patches, shape, sizes.data(), value.get(), scale.get());
+        value_and_scale(field, patches, shape, sizes.data(), value.get(), nullptr);
         s.threshold = std::max(s.threshold, weakest_wanted(value.get(), field.height, field.width, request));
         s.value_map = value.get();
     }

@@ -14,6 +14,12 @@ namespace {
 
 constexpr int kRows = 32;  // a task
 
+IMTORQUE_INLINE void magnitudes_impl(const float* values, int width, float* __restrict out) {
+    IMTORQUE_IVDEP
+    for (int x = 0; x < width; ++x) out[x] = std::fabs(values[x]);
+}
+IMTORQUE_DISPATCH(static, magnitudes, (const float* values, int width, float* out), (values, width, out))
+
 // Flags the pixels of a row where |V| exceeds all eight neighbours. Rows hold |V| with a zero at either end.
 IMTORQUE_INLINE void flag_peaks_impl(const float* above, const float* row, const float* below, int width,
                                      uint8_t* __restrict flags) {
@@ -32,19 +38,18 @@ IMTORQUE_DISPATCH(static, flag_peaks,
 void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<Peak>& peaks) {
     std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
     std::vector<uint8_t> flags(static_cast<size_t>(width) + 8, 0);
-    const auto magnitudes = [&](int y) {
+    const auto padded = [&](int y) {
         float* row = &rows[((y + 3) % 3) * (static_cast<size_t>(width) + 2)];
-        const float* from = value + static_cast<size_t>(y) * width;
         if (y < 0 || y >= height)
             std::fill_n(row + 1, width, 0.0f);
         else
-            for (int x = 0; x < width; ++x) row[x + 1] = std::fabs(from[x]);
+            magnitudes(value + static_cast<size_t>(y) * width, width, row + 1);
         return row;
     };
-    const float* above = magnitudes(top - 1);
-    const float* row = magnitudes(top);
+    const float* above = padded(top - 1);
+    const float* row = padded(top);
     for (int y = top; y < bottom; ++y) {
-        const float* below = magnitudes(y + 1);
+        const float* below = padded(y + 1);
         flag_peaks(above, row, below, width, flags.data());
         const float* own = value + static_cast<size_t>(y) * width;
         for_each_flag(flags.data(), width, [&](int x) {

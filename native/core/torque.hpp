@@ -57,7 +57,7 @@ double pairs_of_rows(const Field& field, const std::vector<Patch>& patches);
 void torque_volume(const Field& field, const std::vector<Patch>& patches, Shape shape, float* tau);
 
 // The torque of largest magnitude at each pixel, and the label of the patch it was found at with its sign (0 where it
-// is 0). The first of equal magnitudes is kept.
+// is 0). The first of equal magnitudes is kept. Of boxes, `scale` may be null: the value map alone takes less time.
 void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shape shape, const int32_t* labels,
                      float* value, int32_t* scale);
 
