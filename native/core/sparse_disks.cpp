@@ -599,7 +599,7 @@ void run_row(const Field& field, const std::vector<Patch>& patches, const Forces
 template <class Sums>
 bool run_sparse(Sums, const Field& field, const std::vector<Patch>& patches, double look_ups, const DiskRows& out) {
     using Part = typename Sums::Part;
-    constexpr int kRows = 8;  // of a task: asking for memory is then a small part
+    constexpr int kRows = 16;  // of a task: asking for memory is then a small part
     const int reach = std::min(patches.back().ry, field.height - 1), rows = out.bottom - out.top;
     const int first = std::max(0, out.top - reach), last = std::min(field.height, out.bottom + reach);
     // Of a row: what look-ups would take, less what the pixels take anyway, is left for the forces.
