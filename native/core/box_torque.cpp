@@ -173,12 +173,18 @@ IMTORQUE_INLINE void open_maps(const Job& job, size_t at, int count, float* valu
 }
 
 IMTORQUE_INLINE void close_maps(const Job& job, size_t at, int count, const float* value, const int32_t* label) {
-    std::copy_n(value, count, job.value + at);
-    if (!job.scale) return;
+    float* __restrict out = job.value + at;
+    if (!job.scale) {
+        std::copy_n(value, count, out);
+        return;
+    }
     int32_t* __restrict scale = job.scale + at;
     const bool sign = job.closes;
     IMTORQUE_IVDEP
-    for (int x = 0; x < count; ++x) scale[x] = sign && value[x] < 0 ? -label[x] : label[x];
+    for (int x = 0; x < count; ++x) {
+        out[x] = value[x];
+        scale[x] = sign && value[x] < 0 ? -label[x] : label[x];
+    }
 }
 
 // Magnitudes and sums of squares, blocks of rows and sizes at a time where sizes follow each other. Rows of the maps
@@ -207,15 +213,18 @@ IMTORQUE_INLINE void fuse_sums(const Job& job, const Tables& tables, const Block
 
 IMTORQUE_INLINE void close_sums(const Job& job, size_t at, int count, const float* value, const int32_t* sums) {
     float* __restrict out = job.value + at;
-    IMTORQUE_IVDEP
-    for (int x = 0; x < count; ++x) out[x] = sums[x] < 0 ? -value[x] : value[x];
-    if (!job.scale) return;
+    if (!job.scale) {
+        IMTORQUE_IVDEP
+        for (int x = 0; x < count; ++x) out[x] = sums[x] < 0 ? -value[x] : value[x];
+        return;
+    }
     int32_t* __restrict scale = job.scale + at;
     const float unit = job.unit;
     const bool sign = job.closes;
     IMTORQUE_IVDEP
     for (int x = 0; x < count; ++x) {
         const int32_t size = size_of_sum(value[x], sums[x], unit);
+        out[x] = sums[x] < 0 ? -value[x] : value[x];
         scale[x] = sign && sums[x] < 0 ? -size : size;
     }
 }
