@@ -90,7 +90,7 @@ IMTORQUE_INLINE void mark_words_impl(const Strengths& s, int words, float thresh
         marks.below[word] = word_of(below);
     }
 }
-IMTORQUE_DISPATCH(static, mark_words, (const Strengths& s, int words, float threshold, const Marks& marks),
+IMTORQUE_DISPATCH_REGISTERS(static, mark_words, (const Strengths& s, int words, float threshold, const Marks& marks),
                   (s, words, threshold, marks))
 
 IMTORQUE_INLINE void lengths_impl(const float* gx, const float* gy, int count, float* __restrict length) {
