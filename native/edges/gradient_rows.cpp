@@ -39,7 +39,7 @@ IMTORQUE_INLINE void convolve_impl(const float* const* taps, const float* kernel
     for (int from = 0; from < width; from += kChunk)
         for (int r = 0; r < count; ++r) convolve_chunk(taps + r, kernel, radius, from, out[r]);
 }
-IMTORQUE_DISPATCH(static, convolve,
+IMTORQUE_DISPATCH_REGISTERS(static, convolve,
                   (const float* const* taps, const float* kernel, int radius, int width, int count, float* const* out),
                   (taps, kernel, radius, width, count, out))
 
