@@ -40,8 +40,9 @@ IMTORQUE_INLINE void convolve_impl(const float* const* taps, const float* kernel
         for (int r = 0; r < count; ++r) convolve_chunk(taps + r, kernel, radius, from, out[r]);
 }
 IMTORQUE_DISPATCH_REGISTERS(static, convolve,
-                  (const float* const* taps, const float* kernel, int radius, int width, int count, float* const* out),
-                  (taps, kernel, radius, width, count, out))
+                            (const float* const* taps, const float* kernel, int radius, int width, int count,
+                             float* const* out),
+                            (taps, kernel, radius, width, count, out))
 
 IMTORQUE_INLINE void differences_impl(const float* above, const float* row, const float* below, int width,
                                       float* __restrict gx, float* __restrict gy) {

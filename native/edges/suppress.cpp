@@ -91,7 +91,7 @@ IMTORQUE_INLINE void mark_words_impl(const Strengths& s, int words, float thresh
     }
 }
 IMTORQUE_DISPATCH_REGISTERS(static, mark_words, (const Strengths& s, int words, float threshold, const Marks& marks),
-                  (s, words, threshold, marks))
+                            (s, words, threshold, marks))
 
 IMTORQUE_INLINE void lengths_impl(const float* gx, const float* gy, int count, float* __restrict length) {
     IMTORQUE_IVDEP

@@ -107,18 +107,27 @@ uint64_t torque(const Input& in) {
     return sum.sum;
 }
 
-// Maps of so many sizes that follow each other that their squares are looked up together.
+// Maps of so many sizes that follow each other that their squares are looked up together; and of disks, with so few
+// forces that each disk is made from those and from the disk before.
 uint64_t maps(const Input& in) {
     Checksum sum;
-    const Field field = in.field(false);
+    std::vector<float> fx = in.fx, fy = in.fy;
+    for (int i = 0; i < kPixels; ++i)
+        if (i % 4 > 0) fx[i] = fy[i] = 0;
+    Field few = in.field(false);
+    few.fx = fx.data();
+    few.fy = fy.data();
     std::vector<int> halves;
     std::vector<int32_t> labels;
     for (int half = 1; half <= 22; ++half) halves.push_back(half), labels.push_back(2 * half + 1);
-    const std::vector<Patch> patches = patches_for(field, Shape::box, halves);
-    std::vector<float> value(kPixels);
-    std::vector<int32_t> scale(kPixels);
-    value_and_scale(field, patches, Shape::box, labels.data(), value.data(), scale.data());
-    sum.add(value), sum.add(scale);
+    for (const Shape shape : {Shape::box, Shape::disk}) {
+        const Field field = shape == Shape::disk ? few : in.field(false);
+        const std::vector<Patch> patches = patches_for(field, shape, halves);
+        std::vector<float> value(kPixels);
+        std::vector<int32_t> scale(kPixels);
+        value_and_scale(field, patches, shape, labels.data(), value.data(), scale.data());
+        sum.add(value), sum.add(scale);
+    }
     return sum.sum;
 }
 
