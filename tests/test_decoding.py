@@ -1,6 +1,7 @@
 """Pictures of many kinds, damaged ones, and how they are read while others do."""
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -113,6 +114,19 @@ def test_a_process_forked_while_threads_read_can_read_too(tmp_path):
         for thread in reading:
             thread.join()
     assert [_status(child) for child in children] == [0] * 10
+
+
+def test_the_first_picture_imports_nothing_for_which_a_forked_process_would_wait(tmp_path, grey):
+    paths = [str(tmp_path / f"a.{kind}") for kind in ("png", "jpg", "bmp", "webp", "gif", "ppm")]
+    for path in paths:
+        Image.fromarray(grey).save(path)
+    program = (
+        "import sys; from imtorque.files import read_image; known = set(sys.modules)\n"
+        "for path in sys.argv[1:]: read_image(path)\n"
+        "print(*sorted(set(sys.modules) - known))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *paths], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def _forked(path, limit):

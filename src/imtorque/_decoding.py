@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import BinaryIO
 
 import numpy as np
@@ -21,6 +22,9 @@ from imtorque._tiff_segments import PLAIN, STREAMS
 from imtorque._types import Image
 
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
+# Pillow would import these with the first picture: a process forked meanwhile, by another thread, would wait for ever.
+for _plugin in ("Png", "Jpeg", "Tiff", "Bmp", "WebP", "Gif", "Ppm"):
+    import_module(f"PIL.{_plugin}ImagePlugin")
 BY_PILLOW = (2, 3, 4, 6, 7)  # compressions of whole pictures: three of fax machines, two of JPEG
 MOST_SAMPLES = 4  # for each of the most pixels a picture may have
 COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a camera's raw pattern", 32845: "LogLuv"}
