@@ -316,7 +316,6 @@ class BoxTables {
   private:
     static constexpr uintptr_t kLine = 64;                              // bytes of a line of the cache
     static constexpr int kRepeated = kSkewed ? kRows + kSizes - 2 : 0;  // first rows of the ring, again past its end
-    static int whole_vectors(int count) { return (count + kLanes - 1) / kLanes * kLanes; }
     static const Uint* vectors_from(const Uint* cells) {
         return static_cast<const Uint*>(__builtin_assume_aligned(cells, kLanes * sizeof(Uint)));
     }

@@ -69,10 +69,6 @@ IMTORQUE_INLINE void sign_labels(const float* value, int count, int32_t* __restr
     for (int x = 0; x < count; ++x) scale[x] = value[x] < 0 ? -scale[x] : scale[x];
 }
 
-IMTORQUE_INLINE Lanes<float> magnitude(const Lanes<float>& torque) {
-    return (Lanes<float>)(bits_of(torque) & 0x7FFFFFFF);
-}
-
 IMTORQUE_INLINE void select_rows_impl(const float* tau, int sizes, long long stride, const int32_t* labels, int count,
                                       float* value, int32_t* label) {
     int x = 0;
@@ -83,7 +79,7 @@ IMTORQUE_INLINE void select_rows_impl(const float* tau, int sizes, long long str
         load(label + x, chosen);
         for (int k = 0; k < sizes; ++k) {
             load(tau + k * stride + x, torque);
-            const Lanes<int32_t> larger = magnitude(torque) > magnitude(best);
+            const Lanes<int32_t> larger = magnitudes_of(torque) > magnitudes_of(best);
             best = larger ? torque : best;
             chosen = larger ? Lanes<int32_t>{} + labels[k] : chosen;
         }

@@ -3,6 +3,7 @@
 // AVX-512. Integer sums are exact and floats are never contracted or reordered, so all give the same bits.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -62,6 +63,12 @@ struct LanesOf {
 template <class T>
 using Lanes = typename LanesOf<T>::type;
 
+// So many that they are whole vectors of lanes.
+template <class Int>
+constexpr Int whole_vectors(Int count) {
+    return (count + kLanes - 1) / kLanes * kLanes;
+}
+
 template <class T>
 IMTORQUE_INLINE void load(const T* p, Lanes<T>& lanes) {
     std::memcpy(&lanes, p, sizeof lanes);
@@ -76,6 +83,11 @@ template <class Uint, int... kPlaces>
 IMTORQUE_INLINE Lanes<Uint> pick(const Lanes<Uint>& a, const Lanes<Uint>& b) {
     using Real = std::conditional_t<sizeof(Uint) == sizeof(float), float, double>;
     return (Lanes<Uint>)__builtin_shufflevector((Lanes<Real>)a, (Lanes<Real>)b, kPlaces...);
+}
+
+// |value| of each.
+IMTORQUE_INLINE Lanes<float> magnitudes_of(const Lanes<float>& values) {
+    return (Lanes<float>)((Lanes<int32_t>)values & 0x7FFFFFFF);
 }
 
 bool use_avx2();            // the processor has AVX2 and it has not been switched off

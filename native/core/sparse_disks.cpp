@@ -39,8 +39,7 @@ struct Cells {
 // Sums may be made in steps that go on with so many columns to the right of those they end with: they end with columns
 // from so many before the image's first on, and go on to whole vectors behind its last.
 constexpr int kBehind = 2 * kLanes;
-constexpr size_t whole_vectors(size_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
-constexpr int columns_read(int width) { return static_cast<int>(whole_vectors(width)) + kBehind; }
+constexpr int columns_read(int width) { return whole_vectors(width) + kBehind; }
 
 // Of so many cells: four sums, of which none waits for another.
 template <class Part>
@@ -221,8 +220,7 @@ struct ClosureSums {
         Four sums;
     };
     static constexpr double kForceTime = 1.15, kPixelTime = 3.2, kLookUpTime = 0.09;
-    static constexpr size_t kMostBytes =
-        SIZE_MAX;  // more disks at once are quicker, though their cells leave that cache
+    static constexpr size_t kMostBytes = SIZE_MAX;  // more disks at once are quicker, though they leave that cache
 
     struct List {
         std::vector<int> x;

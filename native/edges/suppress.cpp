@@ -32,10 +32,6 @@ IMTORQUE_INLINE void magnitudes_impl(const float* gx, const float* gy, int count
 IMTORQUE_DISPATCH(static, magnitudes, (const float* gx, const float* gy, int count, float* magnitude, float* largest),
                   (gx, gy, count, magnitude, largest))
 
-IMTORQUE_INLINE Lanes<float> size_of(const Lanes<float>& value) {  // |value|
-    return reinterpret_cast<Lanes<float>>(reinterpret_cast<Lanes<int32_t>>(value) & 0x7fffffff);
-}
-
 // Compare each pixel with the strength one pixel along the gradient and one pixel against it, interpolated between the
 // four pixels around either point. (Points on the ring of eight neighbours, the cheaper habit, lie 1.4 pixels away on
 // diagonals and leave those two pixels wide.) Of two equal neighbours across an edge the one on the bright side stays:
@@ -46,7 +42,7 @@ IMTORQUE_INLINE Lanes<int32_t> maxima(const Strengths& r, int x, float threshold
     load(r.row + x, here), load(r.gx + x, gx), load(r.gy + x, gy), load(r.length + x, length);
     load(r.row + x + 1, e), load(r.row + x - 1, w), load(r.above + x, n), load(r.below + x, s);
     load(r.above + x + 1, ne), load(r.above + x - 1, nw), load(r.below + x + 1, se), load(r.below + x - 1, sw);
-    const Lanes<float> across = size_of(gx) / length, down = size_of(gy) / length;
+    const Lanes<float> across = magnitudes_of(gx) / length, down = magnitudes_of(gy) / length;
     const Lanes<int32_t> right = gx > 0, lower = gy > 0;
     const Lanes<float> ahead_x = right ? e : w, behind_x = right ? w : e;
     const Lanes<float> ahead_y = lower ? s : n, behind_y = lower ? n : s;
