@@ -238,6 +238,28 @@ def test_few_patches_are_computed_where_few_extrema_are_asked_for():
 
 
 @pytest.mark.usefixtures("bounds_always")
+@pytest.mark.parametrize("count", [1, 10, 200])
+def test_extrema_found_by_bounds_that_leave_nothing_out_are_those_of_the_volume(count):
+    edges = detect_edges(np.random.default_rng(0).random((130, 201)))
+    sizes = range(3, 50, 2)
+    assert_equal_extrema(
+        find_extrema(edges, sizes=sizes, count=count), find_extrema(torque_volume(edges, sizes), count=count)
+    )
+
+
+@pytest.mark.usefixtures("bounds_always")
+def test_a_wrong_guess_of_how_strong_extrema_are_costs_no_extremum():
+    # The guess sums forces over blocks of 4 x 4 pixels, which a square of 8 at this place fills unevenly.
+    image = 0.02 * np.random.default_rng(1).random((60, 90))
+    image[25:33, 25:33] += 1
+    edges, sizes = detect_edges(image), [15]
+    patches = patch_arrays(edges, check_sizes(sizes), "square", 2.0)
+    visited = _native.extrema_of_field(edges._field, *patches, 0, 1, True, 0.0)[-1]
+    assert visited == image.size  # bounds by two guesses found none that strong, and the whole map was computed
+    assert_equal_extrema(find_extrema(edges, sizes=sizes, count=1), find_extrema(torque_volume(edges, sizes), count=1))
+
+
+@pytest.mark.usefixtures("bounds_always")
 def test_bounds_hold_where_sums_pass_32_bits():
     rng = np.random.default_rng(0)
     fx = np.where(rng.random((60, 40)) < 0.3, 0.01, 0.0)

@@ -1,277 +1,233 @@
-// Bounds of the torque between two rows of places, and what they leave to be computed.
+// Bounds of the torque around a row of places where it is computed, and what they leave to be computed.
 //
-// Let a square's centre move down a column of pixels from y0 to y1 = y0 + g. On the way rows of the square's width
-// enter below and leave above; let S be the sum of |Fx| + |Fy| over both strips of rows, M0, M1 the moments at the
-// ends, X0, X1 the sums of Fx there, r half the side. A step of the centre changes the moment by that of the entering
-// and leaving row, at most r times their mass, and by the sum of Fx over the rows that stay, which is at most (|X0 +
-// X1| + S) / 2 anywhere on the way. All changes together are at most V = r S + g (|X0 + X1| + S) / 2, and a value
-// between two others differs from their mean by at most half of what is passed on the way: all moments are within (|M0
-// + M1| + V) / 2. For small squares the mass of all rows they can touch, times r, is the better bound, and the only one
-// that is looked at.
+// Let a square of half the side r have the moment M around (y, x), let A be the sum of |Fx| over it, and let its centre
+// move by d rows. Rows of the square's width enter at one end, about the new centre, and leave at the other, about the
+// old one: if S is the sum of |Fx| + |Fy| over them, they change the moment by at most r S. What stays changes it by d
+// times the sum of its Fx. So all moments within d rows are within
+//     |M| + r S + d A,
+// with S for the direction in which it is more. None exceeds r times the mass of all rows that are touched, either. S,
+// A and that mass are taken for cells of kLanes columns together, from MassRows, eight cells at a time.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/mass_rows.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
 
-constexpr int kShort = 4;       // rows of an interval that is not halved any more
-constexpr float kHopeless = 3;  // changes of so many limits in a block are too large in a quarter of it, too
-// Half the sides up to which the mass that squares touch is the better bound: of a block, and of a short interval.
-constexpr int kSmall = 7, kLight = 16;
+// Rows that are bounded by the middle one of them: for small squares, and for others.
+constexpr int kFewRows = 3, kMostRows = 5;
+constexpr int kCells = 8, kCellColumns = kCells * kLanes;  // that are bounded at a time
 
 struct Place {
     int k, y, x;  // x from the tile's left
 };
 
+// Lanes, two in a word, joined by "or".
+IMTORQUE_INLINE uint64_t joined(const Lanes<int32_t>& flags) {
+    uint64_t words[sizeof flags / sizeof(uint64_t)], all = 0;
+    std::memcpy(words, &flags, sizeof words);
+    for (const uint64_t word : words) all |= word;
+    return all;
+}
+IMTORQUE_INLINE bool any(const Lanes<int32_t>& flags) { return joined(flags) != 0; }
+// A bit for each lane.
+IMTORQUE_INLINE unsigned flags_of(const Lanes<int32_t>& flags) {
+    const uint64_t all = joined(flags & Lanes<int32_t>{1, 2, 4, 8, 16, 32, 64, 128});
+    return static_cast<unsigned>(all | all >> 32);
+}
+
+// Values as they count: their magnitudes where both signs are wanted, reversed where minima are.
+struct Wanted {
+    int32_t kept, turned;  // bits of a float
+    explicit Wanted(int sign) : kept(sign == 0 ? INT32_MAX : -1), turned(sign < 0 ? INT32_MIN : 0) {}
+    IMTORQUE_INLINE Lanes<float> operator()(const Lanes<float>& values) const {
+        return (Lanes<float>)((bits_of(values) & kept) ^ turned);
+    }
+};
+
 struct Size {  // what is asked of one size in a block of rows
     Patch patch;
-    int k, sign;
+    int k;
+    Wanted wanted;
     float weakest;  // |torque| wanted
-    float limit;    // four times the moment that makes, or a little less
+    float limit;    // twice the moment that makes, or a little less
 };
 
-struct Rows {  // of centres, from one to another, that one included; and the sums there
+IMTORQUE_INLINE Lanes<float> larger(const Lanes<float>& a, const Lanes<float>& b) { return a > b ? a : b; }
+
+// The largest of each of eight vectors.
+IMTORQUE_INLINE Lanes<float> largest_of(const Lanes<float> (&v)[kLanes]) {
+    Lanes<float> twos[4], fours[2];
+    for (int i = 0; i < 4; ++i)
+        twos[i] = larger(pick<float, 0, 8, 1, 9, 4, 12, 5, 13>(v[2 * i], v[2 * i + 1]),
+                         pick<float, 2, 10, 3, 11, 6, 14, 7, 15>(v[2 * i], v[2 * i + 1]));
+    for (int i = 0; i < 2; ++i)
+        fours[i] = larger(pick<float, 0, 1, 8, 9, 4, 5, 12, 13>(twos[2 * i], twos[2 * i + 1]),
+                          pick<float, 2, 3, 10, 11, 6, 7, 14, 15>(twos[2 * i], twos[2 * i + 1]));
+    return larger(pick<float, 0, 1, 2, 3, 8, 9, 10, 11>(fours[0], fours[1]),
+                  pick<float, 4, 5, 6, 7, 12, 13, 14, 15>(fours[0], fours[1]));
+}
+
+// Rows [from, to) of places, and the one that bounds them.
+struct Rows {
     int from, to;
-    const float* first;
-    float* last;  // twice the moments, and `stride` further twice the sums of Fx
-    int stride;
+    int middle() const { return from + (to - from) / 2; }
 };
-// Some of a tile's columns, each the first of eight, counted from the tile's left.
-class Columns {
+
+// How strong moments in the middle of some rows must be that one of these rows may be wanted, for eight cells at a
+// time.
+template <class Tables>
+class Room {
   public:
-    explicit Columns(int columns) : first_(static_cast<size_t>(columns) / kLanes + 2) {}
-    void clear() { count_ = 0; }
-    // Without a branch: which columns stay cannot be foreseen.
-    IMTORQUE_INLINE void add_if(bool yes, int x) {
-        first_[count_] = x;
-        count_ += yes;
+    using Uint = typename Tables::Uint;
+    using Masses = MassRows<Uint>;
+
+    IMTORQUE_INLINE Room(const Masses& masses, const Size& size, const Rows& rows) {
+        const int r = size.patch.rx, y = rows.middle(), up = y - rows.from, down = rows.to - 1 - y;
+        const auto mass = [&](int row) { return masses.spans(Masses::kMass, row, r); };
+        below_ = mass(y + r + 1);
+        below_up_ = mass(y + r + 1 - up);
+        below_down_ = mass(y + r + 1 + down);
+        above_ = mass(y - r);
+        above_up_ = mass(y - r - up);
+        above_down_ = mass(y - r + down);
+        across_below_ = masses.spans(Masses::kAcross, y + r + 1, r);
+        across_above_ = masses.spans(Masses::kAcross, y - r, r);
+        // Twice the moment counts.
+        lever_ = static_cast<float>(2 * r);
+        moves_ = static_cast<float>(2 * std::max(up, down));
+        limit_ = size.limit;
     }
-    size_t size() const { return count_; }
-    const int* begin() const { return first_.data(); }
-    const int* end() const { return first_.data() + count_; }
+
+    // For the cells from cell j on; heavy: those whose mass lets a moment reach the limit at all.
+    IMTORQUE_INLINE Lanes<float> at(ptrdiff_t j, Lanes<int32_t>& heavy) const {
+        const Lanes<Uint> below = below_.at(j), above = above_.at(j), bottom = below_down_.at(j), top = above_up_.at(j);
+        Lanes<float> upwards, downwards, touched, across;
+        Tables::Sum::to_floats(bottom - below + above_down_.at(j) - above, downwards);
+        Tables::Sum::to_floats(below - below_up_.at(j) + above - top, upwards);
+        Tables::Sum::to_floats(bottom - top, touched);
+        Tables::Sum::to_floats(across_below_.at(j) - across_above_.at(j), across);
+        heavy = lever_ * touched >= limit_;
+        return limit_ - (lever_ * larger(upwards, downwards) + moves_ * across);
+    }
 
   private:
-    std::vector<int> first_;  // with room for one more than there are
-    size_t count_ = 0;
+    typename Masses::Spans below_, below_up_, below_down_, above_, above_up_, above_down_, across_below_, across_above_;
+    float lever_, moves_, limit_;
 };
 
-struct Sums {
-    Lanes<float> moment, force;
+// Of eight cells those that a byte of flags names, by their first columns, and how many they are.
+struct CellsOfFlags {
+    uint8_t columns[256][kCells] = {}, counts[256] = {};
+    constexpr CellsOfFlags() {
+        for (int flags = 0; flags < 256; ++flags)
+            for (int i = 0; i < kCells; ++i)
+                if (flags >> i & 1) columns[flags][counts[flags]++] = static_cast<uint8_t>(i * kLanes);
+    }
+};
+inline constexpr CellsOfFlags kCellsOfFlags;
+
+// Some cells of a tile, by their first columns from the tile's left on.
+class Cells {
+  public:
+    explicit Cells(int columns) : first_(static_cast<size_t>(columns) / kLanes + kCells + 1) {}
+    void clear() { count_ = 0; }
+    void add(int x) { first_[count_++] = x; }
+    // Of eight cells from column x on those that are flagged. Without a branch: which cannot be foreseen.
+    IMTORQUE_INLINE void add_flagged(unsigned flags, int x) {
+        typedef uint8_t Bytes __attribute__((vector_size(kCells)));
+        Bytes columns;
+        std::memcpy(&columns, kCellsOfFlags.columns[flags], sizeof columns);
+        store<int32_t>(__builtin_convertvector(columns, Lanes<int32_t>) + x, first_.data() + count_);
+        count_ += kCellsOfFlags.counts[flags];
+    }
+    int size() const { return count_; }
+    const int32_t* begin() const { return first_.data(); }
+    const int32_t* end() const { return first_.data() + count_; }
+
+  private:
+    std::vector<int32_t> first_;  // with room for some more than there are
+    int count_ = 0;
 };
 
-IMTORQUE_INLINE bool any(const Lanes<int32_t>& flags) {
-    uint64_t words[sizeof flags / sizeof(uint64_t)];
-    std::memcpy(words, &flags, sizeof words);
-    uint64_t all = 0;
-    for (const uint64_t word : words) all |= word;
-    return all != 0;
-}
-
-// As it counts: the magnitude where both signs are wanted.
-IMTORQUE_INLINE Lanes<float> wanted(const Lanes<float>& values, int sign) {
-    const Lanes<int32_t> bits = sign == 0 ? bits_of(values) & 0x7FFFFFFF : bits_of(values) ^ (sign < 0 ? INT32_MIN : 0);
-    Lanes<float> result;
-    std::memcpy(&result, &bits, sizeof result);
-    return result;
-}
-
+// The largest moment of each of eight cells from column x on, twice and as it counts; cell `last` stands for those
+// after.
 template <class Tables>
-IMTORQUE_INLINE void sums_at(const typename Tables::Corners& c, const Patch& patch, int w, int x, Sums& sums) {
-    using Uint = typename Tables::Uint;
-    const auto cells = [&](const Uint* corner, int table) {
-        Lanes<Uint> sum;
-        load(corner + x + table * w, sum);
-        return sum;
-    };
-    const Lanes<Uint> d1_ah = cells(c.ah, 0), d1_bl = cells(c.bl, 0), d2_al = cells(c.al, 1), d2_bh = cells(c.bh, 1);
-    const Lanes<Uint> turn = cells(c.ah, 2) - cells(c.bh, 2) - cells(c.al, 2) + cells(c.bl, 2);
-    const Lanes<Uint> push = cells(c.ah, 1) + cells(c.al, 0) + cells(c.bh, 0) + cells(c.bl, 1);
-    const auto p = static_cast<Uint>(2 * patch.rx + 1);
-    Tables::Sum::to_floats(p * (d1_ah - d2_bh + d2_al - d1_bl) - turn, sums.moment);
-    Tables::Sum::to_floats(push - (d1_ah + d2_al + d2_bh + d1_bl), sums.force);
+IMTORQUE_INLINE Lanes<float> strengths_at(const typename Tables::Corners& c, const Size& size, int w, int x, int last) {
+    const auto p = static_cast<typename Tables::Uint>(2 * size.patch.rx + 1);
+    Lanes<float> strengths[kCells];
+    for (int i = 0; i < kCells; ++i) {
+        Lanes<float> moments;
+        Tables::Sum::to_floats(Tables::squares(c, p, w, x + std::min(i, last) * kLanes), moments);
+        strengths[i] = size.wanted(moments);
+    }
+    return largest_of(strengths);
 }
 
-template <class Uint>
-struct Masses {  // above the lower edges of squares, and above their upper edges
-    Lanes<Uint> below, above;
-};
+// Adds the cells where a torque in these rows may be wanted; returns how many patches were computed for that.
 template <class Tables>
-IMTORQUE_INLINE void masses_at(const typename Tables::Corners& c, int w, int x, Masses<typename Tables::Uint>& masses) {
-    using Uint = typename Tables::Uint;
-    const auto mass = [&](const Uint* corner) {
-        Lanes<Uint> sum;
-        load(corner + x + 3 * w, sum);
-        return sum;
-    };
-    masses.below = mass(c.ah) - mass(c.al);
-    masses.above = mass(c.bh) - mass(c.bl);
-}
-
-// Where the mass that squares touch lets them reach the limit.
-template <class Tables>
-IMTORQUE_INLINE Lanes<int32_t> heavy(const Lanes<typename Tables::Uint>& mass, const Size& size) {
-    Lanes<float> touched;
-    Tables::Sum::to_floats(mass, touched);
-    return 4 * static_cast<float>(size.patch.rx) * touched >= size.limit;
-}
-
-// How moments may differ from the mean of those at two rows of centres, and where one between may reach the limit.
-template <class Tables>
-IMTORQUE_INLINE Lanes<int32_t> may_reach(const Masses<typename Tables::Uint>& m0,
-                                         const Masses<typename Tables::Uint>& m1, const Sums& first, const Sums& last,
-                                         int rows, const Size& size, Lanes<float>& change) {
-    Lanes<float> passed;
-    Tables::Sum::to_floats(m1.below - m0.below + m1.above - m0.above, passed);
-    const float lever = static_cast<float>(2 * size.patch.rx), g = static_cast<float>(rows);
-    change = (lever + g) * passed + 0.5f * g * wanted(first.force + last.force, 0);
-    return (wanted(first.moment + last.moment, size.sign) + change >= size.limit) &
-           heavy<Tables>(m1.below - m0.above, size);
-}
-
-// Of some columns those that the mass does not rule out, for centres from one row to another, that one included.
-template <class Tables>
-IMTORQUE_INLINE void keep_heavy_impl(const Tables& tables, const Size& asked, int from, int to, const Columns& given,
-                                     Columns& kept) {
-    const Size size = asked;
-    const auto c0 = tables.corners(size.patch, from, 0), c1 = tables.corners(size.patch, to, 0);
+IMTORQUE_INLINE int keep_cells(const Tables& tables, const MassRows<typename Tables::Uint>& masses, const Size& size,
+                               const Rows& rows, int columns, Cells& kept) {
+    const Room<Tables> room(masses, size, rows);
+    const auto c = tables.corners(size.patch, rows.middle(), 0);
     const int w = tables.width();
-    for (const int x : given) {
-        Masses<typename Tables::Uint> m0, m1;
-        masses_at<Tables>(c0, w, x, m0);
-        masses_at<Tables>(c1, w, x, m1);
-        kept.add_if(any(heavy<Tables>(m1.below - m0.above, size)), x);
+    int computed = 0;
+    for (int x = 0; x < columns; x += kCellColumns) {
+        Lanes<int32_t> heavy;
+        const Lanes<float> least = room.at(x / kLanes, heavy);
+        if (!any(heavy)) continue;
+        const int last = (columns - x - 1) / kLanes;  // cell inside the tile
+        const bool all = last >= kCells - 1;          // so that the compiler knows where they are
+        const Lanes<float> strengths =
+            all ? strengths_at<Tables>(c, size, w, x, kCells) : strengths_at<Tables>(c, size, w, x, last);
+        kept.add_flagged(flags_of((strengths >= least) & heavy) & (all ? 255u : (2u << last) - 1), x);
+        computed += kCellColumns;
     }
+    return computed;
 }
-IMTORQUE_DISPATCH(template <class Tables> static, keep_heavy,
-                  (const Tables& tables, const Size& size, int from, int to, const Columns& given, Columns& kept),
-                  (tables, size, from, to, given, kept))
-
-IMTORQUE_INLINE void load_sums(const float* row, int stride, int x, Sums& sums) {
-    load(row + x, sums.moment);
-    load(row + stride + x, sums.force);
-}
-IMTORQUE_INLINE void store_sums(const Sums& sums, int stride, int x, float* row) {
-    store<float>(sums.moment, row + x);
-    store<float>(sums.force, row + stride + x);
-}
-
-// The sums of a block's last row; which eight columns may hold a torque that is wanted; and for which of these halving
-// the rows would not help.
-template <class Tables>
-IMTORQUE_INLINE void scan_impl(const Tables& tables, const Size& asked, const Rows& given, int columns, Columns& some,
-                               Columns& all) {
-    const Size size = asked;  // a copy: what is stored below cannot change it
-    const Rows rows = given;
-    const auto c0 = tables.corners(size.patch, rows.from, 0), c1 = tables.corners(size.patch, rows.to, 0);
-    const int w = tables.width();
-    for (int x = 0; x < columns; x += kLanes) {
-        Sums first, last;
-        Masses<typename Tables::Uint> m0, m1;
-        Lanes<float> change;
-        load_sums(rows.first, rows.stride, x, first);
-        sums_at<Tables>(c1, size.patch, w, x, last);
-        masses_at<Tables>(c0, w, x, m0);
-        masses_at<Tables>(c1, w, x, m1);
-        store_sums(last, rows.stride, x, rows.last);
-        const bool reaches = any(may_reach<Tables>(m0, m1, first, last, rows.to - rows.from, size, change));
-        const bool hopeless = any(change >= kHopeless * size.limit);
-        all.add_if(reaches & hopeless, x);
-        some.add_if(reaches & !hopeless, x);
-    }
-}
-IMTORQUE_DISPATCH(template <class Tables> static, scan,
-                  (const Tables& tables, const Size& size, const Rows& rows, int columns, Columns& some, Columns& all),
-                  (tables, size, rows, columns, some, all))
-
-template <class Tables>
-IMTORQUE_INLINE void begin_impl(const Tables& tables, const Size& size, const Rows& rows, int columns) {
-    const auto c = tables.corners(size.patch, rows.to, 0);
-    for (int x = 0; x < columns; x += kLanes) {
-        Sums sums;
-        sums_at<Tables>(c, size.patch, tables.width(), x, sums);
-        store_sums(sums, rows.stride, x, rows.last);
-    }
-}
-IMTORQUE_DISPATCH(template <class Tables> static, begin,
-                  (const Tables& tables, const Size& size, const Rows& rows, int columns),
-                  (tables, size, rows, columns))
-
-// The sums of the middle row, and which columns stay in either half.
-template <class Tables>
-IMTORQUE_INLINE void halve_impl(const Tables& tables, const Size& asked, const Rows& all, float* sums,
-                                const Columns& given, Columns& upper, Columns& lower) {
-    const Size size = asked;  // copies, as above
-    const Rows rows = all;
-    const int middle = (rows.from + rows.to) / 2, w = tables.width();
-    const auto c0 = tables.corners(size.patch, rows.from, 0), c = tables.corners(size.patch, middle, 0),
-               c1 = tables.corners(size.patch, rows.to, 0);
-    for (const int x : given) {
-        Sums first, between, last;
-        Masses<typename Tables::Uint> m0, m, m1;
-        Lanes<float> change;
-        load_sums(rows.first, rows.stride, x, first);
-        load_sums(rows.last, rows.stride, x, last);
-        sums_at<Tables>(c, size.patch, w, x, between);
-        masses_at<Tables>(c0, w, x, m0);
-        masses_at<Tables>(c, w, x, m);
-        masses_at<Tables>(c1, w, x, m1);
-        store_sums(between, rows.stride, x, sums);
-        upper.add_if(any(may_reach<Tables>(m0, m, first, between, middle - rows.from, size, change)), x);
-        lower.add_if(any(may_reach<Tables>(m, m1, between, last, rows.to - middle, size, change)), x);
-    }
-}
-IMTORQUE_DISPATCH(template <class Tables> static, halve,
-                  (const Tables& tables, const Size& size, const Rows& rows, float* sums, const Columns& given,
-                   Columns& upper, Columns& lower),
-                  (tables, size, rows, sums, given, upper, lower))
 
 IMTORQUE_INLINE bool beaten(float value, float neighbour) { return value > 0 ? neighbour > value : neighbour < value; }
 
 // Whether one of a few torques has a neighbour among them that is above it, or of a minimum below: it is no extremum.
-IMTORQUE_INLINE bool beaten_among(const float (&torque)[kShort][kLanes], int rows, int lanes, int i, int n) {
+IMTORQUE_INLINE bool beaten_among(const float (&torque)[kMostRows][kLanes], int rows, int lanes, int i, int n) {
     for (int j = std::max(i - 1, 0); j <= std::min(i + 1, rows - 1); ++j)
         for (int m = std::max(n - 1, 0); m <= std::min(n + 1, lanes - 1); ++m)
             if (beaten(torque[i][n], torque[j][m])) return true;
     return false;
 }
 
-// All torques of some columns in at most kShort rows, and which of them may be extrema.
-template <class Tables>
-IMTORQUE_INLINE void compute_impl(const Tables& tables, const Size& asked, int from, int to, int columns,
-                                  const Columns& given, std::vector<Place>& places) {
-    const Size size = asked;
+// All torques of some cells in kRows rows, or fewer where those end before, and which of them may be extrema.
+template <int kRows, class Tables>
+IMTORQUE_INLINE void compute_rows(const Tables& tables, const Size& size, const Rows& rows, int columns,
+                                  const Cells& given, std::vector<Place>& places) {
     const auto p = static_cast<typename Tables::Uint>(2 * size.patch.rx + 1);
-    const int w = tables.width();
-    typename Tables::Corners c[kShort];
-    for (int i = 0; i < kShort; ++i) c[i] = tables.corners(size.patch, std::min(from + i, to - 1), 0);
+    const int w = tables.width(), count = rows.to - rows.from;
+    typename Tables::Corners c[kRows];
+    for (int i = 0; i < kRows; ++i) c[i] = tables.corners(size.patch, rows.from + std::min(i, count - 1), 0);
     for (const int x : given) {
-        Lanes<float> torque[kShort];
-        Lanes<int32_t> strong[kShort], some = {};
-        for (int i = 0; i < kShort; ++i) {
-            Tables::Sum::to_floats(Tables::squares(c[i], p, w, x), torque[i]);
-            torque[i] *= size.patch.norm;
-            strong[i] = wanted(torque[i], size.sign) >= size.weakest;
-            some |= strong[i];
+        Lanes<float> moments[kRows], most = {};
+        for (int i = 0; i < kRows; ++i) {
+            Tables::Sum::to_floats(Tables::squares(c[i], p, w, x), moments[i]);
+            most = larger(most, size.wanted(moments[i]));
         }
-        if (!any(some)) continue;
-        float values[kShort][kLanes];
-        int32_t flags[kShort][kLanes];
-        std::memcpy(values, torque, sizeof values);
-        std::memcpy(flags, strong, sizeof flags);
-        const int rows = to - from, lanes = std::min(kLanes, columns - x);
-        for (int i = 0; i < rows; ++i)
+        if (!any(most >= size.limit)) continue;
+        float values[kMostRows][kLanes];
+        int32_t flags[kRows][kLanes];
+        for (int i = 0; i < kRows; ++i) {
+            const Lanes<float> torque = moments[i] * size.patch.norm;
+            store<float>(torque, values[i]);
+            store<int32_t>(size.wanted(torque) >= size.weakest, flags[i]);
+        }
+        const int lanes = std::min(kLanes, columns - x);
+        for (int i = 0; i < count; ++i)
             for (int n = 0; n < lanes; ++n)
-                if (flags[i][n] && !beaten_among(values, rows, lanes, i, n))
-                    places.push_back({size.k, from + i, x + n});
+                if (flags[i][n] && !beaten_among(values, count, lanes, i, n))
+                    places.push_back({size.k, rows.from + i, x + n});
     }
 }
-IMTORQUE_DISPATCH(template <class Tables> static, compute,
-                  (const Tables& tables, const Size& size, int from, int to, int columns, const Columns& given,
-                   std::vector<Place>& places),
-                  (tables, size, from, to, columns, given, places))
 
 }  // namespace imtorque

@@ -1,9 +1,9 @@
 // The strongest extrema by bounds: most patches cannot be among them, and are never computed.
 //
-// A tile takes blocks of kRows rows and, of each, computes the last row; intervals whose bound stays below the weakest
-// strength wanted are done with, others are halved, and short ones computed. `strength_of_some` gives that strength to
-// begin with, and what is found raises it. A place that strong is compared with its 26 neighbours one by one.
-// Naive twin: naive.find_extrema.
+// A guess says how strong they are (guessed_strength), and what is found raises it. A tile takes blocks of kRows rows;
+// of every few rows the middle one is computed, and the others where it leaves room for a torque that strong
+// (bounded_rows.hpp). A place that strong is compared with its 26 neighbours one by one. Where fewer than wanted are as
+// strong as the guess, it was wrong, and nothing is known. Naive twin: naive.find_extrema.
 #include "core/bounded_search.hpp"
 
 #include <algorithm>
@@ -19,13 +19,21 @@
 namespace imtorque {
 namespace {
 
-constexpr int kRows = 16;
-constexpr int kDepth = 6;           // of halving, at most
+constexpr int kRows = 15;   // whole numbers of those that are bounded together
+constexpr int kSmall = 16;  // half the side of squares of which kFewRows rows are
+// Where more than this share of the cells is left to be computed, so many blocks are computed without asking for
+// bounds.
+constexpr double kUseless = 0.6;
+constexpr int kBlocksWhole = 7;
 constexpr float kMargin = 1e-5f;    // relative: more than what is lost by computing bounds in floats
 constexpr int kBoundedStrip = 960;  // columns of a tile, at least: rows are read once, so they need not stay in a cache
 // Of a table row, with the reach of sizes up to 97: half a strip, a strip.
 constexpr int kNarrowWidth = 608, kKnownWidth = 1088;
-constexpr double kBoundTime = 0.1;  // nanoseconds for each pixel and size, about
+constexpr float kSecondGuess = 0.8f;  // of the first, where that was wrong
+
+double time_of(const Field& field, const std::vector<Patch>& patches) {  // nanoseconds, about
+    return 0.2 * static_cast<double>(patches.size()) * field.height * field.width;
+}
 
 // The count-th strongest of the extrema found so far, by all threads: what is weaker is not wanted.
 class Weakest {
@@ -42,8 +50,9 @@ class Weakest {
             std::pop_heap(heap_.begin(), heap_.end(), std::greater<float>());
             heap_.pop_back();
         }
-        if (heap_.size() == count_) value_.store(std::max(value(), heap_.front()), std::memory_order_relaxed);
+        if (enough()) value_.store(std::max(value(), heap_.front()), std::memory_order_relaxed);
     }
+    bool enough() const { return heap_.size() == count_; }
 
   private:
     size_t count_;
@@ -52,11 +61,73 @@ class Weakest {
     std::vector<float> heap_;  // the strongest, the weakest of them on top
 };
 
+// What is asked of the sizes that share tables.
 template <class Tables>
-IMTORQUE_INLINE void build_rows_impl(Tables& tables, int bottom) {
-    tables.build_to(bottom);
+struct Layer {
+    Tables tables;
+    MassRows<typename Tables::Uint> masses;
+    std::vector<Size> sizes;
+    std::vector<int> whole;  // for each size, so many blocks are computed without asking for bounds
+
+    Layer(const Field& field, const Tile& tile, int count)
+        : tables(field, tile, kRows + 1), masses(field, tile, kRows), whole(count, 0) {}
+};
+
+template <class Tables>
+IMTORQUE_INLINE void build_rows_impl(Layer<Tables>& layer, int bottom) {
+    layer.tables.build_to(bottom + 1);
+    layer.masses.build_to(bottom);
 }
-IMTORQUE_DISPATCH(template <class Tables> static, build_rows, (Tables & tables, int bottom), (tables, bottom))
+IMTORQUE_DISPATCH(template <class Tables> static, build_rows, (Layer<Tables> & layer, int bottom), (layer, bottom))
+
+// Rows of places in a tile of so many columns.
+struct Block {
+    int top, bottom, columns;
+};
+
+// What a block is searched with.
+struct Notes {
+    Cells every, kept;
+    std::vector<Place> places;
+    long long visited = 0;
+    explicit Notes(int columns) : every(columns), kept(columns) {
+        for (int x = 0; x < columns; x += kLanes) every.add(x);
+    }
+};
+
+// The places of one size in a block that may be extrema.
+template <int kBounded, class Tables>
+IMTORQUE_INLINE void look_at_size(Layer<Tables>& layer, const Size& size, const Block& block, Notes& notes) {
+    int kept = 0, all = 0;
+    int& whole = layer.whole[size.k];
+    for (int y = block.top; y < block.bottom; y += kBounded) {
+        const Rows rows{y, std::min(y + kBounded, block.bottom)};
+        const Cells& cells = whole > 0 ? notes.every : notes.kept;
+        if (whole == 0) {
+            notes.kept.clear();
+            notes.visited += keep_cells(layer.tables, layer.masses, size, rows, block.columns, notes.kept);
+        }
+        compute_rows<kBounded>(layer.tables, size, rows, block.columns, cells, notes.places);
+        notes.visited += static_cast<long long>(cells.size()) * kLanes * (rows.to - rows.from);
+        kept += cells.size();
+        all += notes.every.size();
+    }
+    // Where bounds leave most to be computed, they are not asked again soon.
+    whole = whole > 0 ? whole - 1 : kept > kUseless * all ? kBlocksWhole : 0;
+}
+
+template <class Tables>
+IMTORQUE_INLINE void look_at_impl(Layer<Tables>& layer, const Block& block, Notes& notes) {
+    for (const Size& asked : layer.sizes) {
+        const Size size = asked;  // a copy: what is stored below cannot change it
+        if (size.patch.rx <= kSmall)
+            look_at_size<kFewRows>(layer, size, block, notes);
+        else
+            look_at_size<kMostRows>(layer, size, block, notes);
+    }
+}
+IMTORQUE_DISPATCH(template <class Tables> static, look_at, (Layer<Tables> & layer, const Block& block, Notes& notes),
+                  (layer, block, notes))
 
 // The search in one tile, with 32-bit tables for the first sizes and others for the rest; kWidth as for BoxTables.
 template <class Number, int kWidth>
@@ -70,107 +141,50 @@ class TileSearch {
           tile_(tile),
           weakest_(weakest),
           narrow_(narrow),
-          columns_(tile.right - tile.left),
-          every_(columns_),
-          some_(columns_),
-          all_(columns_),
-          light_(columns_),
-          levels_(kDepth, Level(columns_)) {
+          notes_(tile.right - tile.left) {
         const int count = static_cast<int>(patches.size());
         Tile near = tile;
         near.reach_y = near.reach_x = reach_of(patches, 0, narrow).y + 1;
-        if (narrow > 0) small_.reset(new Small(field, near, kRows + 1));
-        if (narrow < count) large_.reset(new Large(field, tile, kRows + 1));
-        stride_ = (columns_ + kLanes - 1) / kLanes * kLanes;
-        sums_ = kept_array<float>(4 * static_cast<size_t>(count) * stride_);
-        for (int x = 0; x < columns_; x += kLanes) every_.add_if(true, x);
+        if (narrow > 0) small_.reset(new Small(field, near, count));
+        if (narrow < count) large_.reset(new Large(field, tile, count));
     }
 
     void run(std::vector<Found>& found) {
-        step(tile_.top, tile_.top);
         for (int top = tile_.top; top < tile_.bottom; top += kRows) {
             check_interrupt();
-            step(top, std::min(top + kRows, tile_.bottom));
+            const Block block{top, std::min(top + kRows, tile_.bottom), tile_.right - tile_.left};
+            if (small_) search(*small_, 0, narrow_, block);
+            if (large_) search(*large_, narrow_, static_cast<int>(patches_.size()), block);
             std::vector<Found> fresh;
-            for (const Place& place : places_) test(place, fresh);
-            places_.clear();
+            for (const Place& place : notes_.places) test(place, fresh);
+            notes_.places.clear();
             if (fresh.empty()) continue;
             weakest_.add(fresh);
             found.insert(found.end(), fresh.begin(), fresh.end());
         }
     }
-    long long visited() const { return visited_; }
+    long long visited() const { return notes_.visited; }
 
   private:
-    using Small = BoxTables<Narrow, kWidth, true>;
-    using Large = BoxTables<Number, 0, true>;
+    using Small = Layer<BoxTables<Narrow, kWidth>>;
+    using Large = Layer<BoxTables<Number>>;
 
-    struct Level {  // of halving: the sums of the middle row, and the columns that stay
-        std::vector<float> sums;
-        Columns upper, lower;
-        explicit Level(int columns)
-            : sums(2 * (static_cast<size_t>(columns) + kLanes)), upper(columns), lower(columns) {}
-    };
-
-    void step(int top, int bottom) {
-        if (small_) build_rows(*small_, bottom + 1);
-        if (large_) build_rows(*large_, bottom + 1);
-        const int count = static_cast<int>(patches_.size());
-        for (int k = 0; k < count; ++k)
-            if (k < narrow_)
-                search(*small_, k, top, bottom);
-            else
-                search(*large_, k, top, bottom);
-        odd_ = !odd_;
-    }
-
+    // Sizes from `first` to before `last`.
     template <class Tables>
-    void search(const Tables& tables, int k, int top, int bottom) {
-        float* sums = sums_.get() + 4 * static_cast<size_t>(k) * stride_;
-        const Rows rows{top, bottom, sums + (odd_ ? 2 * stride_ : 0), sums + (odd_ ? 0 : 2 * stride_), stride_};
-        const Patch& patch = patches_[k];
+    void search(Layer<Tables>& layer, int first, int last, const Block& block) {
+        build_rows(layer, block.bottom);
         const float weakest = weakest_.value();
-        const Size size{patch, k, request_.sign, weakest, (1 - kMargin) * 2 * weakest / patch.norm};
-        some_.clear();
-        all_.clear();
-        if (patch.rx <= kSmall) {
-            if (top < bottom) keep_heavy(tables, size, top, bottom, every_, all_);
-        } else {
-            visited_ += columns_;
-            if (top == bottom) return begin(tables, size, rows, columns_);
-            scan(tables, size, rows, columns_, some_, all_);
-        }
-        if (patch.norm == 0 || (!request_.end_scales && (k == 0 || k + 1 == static_cast<int>(patches_.size())))) return;
-        for (int y = top; y < bottom; y += kShort) look_at(tables, size, y, std::min(y + kShort, bottom), all_);
-        descend(tables, size, rows, some_, 0);
-    }
-
-    template <class Tables>
-    void look_at(const Tables& tables, const Size& size, int from, int to, const Columns& given) {
-        light_.clear();
-        if (size.patch.rx <= kLight) keep_heavy(tables, size, from, to - 1, given, light_);
-        const Columns& kept = size.patch.rx <= kLight ? light_ : given;
-        visited_ += static_cast<long long>(kept.size()) * kLanes * (to - from);
-        compute(tables, size, from, to, columns_, kept, places_);
-    }
-
-    template <class Tables>
-    void descend(const Tables& tables, const Size& size, const Rows& rows, const Columns& given, int depth) {
-        if (given.size() == 0) return;
-        if (rows.to - rows.from <= kShort) return look_at(tables, size, rows.from, rows.to, given);
-        Level& level = levels_[depth];
-        float* sums = level.sums.data();
-        level.upper.clear();
-        level.lower.clear();
-        visited_ += static_cast<long long>(given.size()) * kLanes;
-        halve(tables, size, rows, sums, given, level.upper, level.lower);
-        const int middle = (rows.from + rows.to) / 2;
-        descend(tables, size, {rows.from, middle, rows.first, sums, stride_}, level.upper, depth + 1);
-        descend(tables, size, {middle, rows.to, sums, rows.last, stride_}, level.lower, depth + 1);
+        const int end = static_cast<int>(patches_.size()) - 1;
+        layer.sizes.clear();
+        for (int k = first; k < last; ++k)
+            if (patches_[k].norm != 0 && (request_.end_scales || (k > 0 && k < end)))
+                layer.sizes.push_back(
+                    {patches_[k], k, Wanted(request_.sign), weakest, (1 - kMargin) * weakest / patches_[k].norm});
+        look_at(layer, block, notes_);
     }
 
     float torque(int k, int y, int x) const {
-        return k < narrow_ ? small_->torque_at(patches_[k], y, x) : large_->torque_at(patches_[k], y, x);
+        return k < narrow_ ? small_->tables.torque_at(patches_[k], y, x) : large_->tables.torque_at(patches_[k], y, x);
     }
 
     // Compare a place with its neighbours; extrema.cpp says what an extremum is.
@@ -187,7 +201,7 @@ class TileSearch {
                 for (int x = std::max(place.x - 1, left); x <= std::min(place.x + 1, right - 1); ++x) {
                     if (k == place.k && y == place.y && x == place.x) continue;
                     const float neighbour = torque(k, y, x);
-                    ++visited_;
+                    ++notes_.visited;
                     if (beaten(v, neighbour)) return;
                     strict |= neighbour != v;
                     tied |= neighbour == v;
@@ -200,31 +214,21 @@ class TileSearch {
     const Request& request_;
     Tile tile_;
     Weakest& weakest_;
-    int narrow_, columns_, stride_;
-    bool odd_ = false;
+    int narrow_;
     std::unique_ptr<Small> small_;
     std::unique_ptr<Large> large_;
-    KeptArray<float> sums_;  // for each size those of two rows
-    Columns every_, some_, all_, light_;
-    std::vector<Level> levels_;
-    std::vector<Place> places_;
-    long long visited_ = 0;
+    Notes notes_;
 };
 
+// Adds all that are as strong as `known`, and as the request.count-th strongest of those; returns whether there are so
+// many.
 template <class Number>
 bool search_tiles(const Field& field, const std::vector<Patch>& patches, int narrow, const Request& request,
-                  std::vector<Found>& found, long long& visited) {
-    const int reach = reach_of(patches, 0, static_cast<int>(patches.size())).y + 1;
-    const double work = kBoundTime * static_cast<double>(patches.size()) * field.height * field.width;
-    const Tiling tiling = cut_tiles(field.height, field.width, reach, reach, BoxTables<Number, 0, true>::kCellBytes,
-                                    useful_threads(work), kBoundedStrip);
-    if (tiling.shared) return false;
-    const float known =
-        request.near ? request.least : std::max(request.least, strength_of_some(field, patches, request, visited));
-    if (known == 0) return false;
+                  const Tiling& tiling, float known, std::vector<Found>& found, long long& visited) {
     Weakest weakest(request.count, known);
     std::mutex lock;
-    parallel_for(static_cast<int>(tiling.tiles.size()), work / static_cast<double>(tiling.tiles.size()), [&](int i) {
+    const int tiles = static_cast<int>(tiling.tiles.size());
+    parallel_for(tiles, time_of(field, patches) / tiles, [&](int i) {
         const auto work_on = [&](auto&& search) {
             std::vector<Found> out;
             search.run(out);
@@ -240,18 +244,37 @@ bool search_tiles(const Field& field, const std::vector<Patch>& patches, int nar
         else
             work_on(TileSearch<Number, 0>(field, patches, narrow, request, tile, weakest));
     });
-    return true;
+    return weakest.enough();
+}
+
+// The same for one guess after the other of how strong they are.
+template <class Number>
+bool search_by_guess(const Field& field, const std::vector<Patch>& patches, int narrow, const Request& request,
+                     std::vector<Found>& found, long long& visited) {
+    const int reach = reach_of(patches, 0, static_cast<int>(patches.size())).y + 1;
+    const Tiling tiling = cut_tiles(field.height, field.width, reach, reach, BoxTables<Number>::kCellBytes,
+                                    useful_threads(time_of(field, patches)), kBoundedStrip);
+    if (tiling.shared) return false;
+    const float guess = request.near ? 0 : guessed_strength(field, patches, request);
+    for (const float share : {1.0f, kSecondGuess}) {
+        const float known = std::max(request.least, share * guess);
+        if (known == 0) return false;
+        const bool enough = search_tiles<Number>(field, patches, narrow, request, tiling, known, found, visited);
+        if (enough || known == request.least) return true;
+        found.clear();
+    }
+    return false;
 }
 
 std::atomic<bool> always{false};
 
-// To begin with, about count extrema are looked for one by one; that must be little beside what bounds save. Without
-// the ends of the scale the value map is no bound, and the other search goes through the whole volume.
+// Bounds are of use where few are wanted. Without the ends of the scale the value map is no bound, and the other search
+// goes through the whole volume.
 bool worth_bounding(const Field& field, const std::vector<Patch>& patches, const Request& request) {
     const double pixels = static_cast<double>(field.height) * field.width / static_cast<double>(request.count);
     const double patches_of_each = static_cast<double>(patches.size()) * pixels;
     return request.near || always.load(std::memory_order_relaxed) ||
-           (request.end_scales ? pixels >= 7e3 : patches_of_each >= 8e3);
+           (request.end_scales ? pixels >= 1e3 : patches_of_each >= 8e3);
 }
 
 }  // namespace
@@ -263,12 +286,15 @@ bool search_bounded(const Field& field, const std::vector<Patch>& patches, const
     if (!worth_bounding(field, patches, request)) return false;
     const auto square = [](const Patch& patch) { return patch.rx == patch.ry; };
     if (field.free || request.count <= 0 || !std::all_of(patches.begin(), patches.end(), square)) return false;
-    // Wide enough also for the mass of all rows that a patch passes in a block.
-    std::vector<Patch> tall = patches;
-    for (Patch& patch : tall) patch.ry += kRows / 2;
-    const Widths widths = choose_widths(field, tall);
-    if (widths.long_sums) return search_tiles<WideLong>(field, patches, widths.narrow, request, found, visited);
-    return search_tiles<Wide>(field, patches, widths.narrow, request, found, visited);
+    // Wide enough also for the mass that is touched by patches around the pixels of a cell.
+    std::vector<Patch> around = patches;
+    for (Patch& patch : around) {
+        patch.ry += kMostRows;
+        patch.rx += kLanes;
+    }
+    const Widths widths = choose_widths(field, around);
+    if (widths.long_sums) return search_by_guess<WideLong>(field, patches, widths.narrow, request, found, visited);
+    return search_by_guess<Wide>(field, patches, widths.narrow, request, found, visited);
 }
 
 }  // namespace imtorque

@@ -15,9 +15,7 @@ bool search_bounded(const Field& field, const std::vector<Patch>& patches, const
 // Also where other ways are likely to be faster; for tests.
 void always_bound(bool yes);
 
-// The strength of the request.count-th strongest among some true extrema, found from a small copy of the field; 0 where
-// it has found fewer.
-float strength_of_some(const Field& field, const std::vector<Patch>& patches, const Request& request,
-                       long long& visited);
+// How strong the request.count-th strongest extremum may be, from a small copy of the field: a guess, no bound.
+float guessed_strength(const Field& field, const std::vector<Patch>& patches, const Request& request);
 
 }  // namespace imtorque

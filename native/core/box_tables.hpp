@@ -24,7 +24,7 @@
 
 namespace imtorque {
 
-template <class Number, int kWidth = 0, bool kMass = false>
+template <class Number, int kWidth = 0>
 class BoxTables;
 
 // The tables that hold sums as these numbers; kWidth as for BoxTables.
@@ -142,24 +142,22 @@ IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
 
 // kWidth: the width of a table row where it is known to the compiler, else 0. Known, the three tables of a row are
 // reached from one pointer, and the pointers of several patches fit the registers.
-// kMass: whether rows end with a fourth table, the sums of |Fx| + |Fy| of the rounded forces.
 //
-// Where the width is known, numbers have 32 bits and there is no mass, rows lie one cell less than whole vectors apart.
-// The corners (a,h) and (b,l) of the squares around a pixel lie along a diagonal, which then is a column: all of them
-// begin at one place of a vector, and pixels are taken so that it is the first (`begin`). In the pixel below to the
-// right they are the same cells, those of other sizes; so two rows of pixels are taken together, and each cell is
-// loaded once for both.
-template <class Number, int kWidth, bool kMass>
+// Where the width is known and numbers have 32 bits, rows lie one cell less than whole vectors apart. The corners (a,h)
+// and (b,l) of the squares around a pixel lie along a diagonal, which then is a column: all of them begin at one place
+// of a vector, and pixels are taken so that it is the first (`begin`). In the pixel below to the right they are the
+// same cells, those of other sizes; so two rows of pixels are taken together, and each cell is loaded once for both.
+template <class Number, int kWidth>
 class BoxTables {
   public:
     using Sum = Number;
     using Uint = typename Number::Uint;
     static constexpr bool kSelects = true;  // has select_squares
-    static constexpr int kTables = kMass ? 4 : 3;
+    static constexpr int kTables = 3;
     static constexpr size_t kCellBytes = kTables * sizeof(Uint);
-    static constexpr bool kSkewed = kWidth > 0 && !kMass && sizeof(Uint) == 4;
+    static constexpr bool kSkewed = kWidth > 0 && sizeof(Uint) == 4;
     static constexpr int kRows = 8, kSizes = 5;  // of pixels and of squares that select_block takes together
-    struct Corners {  // the D1 cells; D2, Q and the mass lie one, two and three widths further
+    struct Corners {                             // the D1 cells; D2 and Q lie one and two widths further
         const Uint *ah, *al, *bh, *bl;
     };
 
@@ -424,7 +422,7 @@ class BoxTables {
         const Uint* q_above = row(built_) + 2 * w;
         Uint* below = row(built_ + 1);
         const float steps = static_cast<float>(field_.steps);
-        Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, sum_m = {}, k, q;
+        Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, k, q;
         for (int n = 0; n < used_; n += kLanes) {
             const Lanes<Uint> force_x = rounded<Uint, kFine>(fx + n, steps),
                               force_y = rounded<Uint, kFine>(fy + n, steps);
@@ -445,13 +443,6 @@ class BoxTables {
             store<Uint>(yy, ky + n);
             store<Uint>(yy - x, below + n);
             store<Uint>(yy + x, below + w + n);
-            if (kMass) {
-                const Lanes<Uint> mass = magnitude<Uint>(force_x) + magnitude<Uint>(force_y),
-                                  run_m = running<Uint>(mass);
-                load(q_above + w + n, k);
-                store<Uint>(k + sum_m + run_m - mass, below + 3 * w + n);
-                sum_m += last<Uint>(run_m);
-            }
         }
     }
 
@@ -463,7 +454,6 @@ class BoxTables {
         std::copy_n(above + w, used_, below + w);
         IMTORQUE_IVDEP
         for (int n = 0; n < used_; ++n) below[2 * w + n] = above[2 * w + n] - 2 * kx[n];
-        if (kMass) std::copy_n(above + 3 * w, used_, below + 3 * w);
     }
 
     Field field_;
@@ -474,7 +464,7 @@ class BoxTables {
     int turn_ = 0;  // the row that lies first in the ring
     Poll poll_{16};
     KeptArray<Uint> cells_;
-    Uint* sums_;                       // running KX and KY, then the ring of rows D1 | D2 | Q (| mass)
+    Uint* sums_;                       // running KX and KY, then the ring of rows D1 | D2 | Q
     std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
 };
 
