@@ -140,6 +140,27 @@ IMTORQUE_INLINE Lanes<Uint> rounded(const float* forces, float steps) {
     return __builtin_convertvector(bits_of(f) - 0x4B400000, Lanes<Uint>);
 }
 
+// Eight forces of a row from column x on: where they lie, or a copy, with zeros outside the image.
+struct EightForces {
+    const float *fx, *fy;
+    float copies[2][kLanes];
+
+    IMTORQUE_INLINE EightForces(const float* row_x, const float* row_y, int x, int width) {
+        if (x >= 0 && x + kLanes <= width) {
+            fx = row_x + x;
+            fy = row_y + x;
+            return;
+        }
+        std::memset(copies, 0, sizeof copies);
+        for (int i = std::max(0, -x); i < std::min(kLanes, width - x); ++i) {
+            copies[0][i] = row_x[x + i];
+            copies[1][i] = row_y[x + i];
+        }
+        fx = copies[0];
+        fy = copies[1];
+    }
+};
+
 // kWidth: the width of a table row where it is known to the compiler, else 0. Known, the three tables of a row are
 // reached from one pointer, and the pointers of several patches fit the registers.
 //
@@ -169,8 +190,7 @@ class BoxTables {
           given_width_(table_width(tile)),
           used_(kSkewed ? whole_vectors(tile.right - tile.left + 2 * tile.reach_x + 1) : width()),
           built_(0),
-          cells_(kept_array<Uint>(static_cast<size_t>(width()) * (kTables * (ring_ + kRepeated) + 2) + 3 * kPad)),
-          forces_(new float[2 * width()]()) {
+          cells_(kept_array<Uint>(static_cast<size_t>(width()) * (kTables * (ring_ + kRepeated) + 2) + 3 * kPad)) {
         sums_ = reinterpret_cast<Uint*>((reinterpret_cast<uintptr_t>(cells_.get()) + kLine - 1) / kLine * kLine);
         std::fill_n(sums_, static_cast<size_t>(width()) * 2, Uint{0});
         std::fill_n(row(0), static_cast<size_t>(width()) * kTables, Uint{0});
@@ -404,28 +424,23 @@ class BoxTables {
     // Q(v + 1) = Q(v) + G - KX(v) - KX(v + 1).
     template <bool kFine>
     IMTORQUE_INLINE void add_row(int y) {
-        const int w = width();
-        const int from = std::max(0, tile_.left - tile_.reach_x);
-        const int to = std::min(field_.width, tile_.right + tile_.reach_x);
-        const int start = from - (tile_.left - tile_.reach_x);
-        const size_t at = static_cast<size_t>(y) * field_.width + from;
+        const int w = width(), left = tile_.left - tile_.reach_x;
+        const float *fx = field_.fx + static_cast<size_t>(y) * field_.width,
+                    *fy = field_.fy + static_cast<size_t>(y) * field_.width;
         if (y + 2 < field_.height)  // the row after next: the processor does not foresee where it begins
-            for (int n = 0; n < to - from; n += kPad) {
-                __builtin_prefetch(field_.fx + at + 2 * static_cast<size_t>(field_.width) + n);
-                __builtin_prefetch(field_.fy + at + 2 * static_cast<size_t>(field_.width) + n);
+            for (int x = std::max(0, left); x < std::min(field_.width, tile_.right + tile_.reach_x); x += kPad) {
+                __builtin_prefetch(fx + 2 * static_cast<size_t>(field_.width) + x);
+                __builtin_prefetch(fy + 2 * static_cast<size_t>(field_.width) + x);
             }
-        float *fx = forces_.get(), *fy = fx + w;  // zero outside the image
-        std::copy_n(field_.fx + at, to - from, fx + start);
-        std::copy_n(field_.fy + at, to - from, fy + start);
-
         Uint *kx = sums_, *ky = kx + w;
         const Uint* q_above = row(built_) + 2 * w;
         Uint* below = row(built_ + 1);
         const float steps = static_cast<float>(field_.steps);
         Lanes<Uint> sum_x = {}, sum_y = {}, sum_g = {}, k, q;
         for (int n = 0; n < used_; n += kLanes) {
-            const Lanes<Uint> force_x = rounded<Uint, kFine>(fx + n, steps),
-                              force_y = rounded<Uint, kFine>(fy + n, steps);
+            const EightForces forces(fx, fy, left + n, field_.width);
+            const Lanes<Uint> force_x = rounded<Uint, kFine>(forces.fx, steps),
+                              force_y = rounded<Uint, kFine>(forces.fy, steps);
             const Lanes<Uint> run_x = running<Uint>(force_x), run_y = running<Uint>(force_y);
             const Lanes<Uint> rx = sum_x + run_x - force_x, ry = sum_y + run_y - force_y;
             const Lanes<Uint> step_g = ry + ry + force_y, run_g = running<Uint>(step_g);
@@ -464,8 +479,7 @@ class BoxTables {
     int turn_ = 0;  // the row that lies first in the ring
     Poll poll_{16};
     KeptArray<Uint> cells_;
-    Uint* sums_;                       // running KX and KY, then the ring of rows D1 | D2 | Q
-    std::unique_ptr<float[]> forces_;  // the current row's Fx and Fy
+    Uint* sums_;  // running KX and KY, then the ring of rows D1 | D2 | Q
 };
 
 }  // namespace imtorque

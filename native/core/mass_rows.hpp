@@ -72,26 +72,15 @@ class MassRows {
     template <bool kFine>
     IMTORQUE_INLINE void add_row(int y) {
         const float steps = static_cast<float>(field_.steps);
-        const size_t at = static_cast<size_t>(y) * field_.width;
+        const float *fx = field_.fx + static_cast<size_t>(y) * field_.width,
+                    *fy = field_.fy + static_cast<size_t>(y) * field_.width;
         const Uint* above = cells(y);
         Uint *below = cells(y + 1), sums[2] = {0, 0};
         for (int n = 0; n < groups_; ++n) {
-            const int x = left_ + n * kLanes;
             for (int k = 0; k < 2; ++k) sums_[2 * k * stride_ + n] = sums[k];
-            Lanes<Uint> across, down;
-            if (x >= 0 && x + kLanes <= field_.width) {
-                across = magnitude<Uint>(rounded<Uint, kFine>(field_.fx + at + x, steps));
-                down = magnitude<Uint>(rounded<Uint, kFine>(field_.fy + at + x, steps));
-            } else {
-                float fx[kLanes] = {}, fy[kLanes] = {};
-                for (int i = std::max(0, -x); i < std::min(kLanes, field_.width - x); ++i) {
-                    fx[i] = field_.fx[at + x + i];
-                    fy[i] = field_.fy[at + x + i];
-                }
-                across = magnitude<Uint>(rounded<Uint, kFine>(fx, steps));
-                down = magnitude<Uint>(rounded<Uint, kFine>(fy, steps));
-            }
-            const Lanes<Uint> mass = across + down;
+            const EightForces forces(fx, fy, left_ + n * kLanes, field_.width);
+            const Lanes<Uint> across = magnitude<Uint>(rounded<Uint, kFine>(forces.fx, steps)),
+                              mass = across + magnitude<Uint>(rounded<Uint, kFine>(forces.fy, steps));
             // Pairs of both, then fours.
             Lanes<Uint> fours = pick<Uint, 0, 2, 4, 6, 8, 10, 12, 14>(mass, across) +
                                 pick<Uint, 1, 3, 5, 7, 9, 11, 13, 15>(mass, across);
