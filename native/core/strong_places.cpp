@@ -101,7 +101,7 @@ float guessed_strength(const Field& field, const std::vector<Patch>& patches, co
     const auto last = peaks.begin() + (request.count - 1);
     std::nth_element(peaks.begin(), last, peaks.end(), stronger_peak);
     // Small extrema are lost in the small copy: of many the last one is stronger than it shows there.
-    const auto share = 0.93 + 0.1 * std::log10(static_cast<double>(request.count));
+    const auto share = 0.92 + 0.09 * std::log10(static_cast<double>(request.count));
     return static_cast<float>(share) * last->strength;
 }
 
