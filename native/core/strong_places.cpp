@@ -52,8 +52,8 @@ SmallField shrink(const Field& field) {
     return small;
 }
 
-// Patches of the small field, of those that are large enough to be seen in it; `coarser`: how many times fewer steps make
-// a unit of force there.
+// Patches of the small field, of those that are large enough to be seen in it; `coarser`: how many times fewer steps
+// make a unit of force there.
 std::vector<Patch> shrink(const std::vector<Patch>& patches, double coarser) {
     std::vector<Patch> result;
     for (const Patch& patch : patches) {
