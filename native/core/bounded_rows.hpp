@@ -136,6 +136,7 @@ class Cells {
   public:
     explicit Cells(int columns) : first_(static_cast<size_t>(columns) / kLanes + kCells + 1) {}
     void clear() { count_ = 0; }
+    // For loops: gcc 12 mixes up vectors that are stored over each other in one.
     void add(int x) { first_[count_++] = x; }
     // Of eight cells from column x on those that are flagged. Without a branch: which cannot be foreseen.
     IMTORQUE_INLINE void add_flagged(unsigned flags, int x) {
