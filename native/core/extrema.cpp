@@ -454,15 +454,6 @@ void merge_plateaus(std::vector<Found>& found) {
     found.resize(kept);
 }
 
-// The count-th largest |V| among pixels that exceed all eight neighbours: each holds an extremum of that strength.
-float weakest_wanted(const float* value, int height, int width, const Request& request) {
-    std::vector<Peak> peaks = peaks_of(value, height, width, request.sign);
-    if (static_cast<long long>(peaks.size()) < request.count) return 0;
-    const auto last = peaks.begin() + (request.count - 1);
-    std::nth_element(peaks.begin(), last, peaks.end(), stronger_peak);
-    return last->strength;
-}
-
 void search_squares(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& found) {
     if (field.free) {
         with_width_of_closure(field, patches,
@@ -539,7 +530,9 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
         std::vector<int32_t> sizes;
         for (const Patch& patch : patches) sizes.push_back(2 * patch.rx + 1);
         value_and_scale(field, patches, shape, sizes.data(), value.get(), nullptr);
-        s.threshold = std::max(s.threshold, weakest_wanted(value.get(), field.height, field.width, request));
+        // Each peak holds an extremum of its strength.
+        s.threshold = std::max(s.threshold,
+                               strength_of_peak(value.get(), field.height, field.width, request.sign, request.count));
         s.value_map = value.get();
     }
     search_squares(s, field, patches, found);

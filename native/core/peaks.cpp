@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <mutex>
+#include <vector>
 
 #include "core/bit_words.hpp"
 #include "core/parallel.hpp"
@@ -35,7 +37,8 @@ IMTORQUE_DISPATCH(static, flag_peaks,
                   (const float* above, const float* row, const float* below, int width, uint8_t* flags),
                   (above, row, below, width, flags))
 
-void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom, std::vector<Peak>& peaks) {
+void collect_peaks(const float* value, int height, int width, int sign, int top, int bottom,
+                   std::vector<float>& peaks) {
     std::vector<float> rows(3 * (static_cast<size_t>(width) + 2), 0.0f);
     std::vector<uint8_t> flags(static_cast<size_t>(width) + 8, 0);
     const auto padded = [&](int y) {
@@ -53,7 +56,7 @@ void collect_peaks(const float* value, int height, int width, int sign, int top,
         flag_peaks(above, row, below, width, flags.data());
         const float* own = value + static_cast<size_t>(y) * width;
         for_each_flag(flags.data(), width, [&](int x) {
-            if (sign == 0 || (own[x] > 0) == (sign > 0)) peaks.push_back({row[x + 1], y, x});
+            if (sign == 0 || (own[x] > 0) == (sign > 0)) peaks.push_back(row[x + 1]);
         });
         above = row;
         row = below;
@@ -62,17 +65,20 @@ void collect_peaks(const float* value, int height, int width, int sign, int top,
 
 }  // namespace
 
-std::vector<Peak> peaks_of(const float* value, int height, int width, int sign) {
-    std::vector<Peak> peaks;
+float strength_of_peak(const float* value, int height, int width, int sign, long long count) {
+    std::vector<float> peaks;
     std::mutex lock;
     parallel_for((height + kRows - 1) / kRows, 1.0 * kRows * width, [&](int band) {
-        std::vector<Peak> found;
+        std::vector<float> found;
         const int top = band * kRows;
         collect_peaks(value, height, width, sign, top, std::min(top + kRows, height), found);
         std::lock_guard<std::mutex> guard(lock);
         peaks.insert(peaks.end(), found.begin(), found.end());
     });
-    return peaks;
+    if (static_cast<long long>(peaks.size()) < count) return 0;
+    const auto last = peaks.begin() + (count - 1);
+    std::nth_element(peaks.begin(), last, peaks.end(), std::greater<float>());
+    return *last;
 }
 
 }  // namespace imtorque

@@ -96,13 +96,10 @@ float guessed_strength(const Field& field, const std::vector<Patch>& patches, co
     if (seen.empty()) return 0;
     const SmallField small = shrink(field);
     const std::vector<float> value = value_map(small, field, steps, seen);
-    std::vector<Peak> peaks = peaks_of(value.data(), small.height, small.width, request.sign);
-    if (static_cast<long long>(peaks.size()) < request.count) return 0;
-    const auto last = peaks.begin() + (request.count - 1);
-    std::nth_element(peaks.begin(), last, peaks.end(), stronger_peak);
     // Small extrema are lost in the small copy: of many the last one is stronger than it shows there.
     const auto share = 0.92 + 0.09 * std::log10(static_cast<double>(request.count));
-    return static_cast<float>(share) * last->strength;
+    return static_cast<float>(share) *
+           strength_of_peak(value.data(), small.height, small.width, request.sign, request.count);
 }
 
 }  // namespace imtorque
