@@ -1,6 +1,8 @@
 """Teaching a finder and counting, from the command line."""
 
 import csv
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import tifffile
 from typer.testing import CliRunner
 
 from imtorque.cli import app
-from imtorque.cli.counting_tasks import read_objects
+from imtorque.cli.counting_tasks import Marked, marks_of, read_objects
 from imtorque.files import read_image, write_picture
 
 pytest.importorskip("sklearn")
@@ -107,19 +109,63 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
     (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")
     (tmp_path / "labels").mkdir()
     write_picture(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
-    assert read_objects(tmp_path / "boxes.csv")["a"].objects.tolist() == [[1, 2, 3, 4]]
+    assert read_objects(tmp_path / "boxes.csv")["folder/a.png"].objects.tolist() == [[1, 2, 3, 4]]
     assert {name: marked.objects.tolist() for name, marked in read_objects(tmp_path / "points.csv").items()} == {
-        "a": [[1, 2]],
-        "b": [[3, 4]],
+        "a.png": [[1, 2]],
+        "b.png": [[3, 4]],
     }
-    assert read_objects(tmp_path / "labels")["a"].objects.shape == (5, 5)
+    assert read_objects(tmp_path / "labels")["a.png"].objects.shape == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("marked", "pictures", "found"),
+    [
+        ("a.png", "d/a.png d/a.jpg", "d/a.png"),
+        ("a", "d/a.png d/b.png", "d/a.png"),
+        ("a.tif", "d/a.png d/b.png", "d/a.png"),
+        ("e/a.png", "d/a.png e/a.png", "e/a.png"),
+        ("elsewhere/a.png", "d/a.png d/b.png", "d/a.png"),
+    ],
+)
+def test_marks_belong_to_the_picture_of_their_name(marked, pictures, found):
+    marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
+    paths = [Path(name) for name in pictures.split()]
+    assert marks_of(paths, {marked: marks}, Path("t.csv")) == {Path(found): marks}
+
+
+@pytest.mark.parametrize(
+    ("marked", "pictures", "message"),
+    [
+        ("a.png", "d/a.png e/a.png", "t.csv: a.png must be the name of one picture, got d/a.png and e/a.png"),
+        ("a", "d/a.png d/a.jpg", "t.csv: a must be the name of one picture, got d/a.png and d/a.jpg"),
+        ("a a.png", "d/a.png", "t.csv: must mark a.png under one name, got a second one, a.png"),
+    ],
+)
+def test_marks_that_may_belong_to_two_pictures_are_refused(marked, pictures, message):
+    marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        marks_of([Path(name) for name in pictures.split()], dict.fromkeys(marked.split(), marks), Path("t.csv"))
 
 
 def test_a_column_of_a_table_marks_what_is_no_object(tmp_path):
     (tmp_path / "boxes.csv").write_text("image,y0,x0,y1,x1,wrong\na.png,1,2,5,6,0\na.png,7,8,8,9,1\nb.png,3,3,4,4,1\n")
     marked = read_objects(tmp_path / "boxes.csv")
-    assert [marked[name].objects.tolist() for name in ("a", "b")] == [[[1, 2, 5, 6]], []]
-    assert [marked[name].wrong.tolist() for name in ("a", "b")] == [[[7, 8]], [[3, 3]]]
+    assert [marked[name].objects.tolist() for name in ("a.png", "b.png")] == [[[1, 2, 5, 6]], []]
+    assert [marked[name].wrong.tolist() for name in ("a.png", "b.png")] == [[[7, 8]], [[3, 3]]]
+
+
+def test_nothing_to_learn_from_is_told_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_picture("black.png", np.zeros((60, 80), np.uint8))
+    (tmp_path / "points.csv").write_text("image,y,x\nblack.png,30,30\n")
+    told = run("teach", "black.png", "--objects", "points.csv", "--out", "a.finder", status=1).output
+    assert "the pictures must show something that may be an object, got none with a closed contour" in told
+
+
+@pytest.mark.usefixtures("cells")
+def test_the_folder_of_a_finder_is_made():
+    run("teach", "cells", "--objects", "objects.csv", "--out", "new/deep/cells.finder")
+    run("count", "cells/4.png", "--model", "new/deep/cells.finder", "--out", "out")
 
 
 @pytest.mark.parametrize(
@@ -129,6 +175,8 @@ def test_a_column_of_a_table_marks_what_is_no_object(tmp_path):
         ("image,top,left\na.png,1,2\n", "must have the columns image,y0,x0,y1,x1 or image,y,x"),
         ("image,y,x\na.png,one,2\n", "line 2 must hold numbers in y, x"),
         ("image,y,x\nother.png,1,2\n", "must mark objects of the pictures given"),
+        ("image,y,x\n1.png,3,9\n0.png,3000,4\n", "0.png: marks must lie in the picture, 120 rows by 120 columns"),
+        ("image,y0,x0,y1,x1\n0.png,50,50,40,60\n", "0.png: boxes must have y0 < y1 and x0 < x1, got 50, 50, 40, 60"),
     ],
 )
 def test_a_table_without_sense_is_refused_in_one_line(cells, text, message):

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from numpy.typing import NDArray
 
+from imtorque._types import Image
 from imtorque.cli import tasks
 from imtorque.cli.batch import Outcome
-from imtorque.cli.counting_tasks import CountObjects, object_columns, read_objects
+from imtorque.cli.counting_tasks import CountObjects, Marked, marks_of, object_columns, read_objects
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.rois import Rois
@@ -18,6 +20,7 @@ from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, O
 from imtorque.cli.torque import SIGNS, Sign
 from imtorque.files import find_pictures, write_text
 from imtorque.finding import ObjectFinder
+from imtorque.finding.truth import read_marks
 
 LENGTHS = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}  # micrometres
 SHOWN = 5  # pictures named that are to be marked next
@@ -50,24 +53,18 @@ def teach(
     """
     opening = Opening(page, channel, reduce)
     with one_line_errors():
-        marked = read_objects(objects)
         paths = find_pictures(images)
-        known = [path for path in paths if path.stem in marked]
-        if not known:
-            raise ValueError(f"{objects}: must mark objects of the pictures given, got none of {paths[0].name} ...")
-        typer.echo(f"learning from {len(known)} pictures, which takes up to a minute ...", err=True)
+        marked = marks_of(paths, read_objects(objects), objects)
+        pictures = {path: opening.read(path) for path in marked}
+        lessons = [_lesson(path, pictures[path], marks, reduce) for path, marks in marked.items()]
+        out.parent.mkdir(parents=True, exist_ok=True)  # before it learns: nothing is lost then
+        typer.echo(f"learning from {len(lessons)} pictures, which takes up to a minute ...", err=True)
         finder = ObjectFinder()
-        pictures = [opening.read(path) for path in known]
-        examples = [marked[path.stem] for path in known]
-        finder.fit(
-            pictures,
-            [_reduced(example.objects, reduce) for example in examples],
-            complete=not clicks,
-            wrong=[_reduced(example.wrong, reduce) for example in examples],
-        )
+        taught, wrong = zip(*lessons, strict=True)
+        finder.fit(list(pictures.values()), taught, complete=not clicks, wrong=wrong)
         finder.save(out)
         typer.echo(f"{out}: {_trust(finder, clicks)}")
-        rest = [path for path in paths if path.stem not in marked]
+        rest = [path for path in paths if path not in marked]
         if rest:
             order = finder.label_next([opening.read(path) for path in rest])[:SHOWN]
             typer.echo(f"mark next: {', '.join(rest[k].name for k in order)}")
@@ -155,6 +152,16 @@ class _Tables:
         write_text(self.out / "counts.csv", tasks.table(SUMMARY, self.counts))
         known = any(row["pixel_size_um"] is not None for row in self.counts)
         write_text(self.out / "objects.csv", tasks.table(["image", *object_columns(known)], self.objects))
+
+
+def _lesson(path: Path, picture: Image, marks: Marked, factor: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the objects of a picture and what is none; what is wrong with them is told with its name."""
+    objects, wrong = _reduced(marks.objects, factor), _reduced(marks.wrong, factor)
+    try:
+        read_marks(objects, (picture.shape[0], picture.shape[1]), wrong=wrong)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    return objects, wrong
 
 
 def _reduced(marked: Any, factor: int) -> Any:

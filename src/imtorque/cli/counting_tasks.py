@@ -136,14 +136,14 @@ class Marked:
 
 
 def read_objects(place: Path) -> dict[str, Marked]:
-    """Return what is marked, by picture: boxes or points of a CSV table, or the label images of a folder.
+    """Return what is marked, by file name: boxes or points of a CSV table, or the label images of a folder.
 
     A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x; 1 in a column `wrong` marks what is no
     object. Label images are named as their pictures.
     """
     if place.is_dir():
         paths = [path for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES]
-        found = {path.stem: Marked(read_image(path), np.zeros((0, 2))) for path in paths}
+        found = {path.name: Marked(read_image(path), np.zeros((0, 2))) for path in paths}
         if not found:
             raise ValueError(f"{place}: must hold label images, got none")
         return found
@@ -157,16 +157,38 @@ def read_objects(place: Path) -> dict[str, Marked]:
         wrong: dict[str, list[list[float]]] = {}
         for number, row in enumerate(rows, start=2):
             try:
-                stem, numbers = Path(row["image"]).stem, [float(row[name]) for name in names]
+                image, numbers = str(Path(row["image"])), [float(row[name]) for name in names]
                 is_wrong = {"": False, "0": False, "1": True}[(row.get("wrong") or "").strip()]
             except (KeyError, TypeError, ValueError):
                 must = f"numbers in {', '.join(names)}, and in wrong 0 or 1"
                 raise ValueError(f"{place}: line {number} must hold {must}, got {row}") from None
-            (wrong if is_wrong else marked).setdefault(stem, []).append(_middle(numbers) if is_wrong else numbers)
+            (wrong if is_wrong else marked).setdefault(image, []).append(_middle(numbers) if is_wrong else numbers)
     return {
-        stem: Marked(np.array(marked.get(stem, [])), np.array(wrong.get(stem, [])).reshape(-1, 2))
-        for stem in sorted({*marked, *wrong})
+        image: Marked(np.array(marked.get(image, [])), np.array(wrong.get(image, [])).reshape(-1, 2))
+        for image in sorted({*marked, *wrong})
     }
+
+
+def marks_of(paths: list[Path], marked: dict[str, Marked], place: Path) -> dict[Path, Marked]:
+    """Return what is marked in each of the pictures that have marks.
+
+    They go by their names, with folders where both have them, or less the ending: label images may be TIFF files beside
+    JPEG pictures, and tables may leave the ending out.
+    """
+    found: dict[Path, Marked] = {}
+    for image, marks in marked.items():
+        name = Path(image)
+        same = [path for path in paths if path.parts[-len(name.parts) :] == name.parts]
+        same = same or [path for path in paths if path.name == name.name]
+        same = same or [path for path in paths if path.stem == name.stem]
+        if len(same) > 1:
+            raise ValueError(f"{place}: {image} must be the name of one picture, got {same[0]} and {same[1]}")
+        if same and same[0] in found:
+            raise ValueError(f"{place}: must mark {same[0].name} under one name, got a second one, {image}")
+        found.update((path, marks) for path in same)
+    if not found:
+        raise ValueError(f"{place}: must mark objects of the pictures given, got none of {paths[0].name} ...")
+    return found
 
 
 def _middle(numbers: list[float]) -> list[float]:

@@ -131,6 +131,8 @@ class ObjectFinder:
             picture.likeness = apply_likeness(picture, solve_likeness(others))
             pool = find_candidates(picture, self._sizes, sources_of(kinds, self._signs))
             lessons.append(Lesson(picture, marked, pool))
+        if not any(len(lesson.pool) for lesson in lessons):
+            raise ValueError("the pictures must show something that may be an object, got none with a closed contour")
         return lessons
 
     def predict(self, picture: Image) -> Blobs:

@@ -66,7 +66,18 @@ def read_marks(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike = 
     places = np.asarray(wrong, dtype=np.float64)
     if places.size and (places.ndim != 2 or places.shape[1] != 2):
         raise ValueError(f"wrong must be points (n, 2), got {places.shape}")
-    return replace(_read_objects(objects, shape, ignored), wrong=places.reshape(-1, 2))
+    places = places.reshape(-1, 2)
+    marks = replace(_read_objects(objects, shape, ignored), wrong=places)
+    _check_inside(np.concatenate([marks.points, places]), shape)
+    return marks
+
+
+def _check_inside(points: FloatArray, shape: tuple[int, int]) -> None:
+    """Refuse marks beside the picture, as of exchanged columns; of a box its middle counts."""
+    outside = ~((points >= -0.5) & (points <= np.array(shape) - 0.5)).all(axis=1)
+    if outside.any():
+        y, x = points[outside.argmax()]
+        raise ValueError(f"marks must lie in the picture, {shape[0]} rows by {shape[1]} columns, got y={y:g}, x={x:g}")
 
 
 def _read_objects(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike) -> Marks:
@@ -104,8 +115,9 @@ def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Marks:
 
 def _from_boxes(boxes: FloatArray, ignored: FloatArray) -> Marks:
     middle, half = (boxes[:, :2] + boxes[:, 2:] - 1) / 2, (boxes[:, 2:] - boxes[:, :2]) / 2
-    if (half <= 0).any():
-        raise ValueError("boxes must have y0 < y1 and x0 < x1, got an empty one")
+    if not (half > 0).all():
+        box = boxes[(~(half > 0)).any(axis=1).argmax()]
+        raise ValueError(f"boxes must have y0 < y1 and x0 < x1, got {', '.join(f'{side:g}' for side in box)}")
     angles = 2 * np.pi * np.arange(ANGLES) / ANGLES
     radii = 1 / np.hypot(np.sin(angles) / half[:, :1], np.cos(angles) / half[:, 1:])
     return Marks("boxes", middle, boxes, radii.astype(np.float32), ignored)
