@@ -90,6 +90,31 @@ def test_sizes_alone_count_too_in_pixels_and_in_micrometres():
     assert "needs a --pixel-size" in run("count", "cells/0.png", "--sizes", "7-15um", status=1).output
 
 
+def test_both_signs_are_on_an_equal_footing_where_both_are_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y, x = np.indices((200, 260))
+    picture = np.full((200, 260), 120, np.uint8)
+    for k, (cy, cx) in enumerate([(50, 50), (50, 130), (50, 210), (140, 50), (140, 130), (140, 210)]):
+        picture[(y - cy) ** 2 + (x - cx) ** 2 <= 15**2] = 220 if k == 0 else 20
+    write_picture("a.png", picture)
+    for verb, sizes in (("count", "20-45"), ("blobs", None)):
+        given = () if sizes is None else ("--sizes", sizes)
+        run(verb, "a.png", *given, "--sign", "both", "--out", "both")
+        contrasts = [float(row["contrast"]) for row in rows_of(f"both/a.png.{verb}.csv")]
+        assert (sum(c > 0 for c in contrasts), sum(c < 0 for c in contrasts)) == (1, 5), verb
+
+
+def test_pictures_of_one_name_are_told_apart_in_the_tables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("d1", "d2"):
+        (tmp_path / folder).mkdir()
+        write_picture(f"{folder}/x.png", draw(0)[0])
+    write_picture("d1/y.png", draw(1)[0])
+    run("count", "d1", "d2", "--sizes", "14-30", "--out", "out")
+    assert sorted(row["image"] for row in rows_of("out/counts.csv")) == ["d1/x.png", "d2/x.png", "y.png"]
+    assert {row["image"] for row in rows_of("out/objects.csv")} == {"d1/x.png", "d2/x.png", "y.png"}
+
+
 @pytest.mark.parametrize("pixel", [(), ("--pixel-size", "0.5um")])
 def test_a_table_without_objects_has_the_columns_of_one_with_some(tmp_path, monkeypatch, pixel):
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, OutIfAny, one_line_errors, run_table_task
-from imtorque.cli.torque import SIGNS, Sign
+from imtorque.cli.torque import SIGNS, Sign, SignOfThings
 from imtorque.files import find_pictures, write_text
 from imtorque.finding import ObjectFinder
 from imtorque.finding.truth import read_marks
@@ -80,7 +81,7 @@ def count(
         str | None,
         typer.Option(metavar="20-60", help="Diameters to look for, in pixels, or as in 5-12um. Without a model only."),
     ] = None,
-    sign: Annotated[Sign, typer.Option(help="Which objects to look for. Without a model only.")] = Sign.both,
+    sign: SignOfThings = Sign.auto,
     sure: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="Least score of an object: how much it looks like one. Without a model only."),
@@ -107,7 +108,7 @@ def count(
 
     Of very many, into one table instead: [bold]imtorque count --paths list.txt --table all.parquet[/bold]
     """
-    if model is not None and (sizes is not None or sure is not None or sign is not Sign.both):
+    if model is not None and (sizes is not None or sure is not None or sign is not Sign.auto):
         raise typer.BadParameter("a model knows sizes, signs and scores itself; leave out --sizes, --sign and --sure")
     low, high, micrometres = _range(sizes) if sizes is not None else (0.0, 0.0, False)
     many = Many(paths, table, scheduler, retry)
@@ -136,22 +137,22 @@ class _Tables:
 
     def __init__(self, out: Path) -> None:
         self.out = out
-        self.counts: list[dict[str, Any]] = []
-        self.objects: list[dict[str, Any]] = []
+        self.results: dict[str, dict[str, Any]] = {}
 
     def add(self, outcome: Outcome) -> None:
-        if outcome.status == "failed":
-            return
-        name = Path(outcome.input).name
-        self.counts.append({"image": name, **{key: outcome.result.get(key) for key in SUMMARY[1:]}})
-        self.objects += [{"image": name, **row} for row in outcome.result["objects"]]
+        if outcome.status != "failed":
+            self.results[outcome.input] = outcome.result
 
     def write(self) -> None:
-        if not self.counts:
+        if not self.results:
             return
-        write_text(self.out / "counts.csv", tasks.table(SUMMARY, self.counts))
-        known = any(row["pixel_size_um"] is not None for row in self.counts)
-        write_text(self.out / "objects.csv", tasks.table(["image", *object_columns(known)], self.objects))
+        names = Counter(Path(path).name for path in self.results)  # pictures of one name are told by their paths
+        shown = {Path(path).name if names[Path(path).name] == 1 else path: own for path, own in self.results.items()}
+        counts = [{"image": name, **{key: own.get(key) for key in SUMMARY[1:]}} for name, own in shown.items()]
+        objects = [{"image": name, **row} for name, own in shown.items() for row in own["objects"]]
+        known = any(row["pixel_size_um"] is not None for row in counts)
+        write_text(self.out / "counts.csv", tasks.table(SUMMARY, counts))
+        write_text(self.out / "objects.csv", tasks.table(["image", *object_columns(known)], objects))
 
 
 def _lesson(path: Path, picture: Image, marks: Marked, factor: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -18,7 +18,7 @@ from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, Out, OutIfAny, run_table_task, run_task
 from imtorque.edges import SQRT2
 
-SIGNS: dict[str, Literal[1, -1] | None] = {"bright": 1, "dark": -1, "both": None}
+SIGNS: dict[str, Literal[1, -1, 0] | None] = {"bright": 1, "dark": -1, "both": 0, "auto": None}
 
 
 class Force(StrEnum):
@@ -52,8 +52,9 @@ class Arrays(StrEnum):
 
 
 class Sign(StrEnum):
-    """Which blobs are looked for."""
+    """Which things are looked for; auto: both, but the kind that explains fewer edges scores less."""
 
+    auto = "auto"
     both = "both"
     bright = "bright"
     dark = "dark"
@@ -80,8 +81,18 @@ Sizes = Annotated[
     ),
 ]
 Sigma = Annotated[float, typer.Option(show_default="1.414", help="Smoothing before edges are detected, in pixels.")]
-Low = Annotated[float | None, typer.Option(help="Lower threshold of Canny's method, in grey values per pixel.")]
+Low = Annotated[
+    float | None,
+    typer.Option(help="Lower threshold of Canny's method: a change per pixel, in parts of the range from black to white."),
+]
 High = Annotated[float | None, typer.Option(help="Upper threshold; by default the value 70 % of pixels stay below.")]
+SignOfThings = Annotated[
+    Sign,
+    typer.Option(
+        help="Which things to look for. auto takes both, but the kind that explains fewer of the edges is likely what lies "
+        "between things, and scores less."
+    ),
+]
 Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in proportion to its gradient.")]
 
 
@@ -149,7 +160,7 @@ def blobs(
     images: ImagesIfAny = None,
     out: OutIfAny = None,
     sizes: Sizes = None,
-    sign: Annotated[Sign, typer.Option(help="Which blobs to look for.")] = Sign.both,
+    sign: SignOfThings = Sign.auto,
     threshold: Annotated[
         float | None, typer.Option(min=0, help="Smallest |torque| of an outline; 1 is a strong edge all around.")
     ] = None,

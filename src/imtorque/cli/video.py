@@ -65,7 +65,7 @@ def video(
     sizes: Annotated[
         str | None, typer.Option(metavar="20-60", help="Smallest and largest size to look for, in pixels.")
     ] = None,
-    sign: Annotated[Sign, typer.Option(help="Which things to look for.")] = Sign.both,
+    sign: Annotated[Sign, typer.Option(help="Which things to look for; auto may choose anew in each frame.")] = Sign.both,
     count: Annotated[int, typer.Option(min=1, metavar="N", help="Most places in a frame.")] = 50,
     memory: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many looked-at frames a thing may be hidden.")
@@ -179,12 +179,12 @@ def _progress() -> Iterator[Progress | None]:
 
 def _finder(find: Find, chosen: tuple[float, float] | None, sign: Sign, count: int) -> FrameExtrema | FrameBlobs:
     if find is Find.blobs:
-        return FrameBlobs(chosen, SIGNS[sign] or 0, count=count)
+        return FrameBlobs(chosen, SIGNS[sign], count=count)
     listed = None
     if chosen is not None:
         smallest = 2 * int(chosen[0] // 2) + 1
         listed = tuple(default_sizes((1, 1), smallest=smallest, largest=max(smallest, int(chosen[1]))).tolist())
-    return FrameExtrema(listed, SIGNS[sign], count=count)
+    return FrameExtrema(listed, SIGNS[sign] or None, count=count)
 
 
 def _range(text: str) -> tuple[float, float]:
