@@ -10,6 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from imtorque._atomic import open_regular
 
+_ZIP = b"PK"
+
 
 def whole_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
     """Return an array that a caller gave, all of whose elements count: masked ones are refused."""
@@ -32,9 +34,11 @@ def as_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Return the arrays of an .npz file by name; to be called within `reading_file`."""
     with open_regular(path) as file:
+        start = file.read(len(_ZIP))
+        file.seek(0)
+        if start != _ZIP:  # NumPy takes every other file for pickles
+            raise ValueError("no archive of arrays")
         stored = np.load(file, allow_pickle=False)
-        if not isinstance(stored, np.lib.npyio.NpzFile):
-            raise ValueError("one array, not several by their names")
         arrays = {name: stored[name] for name in stored.files}
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):

@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from imtorque.cli.batch import process
+from imtorque.cli.batch import parameters, process
 from imtorque.files import write_picture, write_text
 
 
@@ -96,6 +96,23 @@ def test_what_changed_is_done_again_and_nothing_else(task, sources, tmp_path, ch
     everything = change in ("parameter", "version")
     assert statuses(task, sources[:2], out, jobs=1) == ["done", "done" if everything else "complete"]
     assert statuses(task, sources[:2], out, jobs=1) == ["complete", "complete"]
+
+
+def test_private_fields_are_no_parameters():
+    @dataclass(frozen=True)
+    class Learning:
+        steps: int = 3
+        _seen: list[int] = field(default_factory=list)
+
+    @dataclass(frozen=True)
+    class Holding(Copy):
+        finder: Learning = field(default_factory=Learning)
+
+    assert parameters(Holding("notes", finder=Learning(2, [7]))) == {
+        "notes": "notes",
+        "factor": 1,
+        "finder": {"steps": 2},
+    }
 
 
 def test_a_record_says_how_its_outputs_came_about(task, sources, tmp_path):

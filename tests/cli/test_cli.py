@@ -447,6 +447,20 @@ def test_sizes_beyond_all_bounds_are_refused_in_one_line(sizes):
     assert "sizes must be odd" in run(f"maps a.png --sizes {sizes}", status=2).stderr
 
 
+@pytest.mark.usefixtures("shapes")
+def test_outputs_of_other_options_are_removed_unless_they_were_changed():
+    out = Path("imtorque-out")
+    run("blobs shapes.png")
+    assert (out / "shapes.png.blobs.labels.tiff").exists()
+    run("blobs shapes.png --no-labels --no-overlay --count 1")
+    assert sorted(path.name for path in out.iterdir()) == ["shapes.png.blobs.csv", "shapes.png.blobs.json"]
+    run("maps shapes.png --extrema 5")
+    table = out / "shapes.png.maps.extrema.csv"
+    table.write_text("mine")
+    run("maps shapes.png --pattern star")
+    assert table.read_text() == "mine"
+
+
 def test_a_picture_whose_name_is_as_long_as_can_be_is_done_and_found_complete_again():
     name = "x" * 250 + ".png"
     write_picture(name, np.zeros((9, 9), np.uint8))

@@ -2,7 +2,8 @@
 
 Beside its outputs every picture gets a record, NAME.VERB.json: the content of the input (its SHA-256), the parameters,
 the version, the outputs with their checksums, and the result. It is written last. A picture whose record agrees with
-what is asked for and with the files that are there is not done again.
+what is asked for and with the files that are there is not done again; of one that does not, outputs that are not written
+anew are removed, so that all files beside a record are of one run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -107,10 +109,11 @@ def made(task: Task, path: Path, name: str, stem: str) -> Outcome:
     request = {
         "verb": task.verb,
         "version": __version__,
-        "parameters": asdict(task),
+        "parameters": parameters(task),
         "inputs": [_sha256(input) for input in task.inputs(path)],
     }
-    stored = _stored(record, request)
+    earlier = _read(record)
+    stored = _answer(record, earlier, request)
     if stored is not None:
         names = [str(record.with_name(output["name"])) for output in stored["outputs"]]
         return Outcome(name, "complete", [*names, str(record)], stored["result"])
@@ -118,21 +121,43 @@ def made(task: Task, path: Path, name: str, stem: str) -> Outcome:
     sums = [{"name": output.name, "sha256": _sha256(output)} for output in outputs]
     full = {"input": name, **request, "outputs": sums, "result": result}
     write_text(record, json.dumps(full, indent=1) + "\n")
+    _remove_others(record, earlier, {output.name for output in outputs})
     return Outcome(name, "done", [*map(str, outputs), str(record)], result)
 
 
-def _stored(record: Path, request: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a record that answers the request, if its outputs are there as they were written."""
+def parameters(task: Task) -> dict[str, Any]:
+    """Return the fields of a task, and of what it holds, less private ones: those change while it works."""
+    return asdict(task, dict_factory=lambda items: {key: value for key, value in items if not key.startswith("_")})
+
+
+def _read(record: Path) -> Any:
     try:
         with open_regular(record) as file:
-            stored = json.load(file)
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def _answer(record: Path, stored: Any, request: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a record if it answers the request and its outputs are there as they were written."""
+    try:
         same = all(stored[key] == json.loads(json.dumps(value)) for key, value in request.items())
-        whole = same and all(
-            _sha256(record.with_name(output["name"])) == output["sha256"] for output in stored["outputs"]
-        )
-        return stored if whole else None
+        return stored if same and all(_as_written(record, output) for output in stored["outputs"]) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _as_written(record: Path, output: dict[str, str]) -> bool:
+    return _sha256(record.with_name(output["name"])) == output["sha256"]
+
+
+def _remove_others(record: Path, earlier: Any, names: set[str]) -> None:
+    """Remove what an earlier run with other options wrote and this one did not, unless it was changed since."""
+    outputs = earlier.get("outputs") if isinstance(earlier, dict) else None
+    for output in outputs if isinstance(outputs, list) else []:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if output["name"] not in names and _as_written(record, output):
+                record.with_name(output["name"]).unlink()
 
 
 def _sha256(path: Path) -> str:

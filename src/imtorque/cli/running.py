@@ -17,7 +17,7 @@ import typer
 from imtorque import __version__, datasets, files
 from imtorque._addresses import find_addresses, is_address
 from imtorque._errors import describe_error
-from imtorque.cli.batch import Outcome, TableTask, Task, process
+from imtorque.cli.batch import Outcome, TableTask, Task, parameters, process
 from imtorque.cli.many import NONE, Many, Source, into_table
 from imtorque.images import Picture
 
@@ -172,7 +172,7 @@ class _JsonReport:
     """One JSON object, printed piece by piece as pictures are done, and closed however the batch ends."""
 
     def __init__(self, task: Task, out: Path) -> None:
-        head = {"verb": task.verb, "version": __version__, "parameters": asdict(task), "out": str(out)}
+        head = {"verb": task.verb, "version": __version__, "parameters": parameters(task), "out": str(out)}
         self.opening = json.dumps(head)[:-1] + ', "pictures": ['
         self.total = self.failed = 0
 

@@ -18,7 +18,7 @@ import typer
 from imtorque import __version__
 from imtorque._atomic import remove_leftovers
 from imtorque._errors import describe_error
-from imtorque.cli.batch import Outcome, process
+from imtorque.cli.batch import Outcome, parameters, process
 from imtorque.cli.many import client_of
 from imtorque.cli.running import DEFAULT_OUT, Json, Out, one_line_errors
 from imtorque.cli.torque import SIGNS, Sign
@@ -127,7 +127,7 @@ def _run(task: TrackFilm, films: list[str], out: Path, as_json: bool) -> None:
         typer.echo(f"stopped: {stopped}", err=True)
     if as_json:
         shown = [{key: value for key, value in asdict(outcome).items() if value is not None} for outcome in outcomes]
-        head: dict[str, Any] = {"verb": task.verb, "version": __version__, "parameters": asdict(task), "out": str(out)}
+        head: dict[str, Any] = {"verb": task.verb, "version": __version__, "parameters": parameters(task), "out": str(out)}
         typer.echo(json.dumps(head | {"films": shown, "stopped": bool(stopped)}))
     if stopped:
         raise typer.Exit(130)
