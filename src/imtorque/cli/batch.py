@@ -2,8 +2,8 @@
 
 Beside its outputs every picture gets a record, NAME.VERB.json: the content of the input (its SHA-256), the parameters,
 the version, the outputs with their checksums, and the result. It is written last. A picture whose record agrees with
-what is asked for and with the files that are there is not done again; of one that does not, outputs that are not written
-anew are removed, so that all files beside a record are of one run.
+what is asked for and with the files that are there is not done again; else outputs that are not written anew are
+removed, so that all files beside a record are of one run.
 """
 
 from __future__ import annotations

@@ -83,14 +83,16 @@ Sizes = Annotated[
 Sigma = Annotated[float, typer.Option(show_default="1.414", help="Smoothing before edges are detected, in pixels.")]
 Low = Annotated[
     float | None,
-    typer.Option(help="Lower threshold of Canny's method: a change per pixel, in parts of the range from black to white."),
+    typer.Option(
+        help="Lower threshold of Canny's method: a change per pixel, in parts of the range from black to white."
+    ),
 ]
 High = Annotated[float | None, typer.Option(help="Upper threshold; by default the value 70 % of pixels stay below.")]
 SignOfThings = Annotated[
     Sign,
     typer.Option(
-        help="Which things to look for. auto takes both, but the kind that explains fewer of the edges is likely what lies "
-        "between things, and scores less."
+        help="Which things to look for. auto takes both, but the kind that explains fewer of the edges, likely what "
+        "lies between things, scores less."
     ),
 ]
 Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in proportion to its gradient.")]

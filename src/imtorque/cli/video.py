@@ -65,7 +65,9 @@ def video(
     sizes: Annotated[
         str | None, typer.Option(metavar="20-60", help="Smallest and largest size to look for, in pixels.")
     ] = None,
-    sign: Annotated[Sign, typer.Option(help="Which things to look for; auto may choose anew in each frame.")] = Sign.both,
+    sign: Annotated[
+        Sign, typer.Option(help="Which things to look for; auto may choose anew in each frame.")
+    ] = Sign.both,
     count: Annotated[int, typer.Option(min=1, metavar="N", help="Most places in a frame.")] = 50,
     memory: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many looked-at frames a thing may be hidden.")
@@ -127,7 +129,12 @@ def _run(task: TrackFilm, films: list[str], out: Path, as_json: bool) -> None:
         typer.echo(f"stopped: {stopped}", err=True)
     if as_json:
         shown = [{key: value for key, value in asdict(outcome).items() if value is not None} for outcome in outcomes]
-        head: dict[str, Any] = {"verb": task.verb, "version": __version__, "parameters": parameters(task), "out": str(out)}
+        head: dict[str, Any] = {
+            "verb": task.verb,
+            "version": __version__,
+            "parameters": parameters(task),
+            "out": str(out),
+        }
         typer.echo(json.dumps(head | {"films": shown, "stopped": bool(stopped)}))
     if stopped:
         raise typer.Exit(130)

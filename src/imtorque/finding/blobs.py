@@ -79,10 +79,11 @@ def find_blobs(
         A picture as for `detect_edges`; or `Edges`, which have no grey values: then contrast, snr and intensity are
         NaN.
     sizes
-        (smallest, largest): a tuple of two is the range of diameters to look in, in pixels. A list or array is the
-        patch sizes themselves, odd and increasing; a list of two is two sizes. By default everything from 7 pixels, or
-        1.5 % of the picture's side where that is more, to 46 % of it is looked at, and the range is that of the things
-        that hold most of what the picture shows, by contrast times area.
+        (smallest, largest): a tuple of two is the range of diameters to look in, in pixels; what was found there may be
+        up to a fifth smaller or a quarter larger. A list or array is the patch sizes themselves, odd and increasing; a
+        list of two is two sizes. By default everything from 7 pixels, or 1.5 % of the picture's side where that is
+        more, to 46 % of it is looked at, and the range is that of the things that hold most of what the picture shows,
+        by contrast times area.
     sign
         +1 for bright things, -1 for dark ones, 0 for both. None takes both too, but the kind that explains fewer of the
         edges is likely to be what lies between things, and scores less: the less it explains, the less.
