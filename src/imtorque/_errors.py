@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-EXPECTED = (OSError, TypeError, ValueError)  # what says by itself what is wrong
+EXPECTED = (ImportError, OSError, TypeError, ValueError)  # what says by itself what is wrong
 
 
 def describe_error(error: BaseException) -> str:

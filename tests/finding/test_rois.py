@@ -85,6 +85,14 @@ def test_regions_need_roifile_and_say_so(blobs, monkeypatch):
         blobs.to_imagej_rois()
 
 
+def test_the_command_line_says_in_plain_words_what_is_to_be_installed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "roifile", None)
+    write_picture(tmp_path / "a.png", draw())
+    command = ["count", str(tmp_path / "a.png"), "--out", str(tmp_path / "out"), "--rois", "imagej", "--sizes", "15-41"]
+    told = CliRunner().invoke(app, command).output
+    assert "a.png: ImageJ's regions need roifile: pip install 'imtorque[rois]'" in " ".join(told.split())
+
+
 @pytest.mark.parametrize(("verb", "form", "ending"), [("blobs", "geojson", "geojson"), ("count", "imagej", "rois.zip")])
 def test_the_command_line_writes_them(tmp_path, verb, form, ending):
     write_picture(tmp_path / "a.png", draw())
