@@ -189,7 +189,8 @@ def test_nothing_to_learn_from_is_told_in_one_line(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("cells")
 def test_the_folder_of_a_finder_is_made():
-    run("teach", "cells", "--objects", "objects.csv", "--out", "new/deep/cells.finder")
+    told = run("teach", "cells/0.png", "--objects", "objects.csv", "--out", "new/deep/cells.finder").output
+    assert "each quarter of the one picture by the others" in told
     run("count", "cells/4.png", "--model", "new/deep/cells.finder", "--out", "out")
 
 

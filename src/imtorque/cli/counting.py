@@ -48,7 +48,7 @@ def teach(
 ) -> None:
     """Learn from a few marked pictures what to count. Pictures without marks are ranked: which to mark next.
 
-    Says how far the finder is to be trusted, by cross-validation over the marked pictures.
+    Says how far the finder is to be trusted, by cross-validation over the marked pictures, or parts of a lone one.
 
     Example: [bold]imtorque teach cells/ --objects objects.csv --out cells.finder[/bold]
     """
@@ -64,7 +64,7 @@ def teach(
         taught, wrong = zip(*lessons, strict=True)
         finder.fit(list(pictures.values()), taught, complete=not clicks, wrong=wrong)
         finder.save(out)
-        typer.echo(f"{out}: {_trust(finder, clicks)}")
+        typer.echo(f"{out}: {_trust(finder, clicks, len(lessons))}")
         rest = [path for path in paths if path not in marked]
         if rest:
             order = finder.label_next([opening.read(path) for path in rest])[:SHOWN]
@@ -175,15 +175,16 @@ def _reduced(marked: Any, factor: int) -> Any:
     return marked[factor // 2 : height : factor, factor // 2 : width : factor]
 
 
-def _trust(finder: ObjectFinder, clicks: bool) -> str:
+def _trust(finder: ObjectFinder, clicks: bool, pictures: int) -> str:
     found = finder.setting_
     kinds = " and ".join(found.kinds)
     if clicks:
         return f"found {found.f1:.0%} of the clicked objects again, with candidates by {kinds}"
     error = found.count_error / max(found.mean_count, 1)
+    judged = "cross-validated" if pictures > 1 else "each quarter of the one picture by the others: mark another one"
     return (
         f"F1 {found.f1:.2f} by place, {found.f1_iou:.2f} by overlap, counts off by {error:.0%} in the mean "
-        f"(cross-validated), with candidates by {kinds}"
+        f"({judged}), with candidates by {kinds}"
     )
 
 
