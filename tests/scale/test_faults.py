@@ -10,11 +10,12 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import scale_work
 from imtorque.films import decoding, process_video
-from imtorque.scale import Failure, run_tasks
+from imtorque.scale import Failure, process_picture, run_tasks
 from imtorque.scale._attempt import Attempt
 from imtorque.scale._records import Records
 from scale_work import until
@@ -221,3 +222,10 @@ def test_a_worker_killed_over_a_segment_of_a_film_costs_nothing_but_time(tmp_pat
     done = process_video(film, tmp_path / "many", find=scale_work.DiesOnce(str(tmp_path)), client=client)
     assert (tmp_path / "died").exists()
     assert done.table.read_bytes() == expected
+
+
+def test_without_zarr_nothing_is_begun(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(ImportError, match=r"large pictures need zarr: pip install 'imtorque\[scale\]'"):
+        process_picture(np.zeros((50, 60), np.uint8), tmp_path / "out", sizes=range(3, 30, 2))
+    assert not (tmp_path / "out").exists()

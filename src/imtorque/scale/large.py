@@ -6,6 +6,7 @@ import operator
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -189,6 +190,8 @@ def process_picture(
         table=table,
     )
     chosen_level(picture, level, asked.outputs)
+    if find_spec("zarr") is None:  # before anything is written
+        raise ImportError("large pictures need zarr: pip install 'imtorque[scale]'")
     before = begin(folder, {"version": __version__, "source": picture.fingerprint(), **asdict(asked)})
     if before is not None:
         return Summary(**{**before, "shape": picture.shape})
