@@ -158,6 +158,12 @@ def test_marks_belong_to_the_picture_of_their_name(marked, pictures, found):
     assert marks_of(paths, {marked: marks}, Path("t.csv")) == {Path(found): marks}
 
 
+def test_marks_come_in_the_order_of_the_pictures():
+    marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
+    paths = [Path("d/b.png"), Path("d/c.png"), Path("d/a.png")]
+    assert list(marks_of(paths, {"a": marks, "b": marks}, Path("t.csv"))) == [paths[0], paths[2]]
+
+
 @pytest.mark.parametrize(
     ("marked", "pictures", "message"),
     [

@@ -170,7 +170,7 @@ def read_objects(place: Path) -> dict[str, Marked]:
 
 
 def marks_of(paths: list[Path], marked: dict[str, Marked], place: Path) -> dict[Path, Marked]:
-    """Return what is marked in each of the pictures that have marks.
+    """Return what is marked in each of the pictures that have marks, in their order.
 
     They go by their names, with folders where both have them, or less the ending: label images may be TIFF files beside
     JPEG pictures, and tables may leave the ending out.
@@ -188,7 +188,7 @@ def marks_of(paths: list[Path], marked: dict[str, Marked], place: Path) -> dict[
         found.update((path, marks) for path in same)
     if not found:
         raise ValueError(f"{place}: must mark objects of the pictures given, got none of {paths[0].name} ...")
-    return found
+    return {path: found[path] for path in paths if path in found}
 
 
 def _middle(numbers: list[float]) -> list[float]:
