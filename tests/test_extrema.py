@@ -259,6 +259,18 @@ def test_a_wrong_guess_of_how_strong_extrema_are_costs_no_extremum():
     assert_equal_extrema(find_extrema(edges, sizes=sizes, count=1), find_extrema(torque_volume(edges, sizes), count=1))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_bounds_hold_where_moments_of_the_other_sign_tower_above_what_is_wanted(sign):
+    fx, fy = np.zeros((2, 160, 160), np.float32)
+    fy[120:140, 120:140] = 1
+    fy[74, 84], fy[52, 51], fx[53, 64] = 5098801 / 2048, 7844305 / 2048, -1 / 2048  # nearly cancel where they meet
+    edges = imtorque.Edges(sign * fx, sign * fy)
+    asked = {"sign": sign, "count": 20, "threshold": 7.8e-6}
+    whole = find_extrema(torque_volume(edges, [41]), **asked)
+    assert len(whole) == 7
+    assert_equal_extrema(find_extrema(edges, [41], **asked), whole)
+
+
 @pytest.mark.usefixtures("bounds_always")
 def test_bounds_hold_where_sums_pass_32_bits():
     rng = np.random.default_rng(0)

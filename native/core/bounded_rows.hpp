@@ -97,9 +97,11 @@ class Room {
         above_down_ = mass(y - r + down);
         across_below_ = masses.spans(Masses::kAcross, y + r + 1, r);
         across_above_ = masses.spans(Masses::kAcross, y - r, r);
-        // Twice the moment counts.
-        lever_ = static_cast<float>(2 * r);
-        moves_ = static_cast<float>(2 * std::max(up, down));
+        // Twice the moment counts, and a little more: where one sign is wanted, a strong moment of the other may be
+        // made up for by masses far above the limit, and each is rounded to a float.
+        constexpr float kRounding = 1 + 2e-6f;
+        lever_ = kRounding * static_cast<float>(2 * r);
+        moves_ = kRounding * static_cast<float>(2 * std::max(up, down));
         limit_ = size.limit;
     }
 
