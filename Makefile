@@ -18,7 +18,7 @@ explore: $(VENV)/test
 
 # Counts what the tests reach as well, so that `make check` after it need not run them again.
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests
+	$(BIN)/python -m pytest -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests reproduce
 
 # The operators on tensors, in an environment of their own: torch brings 5 GB.
 test-torch: .venv-torch/ready
@@ -32,10 +32,10 @@ names: $(VENV)/test
 
 # What the tests reach, by a run of their own where there was none since the source changed.
 coverage: .coverage
-	$(BIN)/coverage report --omit='*/experiments/*,*/torch/*' --fail-under=95 --format=total  # torch has tests of its own
+	$(BIN)/coverage report --omit='*/torch/*' --fail-under=95 --format=total  # torch has tests of its own
 
-.coverage: $(VENV)/test $(shell git ls-files src tests 2> /dev/null)
-	$(BIN)/python -m pytest -q -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests
+.coverage: $(VENV)/test $(shell git ls-files src tests reproduce 2> /dev/null)
+	$(BIN)/python -m pytest -q -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests reproduce
 
 check: $(VENV)/check build/_native.pyi
 	$(BIN)/ruff format --check .
@@ -160,7 +160,7 @@ $(VENV)/ready: $(BIN)/python $(NATIVE)
 	@touch $@
 
 $(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/ready
-	$(PIP) install --group $*
+	$(PIP) install --group $* --editable reproduce
 	@touch $@
 
 .venv-wheels/ready: pyproject.toml

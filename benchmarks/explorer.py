@@ -18,10 +18,10 @@ from PIL import Image
 
 import imtorque
 from imtorque import datasets
-from imtorque.explorer.answers import ANSWERS
-from imtorque.explorer.held import picture_of_array
+from imtorque.explorer.handlers import ANSWERS
+from imtorque.explorer.image_store import picture_of_array
+from imtorque.explorer.limits import plain_algebra
 from imtorque.explorer.settings import read_settings
-from imtorque.explorer.working import plain_algebra
 
 RESULTS = Path(__file__).parent / "results" / "explorer.json"
 MOST_MILLISECONDS = 150

@@ -2,8 +2,8 @@
 
     python benchmarks/films.py [--toy] [--only extrema blobs speed]
 
-Quality: drawn films (imtorque.scenes.film_scene) are encoded by x264, read back, looked at and followed. A place counts
-where three quarters of the thing are seen; it is found where a place of the table lies within a quarter of its size.
+Quality: drawn films (imtorque.synthetic.film_scene) are encoded by x264, read back, looked at and followed. A place
+counts where three quarters of the thing are seen; it is found where a place of the table lies within a quarter of its size.
 Speed: processor time of a film of photographs from file to table, all in one process on one thread, beside that of the
 same steps as the table of single pictures has them (detect_edges and the 50 strongest extrema of the same frames, held
 in memory, freed memory kept), and of the film's own finder on these frames. Rounds take turns. Writes
@@ -25,10 +25,10 @@ from operator_worker import SIZES_10, SIZES_45, mosaic
 from run import commit, processor
 
 import imtorque
-from imtorque import films
+from imtorque import video as films
 from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
-from imtorque.films.processing import keep_memory
-from imtorque.scenes import film_scene
+from imtorque.synthetic import film_scene
+from imtorque.video.processing import keep_memory
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "films.json"

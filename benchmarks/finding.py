@@ -21,9 +21,9 @@ from skimage.feature import blob_log
 
 import imtorque
 from imtorque.datasets.counting import counting_sets
-from imtorque.experiments.counting_controls import marked_sizes
-from imtorque.finding.levels import block_means
+from imtorque.detection.levels import block_means
 from imtorque.images import grey_image
+from imtorque_reproduce.counting.controls import marked_sizes
 
 RESULTS = Path(__file__).parent / "results" / "finding.json"
 PICTURES = 5  # of a set

@@ -26,8 +26,8 @@ import imtorque
 from imtorque import synthetic
 from imtorque.files import SUFFIXES, read_image
 from imtorque.recognition import METHODS, LinearMachines, WorkingPicture
-from imtorque.recognition.bags import bag, describe, drawn, learn_words, samples_per_picture, with_words
-from imtorque.recognition.machine import inner_products, train_on_products
+from imtorque.recognition.bag_of_words import bag, describe, drawn, learn_words, samples_per_picture, with_words
+from imtorque.recognition.linear_svm import inner_products, train_on_products
 from imtorque.recognition.model import joined_row
 from imtorque.recognition.presets import BLOCKS
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from imtorque import datasets
 from imtorque.evaluation import bootstrap_ods_difference, summarise_boundaries
-from imtorque.scoring.folders import BoundaryOptions, for_each, pair_files, score_boundaries
+from imtorque.evaluation.folders import BoundaryOptions, for_each, pair_files, score_boundaries
 
 RESULTS = Path(__file__).parent / "results" / "matching_modes.json"
 

@@ -17,8 +17,8 @@ from skimage import data, feature
 
 import imtorque
 from imtorque import _native
-from imtorque._patches import patch_arrays
-from imtorque._types import check_sizes
+from imtorque.core.patches import patch_arrays
+from imtorque.core.types import check_sizes
 
 SIZES_45 = range(3, 92, 2)
 SIZES_OF_PATTERNS = (11, 31, 91)
@@ -164,7 +164,7 @@ def strongest(repeats: int, toy: bool) -> list[dict[str, float | str]]:
             }
             times = time_all(calls, repeats)
             patches = patch_arrays(edges, check_sizes(sizes), "square", 2.0)
-            visited = _native.extrema_of_field(edges._field, *patches, 0, 50, True, 0.0)[-1]
+            visited = _native.extrema_of_field(edges.field, *patches, 0, 50, True, 0.0)[-1]
             row = {"picture": name, "sizes": len(sizes), "share": visited / (len(sizes) * picture.size)}
             rows.append(row | {f"{call}_ms": ms["min"] for call, ms in times.items()})
     return rows
@@ -204,7 +204,7 @@ def cost_model(repeats: int, toy: bool) -> dict[str, float]:
     source, target = np.zeros(1 << 25, np.uint8), np.zeros(1 << 25, np.uint8)
     calls = {
         "edges": lambda: imtorque.detect_edges(image),
-        "survey": lambda: imtorque.Edges._adopt(edges.fx, edges.fy),
+        "survey": lambda: imtorque.Edges.adopt(edges.fx, edges.fy),
         "few": lambda: imtorque.value_and_scale_maps(edges, range(3, 22, 2)),
         "many": lambda: imtorque.value_and_scale_maps(edges, range(3, 102, 2)),
         "search": lambda: imtorque.find_extrema(edges, SIZES_45, count=50),
@@ -241,7 +241,7 @@ def large_pictures(toy: bool) -> list[dict[str, float]]:
     for height, width in shapes if toy or free_memory() > 12e9 else shapes[:1]:
         repeats = (-(-height // part.shape[0]), -(-width // part.shape[1]))
         fx, fy = (np.ascontiguousarray(np.tile(f, repeats)[:height, :width]) for f in (part.fx, part.fy))
-        edges = imtorque.Edges._adopt(fx, fy)
+        edges = imtorque.Edges.adopt(fx, fy)
         ms = time_all({"": lambda e=edges: imtorque.value_and_scale_maps(e, SIZES_45)}, 2)[""]["min"]
         rows.append({"height": height, "width": width, "ns_per_pixel": 1e6 * ms / (height * width)})
     return rows

@@ -20,9 +20,9 @@ import imtorque
 from imtorque import datasets
 from imtorque.files import SUFFIXES, read_image
 from imtorque.recognition import METHODS, Codebook, DenseSIFT, Descriptors, LinearMachines, LLCEncoder, SpatialPyramid
-from imtorque.recognition.bags import bag, describe, drawn, learn_words, with_words
+from imtorque.recognition.bag_of_words import bag, describe, drawn, learn_words, with_words
 from imtorque.recognition.presets import BLOCKS
-from imtorque.recognition.working_picture import working_picture
+from imtorque.recognition.working_image import working_picture
 
 RESULTS = Path(__file__).parent / "results" / "recognition.json"
 CLASSES, PER_CLASS, TRAIN, SPLITS = 20, 30, 15, 5  # of the comparison of accuracy

@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 
 import imtorque
-from imtorque.scale.large import TILE
+from imtorque.tiling.large import TILE
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "scale.json"
@@ -121,7 +121,7 @@ def warm(client, folder):
     """Let the workers load what they need: that is done once, however many pictures there are."""
     import numpy as np
 
-    from imtorque.scale import process_picture
+    from imtorque.tiling import process_picture
 
     process_picture(np.eye(80), folder / "cluster-warm", [3], tile=20, client=client)
 
@@ -131,7 +131,7 @@ def run_on(client, folder, out, tile, kill):
     from scale_pictures import LoggedSource
     from scale_worker import MAPS, SIZES, THRESHOLDS
 
-    from imtorque.scale import open_picture, process_picture
+    from imtorque.tiling import open_picture, process_picture
 
     source = open_picture(folder / "picture.npy")
     fields = {name: getattr(source, name) for name in ("name", "shape", "samples", "dtype", "world")}

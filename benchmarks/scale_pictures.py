@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imtorque.scale._source import NpySource, Source
+from imtorque.tiling.source import NpySource, Source
 
 CELL = 64  # pixels a side; each holds a disc
 

@@ -12,9 +12,9 @@ import zarr
 from scale_pictures import DrawnSource, LoggedSource
 
 import imtorque
-from imtorque.scale import _maps, _tile, open_picture, process_picture
-from imtorque.scale._grid import Box
-from imtorque.scale._source import ArraySource
+from imtorque.tiling import maps, open_picture, process_picture
+from imtorque.tiling.grid import Box
+from imtorque.tiling.source import ArraySource
 
 SIZES = tuple(range(3, 92, 2))
 THRESHOLDS = {"one": {"low": 0.02, "high": 0.02}, "two": {"low": 0.02, "high": 0.06}, "automatic": {}}
@@ -53,7 +53,7 @@ def in_memory(folder, kind):
 def tiles_without_files(folder, kind, tile):
     """Tiles of an array in memory whose maps are not written, by one thread."""
     imtorque.set_num_threads(1)
-    _tile.write_tile = lambda *_: None
+    tile.write_tile = lambda *_: None
     source = ArraySource.of(np.load(folder / "picture.npy"))
     return timed(source, folder / f"none-{kind}", kind, tile, jobs=1)
 
@@ -103,7 +103,7 @@ def different(folder, out):
 
     count, digest = 0, hashlib.sha256()
     for name in MAPS:
-        stored, whole = _maps.opened(folder / out, name, 0, "r"), np.load(folder / f"{name}.npy", mmap_mode="r")
+        stored, whole = maps.opened(folder / out, name, 0, "r"), np.load(folder / f"{name}.npy", mmap_mode="r")
         for top in range(0, whole.shape[0], 1024):
             band = np.ascontiguousarray(stored[top : top + 1024])
             count += int(np.count_nonzero(band.view(np.int32) != whole[top : top + 1024].view(np.int32)))
@@ -128,7 +128,7 @@ def windows(folder, out, side, steps, count=8):
         inner = core.inside(outer).slices
         maps = imtorque.value_and_scale_maps(imtorque.Edges(edges.fx, edges.fy, steps=steps), SIZES)
         for name, plane in zip(MAPS, maps, strict=True):
-            stored = np.asarray(_maps.opened(folder / out, name, 0, "r")[core.slices])
+            stored = np.asarray(maps.opened(folder / out, name, 0, "r")[core.slices])
             wrong += int(np.count_nonzero(stored != plane[inner]))
     return {"different": wrong, "values": 2 * count * 512 * 512}
 

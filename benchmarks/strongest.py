@@ -18,8 +18,8 @@ import numpy as np
 
 import imtorque
 from imtorque import _native
-from imtorque._patches import patch_arrays
-from imtorque._types import check_sizes
+from imtorque.core.patches import patch_arrays
+from imtorque.core.types import check_sizes
 from imtorque.files import read_image
 
 HERE = Path(__file__).parent
@@ -47,7 +47,7 @@ def compare(image: np.ndarray) -> dict[str, list[float]]:
     for count, sign, ends in REQUESTS:
         ref = imtorque.find_extrema(volume, count=count, sign=sign, end_scales=ends)
         start = time.process_time()
-        k, y, x, value, visited = _native.extrema_of_field(edges._field, *patches, sign or 0, count, ends, 0.0)
+        k, y, x, value, visited = _native.extrema_of_field(edges.field, *patches, sign or 0, count, ends, 0.0)
         ms.append(1e3 * (time.process_time() - start))
         for comp, wanted in ((y, ref.y), (x, ref.x), (value, ref.value), (np.asarray(SIZES)[k], ref.size)):
             np.testing.assert_array_equal(comp, wanted)

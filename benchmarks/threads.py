@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import imtorque
-from imtorque.threads import available_cores
+from imtorque.core.threads import available_cores
 
 RESULTS = Path(__file__).parent / "results"
 SHAPES = [(64, 64), (128, 128), (256, 256), (512, 512), (1080, 1920), (2160, 3840)]

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 import imtorque
-from imtorque.finding import ObjectFinder
+from imtorque.detection import ObjectFinder
 from imtorque.render.objects import numbered_overlay
 
 

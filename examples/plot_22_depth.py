@@ -14,7 +14,7 @@ import numpy as np
 import imtorque
 from imtorque.plotting import show_extrema, show_value_map
 
-scene = imtorque.scenes.depth_scene(3)
+scene = imtorque.synthetic.depth_scene(3)
 depth = np.where(scene.depth > 0, scene.depth, np.nan)
 figure, cells = plt.subplots(2, 3, figsize=(13, 6.8), layout="constrained")
 rows = {

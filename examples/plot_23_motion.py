@@ -13,7 +13,7 @@ import numpy as np
 import imtorque
 from imtorque.plotting import show_extrema, show_value_map
 
-scene = imtorque.scenes.motion_scene(1)
+scene = imtorque.synthetic.motion_scene(1)
 flow = imtorque.optical_flow(scene.first, scene.second)
 figure, cells = plt.subplots(2, 3, figsize=(13, 6.8), layout="constrained")
 for row, edges in zip(cells, (imtorque.detect_edges(scene.first), imtorque.edges_from_motion(flow)), strict=True):

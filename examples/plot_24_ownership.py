@@ -23,12 +23,12 @@ pictures = {
     "convexity": np.where(columns < 90 + 26 * np.abs(np.sin(rows * np.pi / 50)), 0.85, 0.5),
     "T-junctions": paint(paint(grey, square(shape, (75, 80), 60), 0.2), square(shape, (85, 115), 60), 0.85),
     "hole": ring,
-    "overlaps": imtorque.scenes.overlap_scene(7).image,
+    "overlaps": imtorque.synthetic.overlap_scene(7).image,
 }
 
 figure, cells = plt.subplots(2, 3, figsize=(13, 6.8), layout="constrained")
 for cell, (title, picture) in zip(cells.flat, pictures.items(), strict=True):
-    edges = imtorque.ownership.ownership_edges(picture)
+    edges = imtorque.boundaries.ownership.ownership_edges(picture)
     side = imtorque.border_ownership(edges, model="drawings")
     cell.imshow(picture, cmap="gray", vmin=-0.3, vmax=1.3)
     y, x = np.nonzero(edges.mask)

@@ -13,7 +13,7 @@ import numpy as np
 import imtorque
 from imtorque import volumes
 
-truth = imtorque.scenes.nuclei_volume(4, shape=(48, 96, 120), count=45)
+truth = imtorque.synthetic.nuclei_volume(4, shape=(48, 96, 120), count=45)
 surfaces = volumes.detect_surfaces(truth.volume)
 found = volumes.find_blobs(truth.volume, sizes=range(7, 30, 2))
 value, _ = volumes.value_and_scale_maps(surfaces, sizes=range(7, 30, 2))

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import imtorque
-from imtorque.scenes import silhouette, silhouette_scene
+from imtorque.synthetic import silhouette, silhouette_scene
 
 figure, cells = plt.subplots(3, 4, figsize=(13, 7.6), layout="constrained")
 for column, kind in zip(cells.T, ("fish", "arrow", "cross", "bottle"), strict=True):
@@ -24,7 +24,7 @@ for column, kind in zip(cells.T, ("fish", "arrow", "cross", "bottle"), strict=Tr
     column[0].set(title=f"examples: {kind}", aspect="equal", xlim=(-75, 75), ylim=(56, -56))
 
     scene = silhouette_scene(13, "fish")
-    edges = imtorque.shapes.shape_edges(scene.image)
+    edges = imtorque.recognition.shapes.shape_edges(scene.image)
     best = tuned.detect(edges, count=1)
     response = tuned.response(edges, float(best.y1[0] - best.y0[0]))
     column[1].imshow(response, cmap="magma", vmin=0)

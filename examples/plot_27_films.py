@@ -2,7 +2,7 @@
 Films
 =====
 
-Things that move, cross and pass behind posts, drawn with known truth (`imtorque.scenes.film_scene`). Every frame is
+Things that move, cross and pass behind posts, drawn with known truth (`imtorque.synthetic.film_scene`). Every frame is
 looked at by itself; `track_extrema` links what is found over time, frame by frame as they come, so that each thing
 keeps its number while it is hidden for a while. Below, the ways of all tracks: a gap is where a thing was not seen.
 """
@@ -11,9 +11,9 @@ from collections import defaultdict
 
 import matplotlib.pyplot as plt
 
-from imtorque.films import track_extrema
 from imtorque.render.tracks import TRACK_COLOURS, track_picture
-from imtorque.scenes import film_scene
+from imtorque.synthetic import film_scene
+from imtorque.video import track_extrema
 
 scene = film_scene(7, shape=(360, 560), frames=60, count=7)
 frames = list(scene.frames())

@@ -14,7 +14,7 @@ import numpy as np
 import zarr
 
 import imtorque
-from imtorque.scale import process_picture
+from imtorque.tiling import process_picture
 
 TILE, SIZES = 128, range(3, 62, 2)
 picture = imtorque.datasets.sample("hopper")[60:444, 64:448]

@@ -11,7 +11,7 @@ strength, and regions at any of them.
 import matplotlib.pyplot as plt
 
 import imtorque
-from imtorque.resizing import shrink_image
+from imtorque.core.resizing import shrink_image
 
 image = shrink_image(imtorque.datasets.sample("hopper"), 2)
 maps = {name: imtorque.boundary_map(image, name) for name in ("pb", "mpb", "gpb")}

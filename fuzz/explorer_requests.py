@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from imtorque.explorer.answers import ANSWERS
+from imtorque.explorer.handlers import ANSWERS
 
 SETTINGS = (
     "sigma=1.5&low=0.1&high=0.2&force=unit&layers=value,edges&count=5",

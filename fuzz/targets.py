@@ -89,8 +89,8 @@ def read_picture(path: Path) -> None:
 
 def read_window(path: Path) -> None:
     """Open a picture as those are that do not fit in memory, and read a part of it."""
-    from imtorque.scale import open_picture
-    from imtorque.scale._grid import Box
+    from imtorque.tiling import open_picture
+    from imtorque.tiling.grid import Box
 
     source = open_picture(path)
     source.read(Box(0, 0, min(5, source.shape[0]), min(7, source.shape[1])))
@@ -98,7 +98,7 @@ def read_window(path: Path) -> None:
 
 def read_film(path: Path) -> None:
     """Read the first frames of a film."""
-    from imtorque.films import open_film
+    from imtorque.video import open_film
 
     for _ in zip(open_film(path).frames(), range(5), strict=False):
         pass

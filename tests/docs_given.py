@@ -11,7 +11,7 @@ from PIL import Image
 import imtorque
 from berkeley_files import LABELS, write_truth
 from film_files import write_film
-from imtorque import films
+from imtorque import video as films
 from imtorque.synthetic import scene
 
 

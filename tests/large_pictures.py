@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from pyarrow import csv, parquet
 
 import imtorque
-from imtorque.scale import process_picture
+from imtorque.tiling import process_picture
 
 EDGES = ("sigma", "low", "high", "force", "directions", "strength_scale", "length_correction", "value_range")
 TORQUE = ("patch", "alpha", "pattern", "polarity")

@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from imtorque import _parallel
-from imtorque.threads import get_num_threads
+from imtorque.core.threads import get_num_threads
+from imtorque.jobs import processes as _parallel
 
 
 class OddError(Exception):

@@ -1,4 +1,4 @@
-"""What the workers of the tests of imtorque.scale are given to do; of a module, so that they can be handed it."""
+"""What the workers of the tests of imtorque.tiling are given to do; of a module, so that they can be handed it."""
 
 import os
 import resource
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from imtorque.core.threads import get_num_threads
 from imtorque.files import read_image
-from imtorque.films import FrameExtrema
-from imtorque.threads import get_num_threads
+from imtorque.video import FrameExtrema
 
 
 def note(folder, item):

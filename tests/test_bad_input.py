@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import imtorque as it
-from imtorque.extrema import suppress_overlaps
+from imtorque.core.extrema import suppress_overlaps
 from imtorque.synthetic import scene
 
 IMAGE = scene("disc", (30, 40))

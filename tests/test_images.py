@@ -7,8 +7,8 @@ from scipy.ndimage import gaussian_filter
 
 import imtorque as it
 from imtorque import saliency
+from imtorque.core.resizing import fitted, shrunk
 from imtorque.images import Picture, grey_image, rgb_image, value_range
-from imtorque.resizing import fitted, shrunk
 from imtorque.saliency.features import _halved, pyramid
 
 SCALES = {

@@ -8,7 +8,7 @@ namespace imtorque {
 void bind_core(nanobind::module_& m);
 void bind_edges(nanobind::module_& m);
 void bind_detectors(nanobind::module_& m);
-void bind_finding(nanobind::module_& m);
+void bind_detection(nanobind::module_& m);
 void bind_cuts(nanobind::module_& m);
 void bind_matching(nanobind::module_& m);
 void bind_recognition(nanobind::module_& m);

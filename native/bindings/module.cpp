@@ -78,7 +78,7 @@ NB_MODULE(_native, m) {
     bind_cancellation(m);
     bind_edges(m);
     bind_detectors(m);
-    bind_finding(m);
+    bind_detection(m);
     bind_core(m);
     bind_cuts(m);
     bind_matching(m);

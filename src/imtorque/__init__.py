@@ -8,11 +8,32 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from imtorque import _renamed
-from imtorque._survey import Survey
-from imtorque._types import Edges, Extrema, TorqueVolume
-from imtorque.boundaries import EdgeStrengthener, boundary_strength, strengthen_edges
-from imtorque.contribution import contribution_map, dense_contribution
+from imtorque.boundaries import (
+    EdgeStrengthener,
+    OwnershipModel,
+    border_ownership,
+    boundary_strength,
+    strengthen_edges,
+)
+from imtorque.core import deprecation as _deprecation
+from imtorque.core.boxes import Boxes
+from imtorque.core.contribution import contribution_map, dense_contribution
+from imtorque.core.extrema import find_extrema, suppress_overlaps
+from imtorque.core.moments import Moments, patch_moments
+from imtorque.core.patterns import pattern_edges
+from imtorque.core.quantisation import Survey
+from imtorque.core.threads import get_num_threads, set_num_threads
+from imtorque.core.torque import (
+    default_sizes,
+    smooth_volume,
+    torque_coherence,
+    torque_map,
+    torque_spectrum,
+    torque_volume,
+    value_and_scale_maps,
+)
+from imtorque.core.types import Edges, Extrema, TorqueVolume
+from imtorque.detection import Blobs, ObjectFinder, find_blobs
 from imtorque.edges import (
     ContourTree,
     EdgeRecipe,
@@ -23,31 +44,15 @@ from imtorque.edges import (
     edges_from_map,
     edges_from_motion,
     gradient_edges,
+    gradient_torque,
     optical_flow,
     ultrametric_contours,
 )
-from imtorque.extrema import find_extrema, suppress_overlaps
-from imtorque.finding import Blobs, ObjectFinder, find_blobs
-from imtorque.moments import Moments, patch_moments
-from imtorque.ownership import OwnershipModel, border_ownership
-from imtorque.paper_edges import paper_strength
-from imtorque.patterns import pattern_edges
+from imtorque.paper import paper_strength
+from imtorque.recognition.shapes import ShapeTorque
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
-from imtorque.segmentation.boxes import Boxes
 from imtorque.segmentation.objects import propose_objects, segment_objects
-from imtorque.shapes import ShapeTorque
-from imtorque.threads import get_num_threads, set_num_threads
-from imtorque.torque import (
-    default_sizes,
-    gradient_torque,
-    smooth_volume,
-    torque_coherence,
-    torque_map,
-    torque_spectrum,
-    torque_volume,
-    value_and_scale_maps,
-)
 
 if _TYPE_CHECKING:
     from imtorque.explorer.notebook import explore
@@ -116,37 +121,35 @@ __all__ = [
 # Loaded when first used: plotting brings matplotlib, torch PyTorch.
 _SUBMODULES = (
     "datasets",
+    "detection",
     "edges",
     "evaluation",
     "files",
-    "films",
-    "finding",
     "images",
-    "patterns",
+    "jobs",
+    "paper",
     "plotting",
-    "render",
-    "resizing",
     "recognition",
+    "render",
     "saliency",
-    "scale",
-    "scenes",
     "segmentation",
-    "shapes",
     "synthetic",
+    "tiling",
     "torch",
+    "video",
     "volumes",
 )
 
 
-_renamed.find_old_modules()
+_deprecation.find_old_modules()
 
 
 def __getattr__(name: str) -> _Any:
     if name == "explore":
         return _import_module("imtorque.explorer.notebook").explore
-    if name in _SUBMODULES or f"imtorque.{name}" in _renamed.MODULES:
+    if name in _SUBMODULES or f"imtorque.{name}" in _deprecation.MODULES:
         return _import_module(f"imtorque.{name}")
-    raise AttributeError(f"module 'imtorque' has no attribute {name!r}")
+    return _deprecation.deprecated_name("imtorque", name)
 
 
 def __dir__() -> list[str]:

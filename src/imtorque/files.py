@@ -10,7 +10,6 @@ import operator
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,12 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque import _native
-from imtorque._atomic import open_regular, replacing, write_bytes, write_text
-from imtorque._decoding import FORMATS, decode, decode_pages, decode_shape, reading
-from imtorque._microscopy import READERS, is_microscopy, plane_size, read_plane
-from imtorque._pixel_size import checked, tiff_pixel_size
-from imtorque._renamed import warn_renamed
-from imtorque._tiff_opening import is_tiff
-from imtorque._types import BoolArray, Image
+from imtorque.io.arrays import BoolArray, Image
+from imtorque.io.atomic import open_regular, replacing, write_bytes, write_text
+from imtorque.io.decoding import FORMATS, decode, decode_pages, decode_shape, reading
+from imtorque.io.microscopy import READERS, is_microscopy, plane_size, read_plane
+from imtorque.io.pixel_size import checked, tiff_pixel_size
+from imtorque.io.tiff_opening import is_tiff
 
 __all__ = [
     "FORMATS",
@@ -312,13 +310,6 @@ def _is_record(path: Path, verb: str) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and content.get("verb") == verb and isinstance(content.get("outputs"), list)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "shrink_image":  # as 0.1 had it
-        warn_renamed("imtorque.files.shrink_image", "imtorque.resizing.shrink_image")
-        return import_module("imtorque.resizing").shrink_image
-    raise AttributeError(f"module 'imtorque.files' has no attribute {name!r}")
 
 
 def checksum(paths: Iterable[Path], root: Path) -> str:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._arrays import as_array
-from imtorque._types import BoolArray, Float32Array, Image, Planes
-from imtorque.resizing import resize_matrices, shrunk
+from imtorque.core.resizing import resize_matrices, shrunk
+from imtorque.core.types import BoolArray, Float32Array, Image, Planes
+from imtorque.io.arrays import as_array
 
 ValueRange = tuple[float, float]
 

@@ -19,7 +19,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import imtorque
-from imtorque import scenes, synthetic
+from imtorque import synthetic
+from imtorque import synthetic as scenes
 from imtorque.cli import app
 from imtorque.files import read_image, write_picture
 

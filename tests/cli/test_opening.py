@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import imtorque
 from imtorque import cli, datasets
 from imtorque.cli.opening import Opening
+from imtorque.core.resizing import shrink_image
 from imtorque.files import read_image, write_picture
-from imtorque.resizing import shrink_image
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from scipy.io import savemat
 
 from berkeley_files import LABELS, write_truth
 from imtorque import datasets
-from imtorque.datasets.pictures import picture_shape, read_array, read_grey
+from imtorque.datasets.images import picture_shape, read_array, read_grey
 
 GREY = np.arange(20, dtype=np.uint8).reshape(4, 5)
 COLOUR = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)

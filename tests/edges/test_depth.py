@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import naive_jumps
 from imtorque import detect_edges, edges_from_depth, find_blobs, find_extrema, suppress_overlaps, torque_map
 from imtorque.edges.jumps import Window, filled, jumps
-from imtorque.scenes import depth_scene
+from imtorque.synthetic import depth_scene
 
 planes = hnp.arrays(
     np.float64, st.tuples(st.integers(9, 12), st.integers(9, 12)), elements=st.integers(-8, 8).map(lambda v: v / 4)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from imtorque import detect_edges, edges_from_motion, find_extrema, optical_flow, suppress_overlaps, torque_map
 from imtorque.edges.motion import ground_motion
-from imtorque.scenes import motion_scene
+from imtorque.synthetic import motion_scene
 
 
 def affine(terms, shape=(60, 80)):

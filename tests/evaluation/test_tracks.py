@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from imtorque.evaluation.tracks import TrackTable, track_scores
-from imtorque.scenes import film_scene
+from imtorque.synthetic import film_scene
 
 
 def table(rows):

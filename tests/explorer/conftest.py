@@ -7,7 +7,7 @@ import pytest
 
 from explorer_browser import ARGUMENTS, CHROMIUM, Tab, need_browser
 from explorer_client import running
-from imtorque.explorer.held import PictureStore
+from imtorque.explorer.image_store import PictureStore
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ import pytest
 from explorer_client import client, file_bytes
 from imtorque import _native
 from imtorque.explorer import results, working
-from imtorque.explorer.answers import ANSWERS
+from imtorque.explorer.handlers import ANSWERS
 
 LAST = {"connection": "close"}
 HOSTILE = (

@@ -10,10 +10,10 @@ import pytest
 from explorer_browser import photograph
 from explorer_client import file_bytes
 from imtorque import _native
-from imtorque.explorer.answers import ANSWERS
-from imtorque.explorer.held import picture_of_array, picture_of_file
+from imtorque.core.threads import ended_by, watched
+from imtorque.explorer.handlers import ANSWERS
+from imtorque.explorer.image_store import picture_of_array, picture_of_file
 from imtorque.explorer.settings import read_settings
-from imtorque.threads import ended_by, watched
 
 SECONDS = 0.05  # within which a computation ends
 SLACK = 2  # for a machine that does something else beside

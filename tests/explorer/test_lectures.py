@@ -40,7 +40,7 @@ def test_p_gives_the_picture_and_one_dial_the_screen(tab, width, height):
 
 def test_value_scale_and_torque_under_the_pointer_are_the_maps(tab):
     tab.open("#picture=sample:hopper")
-    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
     edges = imtorque.detect_edges(image)
     value, scale = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     for y, x in ((40, 100), (150, 60), (250, 200)):
@@ -85,7 +85,7 @@ def test_terms_light_up_as_the_patch_moves_and_an_edge_that_is_pointed_at_shows_
 
 def test_the_value_maps_colours_are_not_washed_out_by_one_outlier(tab):
     tab.open("#picture=sample:hopper&layers=value.90")
-    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
     edges = imtorque.detect_edges(image)
     value = np.abs(imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))[0])
     robust = np.quantile(value[value > 0], 0.99)

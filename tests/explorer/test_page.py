@@ -58,7 +58,7 @@ def test_the_patch_is_dragged_resized_and_moved_by_keys(tab):
     ],
 )
 def test_the_value_is_the_librarys_wherever_the_patch_is(tab, state, options):
-    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
     tab.open(f"#picture=sample:hopper&y=100&x=130&size=101&{state}")
     for key in (None, "Shift+ArrowRight", "ArrowDown", "+", "Shift+ArrowLeft", "-"):
         if key:
@@ -178,7 +178,7 @@ def test_an_answer_that_has_become_old_is_dropped(tab):
     tab.page.wait_for_selector("#stage[aria-busy=true]")
     tab.page.locator("#sigma").fill("5")
     tab.wait()
-    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
     expected = library_torque(image, tab.place, sigma=5.0)
     assert tab.torque == expected != library_torque(image, tab.place, sigma=3.0)
     for route in held_back:

@@ -50,7 +50,9 @@ def test_after_a_reload_a_picture_is_sent_again_as_the_bytes_that_were_opened(ta
     tab.page.click("#defaults")
     tab.page.click("#tab-save")
     assert (tab.wait().torque, tab.page.inner_text("#code")) == before
-    assert tab.torque == library_torque(imtorque.resizing.shrink_image(image, 2 if kind != "16 bits" else 1), tab.place)
+    assert tab.torque == library_torque(
+        imtorque.core.resizing.shrink_image(image, 2 if kind != "16 bits" else 1), tab.place
+    )
     assert ("shrink_image" in before[1]) == (kind != "16 bits")
     gone(tab)
 
@@ -106,7 +108,7 @@ def test_answers_of_400_ms_update_the_page_twice_a_second_during_a_drag_and_are_
     tab.wait()
     assert tab.page.locator(OLDER).count() == 0
     sigma = float(tab.page.locator("#sigma").input_value())
-    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
     assert tab.torque == library_torque(image, tab.place, sigma=sigma)
 
 
@@ -123,7 +125,7 @@ def test_after_a_failure_the_numbers_are_marked_as_older_until_a_retry_brings_th
     assert [float(opacity) > 0.5 for opacity in faded] == [False, False, False, True]
     tab.page.unroute("**/view?*")
     tab.page.wait_for_selector("body:not(.older)")
-    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
     assert tab.wait().torque == library_torque(image, tab.place, sigma=5.0)
     assert all("ERR_FAILED" in text for text in tab.complaints)
     tab.complaints.clear()
@@ -134,7 +136,7 @@ def test_after_a_failure_the_numbers_are_marked_as_older_until_a_retry_brings_th
 
 def test_the_curves_peak_is_what_the_maps_show_at_every_pixel(tab):
     tab.open("#picture=sample:hopper")
-    image = imtorque.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
     edges = imtorque.detect_edges(image)
     value, scale = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     places = [list(map(int, place)) for place in np.random.default_rng(0).integers(0, image.shape[:2], (200, 2))]

@@ -19,7 +19,7 @@ from explorer_browser import photograph
 from explorer_client import client, file_bytes, unpack
 from imtorque.explorer import guard, held
 from imtorque.explorer import server as server_module
-from imtorque.explorer.held import HeldPicture, PictureStore, given_picture, picture_of_array, picture_of_sample
+from imtorque.explorer.image_store import HeldPicture, PictureStore, given_picture, picture_of_array, picture_of_sample
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import extrema_of
 from imtorque.explorer.settings import LAYERS, read_settings
@@ -478,7 +478,7 @@ def test_a_file_that_is_no_good_picture_is_refused_with_a_sentence(server, conte
 
 def test_a_file_of_too_many_bytes_is_refused_before_it_is_read(server, monkeypatch):
     monkeypatch.setattr(guard, "MOST_UPLOAD_BYTES", 2**20)
-    monkeypatch.setattr("imtorque.explorer.working.MOST_UPLOAD_BYTES", 2**20)
+    monkeypatch.setattr("imtorque.explorer.limits.MOST_UPLOAD_BYTES", 2**20)
     large = bytes(2**20 + 1)
     message = refusal(server.post("/api/pictures?name=a", content=large, headers=LAST), 413)
     assert message == "a picture must have at most 1 MiB, got 1048577 bytes"

@@ -13,7 +13,7 @@ from drawn_classes import draw_classes, draw_picture, use_small_blocks
 from imtorque.cli import app
 from imtorque.files import write_picture
 from imtorque.recognition import Recogniser, cache, cache_folder, train_recogniser, training
-from imtorque.recognition.bags import learn_words
+from imtorque.recognition.bag_of_words import learn_words
 from imtorque.recognition.cache import ArrayCache, room_on_disk
 from imtorque.recognition.presets import BLOCKS
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from drawn_classes import draw_picture, use_small_blocks
 from imtorque.recognition import Recogniser, model
-from imtorque.recognition.bags import block_of, parameters
+from imtorque.recognition.bag_of_words import block_of, parameters
 from imtorque.recognition.model import method_parameters
 from imtorque.recognition.presets import BLOCKS
 

@@ -37,7 +37,7 @@ from imtorque.recognition import (
     multiscale_torque,
 )
 from imtorque.recognition.coding import pyramid_cells
-from imtorque.recognition.machine import inner_products, train_on_products
+from imtorque.recognition.linear_svm import inner_products, train_on_products
 from imtorque.recognition.presets import BLOCKS, Method, joined
 from imtorque.recognition.sift import grid_starts
 from imtorque.recognition.torque_patches import patch_sizes

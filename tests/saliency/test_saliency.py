@@ -12,13 +12,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 import imtorque as it
 import naive
 from imtorque import saliency, synthetic
+from imtorque.core.resizing import resize
 from imtorque.images import Picture, lab, rgb_image
-from imtorque.resizing import resize
+from imtorque.saliency.boolean_maps import surrounded, whitened
 from imtorque.saliency.gbvs import gbvs_master_map, stationary_mass
 from imtorque.saliency.itti import itti_master_map, raise_lone_peaks
 from imtorque.saliency.maps import unit_range
 from imtorque.saliency.signature import reconstruction
-from imtorque.saliency.surrounded import surrounded, whitened
 
 METHODS = {
     "gbvs": it.gbvs_saliency,

@@ -13,13 +13,13 @@ from scipy import ndimage
 
 import naive_figure
 from imtorque import segment_figure
-from imtorque.experiments import figure_weights
 from imtorque.images import Picture, lab
 from imtorque.segmentation import best_figure, colour_cut, figure_cuts
 from imtorque.segmentation.appearance import FACTORS, WORDS, appearance, word_counts, word_odds
 from imtorque.segmentation.colour_cut import Hints
 from imtorque.segmentation.figure_measures import measure_cuts
 from imtorque.segmentation.fixated_boxes import bounding_box, enlarged, torque_boxes
+from imtorque_reproduce.figure_ground import weights as figure_weights
 
 SHAPE = (80, 100)
 CLICK = (40, 50)

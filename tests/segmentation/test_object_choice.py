@@ -11,11 +11,11 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque import segment_objects
-from imtorque.experiments import object_weights
 from imtorque.images import Picture
 from imtorque.segmentation import object_candidates, object_choice
 from imtorque.segmentation.object_choice import Rule, in_turn
 from imtorque.segmentation.region_graph import RegionTree
+from imtorque_reproduce.objects import weights as object_weights
 
 SHAPE = (90, 120)
 

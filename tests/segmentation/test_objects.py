@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from imtorque import propose_objects, segment_objects
+from imtorque.core.boxes import Boxes
 from imtorque.datasets import sample
-from imtorque.segmentation.boxes import Boxes
 
 
 def overlap(box, other):

@@ -11,7 +11,7 @@ import imtorque
 import naive
 import naive_volumes
 from imtorque import Edges, _native, torque_map
-from imtorque.scenes import nuclei_volume
+from imtorque.synthetic import nuclei_volume
 from imtorque.volumes import (
     Surfaces,
     box_sides,

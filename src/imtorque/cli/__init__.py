@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -18,7 +19,6 @@ from imtorque.cli import (
     owners,
     recognition,
     regions,
-    reproduce,
     torque,
     video,
 )
@@ -46,7 +46,8 @@ app.command()(recognition.train)
 app.command()(recognition.predict)
 app.add_typer(evaluate.evaluate_app, name="evaluate")
 app.add_typer(data.data_app, name="data")
-app.command()(reproduce.reproduce)
+for _command in entry_points(group="imtorque.commands"):
+    app.command(_command.name)(_command.load())
 
 
 def _print_version(wanted: bool) -> None:

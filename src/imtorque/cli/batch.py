@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from imtorque import __version__
-from imtorque._addresses import fetched
-from imtorque._atomic import open_regular, remove_leftovers
-from imtorque._errors import describe_error
-from imtorque._parallel import answers, default_jobs
 from imtorque.files import output_names, write_text
+from imtorque.io.atomic import open_regular, remove_leftovers
+from imtorque.io.errors import describe_error
+from imtorque.io.urls import fetched
+from imtorque.jobs.processes import answers, default_jobs
 
 
 class Task(Protocol):

@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Image
 from imtorque.cli.boundary_tasks import edges_by
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.rois import Form, write_rois
 from imtorque.cli.tasks import Written, table
+from imtorque.core.types import Edges, Image
+from imtorque.detection import Blobs, find_blobs
+from imtorque.detection.table import COLUMNS
 from imtorque.edges import edges_from_depth
 from imtorque.files import SUFFIXES, read_mask, write_picture, write_text
-from imtorque.finding import Blobs, find_blobs
-from imtorque.finding.table import COLUMNS
 from imtorque.render.torque import blob_picture
 
 # What the columns are called in tables, the number first.

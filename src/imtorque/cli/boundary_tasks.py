@@ -10,15 +10,15 @@ from typing import Annotated, ClassVar
 import numpy as np
 import typer
 
-from imtorque._types import Edges, Float32Array, FloatArray, Image
-from imtorque.boundaries import strengthened
+from imtorque.boundaries.strength import strengthened
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written
+from imtorque.core.types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges import RECIPES, OrientedMap, boundary_map, detect_edges, ultrametric_contours
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.files import write_array, write_picture
 from imtorque.images import Picture
-from imtorque.paper_edges import in_unit_range, strengthened_as_printed
+from imtorque.paper import in_unit_range, strengthened_as_printed
 from imtorque.segmentation.cues import TYPICAL
 
 PaperForm = Annotated[

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from numpy.typing import NDArray
 
-from imtorque._types import Image
 from imtorque.cli import tasks
 from imtorque.cli.batch import Outcome
 from imtorque.cli.counting_tasks import CountObjects, Marked, marks_of, object_columns, read_objects
@@ -19,9 +18,10 @@ from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, OutIfAny, one_line_errors, run_table_task
 from imtorque.cli.torque import SIGNS, Sign, SignOfThings
+from imtorque.core.types import Image
+from imtorque.detection import ObjectFinder
+from imtorque.detection.truth import read_marks
 from imtorque.files import find_pictures, write_text
-from imtorque.finding import ObjectFinder
-from imtorque.finding.truth import read_marks
 
 LENGTHS = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}  # micrometres
 SHOWN = 5  # pictures named that are to be marked next

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Image
 from imtorque.cli.blob_tasks import BLOB_NAMES, blob_rows, label_bytes
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.rois import Form, write_rois
 from imtorque.cli.tasks import Written, table
+from imtorque.core.types import Image
+from imtorque.detection import Blobs, ObjectFinder, find_blobs
 from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
-from imtorque.finding import Blobs, ObjectFinder, find_blobs
 from imtorque.render.objects import numbered_overlay
 
 BOXES, POINTS = ("y0", "x0", "y1", "x1"), ("y", "x")

@@ -12,10 +12,10 @@ from PIL import Image as PillowImage
 
 import imtorque
 from imtorque import datasets
-from imtorque._atomic import replacing
 from imtorque.cli.blob_tasks import blob_rows, blob_table
 from imtorque.cli.running import Json, Out, one_line_errors
 from imtorque.files import write_text
+from imtorque.io.atomic import replacing
 
 
 def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:

@@ -16,10 +16,10 @@ from rich.progress import Progress
 from imtorque import datasets
 from imtorque.cli.running import one_line_errors
 from imtorque.datasets.predictions import Kind
+from imtorque.evaluation import folders
+from imtorque.evaluation.folders import BoundaryOptions, Result
 from imtorque.evaluation.matching import Matching
 from imtorque.files import write_bytes, write_text
-from imtorque.scoring import folders
-from imtorque.scoring.folders import BoundaryOptions, Result
 
 T = TypeVar("T")
 
@@ -144,12 +144,12 @@ def saliency(
 
     Example: [bold]imtorque evaluate saliency --predictions maps/ --truth osie/[/bold]
     """
-    from imtorque.scoring import saliency
+    from imtorque.evaluation import saliency_folders
 
     with one_line_errors():
         score = partial(saliency.score_saliency, sigma=sigma)
-        names, scores = _run(predictions, saliency.read_observations(truth), score, jobs, "saliency")
-        result = saliency.summarise_saliency_files(names, scores)
+        names, scores = _run(predictions, saliency_folders.read_observations(truth), score, jobs, "saliency")
+        result = saliency_folders.summarise_saliency_files(names, scores)
         result["settings"] = {"sigma": sigma}
         rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
         _report(result, markdown_table(rows), out, json_output)

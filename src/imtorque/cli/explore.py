@@ -10,7 +10,14 @@ from typing import Annotated
 import typer
 
 from imtorque.cli.running import SAMPLE, one_line_errors
-from imtorque.explorer.held import Given, HeldPicture, given_picture, picture_of_array, picture_of_sample, read_as
+from imtorque.explorer.image_store import (
+    Given,
+    HeldPicture,
+    given_picture,
+    picture_of_array,
+    picture_of_sample,
+    read_as,
+)
 from imtorque.files import find_pictures, read_image
 
 MOST_PICTURES = 1000  # that a page lists

@@ -22,7 +22,7 @@ from imtorque.cli.torque import Force, Forces, High, Low, Patch, Sigma, Sizes
 from imtorque.edges import SQRT2
 
 if TYPE_CHECKING:
-    from imtorque.scale import Summary
+    from imtorque.tiling import Summary
 
 NEEDED = ("dask", "distributed", "zarr", "pyarrow")
 
@@ -90,7 +90,7 @@ def large(
     """
     with one_line_errors():
         _need_extra()
-        from imtorque.scale import open_picture, process_picture
+        from imtorque.tiling import open_picture, process_picture
 
         source = open_picture(picture, level=source_level, channel=channel, page=page)
         connection = nullcontext() if scheduler is None else client_of(scheduler)

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
-from imtorque._addresses import is_address
-from imtorque._errors import describe_error
 from imtorque.cli.batch import Outcome, TableTask, made
 from imtorque.files import output_names
-from imtorque.scale._chunks import Rows
-from imtorque.scale._files import file_outcomes, file_state
+from imtorque.io.errors import describe_error
+from imtorque.io.urls import is_address
+from imtorque.jobs.chunks import Rows
+from imtorque.jobs.files import file_outcomes, file_state
 
 Source = Path | str  # a str is an address
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from imtorque._types import Image
+from imtorque.core.resizing import shrink_image
+from imtorque.core.types import Image
 from imtorque.files import read_image
-from imtorque.resizing import shrink_image
 
 Page = Annotated[
     int | None,

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from imtorque.boundaries.ownership import Learned, border_ownership, ownership_edges
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written
 from imtorque.files import write_array, write_picture
-from imtorque.ownership import Learned, border_ownership, ownership_edges
 from imtorque.render.ownership import owner_picture
 
 

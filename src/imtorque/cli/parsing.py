@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-from imtorque._types import LARGEST_SIZE, check_sizes
-from imtorque.patterns import Pattern, pattern_matrix
+from imtorque.core.patterns import Pattern, pattern_matrix
+from imtorque.core.types import LARGEST_SIZE, check_sizes
 
 
 def parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imtorque import __version__, datasets, files
-from imtorque._parallel import each as parallel_each
 from imtorque.cli.running import SAMPLE, Images, Json, one_line_errors, with_progress
-from imtorque.threads import available_cores
+from imtorque.core.threads import available_cores
+from imtorque.jobs.processes import each as parallel_each
 
 if TYPE_CHECKING:
     from imtorque.recognition import Recogniser, Recognition

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from imtorque.detection import Blobs
 from imtorque.files import write_bytes, write_text
-from imtorque.finding import Blobs
 
 
 class Form(StrEnum):

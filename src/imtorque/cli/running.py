@@ -15,11 +15,11 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from imtorque import __version__, datasets, files
-from imtorque._addresses import find_addresses, is_address
-from imtorque._errors import describe_error
 from imtorque.cli.batch import Outcome, TableTask, Task, parameters, process
 from imtorque.cli.many import NONE, Many, Source, into_table
 from imtorque.images import Picture
+from imtorque.io.errors import describe_error
+from imtorque.io.urls import find_addresses, is_address
 
 Item = TypeVar("Item")
 SAMPLE = "sample:"

@@ -12,14 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Image, IntArray, Patch
-from imtorque.boundaries import strengthened
+from imtorque.boundaries.strength import strengthened
 from imtorque.cli.opening import AS_IT_IS, Opening
+from imtorque.core.extrema import find_extrema
+from imtorque.core.patterns import Pattern, Polarity, pattern_edges
+from imtorque.core.torque import default_sizes, torque_map, value_and_scale_maps
+from imtorque.core.types import Edges, Image, IntArray, Patch
 from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import Force
-from imtorque.extrema import find_extrema
 from imtorque.files import write_array, write_picture, write_text
-from imtorque.patterns import Pattern, Polarity, pattern_edges
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import edge_picture, scale_picture, value_picture
 from imtorque.saliency import (
@@ -32,7 +33,6 @@ from imtorque.saliency import (
     signature_saliency,
     torque_saliency,
 )
-from imtorque.torque import default_sizes, torque_map, value_and_scale_maps
 
 Written = tuple[list[Path], dict[str, Any]]
 SALIENCY: dict[str, Callable[[Image], NDArray[np.float64]]] = {

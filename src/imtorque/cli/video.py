@@ -16,18 +16,18 @@ from typing import Annotated, Any
 import typer
 
 from imtorque import __version__
-from imtorque._atomic import remove_leftovers
-from imtorque._errors import describe_error
 from imtorque.cli.batch import Outcome, parameters, process
 from imtorque.cli.many import client_of
 from imtorque.cli.running import DEFAULT_OUT, Json, Out, one_line_errors
 from imtorque.cli.torque import SIGNS, Sign
 from imtorque.cli.video_tasks import TrackFilm
-from imtorque.films.detecting import FrameBlobs, FrameExtrema
-from imtorque.films.linking import Linking
-from imtorque.films.processing import Progress
-from imtorque.films.sources import RATE, open_film
-from imtorque.torque import default_sizes
+from imtorque.core.torque import default_sizes
+from imtorque.io.atomic import remove_leftovers
+from imtorque.io.errors import describe_error
+from imtorque.video.detection import FrameBlobs, FrameExtrema
+from imtorque.video.linking import Linking
+from imtorque.video.processing import Progress
+from imtorque.video.sources import RATE, open_film
 
 
 class Find(StrEnum):

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from imtorque.files import find_pictures
-from imtorque.films.detecting import FrameBlobs, FrameExtrema
-from imtorque.films.linking import Linking
-from imtorque.films.processing import FilmWork, Progress, shared
-from imtorque.films.sources import Source, open_film
-from imtorque.films.tables import TableForm
+from imtorque.video.detection import FrameBlobs, FrameExtrema
+from imtorque.video.linking import Linking
+from imtorque.video.processing import FilmWork, Progress, shared
+from imtorque.video.sources import Source, open_film
+from imtorque.video.tables import TableForm
 
 Written = tuple[list[Path], dict[str, Any]]
 

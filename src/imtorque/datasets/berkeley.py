@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._atomic import open_regular
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_picture
 from imtorque.datasets.matlab import read_mat
-from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, read_picture
+from imtorque.io.atomic import open_regular
 
 BSDS300_AS_BSDS500 = {"train": "train", "test": "val"}  # BSDS500 took BSDS300's test images as its validation set
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_picture
 from imtorque.datasets.matlab import read_mat
-from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, read_picture
 
 # The published outlines have other folder names for four categories.
 ANNOTATION_FOLDERS = {

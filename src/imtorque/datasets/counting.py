@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
-from imtorque.datasets.pictures import read_picture
+from imtorque.datasets.images import read_picture
 
 IGNORED_KINDS = frozenset({"Platelets"})  # neither right nor wrong
 PICTURE_KINDS = frozenset({"fluorescence", "grey", "stained"})  # say how the whole picture was taken: a set each

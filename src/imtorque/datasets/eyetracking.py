@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._atomic import open_regular
-from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, picture_shape, read_grey, read_picture
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, picture_shape, read_grey, read_picture
+from imtorque.io.atomic import open_regular
 
 MARGIN = 1.0  # a fixation may miss the image by this many pixels, from rounding; it is moved to the edge
 COLUMNS = {"subject": "observer", "observer": "observer", "order": "order", "duration_ms": "duration"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from imtorque.datasets.pictures import IMAGE_SUFFIXES, files_by_stem, read_grey, read_picture
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_grey, read_picture
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._atomic import open_regular
+from imtorque.io.atomic import open_regular
 
 MOST_BYTES = 2**31  # of one variable, unpacked
 DEEPEST = 16  # cells and structs within each other

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from imtorque.datasets.berkeley import read_annotations
 from imtorque.datasets.caltech import read_outline
+from imtorque.datasets.images import files_by_stem, read_array, read_grey
 from imtorque.datasets.matlab import read_mat
-from imtorque.datasets.pictures import files_by_stem, read_array, read_grey
 from imtorque.files import SUFFIXES
 
 PICTURE_SUFFIXES = (".png", ".tif", ".tiff", ".bmp")  # a lossy format would blur what is to be measured

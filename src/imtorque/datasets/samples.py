@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import synthetic
-from imtorque.datasets.pictures import read_picture
+from imtorque.datasets.images import read_picture
 
 
 def _hopper() -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.depth import edges_from_depth
-from imtorque.edges.gradient import gradient_edges
+from imtorque.edges.gradient import gradient_edges, gradient_torque
 from imtorque.edges.maps import edges_from_map
 from imtorque.edges.motion import edges_from_motion, optical_flow
 from imtorque.edges.oriented import OrientedMap
@@ -26,6 +26,7 @@ __all__ = [
     "edges_from_motion",
     "find_recipe",
     "gradient_edges",
+    "gradient_torque",
     "optical_flow",
     "ultrametric_contours",
 ]

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imtorque._types import Float32Array, FloatArray, Image
+from imtorque.core.resizing import shrunk
+from imtorque.core.types import Float32Array, FloatArray, Image
 from imtorque.edges.cues import Cue, combined_cues, filled_in
 from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.spectral import spectral_gradients
 from imtorque.edges.token_forest import trained_tokens
 from imtorque.images import Picture, ValueRange
-from imtorque.resizing import shrunk
 
 PB_CUES = (Cue("brightness", 5), Cue("a", 10), Cue("b", 10), Cue("texture", 10))
 MPB_CUES = (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
-from imtorque._types import Edges, FloatArray, Image
+from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.images import Picture, ValueRange
 
 SQRT2 = math.sqrt(2.0)
@@ -95,7 +95,9 @@ def detect_edges(
     scale = 0.0 if force == "unit" else RAW if strength_scale is None else strength_scale / unit
     thresholds = ((bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, top is None)
     if scale != RAW and picture.mask is None:
-        return Edges._of_field(_native.canny_field(grey, sigma, *thresholds, scale, directions or 0, length_correction))
+        return Edges.from_field(
+            _native.canny_field(grey, sigma, *thresholds, scale, directions or 0, length_correction)
+        )
     fx, fy = _native.canny(grey, sigma, *thresholds, RAW)
     if picture.mask is not None:
         fx[~picture.mask] = fy[~picture.mask] = 0
@@ -103,7 +105,7 @@ def detect_edges(
         scale = _typical_strength(fx, fy)
     if scale > 0 or force == "unit":
         _native.shape_forces(fx, fy, scale, directions or 0, length_correction)
-    return Edges._adopt(fx, fy)
+    return Edges.adopt(fx, fy)
 
 
 def automatic_thresholds(image: Image | Picture, sigma: float = SQRT2) -> tuple[float, float]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import Float32Array, FloatArray
+from imtorque.core.types import Float32Array, FloatArray
 from imtorque.edges.textons import TEXTONS, textons
 from imtorque.images import Picture, lab
 

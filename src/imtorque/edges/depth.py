@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imtorque._arrays import as_array
-from imtorque._types import BoolArray, Edges
+from imtorque.core.types import BoolArray, Edges
 from imtorque.edges.canny import Force, check_force
 from imtorque.edges.jumps import Plane, Window, check_jump, filled, jump_edges, jumps, least_jump, slopes
+from imtorque.io.arrays import as_array
 
 Kind = Literal["depth", "disparity", "height"]
 # The first by which noise alone hardly makes the least jump is taken.

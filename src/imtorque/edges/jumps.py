@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, Edges
+from imtorque.core.types import BoolArray, Edges
 
 Plane = NDArray[np.float64]
 ACROSS = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found

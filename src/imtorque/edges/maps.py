@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._arrays import whole_array
-from imtorque._types import Edges, Float32Array, Image
+from imtorque.core.types import Edges, Float32Array, Image
 from imtorque.edges.canny import SQRT2, Force, check_force, check_sigma
 from imtorque.images import Picture
+from imtorque.io.arrays import whole_array
 
 
 def edges_from_map(

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imtorque._arrays import whole_array
-from imtorque._types import Edges, Float32Array, FloatArray, Image
+from imtorque.core.types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges.canny import Force, check_force
 from imtorque.edges.jumps import Plane, Window, check_jump, jump_edges, jumps, least_jump, slopes
 from imtorque.images import Picture
+from imtorque.io.arrays import whole_array
 
 Ground = Literal["affine", "still"]
 WINDOW = Window(gap=3, length=5)  # flow is blurred across edges by about the patches it is matched by

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
-from imtorque._types import Edges, Float32Array, FloatArray, Image
+from imtorque.core.types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges.maps import edges_from_map
 from imtorque.images import Picture
 

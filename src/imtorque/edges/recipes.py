@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from imtorque._types import Edges, Image
+from imtorque.core.contribution import BOUNDARY_SIZES
+from imtorque.core.types import Edges, Image
 from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.ultrametric import contour_edges, ultrametric_contours
 from imtorque.images import Picture
 
 LOWEST_GRADIENT = 0.004  # of edges to be weighed, in parts of the value range: texture is for torque to tell, not this
-BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # for pictures of about 500 pixels
 LEAST_LIKELY = 0.02  # of boundaries to be weighed
 BETWEEN_SIGMAS = 1.7  # below it the recipe of sigma sqrt(2) is the nearer one, above it that of 2
 
@@ -99,9 +99,9 @@ DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {
 }
 
 # Scales and coefficients: learned on Berkeley's training images by the rule torque-logistic of
-# imtorque.experiments.boundary, that of canny-2 on edges of its sigma; those of pb, mPb, gPb
-# and UCM on ten of them by torque_coefficients of imtorque.experiments.detectors. The forest of Sketch Tokens has seen
-# all of these images, so nothing is learned from its edges there: its strengths keep their order.
+# imtorque_reproduce.boundary.experiment, that of canny-2 on edges of its sigma; those of pb, mPb, gPb
+# and UCM on ten of them by torque_coefficients of imtorque_reproduce.detectors.experiment. The forest of Sketch
+# Tokens has seen all of these images, so nothing is learned from its edges there: its strengths keep their order.
 RECIPES = {
     recipe.name: recipe
     for recipe in (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import BoolArray, Float32Array
+from imtorque.core.types import BoolArray, Float32Array
 
 SIGMA = 1.5  # of the drawing, before its gradient is taken
 ALONG = 2.0  # sigma over which a contour's angle is averaged

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from imtorque._types import Float32Array, FloatArray
+from imtorque.core.types import Float32Array, FloatArray
 
 RADIUS = 5  # within which pixels are linked, at the working size
 RHO = 0.1  # strength of a contour by which a link falls to 1/e

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Float32Array
+from imtorque.core.types import Float32Array
 
 ORIENTATIONS = 8
 TEXTONS = 64

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Float32Array
+from imtorque.core.types import Float32Array
 from imtorque.images import Picture, luv
 
 SIDE = 35  # of a patch, in pixels

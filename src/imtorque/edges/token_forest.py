@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._arrays import read_arrays
-from imtorque._atomic import write_bytes
-from imtorque._caches import cache_folder
-from imtorque._errors import reading_file
-from imtorque._types import Float32Array, Image
+from imtorque.core.resizing import resize, shrunk
+from imtorque.core.types import Float32Array, Image
 from imtorque.edges.cues import filled_in
 from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.token_channels import CELL, CELLS, CHANNELS, SIDE, channel_planes, token_colours
 from imtorque.images import Picture
-from imtorque.resizing import resize, shrunk
+from imtorque.io.arrays import read_arrays
+from imtorque.io.atomic import write_bytes
+from imtorque.io.caches import cache_folder
+from imtorque.io.errors import reading_file
 
 FORMAT = 2  # of the file, and of all that trees ask: a forest of another one would answer nonsense
 STEP = 2  # every other pixel gets an answer

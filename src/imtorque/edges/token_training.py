@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, Float32Array, Image
+from imtorque.core.threads import available_cores, ended_by
+from imtorque.core.types import BoolArray, Float32Array, Image
 from imtorque.edges.sketches import daisies, tangents
 from imtorque.edges.textons import cluster, nearest
 from imtorque.edges.token_channels import channel_planes, token_colours
 from imtorque.edges.token_forest import FEATURES, SketchTokens, feature_places
 from imtorque.images import Picture
-from imtorque.threads import available_cores, ended_by
 
 Part = TypeVar("Part")
 AT_ONCE = 3  # trees that grow, each from two gigabytes of features

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import Edges, Float32Array
+from imtorque.core.types import Edges, Float32Array
 from imtorque.edges.maps import edges_from_map
 from imtorque.edges.oriented import OrientedMap
 from imtorque.images import Picture

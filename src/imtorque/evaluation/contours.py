@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._arrays import whole_array
 from imtorque.evaluation.strengths import as_strength
+from imtorque.io.arrays import whole_array
 
 
 def segmentation_boundary(labels: ArrayLike) -> NDArray[np.bool_]:

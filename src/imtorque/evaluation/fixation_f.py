@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._arrays import whole_array
 from imtorque.evaluation.fixations import as_saliency, fixation_density
 from imtorque.evaluation.strengths import Floats, f_measure, ratio
+from imtorque.io.arrays import whole_array
 
 SIGMA = 25.0  # pixels, on images whose shorter side is 150
 LEVELS = 101  # thresholds 0, 0.01, ..., 1

@@ -9,8 +9,8 @@ Where it asks for a density, see `fixation_density`.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._arrays import whole_array
 from imtorque.evaluation.strengths import Floats
+from imtorque.io.arrays import whole_array
 
 EPSILON = float(np.finfo(float).eps)  # keeps logarithms finite, as in the MIT benchmark
 

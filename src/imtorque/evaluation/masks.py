@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._arrays import whole_array
 from imtorque.evaluation.matching import match_boundaries
+from imtorque.io.arrays import whole_array
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._arrays import whole_array
+from imtorque.io.arrays import whole_array
 
 Matching = Literal["min_cost", "cardinality"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._arrays import whole_array
 from imtorque.evaluation.contours import nested_regions, regions_from_ucm
 from imtorque.evaluation.strengths import Floats, threshold_levels
+from imtorque.io.arrays import whole_array
 
 Row = tuple[Floats, float, float]  # pixels covered of each true region, Rand index, variation of information
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._arrays import whole_array
+from imtorque.io.arrays import whole_array
 
 Floats = NDArray[np.float64]
 

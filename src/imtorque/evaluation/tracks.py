@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imtorque._types import BoolArray, FloatArray, IntArray
+from imtorque.core.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

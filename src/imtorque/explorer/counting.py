@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from imtorque._types import BoolArray
-from imtorque.explorer.held import HeldPicture
+from imtorque.core.types import BoolArray
+from imtorque.detection import Blobs, ObjectFinder
+from imtorque.explorer.image_store import HeldPicture
 from imtorque.explorer.settings import Mark, Settings
-from imtorque.finding import Blobs, ObjectFinder
 
 Numbers = tuple[float, ...]
 Objects = list[Numbers]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import uvicorn
 
-from imtorque.explorer.held import Given
+from imtorque.explorer.image_store import Given
+from imtorque.explorer.limits import plain_algebra
 from imtorque.explorer.server import make_app
-from imtorque.explorer.working import plain_algebra
 
 PORT = 8745
 PORTS_TRIED = 20

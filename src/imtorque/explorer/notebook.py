@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from imtorque._types import BoolArray, Extrema, Float32Array, Image
+from imtorque.core.types import BoolArray, Extrema, Float32Array, Image
+from imtorque.detection import Blobs, ObjectFinder
 from imtorque.explorer.counting import finder_of, found_of
-from imtorque.explorer.held import HeldPicture, given_picture, picture_of_array, picture_of_sample
+from imtorque.explorer.image_store import HeldPicture, given_picture, picture_of_array, picture_of_sample
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import extrema_of, figure_of, maps_of
 from imtorque.explorer.settings import Settings
-from imtorque.finding import Blobs, ObjectFinder
 
 if TYPE_CHECKING:
     from imtorque.explorer.server import Notebook

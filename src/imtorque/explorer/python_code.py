@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from imtorque.explorer.counting import count_code
-from imtorque.explorer.held import HeldPicture
+from imtorque.explorer.image_store import HeldPicture
 from imtorque.explorer.results import figure_arguments
 from imtorque.explorer.settings import Settings
 

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import BoolArray, Edges, Extrema, Float32Array, FloatArray, IntArray, TorqueVolume
-from imtorque.boundaries import boundary_strength
-from imtorque.contribution import contribution_map
+from imtorque.boundaries.strength import boundary_strength
+from imtorque.core.contribution import contribution_map
+from imtorque.core.extrema import find_extrema, suppress_overlaps
+from imtorque.core.torque import default_sizes, torque_volume, value_and_scale_maps
+from imtorque.core.types import BoolArray, Edges, Extrema, Float32Array, FloatArray, IntArray, TorqueVolume
 from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import automatic_thresholds
-from imtorque.explorer.held import HeldPicture
+from imtorque.explorer.image_store import HeldPicture
 from imtorque.explorer.settings import MOST_EXTREMA, Settings
-from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.render.saliency import heat_picture
 from imtorque.render.torque import Bytes, edge_picture, scale_picture, value_picture
 from imtorque.saliency import torque_saliency
 from imtorque.segmentation import segment_figure
-from imtorque.torque import default_sizes, torque_volume, value_and_scale_maps
 
 MOST_VOLUME_BYTES = 2**26  # of the torque, which is computed once for maps and extrema where it is no more
 

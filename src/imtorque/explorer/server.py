@@ -20,12 +20,19 @@ from starlette.types import ASGIApp
 import imtorque
 from imtorque import _native
 from imtorque.datasets import SAMPLES
-from imtorque.explorer.answers import ANSWERS, Answer, described
-from imtorque.explorer.guard import MOST_UPLOAD_BYTES, Guard
-from imtorque.explorer.held import Given, HeldPicture, PictureStore, picture_of_file, picture_of_sample, return_memory
+from imtorque.explorer.access import MOST_UPLOAD_BYTES, Guard
+from imtorque.explorer.handlers import ANSWERS, Answer, described
+from imtorque.explorer.image_store import (
+    Given,
+    HeldPicture,
+    PictureStore,
+    picture_of_file,
+    picture_of_sample,
+    return_memory,
+)
+from imtorque.explorer.limits import Uploads, Workers
 from imtorque.explorer.qr import qr_picture
 from imtorque.explorer.settings import Settings, read_settings
-from imtorque.explorer.working import Uploads, Workers
 
 SWEEP_SECONDS = 5.0
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from imtorque._types import Patch
+from imtorque.core.patterns import PATTERNS, Pattern, Polarity
+from imtorque.core.types import Patch
 from imtorque.edges import RECIPES, SQRT2, EdgeRecipe
 from imtorque.edges.canny import Force
-from imtorque.explorer.held import HeldPicture
-from imtorque.patterns import PATTERNS, Pattern, Polarity
+from imtorque.explorer.image_store import HeldPicture
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 MOST_EXTREMA = 200

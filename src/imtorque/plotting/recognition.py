@@ -12,7 +12,7 @@ from matplotlib.collections import PatchCollection
 from matplotlib.patches import Circle, Rectangle
 from numpy.typing import ArrayLike
 
-from imtorque._types import Edges, Image, IntArray
+from imtorque.core.types import Edges, Image, IntArray
 from imtorque.images import Picture
 from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.plotting.torque import VALUE_MAP

@@ -10,14 +10,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
 
-from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Patch, Sizes, check_sizes
-from imtorque.contribution import contribution_map
+from imtorque.core.contribution import contribution_map
+from imtorque.core.torque import default_sizes, torque_spectrum, value_and_scale_maps
+from imtorque.core.types import Edges, Extrema, FloatArray, Image, IntArray, Patch, Sizes, check_sizes
+from imtorque.detection import find_blobs
 from imtorque.edges import detect_edges
-from imtorque.finding import find_blobs
 from imtorque.images import Picture
 from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, edge_picture
-from imtorque.torque import default_sizes, torque_spectrum, value_and_scale_maps
 
 VALUE_MAP = LinearSegmentedColormap.from_list("imtorque_value", VALUE_COLOURS)
 SCALE_MAP = LinearSegmentedColormap.from_list("imtorque_scale", SCALE_COLOURS)

@@ -8,16 +8,16 @@ try:
 except ImportError as error:
     raise ImportError("imtorque.recognition needs scikit-learn: pip install 'imtorque[learn]'") from error
 
-from imtorque._caches import cache_folder
+from imtorque.io.caches import cache_folder
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
+from imtorque.recognition.linear_svm import LinearMachines
 from imtorque.recognition.local import Codes, Descriptors, Patches
-from imtorque.recognition.machine import LinearMachines
 from imtorque.recognition.model import Recogniser, Recognition
 from imtorque.recognition.presets import METHODS, features
 from imtorque.recognition.sift import DenseSIFT
 from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches, multiscale_torque
 from imtorque.recognition.training import train_recogniser
-from imtorque.recognition.working_picture import WorkingPicture, WorkingPictures
+from imtorque.recognition.working_image import WorkingPicture, WorkingPictures
 
 __all__ = [
     "METHODS",

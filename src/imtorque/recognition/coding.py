@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from imtorque import _native
-from imtorque._types import Float32Array, FloatArray
+from imtorque.core.types import Float32Array, FloatArray
 from imtorque.recognition.local import Codes, Descriptors
 
 MOST_NEIGHBOURS = 32

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Float32Array, FloatArray, IntArray
+from imtorque.core.types import Edges, Float32Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

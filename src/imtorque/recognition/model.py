@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from imtorque._arrays import read_arrays
-from imtorque._errors import reading_file
-from imtorque._types import Float32Array, FloatArray, Image
+from imtorque.core.types import Float32Array, FloatArray, Image
 from imtorque.files import write_arrays
-from imtorque.recognition.bags import bag, block_of, describe, parameters, with_words
+from imtorque.io.arrays import read_arrays
+from imtorque.io.errors import reading_file
+from imtorque.recognition.bag_of_words import bag, block_of, describe, parameters, with_words
 from imtorque.recognition.presets import BLOCKS, METHODS
-from imtorque.recognition.working_picture import working_picture
+from imtorque.recognition.working_image import working_picture
 
 FORMAT = 1  # of the file; raised whenever what it holds changes its meaning, and older ones are still read
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import Normalizer
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.sift import DenseSIFT
 from imtorque.recognition.torque_patches import Force, MultiscaleTorque, Sign, TorquePatches
-from imtorque.recognition.working_picture import WorkingPictures
+from imtorque.recognition.working_image import WorkingPictures
 
 Method = Literal[
     "sift",

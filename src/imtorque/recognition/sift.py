@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from imtorque import _native
-from imtorque._types import Float32Array, Image
+from imtorque.core.types import Float32Array, Image
 from imtorque.recognition.local import Descriptors, unit_rows
-from imtorque.recognition.working_picture import LONGEST_SIDE, WorkingPicture, working_picture, working_pictures
+from imtorque.recognition.working_image import LONGEST_SIDE, WorkingPicture, working_picture, working_pictures
 
 CLIP = 0.2  # largest share of one direction in one cell (Lowe)
 

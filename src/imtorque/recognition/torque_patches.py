@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from imtorque import _native
-from imtorque._types import Edges, Extrema, Float32Array, Image, IntArray
+from imtorque.core.extrema import find_extrema
+from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray
 from imtorque.edges import detect_edges
-from imtorque.extrema import find_extrema
 from imtorque.recognition.local import Descriptors, Patches, unit_rows
-from imtorque.recognition.working_picture import LONGEST_SIDE, WorkingPicture, working_picture, working_pictures
+from imtorque.recognition.working_image import LONGEST_SIDE, WorkingPicture, working_picture, working_pictures
 
 Force = Literal["gradient", "unit"]
 Sign = Literal[1, -1]

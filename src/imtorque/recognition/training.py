@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from imtorque._types import Float32Array
+from imtorque.core.types import Float32Array
 from imtorque.files import decode_image
-from imtorque.recognition.bags import (
+from imtorque.recognition.bag_of_words import (
     bag,
     describe,
     drawn,
@@ -27,11 +27,11 @@ from imtorque.recognition.bags import (
     with_words,
 )
 from imtorque.recognition.cache import ArrayCache
+from imtorque.recognition.linear_svm import LinearMachines
 from imtorque.recognition.local import Descriptors
-from imtorque.recognition.machine import LinearMachines
 from imtorque.recognition.model import Recogniser, joined_row
 from imtorque.recognition.presets import BLOCKS, METHODS, Method
-from imtorque.recognition.working_picture import WorkingPicture, working_picture
+from imtorque.recognition.working_image import WorkingPicture, working_picture
 
 
 class Each(Protocol):

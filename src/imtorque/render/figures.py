@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageDraw
 
-from imtorque._types import BoolArray, Image
+from imtorque.core.types import BoolArray, Image
 from imtorque.images import Picture
 from imtorque.render.torque import READABLE, Bytes
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from PIL import Image as PillowImage
 
-from imtorque._types import FloatArray, Image, IntArray
+from imtorque.core.types import FloatArray, Image, IntArray
 from imtorque.images import Picture
 from imtorque.render.torque import MAXIMUM_COLOUR, READABLE, Bytes, write_number
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import Edges, FloatArray, Image
+from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.images import Picture
 from imtorque.render.torque import Bytes
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import BoolArray, Image, IntArray
+from imtorque.core.types import BoolArray, Image, IntArray
 from imtorque.images import Picture
 from imtorque.render.torque import READABLE, Bytes
 

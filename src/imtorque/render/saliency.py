@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
-from imtorque._types import FloatArray, Image, IntArray
+from imtorque.core.types import FloatArray, Image, IntArray
 from imtorque.images import Picture
 from imtorque.render.torque import READABLE, Bytes, coloured
 

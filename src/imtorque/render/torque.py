@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
-from imtorque._types import Edges, Extrema, Float32Array, Image, IntArray
+from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray
 from imtorque.images import Picture
 
 Bytes = NDArray[np.uint8]

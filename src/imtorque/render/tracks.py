@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageDraw
 
-from imtorque._types import FloatArray, Image, IntArray
+from imtorque.core.types import FloatArray, Image, IntArray
 from imtorque.images import Picture
 from imtorque.render.torque import Bytes, write_number
 

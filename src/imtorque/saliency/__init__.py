@@ -1,13 +1,13 @@
 """Where people look: by torque and by others, blends of maps, baselines, and the order of fixations."""
 
 from imtorque.saliency.baselines import centre_saliency, edge_density_saliency
+from imtorque.saliency.boolean_maps import boolean_saliency
 from imtorque.saliency.from_torque import torque_saliency
 from imtorque.saliency.gbvs import gbvs_saliency
 from imtorque.saliency.itti import itti_saliency
 from imtorque.saliency.maps import blend_saliency
 from imtorque.saliency.path import scan_path
 from imtorque.saliency.signature import signature_saliency
-from imtorque.saliency.surrounded import boolean_saliency
 
 __all__ = [
     "blend_saliency",

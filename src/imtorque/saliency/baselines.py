@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import Image
+from imtorque.core.types import Image
 from imtorque.images import Picture
 from imtorque.saliency.from_torque import FORMS, form_edges
+from imtorque.saliency.gaussians import DEFAULT_SIGMA, widened
 from imtorque.saliency.maps import Map, unit_range
-from imtorque.saliency.splats import DEFAULT_SIGMA, widened
 
 
 def centre_saliency(image: Image | Picture, *, spread: float = 0.25) -> Map:

@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from imtorque._types import Planes
+from imtorque.core.types import Planes
 from imtorque.images import Picture, linear_rgb
 from imtorque.saliency.maps import Map, attenuate_borders
 

@@ -11,13 +11,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Edges, Extrema, FloatArray, Image, IntArray, Planes
+from imtorque.core.extrema import find_extrema
+from imtorque.core.resizing import resize
+from imtorque.core.types import Edges, Extrema, FloatArray, Image, IntArray, Planes
 from imtorque.edges import SQRT2, detect_edges
-from imtorque.extrema import find_extrema
 from imtorque.images import Picture, ValueRange
-from imtorque.resizing import resize
+from imtorque.saliency.gaussians import DEFAULT_SIGMA, splatted, working_shape, working_sigma
 from imtorque.saliency.maps import Map, unit_range
-from imtorque.saliency.splats import DEFAULT_SIGMA, splatted, working_shape, working_sigma
 
 LARGEST_PATCH = 0.46  # of the square root of the picture's area (Sec. 3.3)
 MEAN_LEVER = 0.38  # mean distance of a square's pixels from its centre, over its side

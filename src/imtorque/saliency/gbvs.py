@@ -12,9 +12,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from imtorque._types import Image, Planes
+from imtorque.core.resizing import resize
+from imtorque.core.types import Image, Planes
 from imtorque.images import Picture, ValueRange
-from imtorque.resizing import resize
 from imtorque.saliency.features import dkl, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from imtorque._types import Image, Planes
+from imtorque.core.resizing import resize
+from imtorque.core.types import Image, Planes
 from imtorque.images import Picture, ValueRange
-from imtorque.resizing import resize
 from imtorque.saliency.features import ROUNDING, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 

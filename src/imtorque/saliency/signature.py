@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import Image, Planes
+from imtorque.core.resizing import resize
+from imtorque.core.types import Image, Planes
 from imtorque.images import Picture, ValueRange
-from imtorque.resizing import resize
+from imtorque.saliency.gaussians import widened, working_shape
 from imtorque.saliency.maps import Map
-from imtorque.saliency.splats import widened, working_shape
 
 LONGER_SIDE = 64  # pixels, to which pictures are shrunk
 ROUNDING = 1e-9  # of the plane's largest value, or of 1, up to which a coefficient has no sign

@@ -8,8 +8,8 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import FloatArray, IntArray, Planes
-from imtorque.resizing import shrunk
+from imtorque.core.resizing import shrunk
+from imtorque.core.types import FloatArray, IntArray, Planes
 from imtorque.segmentation.colour_models import BINS, Bins
 from imtorque.segmentation.graph_cut import Flow, no_flow
 from imtorque.segmentation.likeness import texture

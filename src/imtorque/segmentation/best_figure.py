@@ -10,9 +10,9 @@ from importlib import resources
 
 import numpy as np
 
-from imtorque._types import BoolArray, FloatArray
+from imtorque.core.resizing import shrunk
+from imtorque.core.types import BoolArray, FloatArray
 from imtorque.images import Picture
-from imtorque.resizing import shrunk
 from imtorque.segmentation.colour_cut import Hints, sharpened
 from imtorque.segmentation.figure_cuts import View, figure_cuts, view_picture
 from imtorque.segmentation.figure_measures import measure_cuts
@@ -52,7 +52,7 @@ def standardised(measures: FloatArray, means: FloatArray, scales: FloatArray) ->
 
 @cache
 def learned_weights(torque: bool) -> Weights:
-    """Return the weights that `imtorque.experiments.figure_weights` learned, with torque among the measures or not."""
+    """Return the weights learned by `imtorque_reproduce.figure_ground.weights`, with or without torque features."""
     text = resources.files("imtorque.segmentation").joinpath(WEIGHTS_FILE).read_text("utf-8")
     stored = json.loads(text)["torque" if torque else "no-torque"]
     names = tuple(stored.pop("names"))

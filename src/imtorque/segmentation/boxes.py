@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import os
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._atomic import write_text
-from imtorque._shown import with_first_rows
-from imtorque._types import FloatArray, Image, IntArray, Planes, as_one_array
+from imtorque.core.boxes import Boxes
+from imtorque.core.types import FloatArray, Image, IntArray, Planes
 from imtorque.images import Picture
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
@@ -33,53 +27,6 @@ AROUND = 4  # the ring around a box reaches as far as its sides over this
 CALM = 0.3  # of the picture's mean gradient, that is added to a ring's: a ring without any is no proof
 FIRST_COMPARED = 6_000  # boxes, best first, that are looked through for distinct ones: these nearly always do,
 MOST_COMPARED = 12_000  # and more are not looked at
-
-
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Boxes in pixels, best first: rows y0 to y1 - 1 and columns x0 to x1 - 1, with their scores.
-
-    Masks, slices and index arrays select: `boxes[:10]` is the ten best.
-    """
-
-    y0: IntArray
-    x0: IntArray
-    y1: IntArray
-    x1: IntArray
-    score: FloatArray
-
-    def __len__(self) -> int:
-        """Return how many boxes there are."""
-        return len(self.score)
-
-    def __getitem__(self, index: slice | ArrayLike) -> Boxes:
-        """Return the boxes that a mask, a slice or an index array selects."""
-        chosen = index if isinstance(index, slice) else np.atleast_1d(np.asarray(index))
-        return Boxes(self.y0[chosen], self.x0[chosen], self.y1[chosen], self.x1[chosen], self.score[chosen])
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the boxes as (n, 4), as `as_array` does."""
-        return as_one_array([self.y0, self.x0, self.y1, self.x1], dtype, copy).T
-
-    def as_array(self) -> NDArray[np.int64]:
-        """Return the boxes as (n, 4): y0, x0, y1, x1."""
-        return np.stack([self.y0, self.x0, self.y1, self.x1], axis=1)
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the boxes as CSV text, a row each, and write it to `path` where one is given."""
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(["y0", "x0", "y1", "x1", "score"])
-        for box, score in zip(self.as_array().tolist(), self.score, strict=True):
-            rows.writerow([*box, f"{score:.6g}"])
-        if path is not None:
-            write_text(path, text.getvalue())
-        return text.getvalue()
-
-    def __repr__(self) -> str:
-        """Say how many boxes there are, and show the first."""
-        columns = {"y0": self.y0, "x0": self.x0, "y1": self.y1, "x1": self.x1, "score": self.score}
-        return with_first_rows(f"Boxes({len(self)})", columns)
 
 
 def best_boxes(

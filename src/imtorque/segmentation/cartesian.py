@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import BoolArray, FloatArray
+from imtorque.core.types import BoolArray, FloatArray
 from imtorque.segmentation.graph_cut import grid_max_flow
 
 BESIDE = 2  # pixels from a side of the image: nearer to it, a fixation's object may reach beyond that side

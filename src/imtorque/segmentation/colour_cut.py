@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray
+from imtorque.core.types import BoolArray
 from imtorque.segmentation.appearance import WORDS, Level, Reals, word_counts, word_odds
 from imtorque.segmentation.fixated_boxes import Box, bounding_box
 

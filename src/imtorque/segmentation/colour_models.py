@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Extrema, FloatArray, Planes
+from imtorque.core.types import Extrema, FloatArray, Planes
 
 Bins = NDArray[np.int64]
 

@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from imtorque._types import Edges, FloatArray, Image
-from imtorque.boundaries import boundary_strength
-from imtorque.contribution import contribution_map, dense_contribution
+from imtorque.boundaries.strength import boundary_strength
+from imtorque.core.contribution import contribution_map, dense_contribution
+from imtorque.core.extrema import find_extrema
+from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, detect_edges
 from imtorque.edges.canny import Force
-from imtorque.extrema import find_extrema
 from imtorque.images import Picture, ValueRange
 
 TYPICAL = 0.99  # quantile of a cue over its edge pixels that becomes 1

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import FloatArray, Image, Planes
-from imtorque.boundaries import strengthened
+from imtorque.boundaries.strength import strengthened
+from imtorque.core.resizing import shrunk
+from imtorque.core.types import FloatArray, Image, Planes
 from imtorque.edges import RECIPES
 from imtorque.images import Picture, lab
-from imtorque.resizing import shrunk
 
 Label = TypeVar("Label", bound=np.integer[Any])
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._arrays import whole_array
+from imtorque.io.arrays import whole_array
 from imtorque.segmentation.expansion_start import allowed_start
 from imtorque.segmentation.links import LARGEST, GridLinks, check_links, check_size
 

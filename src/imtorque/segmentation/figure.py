@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
-from imtorque._arrays import whole_array
-from imtorque._types import BoolArray, Float32Array, FloatArray, Image
+from imtorque.core.torque import torque_spectrum
+from imtorque.core.types import BoolArray, Float32Array, FloatArray, Image
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.images import Picture, ValueRange
+from imtorque.io.arrays import whole_array
 from imtorque.segmentation.best_figure import best_cuts
 from imtorque.segmentation.cartesian import cut_cartesian
 from imtorque.segmentation.cues import Cue, edge_cue
@@ -22,7 +23,6 @@ from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, working_shape
 from imtorque.segmentation.fixated_boxes import Box
 from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
 from imtorque.segmentation.working_size import enlarge, moved, working_picture
-from imtorque.torque import torque_spectrum
 
 Point = tuple[float, float]
 Cuts = tuple[list[BoolArray], FloatArray]  # and the edges, of the same shape

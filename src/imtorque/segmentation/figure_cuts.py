@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from imtorque import _native
-from imtorque._types import BoolArray, FloatArray, Planes
+from imtorque.core.resizing import fitted, shrunk
+from imtorque.core.types import BoolArray, FloatArray, Planes
 from imtorque.edges import SQRT2
 from imtorque.images import Picture, lab
-from imtorque.resizing import fitted, shrunk
 from imtorque.segmentation.appearance import Level, appearance
 from imtorque.segmentation.colour_cut import Hints, colour_cut
 from imtorque.segmentation.cues import edge_cue

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, FloatArray
+from imtorque.core.types import BoolArray, FloatArray
 from imtorque.segmentation.appearance import WORDS
 from imtorque.segmentation.boxes import STRIP
 from imtorque.segmentation.figure_cuts import View

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, FloatArray, Planes
+from imtorque.core.types import BoolArray, FloatArray, Planes
 from imtorque.segmentation.boxes import ASPECTS, SMALLEST, STRIP
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right

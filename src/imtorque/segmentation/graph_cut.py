@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, FloatArray
+from imtorque.core.types import BoolArray, FloatArray
 from imtorque.segmentation.links import check_links, check_plane
 
 Flow = NDArray[np.int64]  # as the kernels keep it

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import FloatArray
+from imtorque.core.types import FloatArray
 from imtorque.segmentation.colour_models import BINS, colour_bins, smoothed
 from imtorque.segmentation.evidence import Evidence
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all
@@ -18,7 +18,7 @@ STRENGTH_FLOOR = 0.05
 # How unlike two neighbouring regions are, per: log(strength of the edges between them + 0.05), chi-squared distance of
 # their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border over
 # the root of the smaller area). Chosen for the best covering of Berkeley's training images, as is the threshold, by
-# imtorque.experiments.region_weights.
+# imtorque_reproduce.regions.weights.
 COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
 THRESHOLD = -0.56
 # Where a number of regions is asked for: per log of the smaller area, so that no region is spent on specks.

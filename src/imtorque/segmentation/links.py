@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque._arrays import whole_array
+from imtorque.io.arrays import whole_array
 
 Capacities = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from imtorque._types import BoolArray
+from imtorque.core.resizing import shrunk
+from imtorque.core.types import BoolArray
 from imtorque.images import Picture
-from imtorque.resizing import shrunk
 from imtorque.saliency import scan_path
 from imtorque.saliency.from_torque import saliency_of_size
 from imtorque.segmentation.boxes import best_boxes, candidate_boxes

@@ -15,7 +15,7 @@ from importlib import resources
 
 import numpy as np
 
-from imtorque._types import BoolArray, FloatArray
+from imtorque.core.types import BoolArray, FloatArray
 from imtorque.images import Picture
 from imtorque.segmentation.best_figure import at_working_size, standardised
 from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, View, working_shape
@@ -70,7 +70,7 @@ class Ranked:
 
 @cache
 def learned_rule(torque: bool, which: str = RULES[0]) -> Rule:
-    """Return one of the rules that `imtorque.experiments.object_weights` learned, with torque or without."""
+    """Return one of the rules that `imtorque_reproduce.objects.weights` learned, with torque or without."""
     text = resources.files("imtorque.segmentation").joinpath(WEIGHTS_FILE).read_text("utf-8")
     stored = json.loads(text)["torque" if torque else "no-torque"][which]
     names, bias = tuple(stored.pop("names")), float(stored.pop("bias"))

@@ -9,15 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._renamed import renamed_argument
-from imtorque._types import BoolArray, Image
+from imtorque.core.boxes import Boxes
+from imtorque.core.types import BoolArray, Image
 from imtorque.images import Picture, ValueRange
-from imtorque.segmentation.boxes import SCORES, SMALLEST, Boxes, best_boxes, candidate_boxes, smooth_lab
+from imtorque.segmentation.boxes import SCORES, SMALLEST, best_boxes, candidate_boxes, smooth_lab
 from imtorque.segmentation.object_choice import best_objects
 from imtorque.segmentation.working_size import enlarge
 
 
-@renamed_argument("overlap", "iou")
 def propose_objects(
     image: Image | Picture,
     count: int = 100,

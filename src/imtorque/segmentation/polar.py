@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque._types import BoolArray, Float32Array, FloatArray, IntArray
+from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.segmentation.graph_cut import Flow, cut_grid, cut_grid_from
 
 FAINT = 5 / 255  # edges up to this are none

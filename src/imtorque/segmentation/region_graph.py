@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import FloatArray, IntArray
+from imtorque.core.types import FloatArray, IntArray
 
 Labels = NDArray[np.int64]
 # From the summed features of two regions and the summed strength and length of their border to how unlike they are.

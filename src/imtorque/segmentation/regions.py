@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque._types import Extrema, Image
+from imtorque.core.extrema import find_extrema, suppress_overlaps
+from imtorque.core.types import Extrema, Image
 from imtorque.edges import OrientedMap, boundary_map, detect_edges, ultrametric_contours
-from imtorque.extrema import find_extrema, suppress_overlaps
 from imtorque.images import Picture, ValueRange
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque._types import BoolArray
+from imtorque.core.resizing import fitted
+from imtorque.core.types import BoolArray
 from imtorque.images import Picture
-from imtorque.resizing import fitted
 
 LONG_SIDE = 360  # pixels at most
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from imtorque._types import IntArray, Sizes, check_sizes
-from imtorque.torque import default_sizes
+from imtorque.core.torque import default_sizes
+from imtorque.core.types import IntArray, Sizes, check_sizes
 
 FORCE_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 PICTURE_TYPES = (torch.uint8, *FORCE_TYPES)

@@ -57,7 +57,7 @@ def _boxes(sides: tuple[int, ...], alpha: float, height: int, width: int) -> Box
 
 
 def check_range(boxes: Boxes, alpha: float, largest: float, steps: float, height: int, width: int) -> None:
-    """Refuse an exponent with which torque might not fit a float32, as `imtorque.torque` does."""
+    """Refuse an exponent with which torque might not fit a float32, as `imtorque.core.torque` does."""
     most, least_area = _extremes(boxes, height, width)
     if not max(most * largest, 1 / (4 * least_area * steps)) <= LARGEST_TORQUE:
         raise ValueError(f"alpha must keep the torque of these sizes below {LARGEST_TORQUE:g}, got alpha {alpha}")

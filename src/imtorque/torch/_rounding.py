@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from imtorque._survey import PELL_STEPS, Survey, _unit
+from imtorque.core.quantisation import PELL_STEPS, Survey, _unit
 from imtorque.torch import _cuda_survey, _launch
 
 LARGEST_FORCE = 1e30  # keeps every torque inside a float32

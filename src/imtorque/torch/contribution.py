@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imtorque._types import Sizes
-from imtorque.edges.recipes import BOUNDARY_SIZES
+from imtorque.core.contribution import BOUNDARY_SIZES
+from imtorque.core.types import Sizes
 from imtorque.torch import _ops, _tables, _torque
 from imtorque.torch._checks import check_forces, squares_only
 from imtorque.torch.torque import lengths, torque_coherence

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from imtorque._types import Patch, Sign, Sizes
+from imtorque.core.types import Patch, Sign, Sizes
 from imtorque.torch import _ops
 from imtorque.torch._checks import check_alpha, check_forces, check_patch, default_sides, flat_sides
 from imtorque.torch._launch import on_device

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from imtorque._types import Sizes
-from imtorque.edges.recipes import BOUNDARY_SIZES
+from imtorque.core.contribution import BOUNDARY_SIZES
+from imtorque.core.types import Sizes
 from imtorque.torch._checks import check_alpha, flat_sides, squares_only
 from imtorque.torch.contribution import size_contribution
 from imtorque.torch.torque import torque_volume, value_and_scale_maps

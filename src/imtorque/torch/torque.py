@@ -7,7 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from imtorque._types import Patch, Sizes
+from imtorque.core.types import Patch, Sizes
 from imtorque.images import ValueRange
 from imtorque.torch import _coherence, _gradient, _ops, _pictures, _tables, _torque
 from imtorque.torch._checks import (

@@ -6,7 +6,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from imtorque._types import Sign, Sizes
+from imtorque.core.types import Sign, Sizes
 from imtorque.edges.canny import SQRT2
 from imtorque.volumes.extrema import VolumeExtrema, find_extrema, suppress_overlaps
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, detect_surfaces

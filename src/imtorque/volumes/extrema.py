@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
-from imtorque._arrays import whole_array
-from imtorque._shown import with_first_rows
-from imtorque._types import FloatArray, IntArray, Sign, Sizes, check_sizes
+from imtorque.core.repr import with_first_rows
+from imtorque.core.types import FloatArray, IntArray, Sign, Sizes, check_sizes
+from imtorque.io.arrays import whole_array
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces
 from imtorque.volumes.torque import box_sides, default_sizes, field_boxes, halves_of, is_wide, rounded_greys
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._arrays import whole_array
-from imtorque._types import LARGEST_FORCE, BoolArray, Float32Array
+from imtorque.core.types import LARGEST_FORCE, BoolArray, Float32Array
 from imtorque.edges.canny import SQRT2, check_sigma
+from imtorque.io.arrays import whole_array
 
 Spacing = tuple[float, float, float]
 SPARSE_STEPS, DENSE_STEPS = 12, 21  # exponents: steps per largest vector, where few voxels hold one and where many do

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque._types import Float32Array, FloatArray, IntArray, Sizes, check_sizes
+from imtorque.core.types import Float32Array, FloatArray, IntArray, Sizes, check_sizes
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces, check_volume, relative_spacing
 
 BLOCK = 8  # voxels along each side of the blocks by which sums are bounded

@@ -1,0 +1,113 @@
+"""Cars' outlines from every base of the paper's table: its edges, without and with torque (Sec. 4.2).
+
+Canny's edges are weighed in `car_side`. Here are the rows that all bases share, and those of pb, gPb and Sketch Tokens:
+as likely as the detector says, edge vectors by the detector's own orientation, forces in proportion to the strength.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from imtorque.boundaries.strength import strengthen_edges
+from imtorque.core.contribution import dense_contribution
+from imtorque.core.extrema import find_extrema
+from imtorque.core.types import FloatArray, Image
+from imtorque.edges import RECIPES, boundary_map
+from imtorque.images import Picture
+from imtorque.paper import normalised_contribution
+from imtorque_reproduce.boundary.cues import centre_prior
+from imtorque_reproduce.boundary.plots import curves_picture, lines_picture
+from imtorque_reproduce.boundary.rows import AllScores, summary_of
+from imtorque_reproduce.boundary.rules import STRONG, TOKENS
+
+CAR_SIZES = (97, 121, 151, 181)
+FULL_CONTRIBUTION = 0.1  # of such large patches; about the 99 % quantile over edge pixels
+ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, 5000)  # of the paper's figure
+PAPER_ALPHA, PAPER_COUNT = 0.5, 5000
+EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)
+GRID = "grid:"  # begins the names of maps of the paper's figure
+BLENDED = STRONG  # those of the paper's figure, beside Canny
+PAPER = {"pb": 0.21, "pb+torque": 0.24, "gpb": 0.20, "gpb+torque": 0.21, TOKENS: 0.24, f"{TOKENS}+torque": 0.25}
+
+
+def rows_of_base(name: str, strength: FloatArray, dense: FloatArray, votes: FloatArray) -> dict[str, FloatArray]:
+    """Return the boundary map of every row of a base.
+
+    Parameters
+    ----------
+    name
+        Of the base.
+    strength
+        Of its edges.
+    dense
+        Their dense contribution to patches of `CAR_SIZES`.
+    votes
+        Their contribution to the strongest extrema, in [0, 1]: the paper's d_tau.
+    """
+    torque = strength * np.clip(dense / FULL_CONTRIBUTION, 0, 1)
+    centre = centre_prior((strength.shape[0], strength.shape[1]))
+    return {
+        name: strength,
+        f"{name}+torque": torque,
+        f"{name}+torque-paper": strengthen_edges(strength, votes, method="blend", share=PAPER_ALPHA),
+        f"control:{name}+centre": strength * centre,
+        f"control:{name}+centre+torque": torque * centre,
+    }
+
+
+def learned_maps(image: Image, name: str) -> dict[str, FloatArray]:
+    """Return the boundary maps of a learned detector's rows, and those of the paper's figure where it is in that."""
+    picture = Picture(image)
+    edges = boundary_map(picture, name).edges(picture, RECIPES[name].low)
+    strength = np.minimum(edges.strength, 1).astype(np.float64)
+    extrema = find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_COUNT)
+    votes = {count: normalised_contribution(edges, extrema[:count]) for count in COUNTS}
+    rows = rows_of_base(name, strength, dense_contribution(edges, CAR_SIZES), votes[PAPER_COUNT])
+    if name not in BLENDED:
+        return rows
+    return rows | {
+        grid_name(name, alpha, count): strengthen_edges(strength, votes[count], method="blend", share=alpha)
+        for count in COUNTS
+        for alpha in ALPHAS
+    }
+
+
+def grid_name(base: str, alpha: float, count: int) -> str:
+    """Return what the map of a weight and a number of extrema is called."""
+    return f"{GRID}{base}+torque-{alpha}-{count}"
+
+
+def grid_of(scores: AllScores, base: str) -> list[dict[str, Any]]:
+    """Return the paper's figure for one base: the largest F of each weight and number of extrema."""
+    alone = {"alpha": 0.0, "extrema": 0, "f": summary_of(scores, base).ods.f}
+    return [alone] + [
+        {"alpha": alpha, "extrema": count, "f": summary_of(scores, grid_name(base, alpha, count)).ods.f}
+        for count in COUNTS
+        for alpha in ALPHAS
+    ]
+
+
+def blend_picture(grid: list[dict[str, Any]]) -> bytes:
+    """Draw the paper's figure for one base."""
+    curves = {
+        f"{count} extrema": ([0.0, *ALPHAS], [grid[0]["f"], *(row["f"] for row in grid if row["extrema"] == count)])
+        for count in COUNTS
+    }
+    return lines_picture(curves, "weight of the contribution", "largest F")
+
+
+def base_pictures(
+    scores: AllScores, grids: Mapping[str, list[dict[str, Any]]], bases: Iterable[str]
+) -> dict[str, bytes]:
+    """Draw the paper's figure for its bases, and precision and recall of every base without and with torque."""
+    names = {base: (base, f"{base}+torque", f"{base}+torque-paper", f"control:{base}+centre") for base in bases}
+    return {
+        **{f"blend-{base}.png": blend_picture(grid) for base, grid in grids.items()},
+        **{
+            f"precision_recall-{base}.png": curves_picture({row: summary_of(scores, row) for row in rows})
+            for base, rows in names.items()
+        },
+    }

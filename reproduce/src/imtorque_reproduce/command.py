@@ -1,0 +1,94 @@
+"""The verb `imtorque reproduce NAME`: run one of the paper's experiments on data that is already here."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imtorque.cli.parsing import parse_settings
+from imtorque.cli.running import Json, one_line_errors
+from imtorque.core.threads import available_cores
+from imtorque_reproduce import DRAWN, EXPERIMENTS
+from imtorque_reproduce.report import Report, Request, tables, write_report
+
+CORES = available_cores()
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(EXPERIMENTS)}.", show_default=False)]
+Data = Annotated[Path | None, typer.Option(envvar="IMTORQUE_DATA", metavar="DIR", help="Folder of data sets.")]
+Pictures = Annotated[
+    Path | None, typer.Option("--images", metavar="DIR", help="Report on these pictures instead (figure-ground).")
+]
+Masks = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Their masks, PNG of the same names: 0 ground, 255 figure.")
+]
+Split = Annotated[str | None, typer.Option(metavar="NAME", help="Part of the data to report on.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for results.json, table.md, pictures.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Images worked on at a time.")]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N images, for a quick look.")]
+Matching = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Match boundaries of all rows by min_cost or cardinality.")
+]
+Train = Annotated[
+    str | None, typer.Option(metavar="N,N,...", help="recognition: training images per class, such as 5,15,30.")
+]
+Splits = Annotated[int | None, typer.Option(min=1, metavar="N", help="recognition: random splits to average over.")]
+Categories = Annotated[int | None, typer.Option(min=2, metavar="N", help="recognition: only the first N classes.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A further setting of the experiment.")
+]
+
+
+def reproduce(
+    name: Name,
+    data: Data = None,
+    images: Pictures = None,
+    masks: Masks = None,
+    split: Split = None,
+    out: Out = Path("imtorque-results"),
+    jobs: Jobs = CORES,
+    limit: Limit = None,
+    matching: Matching = None,
+    train: Train = None,
+    splits: Splits = None,
+    categories: Categories = None,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Repeat an experiment of the paper: results.json, a table and pictures.
+
+    Example: [bold]imtorque reproduce boundary --data DIR --split val --out results/boundary[/bold]
+    """
+    with one_line_errors():
+        options = parse_settings(settings or [])
+        given: dict[str, object] = {"matching": matching, "images": images, "masks": masks}
+        given |= {"train": train, "splits": splits, "categories": categories}
+        options |= {option: str(value) for option, value in given.items() if value is not None}
+        request = Request(name, _data_folder(name, data, images), split, jobs, limit, options)
+        content = write_report(_run(request), request, out)
+    typer.echo(json.dumps(content, indent=1) if as_json else tables(content))
+
+
+def _data_folder(name: str, data: Path | None, images: Path | None) -> Path:
+    found = data or images or (Path() if name in DRAWN else None)
+    if found is None:
+        raise ValueError("--data must name a folder of data sets, or IMTORQUE_DATA, got neither")
+    return found
+
+
+def _run(request: Request) -> Report:
+    if request.experiment not in EXPERIMENTS:
+        raise ValueError(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {request.experiment}")
+    if not request.data.is_dir():
+        raise ValueError(f"--data must name a folder of data sets, got {request.data}")
+    try:
+        report: Report = import_module(EXPERIMENTS[request.experiment]).run(request)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("imtorque"):
+            raise
+        needed = f"reproduce {request.experiment} needs the extra [experiments]: pip install 'imtorque[experiments]'"
+        raise ValueError(f"{needed}; {error.name} is missing") from error
+    return report

@@ -1,0 +1,153 @@
+"""How finding bears changed pictures, and how much it must be taught."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.datasets.counting import CountingImage, CountingSet
+from imtorque.detection import ObjectFinder
+from imtorque.jobs.processes import each
+from imtorque_reproduce.counting.methods import Method, found_by, learn
+from imtorque_reproduce.counting.scores import PictureScores, score_picture, summary
+
+MOST_PICTURES = 12  # of a set's test pictures, the first by name
+PICTURES = (1, 2, 4, 8, 16)
+CLICKS = (3, 10, 30)
+ROBUST = ("learned", "learned-torque", "torque-sizes", "control:learned-threshold", "control:threshold-watershed",
+          "control:blob-log", "control:radial-symmetry")  # fmt: skip
+Pixels = NDArray[np.float64]
+
+
+def _ramp(pixels: Pixels) -> Pixels:
+    """Add light from left to right, half of the full range."""
+    ramp = np.linspace(0, 0.5, pixels.shape[1])[None, :, None]
+    return 0.5 * pixels + ramp
+
+
+def _contrast(pixels: Pixels) -> Pixels:
+    """Shrink all values to 0.4 of their distance from one half."""
+    return 0.5 + 0.4 * (pixels - 0.5)
+
+
+def _noise(pixels: Pixels) -> Pixels:
+    """Add Gaussian noise of 0.08."""
+    return pixels + np.random.default_rng(0).normal(0, 0.08, pixels.shape)
+
+
+def _texture(pixels: Pixels) -> Pixels:
+    """Add smooth random texture of 0.08, of about 6 pixels."""
+    from scipy import ndimage
+
+    waves = ndimage.gaussian_filter(np.random.default_rng(0).normal(0, 1, pixels.shape[:2]), 2)
+    return np.asarray(pixels + 0.08 * (waves / waves.std())[:, :, None])
+
+
+def _blur(pixels: Pixels) -> Pixels:
+    """Smooth by two pixels."""
+    from scipy import ndimage
+
+    return np.asarray(ndimage.gaussian_filter(pixels, (2, 2, 0)))
+
+
+CHANGES: Mapping[str, Callable[[Pixels], Pixels]] = {
+    "ramp": _ramp,
+    "contrast": _contrast,
+    "noise": _noise,
+    "texture": _texture,
+    "blur": _blur,
+}
+
+
+def changed(picture: NDArray[np.uint8], change: str) -> NDArray[np.uint8]:
+    """Return a picture after one of `CHANGES`, as bytes again."""
+    pixels = picture[:, :, None] if picture.ndim == 2 else picture
+    values = CHANGES[change](pixels / 255)
+    return np.asarray((values.clip(0, 1) * 255).round().astype(np.uint8).reshape(picture.shape))
+
+
+def robustness_rows(
+    part: CountingSet,
+    methods: Mapping[str, Method],
+    test: Sequence[CountingImage],
+    plain: Mapping[str, Sequence[PictureScores]],
+    jobs: int,
+) -> list[dict[str, Any]]:
+    """Return rows METHOD:CHANGE@SET, over the first test pictures; METHOD:plain are the same pictures as they are.
+
+    Parameters
+    ----------
+    part
+        The set.
+    methods
+        Tuned on its training pictures, by name.
+    test, plain
+        Its test pictures, and what each method scored on them as they are.
+    jobs
+        Pictures worked on at a time.
+    """
+    rows = []
+    known: dict[tuple[int, str], dict[str, float]] = {}  # methods that are one are asked once
+    for name in ROBUST:
+        rows.append({"method": f"{name}:plain@{part.name}", **_summary(plain[name][:MOST_PICTURES])})
+        for change in CHANGES:
+            key = id(methods[name]), change
+            if key not in known:
+                task = partial(_score_changed, method=methods[name], change=change)
+                known[key] = _summary(list(each(task, test[:MOST_PICTURES], jobs, f"{name}:{change}@{part.name}")))
+            rows.append({"method": f"{name}:{change}@{part.name}", **known[key]})
+    return rows
+
+
+def _summary(scores: Sequence[PictureScores]) -> dict[str, float]:
+    """Return the numbers of a row but those by mask."""
+    return {name: value for name, value in summary(scores).items() if name != "mask_ap"}
+
+
+def _score_changed(truth: CountingImage, method: Method, change: str) -> PictureScores:
+    picture = truth.image()
+    picture = picture if change == "plain" else changed(picture, change)
+    return score_picture(found_by(method, picture), truth, masks=False)
+
+
+def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage], jobs: int) -> list[dict[str, Any]]:
+    """Return rows learned:N-pictures@SET and learned:N-clicks@SET, where `learned` knows all training pictures.
+
+    Further training pictures are the next by the SHA-256 of their names; no row of the curves is scored on them.
+    """
+    by_hash = sorted(part.test, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())
+    more = by_hash[: max(PICTURES) - len(part.training)] if len(by_hash) > max(PICTURES) else []
+    pictures = [*part.training, *more]
+    left = [p for p in test if p not in more][:MOST_PICTURES]
+    if not left:
+        return []
+    known = len(part.training)
+    lessons: dict[str, Callable[[], ObjectFinder]] = {
+        f"{n}-pictures": partial(learn, pictures[:n]) for n in PICTURES if n <= len(pictures) and n != known
+    }
+    lessons |= {f"{n}-clicks": partial(taught_by_clicks, part.training, n) for n in CLICKS}
+    called = each(_call, list(lessons.values()), jobs, f"learning curves@{part.name}", "finders")
+    taught: dict[str, Method] = dict(zip(lessons, called, strict=True))
+    rows = []
+    for name in (*(f"{n}-pictures" for n in PICTURES if n <= len(pictures)), *(f"{n}-clicks" for n in CLICKS)):
+        task = partial(_score_changed, method=taught.get(name, learned), change="plain")
+        scores = list(each(task, left, jobs, f"learned:{name}@{part.name}"))
+        rows.append({"method": f"learned:{name}@{part.name}", **summary(scores)})
+    return rows
+
+
+def _call(lesson: Callable[[], ObjectFinder]) -> ObjectFinder:
+    return lesson()
+
+
+def taught_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:
+    """Return a finder taught by clicks on random objects of one picture: the first with as many, or the fullest."""
+    enough = [p for p in training if len(p.points) >= count] or [max(training, key=lambda p: len(p.points))]
+    picture = enough[0]
+    chosen = np.random.default_rng(0).permutation(len(picture.points))[:count]
+    return ObjectFinder().fit([picture.image()], [picture.points[chosen]], complete=False)

@@ -1,0 +1,74 @@
+"""The methods of the counting experiment, tuned on training pictures and asked for one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.datasets.counting import CountingImage
+from imtorque.detection import ObjectFinder, find_blobs
+from imtorque.jobs.processes import each
+from imtorque_reproduce.counting.controls import CONTROLS, Range, Setting, detect, marked_sizes, objects_of
+from imtorque_reproduce.counting.scores import Detections, goal, score_picture
+
+LEARNED: Mapping[str, list[tuple[str, ...]] | None] = {
+    "learned": None,
+    "learned-torque": [("torque",)],
+    "control:learned-threshold": [("threshold",)],
+    "control:learned-log": [("log-disc",)],
+    "control:learned-radial": [("radial-disc",)],
+    "learned-log-outlines": [("log",)],
+    "learned-radial-outlines": [("radial",)],
+}
+TORQUE = ("torque-default", "torque-sizes")
+Method = ObjectFinder | tuple[str, Range, Setting]
+
+
+def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Method]:
+    """Return every method with its settings chosen on the training pictures."""
+    sizes = marked_sizes(list(training))
+    methods: dict[str, Method] = {name: (name, sizes, ()) for name in TORQUE}
+    taught = each(partial(_taught, training=training), list(LEARNED.values()), jobs, "learning", "finders")
+    methods |= zip(LEARNED, _shared(list(taught)), strict=True)
+    for name, (_, settings) in CONTROLS.items():
+        trials: list[Method] = [(name, sizes, setting) for setting in settings]
+        found = each(partial(_goal, training=training), trials, jobs, f"tuning {name}", "settings")
+        methods[name] = trials[int(np.argmax(list(found)))]
+    return methods
+
+
+def _taught(kinds: Sequence[tuple[str, ...]] | None, training: Sequence[CountingImage]) -> ObjectFinder:
+    return learn(training, kinds)
+
+
+def _shared(finders: list[ObjectFinder]) -> list[ObjectFinder]:
+    """Return the finders, those that chose the kinds another was given replaced by it: they learned the same."""
+    of_kinds = {finder.setting_.kinds: finder for finder in finders}
+    return [of_kinds[finder.setting_.kinds] for finder in finders]
+
+
+def learn(training: Sequence[CountingImage], kinds: Sequence[tuple[str, ...]] | None = None) -> ObjectFinder:
+    """Return a finder that learned from these pictures."""
+    pictures = [picture.image() for picture in training]
+    return ObjectFinder(kinds).fit(pictures, [objects_of(p) for p in training], [p.ignored for p in training])
+
+
+def found_by(method: Method, picture: NDArray[Any]) -> Detections:
+    """Return what a method finds in a picture."""
+    if isinstance(method, ObjectFinder):
+        blobs = method.predict(picture)
+    else:
+        name, sizes, setting = method
+        if name not in TORQUE:
+            return detect(name, picture, sizes, setting)
+        blobs = find_blobs(picture) if name == "torque-default" else find_blobs(picture, sizes=sizes)
+    boxes = np.stack([blobs.top, blobs.left, blobs.bottom, blobs.right], axis=1).astype(float)
+    return Detections(np.stack([blobs.y, blobs.x], axis=1), boxes, blobs.labels)
+
+
+def _goal(method: Method, training: Sequence[CountingImage]) -> float:
+    return goal([score_picture(found_by(method, p.image()), p, masks=False) for p in training])

@@ -1,0 +1,61 @@
+"""Pictures of the counting experiment: F1 over what was marked, and in changed pictures."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from imtorque_reproduce.counting.curves import CHANGES, CLICKS, PICTURES, ROBUST
+
+STYLES = ("-o", "--s", "-D", ":^", "-.v", "--x", ":+")  # of the methods, so that no colour need be told
+Row = Mapping[str, Any]
+
+
+def curve_pictures(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return the learning curves and the changed pictures' scores, drawn from the rows of the table."""
+    scores = {str(row["method"]): float(row["f1"]) for row in rows}
+    sets = list(dict.fromkeys(name.partition("@")[2] for name in scores))
+    return {"learning.png": _learning(scores, sets), "robustness.png": _robustness(scores, sets)}
+
+
+def _learning(scores: Mapping[str, float], sets: Sequence[str]) -> bytes:
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, unit, counts in zip(panels, ("pictures", "clicks"), (PICTURES, CLICKS), strict=True):
+        for name, style in zip(sets, STYLES, strict=False):
+            known = [n for n in counts if f"learned:{n}-{unit}@{name}" in scores]
+            axes.plot(known, [scores[f"learned:{n}-{unit}@{name}"] for n in known], style, label=name, markersize=4)
+        axes.set_xscale("log")
+        axes.set_xticks(counts, [str(n) for n in counts])
+        axes.minorticks_off()
+        axes.set_xlabel(f"{unit} marked")
+        axes.grid(color="0.9")
+    panels[0].set_ylabel("F1 by centre")
+    panels[1].legend(frameon=False, loc="lower right")
+    return _png(figure)
+
+
+def _robustness(scores: Mapping[str, float], sets: Sequence[str]) -> bytes:
+    changes = ("plain", *CHANGES)
+    figure = Figure(figsize=(3 * len(sets) + 2.4, 3.6), layout="constrained")
+    panels = figure.subplots(1, len(sets), sharey=True, squeeze=False)[0]
+    for axes, name in zip(panels, sets, strict=True):
+        for method, style in zip(ROBUST, STYLES, strict=True):
+            values = [scores[f"{method}:{change}@{name}"] for change in changes]
+            axes.plot(range(len(changes)), values, style, label=re.sub("^control:", "", method), markersize=4)
+        axes.set_xticks(range(len(changes)), changes, rotation=45)
+        axes.set_title(name, fontsize="medium")
+        axes.grid(color="0.9")
+    panels[0].set_ylabel("F1 by centre")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    return _png(figure)
+
+
+def _png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100)
+    return buffer.getvalue()

@@ -1,0 +1,81 @@
+"""Write the table of the counting experiment into a page of the docs, from the results alone.
+
+    python -m imtorque_reproduce.counting.table docs/results/counting/results.json docs/counting.md
+
+It stands between two markers; the pictures drawn beside the results are shown below it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imtorque.io.atomic import write_text
+
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+SETS = {
+    "blood_cells": "blood cells",
+    "nuclei-fluorescence": "nuclei, fluorescence",
+    "marrow": "marrow",
+    "nuclei-grey": "nuclei, grey",
+    "nuclei-stained": "nuclei, stained",
+}
+METHODS = {
+    "learned": "**learned**, best kinds of candidates",
+    "learned-torque": "learned, torque alone",
+    "control:learned-threshold": "learned, regions of thresholds",
+    "control:learned-radial": "learned, radial symmetry",
+    "control:learned-log": "learned, Laplacian",
+    "torque-sizes": "**find_blobs**, sizes known",
+    "torque-default": "find_blobs, nothing known",
+    "control:threshold-watershed": "threshold + watershed",
+    "control:radial-symmetry": "radial symmetry",
+    "control:blob-log": "blob_log",
+    "control:simple-blob": "SimpleBlobDetector",
+    "control:hough": "Hough circles",
+}
+PICTURES = {"learning.png": "F1 over what was marked", "robustness.png": "F1 in changed pictures"}
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table: F1 by centre and by box, and the mean error of the count as a share of the mean count."""
+    scores = {str(row["method"]): row for row in rows}
+    sets = [name for name in SETS if f"learned@{name}" in scores]
+    lines = [
+        "| F1 by centre / by box, count error | " + " | ".join(SETS[name] for name in sets) + " |",
+        "|---" * (len(sets) + 1) + "|",
+    ]
+    for method, title in METHODS.items():
+        lines.append(f"| {title} | " + " | ".join(_cell(scores[f"{method}@{name}"]) for name in sets) + " |")
+    return "\n".join(lines)
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    by_box = f" / {row['f1_iou']:.3f}" if "f1_iou" in row else ""
+    return f"{row['f1']:.3f}{by_box}, {100 * row['mae'] / row['count']:.0f} %"
+
+
+def filled(page: str, text: str) -> str:
+    """Return a page with this text between its markers."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        raise ValueError(f"the page must have {BEGIN} and {END} once each")
+    return f"{page[: page.index(BEGIN) + len(BEGIN)]}\n{text}\n{page[page.index(END) :]}"
+
+
+def main(
+    results: Annotated[Path, typer.Argument(help="results.json of the experiment.")],
+    page: Annotated[Path, typer.Argument(help="Page to write the table into.")],
+) -> None:
+    """Write the table and the pictures beside the results into the page."""
+    text = table(json.loads(results.read_text("utf-8"))["rows"])
+    folder = results.parent.relative_to(page.parent).as_posix()
+    shown = [f"![{title}]({folder}/{name})" for name, title in PICTURES.items() if (results.parent / name).exists()]
+    write_text(page, filled(page.read_text("utf-8"), "\n\n".join([text, *shown])))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,122 @@
+"""Every way of cutting out a fixated object that the tables compare, by name and setting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.core.types import BoolArray, FloatArray
+from imtorque.images import Picture, grey_image
+from imtorque.segmentation.best_figure import best_cuts
+from imtorque.segmentation.cues import edge_cue
+from imtorque.segmentation.figure import segment_figure
+from imtorque.segmentation.figure_cuts import working_shape
+from imtorque.segmentation.fixated_boxes import Box, centred_box, fixated_box
+from imtorque.segmentation.working_size import enlarge, moved
+from imtorque_reproduce.figure_ground import controls
+from imtorque_reproduce.figure_ground.bases import base_cue
+from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, read_scene
+from imtorque_reproduce.figure_ground.choice import best_cut
+from imtorque_reproduce.figure_ground.readings import reading_cue
+
+COSTS = {"5/20": (5.0, 20.0), "20/50": (20.0, 50.0)}  # eta and k: as published first, and as its authors' code has it
+FIXATED = ("0.25", "0.35", "0.47", "0.7", "0.85")  # boxes around the fixation, of the square root of the area
+Way = tuple[str, str]  # what is done, and with which setting
+
+
+class Cutter:
+    """One scene, and all ways of cutting its object out; edge maps are made once."""
+
+    def __init__(self, scene: Scene) -> None:
+        """Take a scene."""
+        self.scene = scene
+        self.shape = (scene.image.shape[0], scene.image.shape[1])
+        self._cues: dict[str, FloatArray] = {}
+        self._cuts: dict[Way, BoolArray] = {}
+
+    def cut(self, way: Way) -> BoolArray:
+        """Return the figure that one way finds."""
+        if way not in self._cuts:
+            self._cuts[way] = self._cut(way)
+        return self._cuts[way]
+
+    def _cut(self, way: Way) -> BoolArray:
+        kind, setting = way
+        name, _, extra = kind.partition(":")
+        if name in ("cue", "reading", "base"):
+            eta, k = COSTS[setting]
+            return self._polar(extra if name == "cue" else kind, eta=eta, k=k)
+        if name == "prior":  # the published costs, for which the prior was set
+            size = "torque" if setting == "torque" else float(setting) * math.sqrt(self.shape[0] * self.shape[1])
+            return self._polar(extra, eta=5.0, k=20.0, size=size)
+        if name == "cartesian":
+            eta, k = COSTS[setting]
+            return self._polar(extra, eta=eta, k=k, method="cartesian")
+        if name == "grabcut":
+            return controls.grab_cut(self.scene.image, self._box(extra, setting), self.scene.fixation)
+        if name == "choice":
+            return best_cut(self.scene.image, [self.cut(one) for one in choice_of(setting)])
+        if name.startswith("figure"):
+            return self._figure(name.endswith("@anywhere"), setting == "torque")
+        if name == "chan-vese":
+            return controls.chan_vese_cut(grey_image(self.scene.image), self.scene.fixation)
+        return controls.ellipse(self.shape)
+
+    def _polar(self, cue: Any, **settings: Any) -> BoolArray:
+        if cue not in self._cues:
+            self._cues[cue] = self._edge_map(cue)
+        return segment_figure(self.scene.image, self.scene.fixation, edge_map=self._cues[cue], **settings)
+
+    def _edge_map(self, cue: Any) -> FloatArray:
+        if cue.startswith("reading:"):
+            return reading_cue(self.scene.image, self.scene.fixation, cue.removeprefix("reading:"))
+        if cue.startswith("base:"):
+            return base_cue(self.scene.image, cue.removeprefix("base:"))
+        return edge_cue(self.scene.image, cue)
+
+    def _figure(self, anywhere: bool, torque: bool) -> BoolArray:
+        """Return the figure as `segment_figure` finds it, or the same without torque; clicked anywhere on it."""
+        fixation = any_pixel(self.scene.figure, 0) if anywhere else self.scene.fixation
+        if torque:
+            return segment_figure(self.scene.image, fixation)
+        click = moved(fixation, self.shape, working_shape(self.shape))
+        found = best_cuts(Picture(self.scene.image), [click], [], None, torque=False)
+        return enlarge(found[0][0], self.shape) if found else segment_figure(self.scene.image, fixation)
+
+    def _box(self, kind: str, setting: str) -> Box:
+        if kind == "centred":
+            return centred_box(self.shape, float(setting))
+        if kind == "fixated":
+            return fixated_box(self.shape, self.scene.fixation, float(setting))
+        return controls.torque_box(self.scene.image, self.scene.fixation, setting)
+
+
+def choice_of(cue: str) -> list[Way]:
+    """Return the cuts to choose from: GrabCut in boxes of many sizes and, where a cue is named, the polar cut."""
+    boxes = [("grabcut:fixated", part) for part in FIXATED] + [("grabcut:centred", "0.9")]
+    return [*boxes, (f"cue:{cue}", "20/50")] if cue else boxes
+
+
+def score_ways(source: Source, ways: Iterable[Way]) -> dict[Way, float]:
+    """Return the overlap with the truth that each way reaches on one scene."""
+    cutter = Cutter(read_scene(source))
+    return {way: cutter.scene.iou(cutter.cut(way)) for way in ways}
+
+
+def mean_scores(scored: list[dict[Way, float]]) -> dict[Way, float]:
+    """Return the mean over scenes of each way."""
+    return {way: float(np.mean([one[way] for one in scored])) for way in scored[0]}
+
+
+def best_setting(means: dict[Way, float], kind: str) -> Way:
+    """Return the setting of one kind of cut with the highest mean."""
+    return max((way for way in means if way[0] == kind), key=lambda way: means[way])
+
+
+def column(scored: list[dict[Way, float]], way: Way) -> NDArray[np.float64]:
+    """Return the scores of one way, a scene each."""
+    return np.array([one[way] for one in scored])

@@ -1,0 +1,89 @@
+"""Pictures whose objects are to be found without a click: with one object, or with the regions that people drew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as PillowImage
+
+from imtorque import datasets
+from imtorque.core.types import BoolArray
+from imtorque.datasets import BerkeleyImage
+from imtorque_reproduce.figure_ground.cases import (
+    LONG_SIDE,
+    Source,
+    caltech_cases,
+    horse_cases,
+    read_scene,
+    source_files,
+    spread_over,
+)
+
+PER_CATEGORY, HORSES, SMALL, BERKELEY = 1, 24, 36, 16  # pictures of each set
+LEAST_REGION = 0.01  # of the picture: smaller regions of people are not looked for
+Finding = Source | BerkeleyImage
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A picture, the objects in it, and the pixels of which something is known."""
+
+    image: NDArray[Any]
+    objects: BoolArray  # (n, H, W)
+    known: BoolArray
+
+    def overlaps(self, masks: Sequence[BoolArray]) -> NDArray[np.float64]:
+        """Return the overlap of each mask with each object, over the pixels that are known, (masks, objects)."""
+        if not len(masks):
+            return np.zeros((0, len(self.objects)))
+        true = self.objects[:, self.known].astype(np.float32)
+        found = np.stack(masks)[:, self.known].astype(np.float32)
+        shared = found @ true.T
+        return np.asarray(shared / np.maximum(found.sum(axis=1)[:, None] + true.sum(axis=1) - shared, 1))
+
+
+def read_truth(source: Finding) -> Truth:
+    """Read a picture and its objects; grey pictures in three equal colours."""
+    if isinstance(source, BerkeleyImage):
+        return _regions(source)
+    scene = read_scene(source)
+    image = scene.image if scene.image.ndim == 3 else np.repeat(scene.image[:, :, None], 3, axis=2)
+    return Truth(image, scene.figure[None], scene.known)
+
+
+def finding_cases(data: Path, limit: int | None) -> dict[str, Sequence[Finding]]:
+    """Return the pictures of every set, spread over it by file names."""
+    val = datasets.bsds500(data / "bsds500", "val")
+    places = np.linspace(0, len(val) - 1, min(len(val), limit or BERKELEY)).round().astype(int)
+    return {
+        "caltech": spread_over(caltech_cases(data, PER_CATEGORY), limit),
+        "horses": spread_over(horse_cases(data), limit or HORSES),
+        "small": datasets.small_objects(data, "test", count=SMALL)[:limit],
+        "berkeley": [val[k] for k in places],
+    }
+
+
+def finding_files(sources: Sequence[Finding]) -> list[Path]:
+    """Return the files that pictures and truths are read from."""
+    berkeley = [source for source in sources if isinstance(source, BerkeleyImage)]
+    others = [source for source in sources if not isinstance(source, BerkeleyImage)]
+    return source_files(others) + [path for one in berkeley for path in (one.image_path, *one.truth_paths)]
+
+
+def _regions(source: BerkeleyImage) -> Truth:
+    """Return the regions of all people who divided a picture, but the smallest, at the working size."""
+    picture = PillowImage.fromarray(source.image()).convert("RGB")
+    share = min(1.0, LONG_SIDE / max(picture.size))
+    width, height = (round(side * share) for side in picture.size)
+    image = np.asarray(picture.resize((width, height), PillowImage.Resampling.LANCZOS))
+    found = []
+    for person in source.annotations():
+        labels = person.segmentation.astype(np.int32)
+        small = np.asarray(PillowImage.fromarray(labels).resize((width, height), PillowImage.Resampling.NEAREST))
+        found += [mask for label in np.unique(small) if (mask := small == label).mean() >= LEAST_REGION]
+    return Truth(image, np.stack(found), np.ones((height, width), bool))

@@ -1,0 +1,112 @@
+"""Learn which figures are objects: the two rules of `imtorque.segmentation.object_choice`.
+
+    python -m imtorque_reproduce.objects.weights --data DIR --out src/imtorque/segmentation/object_weights.json
+
+From a part of what `imtorque_reproduce.figure_ground.weights` learns from: Caltech's outlined objects, the dev part of
+the small objects, and drawn shapes. None of these pictures or objects is in a set that experiments report on, and of the
+horses and of Berkeley's regions there is none at all. A figure is an object where it overlaps the true one by `OBJECT`;
+every picture counts the same, whatever the number of its figures. The second rule is learned from the pictures where
+the first figure of the first rule is no object; its measures count by the figure's area.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from imtorque.core.types import FloatArray
+from imtorque.images import Picture
+from imtorque.io.atomic import write_text
+from imtorque.jobs.processes import each
+from imtorque.segmentation.best_figure import at_working_size, standardised
+from imtorque.segmentation.object_candidates import halved, object_candidates
+from imtorque.segmentation.object_choice import RULES, Rule, measure_objects
+from imtorque.segmentation.working_size import enlarge
+from imtorque_reproduce.figure_ground.weights import Case, Example, read_example, rounded, training_examples
+
+OBJECT = 0.6  # overlap from which a figure is an object
+PENALTIES = (0.01, 0.002)  # of the weights' squares, a figure: of the first rule and of the second
+STEPS = 15  # of Newton's method
+EVERY = 4  # of the examples
+
+
+def examples(data: Path) -> list[Example]:
+    """Return every fourth scene of those that figures are learned from, each once."""
+    found = training_examples(data)
+    once = [example for example in found if example[0] is None or example[1] is None]
+    return once[::EVERY]
+
+
+def measured(example: Example, torque: bool) -> Case | None:
+    """Return the measures of one scene's figures, and their overlaps with its object; None where there are none."""
+    scene = read_example(example)
+    view, cuts = object_candidates(Picture(scene.image), torque=torque)
+    if not cuts:
+        return None
+    names, measures = measure_objects(view, [halved(view, cut) for cut in cuts])
+    overlaps = [scene.iou(enlarge(at_working_size(view, cut), scene.figure.shape)) for cut in cuts]
+    return names, measures, np.array(overlaps)
+
+
+def fit(cases: Sequence[Case]) -> dict[str, Rule]:
+    """Return the first rule, and the second, from the scenes where the first is wrong."""
+    first = _fitted(cases, PENALTIES[0], by_area=False)
+    wrong = [case for case in cases if case[2][int(first.odds(case[1]).argmax())] < OBJECT]
+    return dict(zip(RULES, (first, _fitted(wrong or cases, PENALTIES[1], by_area=True)), strict=True))
+
+
+def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> Rule:
+    """Return the logistic rule that tells best which figures are objects."""
+    every = np.concatenate([case[1] for case in cases])
+    means, scales = every.mean(axis=0), every.std(axis=0) + 1e-9
+    z = standardised(every, means, scales)
+    terms = np.concatenate([z, *([z[:, :1] * z] if by_area else []), np.ones((len(z), 1))], axis=1)
+    target = np.concatenate([case[2] for case in cases]) >= OBJECT
+    share = np.concatenate([np.full(len(case[2]), 1 / len(case[2])) for case in cases])
+    found = _logistic(terms, target.astype(np.float64), share / share.mean(), penalty)
+    count = every.shape[1]
+    rest = found[count:-1] if by_area else None
+    return Rule(cases[0][0], means, scales, found[:count], float(found[-1]), rest)
+
+
+def _logistic(terms: FloatArray, target: FloatArray, share: FloatArray, penalty: float) -> FloatArray:
+    """Return the weights of largest likelihood less the penalty, which the last, the bias, has none of."""
+    squares = penalty * len(terms) * np.diag([*np.ones(terms.shape[1] - 1), 0.0])
+    found = np.zeros(terms.shape[1])
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-terms @ found))
+        slope = terms.T @ (share * (target - chance)) - squares @ found
+        bend = (terms * (share * chance * (1 - chance))[:, None]).T @ terms + squares
+        found = found + np.linalg.solve(bend, slope)
+    return found
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="Folder of data sets.")],
+    out: Annotated[Path, typer.Option(help="Where to write the weights.")],
+    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+) -> None:
+    """Learn the rules with torque and without, and write all."""
+    learned: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, torque in (("torque", True), ("no-torque", False)):
+        cases = each(partial(measured, torque=torque), examples(data), jobs, name)
+        rules = fit([case for case in cases if case is not None])
+        learned[name] = {which: _stored(rule) for which, rule in rules.items()}
+    write_text(out, json.dumps(learned, indent=1) + "\n")
+
+
+def _stored(rule: Rule) -> dict[str, Any]:
+    """Return a rule as it is written."""
+    values = {key: rounded(getattr(rule, key)) for key in ("means", "scales", "weights")}
+    by_area = {} if rule.by_area is None else {"by_area": rounded(rule.by_area)}
+    return {"names": rule.names, **values, **by_area, "bias": rounded(np.array([rule.bias]))[0]}
+
+
+if __name__ == "__main__":
+    typer.run(main)

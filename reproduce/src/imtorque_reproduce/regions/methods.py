@@ -1,0 +1,169 @@
+"""The methods of the regions experiment: each from a picture to segmentations, one for each value of a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque.core.extrema import find_extrema, suppress_overlaps
+from imtorque.core.resizing import shrunk
+from imtorque.core.types import Extrema, Image
+from imtorque.edges import detect_edges
+from imtorque.evaluation import regions_from_ucm
+from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
+from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
+from imtorque.segmentation.expansion import alpha_expansion
+from imtorque.segmentation.likeness import merge_regions
+from imtorque.segmentation.region_graph import connected_regions
+from imtorque.segmentation.regions import (
+    MODELS,
+    SMOOTHNESS,
+    contrast_links,
+    cut_regions,
+    grid_patches,
+    torque_patches,
+)
+from imtorque_reproduce.regions.normalised_cut import NormalisedCut, divide
+
+Labels = NDArray[np.int64]
+Segmentations = Sequence[Labels]
+
+THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
+MODEL_COUNTS = (4, 6, 8, 12, 20, 40)
+PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
+UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
+REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
+Places = Literal["extrema", "grid", "both"]
+PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
+CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
+FELZENSZWALB_SCALES = (200, 400, 800, 1600)
+CLEAN = 0.005  # smallest region of the normalised cut, as a part of the picture
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture and what several methods need of it, found once; the authors' closed contours where there are any."""
+
+    image: Image
+    ucm: NDArray[Any] | None = None
+
+    @cached_property
+    def strengthened(self) -> Evidence:
+        """Colours, and edges strengthened by torque."""
+        return gather_evidence(self.image)
+
+    @cached_property
+    def plain(self) -> Evidence:
+        """Colours, and edges as the gradient has them."""
+        return gather_evidence(self.image, torque=False)
+
+    def large(self, labels: Labels) -> Labels:
+        """Return labels of the working size at the picture's size."""
+        shape = np.shape(self.image)[:2]
+        return enlarged(labels, shrinking(shape), shape)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method in one variant: what segments a picture, and the values of the parameter that it is swept over."""
+
+    segment: Callable[[Picture], Segmentations]
+    parameter: str
+    values: tuple[float, ...]
+
+
+def merged_tree(picture: Picture, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
+    """Cut by colour models of patches, then merge: `segment_regions`, or it with other places or with plain edges."""
+    evidence = picture.strengthened if torque else picture.plain
+    patches = grid_patches(evidence.shape, MODELS)
+    if places != "grid":
+        found = torque_patches(evidence, MODELS)
+        patches = found if places == "extrema" else _together(found, patches)
+    tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
+    return [picture.large(tree.cut(threshold)) for threshold in THRESHOLDS]
+
+
+def _together(a: Extrema, b: Extrema) -> Extrema:
+    """Return the patches of both."""
+    y, x, size = (np.concatenate(pair) for pair in ((a.y, b.y), (a.x, b.x), (a.size, b.size)))
+    return Extrema(y, x, size, np.concatenate([a.value, b.value]))
+
+
+def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Segmentations:
+    """Cut by colour models of the K strongest extrema and call the connected parts regions (Sec. 4.3)."""
+    plain = replace(picture.plain, strength=np.zeros(picture.plain.shape))  # links by colour alone
+    bins = colour_bins(plain.lab)
+    found = []
+    for count in MODEL_COUNTS:
+        patches = grid_patches(plain.shape, count) if grid else strongest_extrema(plain, count)
+        costs = model_costs(patch_models(bins, patches), bins)
+        labels, _ = alpha_expansion(costs, **contrast_links(plain, smoothness))
+        found.append(picture.large(connected_regions(labels, round(PAPER_SMALLEST * labels.size))))
+    return found
+
+
+def strongest_extrema(evidence: Evidence, count: int) -> Extrema:
+    """Return the paper's: unit forces, extrema of largest |torque|, of those that overlap the strongest."""
+    found = find_extrema(detect_edges(evidence.lab[0], value_range=(0.0, 1.0)), sizes=range(3, 92, 2), count=2000)
+    return suppress_overlaps(found, 0.3)[:count]
+
+
+def normalised_cuts(picture: Picture, *, colour: float) -> Segmentations:
+    """Divide by normalised cuts at half the working size, small regions joining neighbours as ours do."""
+    lab = shrunk(picture.plain.lab, 2)
+    vectors = NormalisedCut(colour).vectors(lab, max(CUT_COUNTS))
+    found = []
+    for count in CUT_COUNTS:
+        labels = enlarged(divide(vectors, count).reshape(lab.shape[1], lab.shape[2]), 2, picture.plain.shape)
+        found.append(picture.large(connected_regions(labels, round(CLEAN * labels.size))))
+    return found
+
+
+def felzenszwalb(picture: Picture, *, smallest: int) -> Segmentations:
+    """Felzenszwalb & Huttenlocher's graph-based segmentation (scikit-image)."""
+    from skimage.segmentation import felzenszwalb as segment
+
+    found = (segment(picture.image, scale=scale, sigma=0.8, min_size=smallest) for scale in FELZENSZWALB_SCALES)
+    return [labels.astype(np.int64) for labels in found]
+
+
+def closed_contours(picture: Picture) -> Segmentations:
+    """Cut the precomputed contours of gPb-OWT-UCM at every threshold (Arbelaez et al. 2011)."""
+    if picture.ucm is None:
+        raise ValueError("the picture must have precomputed contours, got none")
+    return [regions_from_ucm(picture.ucm, threshold).astype(np.int64) for threshold in UCM_THRESHOLDS]
+
+
+def _merged(**options: Any) -> Method:
+    return Method(partial(merged_tree, **options), "threshold", THRESHOLDS)
+
+
+# Variants by name; which of them stands in the table is decided on training images.
+METHODS: dict[str, dict[str, Method]] = {
+    "torque": {"": _merged()},
+    "torque-paper": {
+        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s), "models", MODEL_COUNTS) for s in PAPER_SMOOTHNESS
+    },
+    "ncut": {
+        f"colour sigma {s:g}": Method(partial(normalised_cuts, colour=s), "regions", CUT_COUNTS)
+        for s in (0.01, 0.015, 0.02, 0.03)
+    },
+    "felzenszwalb": {
+        f"min_size {m}": Method(partial(felzenszwalb, smallest=m), "scale", FELZENSZWALB_SCALES)
+        for m in (100, 500, 1500)
+    },
+    "torque+grid": {"": _merged(places="both")},
+    "control:grid": {"": _merged(places="grid")},
+    "control:grid+gradient": {"": _merged(places="grid", torque=False)},
+    "control:torque+gradient": {"": _merged(torque=False)},
+    "control:grid-paper": {
+        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s, grid=True), "models", MODEL_COUNTS)
+        for s in PAPER_SMOOTHNESS
+    },
+    REFERENCE: {"": Method(closed_contours, "threshold", UCM_THRESHOLDS)},
+}

@@ -1,0 +1,63 @@
+"""The paper's regions (Sec. 4.3.1), read with other numbers: the paper names none.
+
+What the paper states: torque extrema with their scales, a colour histogram of each, a cut with many labels whose links
+follow colour. What it leaves open: how many extrema, how much a border costs, and everything about the histograms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from imtorque import evaluation
+from imtorque.core.types import FloatArray
+from imtorque_reproduce.regions.methods import METHODS
+from imtorque_reproduce.report import Kind
+
+PAPER_FORM = "torque-paper"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What training images chose for a method: the variant, and the place of the parameter's value."""
+
+    variant: str
+    place: int
+
+
+def ladder_rows(
+    found: Mapping[str, FloatArray], chosen: Choice, normalised: FloatArray, samples: int
+) -> list[dict[str, Any]]:
+    """Return the ladder as results.json holds it.
+
+    Parameters
+    ----------
+    found
+        By variant of the paper's form, the covering of each image by number of models, (n, K).
+    chosen
+        The variant and number that training images chose.
+    normalised
+        The covering of each image by the normalised cut, (n,).
+    samples
+        Resamplings of an interval.
+    """
+    others = [Choice(chosen.variant, place) for place in range(found[chosen.variant].shape[1])]
+    others += [Choice(variant, chosen.place) for variant in found]
+    rows = []
+    for choice in dict.fromkeys([chosen, *others]):
+        own = found[choice.variant][:, choice.place]
+        gain = evaluation.bootstrap_difference(own, normalised, samples=samples)
+        kind: Kind = "stated" if choice == chosen else "open"
+        row: dict[str, Any] = {"choice": _described(choice, chosen), "kind": kind}
+        row |= {"base": float(normalised.mean()), "covering": float(own.mean())}
+        rows.append({**row, "gain": gain.value, "low": gain.low, "high": gain.high})
+    return rows
+
+
+def _described(choice: Choice, chosen: Choice) -> str:
+    count = METHODS[PAPER_FORM][choice.variant].values[choice.place]
+    if choice == chosen:
+        numbers = f"{count:g} extrema, {choice.variant}"
+        return f"extrema, their colours, one cut; open, chosen on training images: {numbers}"
+    return choice.variant if choice.variant != chosen.variant else f"{count:g} extrema"

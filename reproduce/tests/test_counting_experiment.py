@@ -1,0 +1,151 @@
+"""The counting experiment: controls find discs, scores are paired, changed pictures stay pictures."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+
+from imtorque.datasets.counting import CountingImage, CountingSet
+from imtorque.synthetic import disc, paint
+from imtorque_reproduce.counting.controls import CONTROLS, detect
+from imtorque_reproduce.counting.curves import CHANGES, CLICKS, PICTURES, ROBUST, changed, curve_rows, robustness_rows
+from imtorque_reproduce.counting.plots import curve_pictures
+from imtorque_reproduce.counting.scores import (
+    Detections,
+    discs,
+    f1_difference,
+    goal,
+    paint_discs,
+    score_picture,
+    summary,
+)
+from imtorque_reproduce.report import Request, write_report
+
+SHAPE = (150, 180)
+CENTRES = np.array([[30, 30], [35, 90], [30, 150], [80, 40], [85, 100], [110, 150]], float)
+RADIUS = 12
+BOXES = np.concatenate([CENTRES - RADIUS, CENTRES + RADIUS + 1], axis=1)
+
+
+def drawn(centres=CENTRES, seed=0):
+    picture = np.full(SHAPE, 0.2)
+    for centre in centres:
+        picture = paint(picture, disc(SHAPE, tuple(centre), RADIUS), 0.8)
+    noisy = picture + np.random.default_rng(seed).normal(0, 0.01, SHAPE)
+    return (255 * noisy.clip(0, 1)).astype(np.uint8)
+
+
+def truth(tmp_path):
+    return CountingImage("a.png", tmp_path / "a.png", None, BOXES, CENTRES, np.zeros((0, 4)))
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_every_control_finds_bright_discs_with_one_of_its_sixteen_settings(name, tmp_path):
+    pytest.importorskip("skimage")
+    pytest.importorskip("cv2")
+    settings = CONTROLS[name][1]
+    assert len(settings) == len(set(settings)) == 16
+    picture = drawn()
+    scores = [score_picture(detect(name, picture, (20, 30), s), truth(tmp_path)).centre.f1 for s in settings]
+    assert max(scores) > 0.9
+
+
+def test_the_truth_as_found_scores_one(tmp_path):
+    found = discs(*CENTRES.T, np.full(len(CENTRES), 2 * RADIUS + 1))
+    assert_array_equal(found.boxes, BOXES)
+    row = summary([score_picture(found, truth(tmp_path))])
+    assert (row["f1"], row["f1_iou"], row["mae"], row["bias"], row["count"]) == (1, 1, 0, 0, 6)
+    assert goal([score_picture(found, truth(tmp_path))]) == 1
+
+
+def test_errors_of_the_count_are_told_as_shares_of_it_too(tmp_path):
+    more = np.concatenate([CENTRES, [[140.0, 10.0], [5.0, 5.0], [140.0, 60.0]]])
+    found = [discs(*centres.T, np.full(len(centres), 2 * RADIUS + 1)) for centres in (CENTRES[:5], more)]
+    row = summary([score_picture(part, truth(tmp_path)) for part in found])
+    assert_allclose([row["mae_share"], row["bias_share"]], [2 / 6, 1 / 6])
+
+
+def test_discs_are_painted_in_their_boxes():
+    labels = paint_discs(discs(*CENTRES.T, np.full(len(CENTRES), 2 * RADIUS + 1)), SHAPE)
+    for number, (y0, x0, y1, x1) in enumerate(BOXES.astype(int), start=1):
+        rows, columns = np.nonzero(labels == number)
+        assert (rows.min(), columns.min(), rows.max() + 1, columns.max() + 1) == (y0, x0, y1, x1)
+        assert_allclose(len(rows), np.pi * (RADIUS + 0.5) ** 2, rtol=0.05)
+
+
+def test_a_difference_of_a_method_to_itself_is_nothing(tmp_path):
+    found = Detections(CENTRES[:4], BOXES[:4])
+    scores = [score_picture(found, truth(tmp_path)) for _ in range(3)]
+    interval = f1_difference(scores, scores, "f1_iou")
+    assert (interval.value, interval.low, interval.high) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_pictures_are_pictures_of_the_same_shape(change):
+    for picture in (drawn(), np.stack([drawn()] * 3, axis=2)):
+        after = changed(picture, change)
+        assert after.shape == picture.shape
+        assert after.dtype == np.uint8
+        assert (after != picture).any()
+
+
+def test_changed_pictures_are_scored_beside_the_same_pictures_as_they_are(tmp_path):
+    Image.fromarray(drawn()).save(tmp_path / "a.png")
+    picture = truth(tmp_path)
+    method = ("torque-sizes", (18.0, 34.0), ())
+    missing = score_picture(Detections(CENTRES[:3], BOXES[:3]), picture)
+    rows = robustness_rows(
+        CountingSet("discs", [picture], [picture]),
+        dict.fromkeys(ROBUST, method),
+        [picture],
+        {name: [missing] for name in ROBUST},
+        1,
+    )
+    scores = {row["method"]: row["f1"] for row in rows}
+    assert len(scores) == len(ROBUST) * (1 + len(CHANGES))
+    assert scores["torque-sizes:plain@discs"] == missing.centre.f1
+    assert min(scores[f"torque-sizes:{change}@discs"] for change in ("ramp", "contrast", "blur")) == 1
+
+
+def test_nothing_is_learned_for_curves_that_no_picture_is_left_for(tmp_path):
+    picture = truth(tmp_path)
+    assert curve_rows(CountingSet("discs", [picture], []), ("torque-sizes", (18.0, 34.0), ()), [], 1) == []
+
+
+def test_curves_are_drawn_for_every_set_also_where_sixteen_pictures_are_missing():
+    names = [f"{method}:{change}" for method in ROBUST for change in ("plain", *CHANGES)]
+    names += [f"learned:{n}-pictures" for n in PICTURES[:-1]] + [f"learned:{n}-clicks" for n in CLICKS]
+    rows = [{"method": f"{name}@{part}", "f1": 0.5} for part in ("a", "b") for name in names]
+    drawn = curve_pictures(rows)
+    assert sorted(drawn) == ["learning.png", "robustness.png"]
+    assert all(Image.open(io.BytesIO(png)).size[0] > 300 for png in drawn.values())
+
+
+def test_the_experiment_writes_rows_of_all_methods(tmp_path, monkeypatch):
+    pytest.importorskip("skimage")
+    pytest.importorskip("cv2")
+    pytest.importorskip("sklearn")
+    from imtorque.detection import training
+    from imtorque_reproduce.counting import experiment as counting
+    from imtorque_reproduce.counting import methods as counting_methods
+
+    monkeypatch.setattr(training, "TRIAL_TREES", 8)  # discs are easy, and all settings have their test above
+    few = {name: (control, settings[4:6]) for name, (control, settings) in CONTROLS.items()}
+    monkeypatch.setattr(counting_methods, "CONTROLS", few)
+    folder = tmp_path / "data" / "discs"
+    (folder / "images").mkdir(parents=True)
+    lines = ["image,y0,x0,y1,x1,kind"]
+    for i in range(9):  # eight to learn from, one to judge by
+        shifted = CENTRES[:5] + np.random.default_rng(i).integers(-4, 5, (5, 2))
+        Image.fromarray(drawn(shifted, i)[:110]).save(folder / "images" / f"{i}.png")
+        lines += [f"{i}.png,{y - 12},{x - 12},{y + 13},{x + 13},disc" for y, x in shifted.astype(int)]
+    (folder / "objects.csv").write_text("\n".join(lines))
+    request = Request("counting", tmp_path / "data", options={"curves": "no"})
+    content = write_report(counting.run(request), request, tmp_path / "out")
+    rows = {row["method"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["rows"]}
+    assert rows["learned@discs"]["f1"] > 0.9
+    assert len(rows) == 14
+    assert any(d["a"] == "learned@discs" and d["metric"] == "f1_iou" for d in content["differences"])

@@ -1,0 +1,36 @@
+"""The table in the docs comes from the results alone."""
+
+import json
+
+import pytest
+
+from imtorque_reproduce.counting.table import BEGIN, END, METHODS, filled, main, table
+
+ROWS = [{"method": f"{name}@marrow", "f1": 0.5, "mae": 2.0, "count": 8.0} for name in METHODS]
+
+
+def test_a_table_has_a_row_for_each_method_and_a_column_for_each_set():
+    lines = table([*ROWS, *({**row, "method": f"{row['method'][:-7]}@blood_cells", "f1_iou": 0.25} for row in ROWS)])
+    rows = lines.splitlines()
+    assert len(rows) == 2 + len(METHODS)
+    assert rows[2].endswith("| 0.500 / 0.250, 25 % | 0.500, 25 % |")
+
+
+def test_the_table_and_the_pictures_there_are_stand_between_the_markers(tmp_path):
+    folder, page = tmp_path / "results", tmp_path / "page.md"
+    folder.mkdir()
+    (folder / "results.json").write_text(json.dumps({"rows": ROWS}))
+    (folder / "learning.png").touch()
+    page.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n")
+    main(folder / "results.json", page)
+    text = page.read_text()
+    assert "stale" not in text
+    assert text.startswith(f"before\n{BEGIN}\n| F1 by centre")
+    assert "](results/learning.png)" in text
+    assert "robustness.png" not in text
+    assert text.endswith(f"{END}\nafter\n")
+
+
+def test_a_page_without_markers_is_refused():
+    with pytest.raises(ValueError, match="must have <!-- results: begin -->"):
+        filled("nothing", "table")

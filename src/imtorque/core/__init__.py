@@ -1,0 +1,1 @@
+"""The operator: edge vectors, torque, extrema, moments, contribution, patterns."""

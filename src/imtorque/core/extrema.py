@@ -1,0 +1,112 @@
+"""From torque to extrema: where objects are, and how large (Sec. 3.3 of the paper)."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from imtorque import _native
+from imtorque.core.patches import patch_arrays
+from imtorque.core.patterns import Pattern, Polarity, pattern_edges
+from imtorque.core.torque import sizes_for
+from imtorque.core.types import Edges, Extrema, Patch, Sign, Sizes, TorqueVolume
+
+
+def find_extrema(
+    source: Edges | TorqueVolume,
+    sizes: Sizes | None = None,
+    *,
+    count: int | None = None,
+    sign: Sign | None = None,
+    patch: Patch = "square",
+    alpha: float = 2.0,
+    pattern: Pattern = "circle",
+    polarity: Polarity = "signed",
+    end_scales: bool = True,
+    threshold: float = 0.0,
+) -> Extrema:
+    """Find the local extrema of the torque over space and patch size.
+
+    A maximum is positive, not below any of its 26 neighbours in (y, x, size) and above at least one; a minimum likewise
+    below. Neighbours outside the volume do not count; of adjacent equal extrema the first in (size, y, x) stands for
+    all.
+
+    Parameters
+    ----------
+    source
+        A `TorqueVolume`, or `Edges`: then the volume is never stored, with the same result.
+    sizes, patch, alpha, pattern, polarity
+        As for `torque_volume`, not with a `TorqueVolume`; by default the sizes of `default_sizes`.
+    count
+        How many to return at most, the strongest of the signs asked for together; all by default.
+    sign
+        +1 for maxima (bright objects; of the closure, closed ones), -1 for minima (dark ones; of the closure, stars),
+        None for both.
+    end_scales
+        Whether extrema at the smallest and the largest size count.
+    threshold
+        Least |torque|. With a count too, the higher it is the less is computed.
+
+    Returns
+    -------
+    Extrema
+        Sorted by falling |torque|; empty where there are none.
+
+    Examples
+    --------
+    >>> from imtorque import detect_edges
+    >>> image = np.zeros((60, 60))
+    >>> image[20:41, 15:36] = 1
+    >>> find_extrema(detect_edges(image), sizes=range(3, 40, 2), count=1).to_csv().split()[1]
+    '30,25,21,0.902483'
+    """
+    _check_sign(sign)
+    if count is not None and operator.index(count) < 0:
+        raise ValueError(f"count must not be negative, got {count}")
+    if not threshold >= 0:
+        raise ValueError(f"threshold must not be negative, got {threshold}")
+
+    request = (sign or 0, -1 if count is None else operator.index(count), end_scales, threshold)
+    if isinstance(source, TorqueVolume):
+        if sizes is not None:
+            raise ValueError("sizes must be left out with a TorqueVolume, which has its own")
+        array = source.sizes
+        k, y, x, value = _native.extrema_of_volume(source.tau, *request)
+    elif isinstance(source, Edges):
+        array, field = sizes_for(source, sizes), pattern_edges(source, pattern)
+        patches = patch_arrays(field, array, patch, alpha, polarity)
+        k, y, x, value, _ = _native.extrema_of_field(field.field, *patches, *request)
+    else:
+        raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
+    return Extrema(y, x, array[k], value)
+
+
+def expected_extrema(edges: Edges, sizes: Sizes, *, sign: Sign | None, count: int, threshold: float) -> Extrema:
+    """Return what `find_extrema` does, in half the time where about `count` extrema are above the threshold.
+
+    So it is in a film, where the frame before tells how strong they are.
+    """
+    array = sizes_for(edges, sizes)
+    patches = patch_arrays(edges, array, "square", 2.0, "signed")
+    k, y, x, value, _ = _native.extrema_of_field(edges.field, *patches, sign or 0, count, True, threshold, True)
+    return Extrema(y, x, array[k], value)
+
+
+def _check_sign(sign: int | None) -> None:
+    if sign not in (None, 1, -1):
+        raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
+
+
+def suppress_overlaps(extrema: Extrema, overlap: float = 0.5) -> Extrema:
+    """Keep the strongest of extrema whose patches overlap.
+
+    Parameters
+    ----------
+    extrema
+        The candidates.
+    overlap
+        Largest part of the smaller patch's area that two kept patches of the same sign may share.
+    """
+    keep = _native.suppress_overlaps(*extrema.boxes(), np.ascontiguousarray(extrema.value, np.float32), overlap)
+    return extrema[keep]

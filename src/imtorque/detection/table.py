@@ -1,0 +1,187 @@
+"""What finding returns: a table of things, a row each, and the label image with their outlines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from imtorque.core.repr import with_first_rows
+from imtorque.core.types import Extrema, FloatArray, IntArray
+from imtorque.detection.rois import geojson, imagej_rois
+from imtorque.io.atomic import write_bytes, write_text
+
+EXTREMA = ("y", "x", "size", "value")
+SHOWN = ("y", "x", "diameter", "area", "contrast", "score")
+WHOLE = ("size", "top", "left", "bottom", "right")
+COLUMNS = (
+    "y", "x", "size", "value", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr",
+    "intensity", "score", "top", "left", "bottom", "right",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Blobs(Extrema):
+    """Things found in a picture, strongest first: `Extrema` with more columns, and a label image.
+
+    Masks, slices and index arrays select rows, and the label image follows: row i has the label i + 1.
+
+    Parameters
+    ----------
+    y, x
+        Centroid of the thing's inside, in fractions of pixels, shape (n,).
+    size
+        Side of the patch that found it, odd.
+    value
+        Torque of the thing's own outline: +1 for a bright one with a strong edge all around, -1 for a dark one.
+    diameter
+        Of the disc of the same area.
+    area
+        Inside the outline, in pixels.
+    major, minor
+        Axes, whole lengths, of the ellipse with the same second moments.
+    eccentricity
+        Of that ellipse: 0 for a circle, below 1.
+    orientation
+        Angle of its major axis in radians, from the x axis towards the y axis (down), in (-pi/2, pi/2].
+    contrast
+        Mean grey value along the inside of the outline less that along its outside, in the picture's own values. NaN
+        where only edges were given; so are snr and intensity.
+    snr
+        |contrast| over the standard deviation of the picture's noise.
+    intensity
+        Mean grey value of the thing's pixels in the label image, in the picture's own values.
+    score
+        How much its outline looks like that of a thing, 0 to 1; NaN for the paper's form, which does not ask.
+    top, left, bottom, right
+        Box of the outline, in whole pixels; bottom and right are exclusive.
+    outline
+        Points (y, x) of the outline, shape (n, k, 2).
+    labels
+        Shape (H, W): i + 1 on the pixels of row i, 0 elsewhere. What lies in a thing of at least four times its area
+        lies on top; a thing may have no pixel left to show.
+    """
+
+    diameter: FloatArray
+    area: FloatArray
+    major: FloatArray
+    minor: FloatArray
+    eccentricity: FloatArray
+    orientation: FloatArray
+    contrast: FloatArray
+    snr: FloatArray
+    intensity: FloatArray
+    score: FloatArray
+    top: IntArray
+    left: IntArray
+    bottom: IntArray
+    right: IntArray
+    outline: FloatArray
+    labels: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        """Check the fields and sort the rows by falling strength."""
+        order = np.argsort(-np.abs(np.asarray(self.value)), kind="stable")
+        super().__post_init__()
+        for name in _rows():
+            column = np.asarray(getattr(self, name))
+            if len(column) != len(order):
+                raise ValueError(f"{name} must have a row for each thing, got {len(column)} for {len(order)}")
+            if name not in EXTREMA:
+                object.__setattr__(self, name, column[order])
+        if np.any(order != np.arange(len(order))):
+            object.__setattr__(self, "labels", _renumbered(self.labels, order))
+
+    def __getitem__(self, index: slice | ArrayLike) -> Blobs:
+        """Return the rows chosen, with their labels."""
+        rows = np.arange(len(self))[index if isinstance(index, slice) else np.atleast_1d(_as_index(index))]
+        columns = {name: getattr(self, name)[rows] for name in _rows()}
+        return Blobs(**columns, labels=_renumbered(self.labels, rows))
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name, those of `Extrema` first, the label last: ready for any table library."""
+        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in COLUMNS}
+        return columns | {"label": np.arange(1, len(self) + 1)}
+
+    def to_dataframe(self) -> Any:
+        """Return the table as a pandas DataFrame, indexed by label; needs pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_dataframe needs pandas: pip install pandas") from error
+        return pandas.DataFrame(self.to_dict()).set_index("label")
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the table as CSV text, a row each, and write it to `path` where one is given."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        table = self.to_dict()
+        rows.writerow(["torque" if name == "value" else name for name in table])
+        for row in zip(*table.values(), strict=True):
+            rows.writerow([int(v) if n in (*WHOLE, "label") else f"{v:.6g}" for n, v in zip(table, row, strict=True)])
+        if path is not None:
+            write_text(path, text.getvalue())
+        return text.getvalue()
+
+    def to_points(self) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Return centres (n, 2) and the arguments of napari's `viewer.add_points(centres, **arguments)`."""
+        centres = np.stack([self.y, self.x], axis=1).astype(np.float64)
+        return centres, {"size": self.diameter, "features": self.to_dict(), "name": "blobs"}
+
+    def to_shapes(self) -> tuple[list[NDArray[np.float64]], dict[str, Any]]:
+        """Return outlines and the arguments of napari's `viewer.add_shapes(outlines, **arguments)`."""
+        return list(self.outline), {"shape_type": "polygon", "features": self.to_dict(), "name": "outlines"}
+
+    def to_geojson(self, path: str | os.PathLike[str] | None = None, *, scale: float = 1.0) -> str:
+        """Return outlines and measurements as GeoJSON text, which QuPath imports, and write it where a path is given.
+
+        Parameters
+        ----------
+        path
+            Where to write it, such as cells.geojson.
+        scale
+            How many pixels of the program's picture are one of the picture that was searched, by side.
+        """
+        text = geojson(self, scale)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_imagej_rois(self, path: str | os.PathLike[str] | None = None, *, scale: float = 1.0) -> bytes:
+        """Return outlines as a .zip of regions for ImageJ's ROI Manager, and write it where a path is given.
+
+        Needs roifile (`pip install 'imtorque[rois]'`). Parameters are those of `to_geojson`.
+        """
+        content = imagej_rois(self, scale)
+        if path is not None:
+            write_bytes(path, content)
+        return content
+
+    def __repr__(self) -> str:
+        """Say how many there are, and show the first."""
+        title = f"Blobs({len(self)}: {np.sum(self.value > 0)} bright, {np.sum(self.value < 0)} dark)"
+        return with_first_rows(title, {name: getattr(self, name) for name in SHOWN})
+
+
+def _rows() -> list[str]:
+    """Return the names of the fields with a row for each thing."""
+    return [field.name for field in fields(Blobs) if field.name != "labels"]
+
+
+def _as_index(index: ArrayLike) -> NDArray[Any]:
+    chosen = np.asarray(index)
+    return chosen.astype(np.intp) if chosen.size == 0 and chosen.dtype != bool else chosen
+
+
+def _renumbered(labels: NDArray[np.int32], rows: IntArray) -> NDArray[np.int32]:
+    """Return the label image of these rows, numbered from 1 in their order."""
+    new = np.zeros(int(labels.max(initial=0)) + 1, np.int32)
+    held = rows + 1 < len(new)  # a row without pixels may have the highest numbers
+    new[rows[held] + 1] = np.arange(1, len(rows) + 1)[held]
+    renumbered: NDArray[np.int32] = new[labels]
+    return renumbered

@@ -1,0 +1,1 @@
+"""Files: decoding, TIFF, stacks, URLs, array archives, atomic writes."""

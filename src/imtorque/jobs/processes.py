@@ -1,0 +1,300 @@
+"""One function over many items, several at a time, each in a process of its own: the only pool there is.
+
+A process that is ended from outside costs its own item and no other. At most a few items and results wait, so memory
+does not grow with their number. Processes are spawned, never forked; they leave Ctrl-C to the one that started them
+and end when it ends, however it does.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+from imtorque.core.threads import available_cores, get_num_threads, threads_in_environment
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AHEAD = 4  # items begun and not yet asked for, for each process
+FEW = 4  # items for which starting a process is worth its second, where nobody says how many to start
+LOST = "a process was ended from outside, most likely for want of memory; fewer --jobs need less"
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """What came of one item: a value, or the error that was raised."""
+
+    value: Result | None = None
+    error: Exception | None = None
+
+    def get(self) -> Result:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
+
+
+def each(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    jobs: int | None = None,
+    label: str | None = None,
+    unit: str = "images",
+    *,
+    tick: Callable[[], None] | None = None,
+) -> Iterator[Result]:
+    """Yield function(item) for every item, in order; the first error ends it.
+
+    Parameters
+    ----------
+    function
+        One that a process can be handed: of a module, or a partial of one.
+    items
+        What it is called with.
+    jobs
+        How many items to work on at a time; see `workers_for`.
+    label
+        Where given, it is told under this name on standard error how far it is.
+    unit
+        What items are called there.
+    tick
+        Called after each item, in whatever order they are done.
+    """
+    for done, answer in enumerate(answers(function, items, jobs, tick=tick), start=1):
+        if label is not None and (done % max(1, len(items) // 10) == 0 or done == len(items)):
+            print(f"{label}: {done} of {len(items)} {unit}", file=sys.stderr, flush=True)
+        yield answer.get()
+
+
+def answers(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    jobs: int | None = None,
+    *,
+    tick: Callable[[], None] | None = None,
+    finish: bool = False,
+    apart: bool = False,
+) -> Iterator[Answer[Result]]:
+    """Yield what came of every item, in order: function(item), or the error.
+
+    Parameters
+    ----------
+    function, items, jobs, tick
+        As of `each`. Where a process was ended from outside, the error of its item is a ChildProcessError.
+    finish
+        Whether items that were begun are finished when the caller stops early or is interrupted, rather than dropped.
+    apart
+        Whether a single worker is a process of its own as well, so that none of the items can end this one.
+    """
+    count = workers_for(len(items), jobs)
+    if count <= 1 and not (apart and items):
+        for item in items:
+            answer = _answer(function, item)
+            if tick is not None:
+                tick()
+            yield answer
+        return
+    crew: _Crew[Item, Result] = _Crew(function, items, count, tick or (lambda: None))
+    try:
+        yield from crew.work()
+    finally:
+        crew.end(finish)
+
+
+def workers_for(items: int, jobs: int | None = None) -> int:
+    """Return how many processes work on so many items; 1 stands for this one.
+
+    By default as many as `default_jobs`, and no more than pay for being started.
+    """
+    if jobs is None:
+        return min(default_jobs(), -(-items // FEW))
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs}")
+    return min(jobs, items)
+
+
+def default_jobs() -> int:
+    """Return the number of cores this process may use, or of threads where the user asked for fewer."""
+    return min(available_cores(), get_num_threads())
+
+
+class _Worker:
+    """A process, the link to it, and the number of the item it has."""
+
+    def __init__(self, function: Callable[[Any], Any], threads: int) -> None:
+        context = get_context("spawn")
+        self.link, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(function, theirs), daemon=True)
+        self.item: int | None = None
+        with threads_in_environment(threads), _interrupts_held():
+            self.process.start()
+        theirs.close()
+
+    def end(self, kill: bool = False) -> None:
+        if kill:
+            self.process.kill()
+        self.link.close()
+        self.process.join()
+
+
+class _Crew(Generic[Item, Result]):
+    """The processes that work on a list of items."""
+
+    def __init__(
+        self, function: Callable[[Item], Result], items: Sequence[Item], count: int, tick: Callable[[], None]
+    ) -> None:
+        self.function, self.items, self.count, self.tick = function, items, count, tick
+        self.threads = max(1, get_num_threads() // count)
+        self.workers: list[_Worker] = []
+        self.begun = 0
+        self.started = False  # whether any process has
+
+    def work(self) -> Iterator[Answer[Result]]:
+        """Yield the answers in order, while every process is kept busy."""
+        found: dict[int, Answer[Result]] = {}
+        for wanted in range(len(self.items)):
+            self._hand_out(wanted + AHEAD * self.count)
+            found.update(self._collect(timeout=0))
+            while wanted not in found:
+                self._hand_out(wanted + AHEAD * self.count)
+                found.update(self._collect(timeout=None))
+            yield found.pop(wanted)
+
+    def end(self, finish: bool) -> None:
+        """Let idle processes go, and busy ones finish or not."""
+        try:
+            while finish and any(worker.item is not None for worker in self.workers):
+                with suppress(ChildProcessError):
+                    dict(self._collect(timeout=None))
+        finally:
+            for worker in self.workers:
+                worker.end(kill=worker.item is not None)
+
+    def _hand_out(self, limit: int) -> None:
+        """Give every idle process an item, as long as they lie below the limit."""
+        left = min(limit, len(self.items)) - self.begun
+        idle = [worker for worker in self.workers if worker.item is None]
+        for _ in range(min(self.count - len(self.workers), left - len(idle))):
+            idle.append(_Worker(self.function, self.threads))
+            self.workers.append(idle[-1])
+        for worker in idle[: max(0, left)]:
+            try:
+                worker.link.send((self.items[self.begun],))
+            except OSError:  # ended while it had nothing to do
+                self._replace(worker)
+                continue
+            except BaseException:  # in the middle of the item, so that what follows would not be understood
+                self._drop(worker)
+                raise
+            worker.item = self.begun
+            self.begun += 1
+
+    def _collect(self, timeout: float | None) -> Iterator[tuple[int, Answer[Result]]]:
+        """Yield the answers that are there, after waiting for the first one where the time allows."""
+        busy = {worker.link: worker for worker in self.workers if worker.item is not None}
+        for link in wait(list(busy), timeout) if busy else ():
+            worker = busy[link]  # type: ignore[index]
+            number, answer = worker.item, self._received(worker)
+            if number is not None and answer is not None:
+                self.tick()
+                yield number, answer
+
+    def _received(self, worker: _Worker) -> Answer[Result] | None:
+        """Return what a process has to say; None where that is only that it has started."""
+        try:
+            said: Answer[Result] | None = worker.link.recv()
+        except (EOFError, OSError):
+            self._replace(worker)
+            return Answer(error=ChildProcessError(LOST))
+        except BaseException:  # in the middle of the answer
+            self._drop(worker)
+            raise
+        self.started = True
+        if said is not None:
+            worker.item = None
+        return said
+
+    def _replace(self, worker: _Worker) -> None:
+        """Part with a process that has ended, for a new one; where none ever started, that would not either."""
+        self._drop(worker)
+        if not self.started:
+            raise ChildProcessError("a process for the work must be able to start, got one that ended")
+
+    def _drop(self, worker: _Worker) -> None:
+        self.workers.remove(worker)
+        worker.end(kill=True)
+
+
+def _work(function: Callable[[Any], Any], link: Connection[Any, Any]) -> None:
+    """Answer one item after the other until there are no more: what a process does."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    link.send(None)
+    while True:
+        try:
+            (item,) = link.recv()
+        except (EOFError, OSError):  # the other end is closed, or was with something unread
+            return
+        except Exception as error:  # an item that cannot be rebuilt here
+            answer: Answer[Any] = Answer(error=error)
+        else:
+            answer = _answer(function, item)
+        _send(link, answer)
+
+
+def _send(link: Connection[Any, Any], answer: Answer[Any]) -> None:
+    """Send an answer; where it cannot be, say so instead."""
+    try:
+        link.send(answer)
+    except OSError:
+        os._exit(1)  # nobody listens any more
+    except Exception as error:
+        about = answer.value if answer.error is None else answer.error
+        link.send(Answer(error=TypeError(f"what comes of an item must be picklable, got {about!r}: {error}")))
+
+
+def _answer(function: Callable[[Item], Result], item: Item) -> Answer[Result]:
+    try:
+        return Answer(function(item))
+    except Exception as error:
+        return Answer(error=error if parent_process() is None else _portable(error))
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that can be sent, with its trace as a note, which by itself cannot be."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # one that is not rebuilt from its text
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    error.add_note(traceback.format_exc())
+    return error
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start processes that never see Ctrl-C, which goes to all processes of a terminal."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which starting a process does too, and takes the signals up again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,92 @@
+"""One attempt at one task: what every process does, of this machine or of a cluster."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from imtorque import __version__
+from imtorque.core.threads import set_num_threads
+from imtorque.io.errors import describe_error
+from imtorque.jobs.records import Records
+from imtorque.jobs.subprocesses import call_apart
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of an attempt.
+
+    Parameters
+    ----------
+    value
+        What the task returned, as its record holds it.
+    error
+        What went wrong, in one line.
+    suspect
+        Whether it was not tried, because a process that began it before may have ended over it.
+    full
+        Whether it failed for want of room on the disk, as all others would.
+    """
+
+    value: Any = None
+    error: str | None = None
+    suspect: bool = False
+    full: bool = False
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How tasks are attempted.
+
+    Parameters
+    ----------
+    task
+        The task; what it returns must be what JSON can hold.
+    records
+        Where it is noted.
+    careful
+        Whether a task that was begun before is attempted too.
+    threads
+        For the kernels; None leaves them as they are.
+    version
+        Of the one who asks, which must be that of the one who does it: else results might differ.
+    """
+
+    task: Callable[[Any], Any]
+    records: Records
+    careful: bool = False
+    threads: int | None = 1
+    version: str = __version__
+
+    def __call__(self, pair: tuple[str, Any]) -> Report:
+        """Do one task and write its record, unless that is there; say what came of it."""
+        key, item = pair
+        if self.version != __version__:
+            raise RuntimeError(f"all workers must have imtorque {self.version}, got one with {__version__}")
+        if self.threads is not None:
+            set_num_threads(self.threads)
+        try:
+            stored = self.records.read(key)
+            if stored is not None:
+                return Report(stored[0])
+            if not self.records.begin(key) and not self.careful:
+                return Report(suspect=True)
+            report = Report(self.records.write(key, self.task(item)))
+        except Exception as error:  # whatever is wrong with one task, the others are done
+            full = isinstance(error, OSError) and error.errno in NO_ROOM
+            report = Report(error=describe_error(error), full=full)
+        self.records.end(key)
+        return report
+
+
+def attempt_apart(attempt: Attempt, pair: tuple[str, Any]) -> Report:
+    """Attempt a task in a fresh process; where that ends over it, the task is to blame."""
+    try:
+        report: Report = call_apart(attempt, pair)
+    except ChildProcessError as error:
+        return Report(error=str(error))
+    return report

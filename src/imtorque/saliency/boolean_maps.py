@@ -1,0 +1,104 @@
+"""Boolean map saliency: what is surrounded stands out, whatever threshold is taken.
+
+J. Zhang, S. Sclaroff: Exploiting surroundedness for saliency detection: a Boolean map approach. PAMI 38(5), 2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from imtorque.core.types import BoolArray, Image, Planes
+from imtorque.images import Picture, ValueRange
+from imtorque.saliency.gaussians import widened, working_shape
+from imtorque.saliency.maps import Map, is_constant, unit_range
+
+STEP = 8 / 255  # between thresholds
+OPENING = 3  # side of the square in which thin bridges are cut, in pixels of the working picture
+DILATION = 9  # side of the square by which what is surrounded grows
+NO_COLOUR = 1e-6  # variance of a direction in Lab, in parts of all, that says nothing
+EIGHT = np.ones((3, 3), bool)
+
+
+def boolean_saliency(image: Image | Picture, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:
+    """Compute Boolean map saliency (Zhang & Sclaroff 2016).
+
+    The colours, made independent of each other, are cut at many thresholds. In each of the cuts and their complements
+    what does not touch the picture's border is surrounded; the map is the mean of what is surrounded, each cut's share
+    of length 1, blurred. Torque measures by edges what this measures by regions.
+
+    Parameters
+    ----------
+    image
+        Grey or colour, as for `detect_edges`. Pictures whose shorter side exceeds 150 pixels are shrunk to that first,
+        and the map enlarged again.
+    sigma
+        Standard deviation of the blur, in pixels of a picture whose shorter side is 150.
+    value_range
+        As for `detect_edges`.
+
+    Returns
+    -------
+    ndarray
+        Shape (H, W), from 0 to 1; all 0 where nothing is surrounded.
+
+    Examples
+    --------
+    >>> image = np.zeros((100, 150))
+    >>> image[40:61, 90:111] = 1
+    >>> y, x = np.unravel_index(boolean_saliency(image).argmax(), image.shape)
+    >>> bool(abs(y - 50) < 5 and abs(x - 100) < 5)
+    True
+    """
+    picture = Picture(image, value_range)
+    shape = working_shape(picture.shape)
+    total = np.zeros(shape)
+    for plane in whitened(picture.resized(shape, colours=True)):
+        for threshold in np.arange(STEP, 1, STEP):
+            for cut in (plane > threshold, plane <= threshold):
+                total += _attention(surrounded(cut))
+    return widened(total, sigma, picture.shape)
+
+
+def whitened(planes: Planes) -> Planes:
+    """Return planes (n, H, W) turned and scaled so that none says what another says, each from 0 to 1.
+
+    Directions in which nothing varies are left out; so are planes that nothing is left of.
+    """
+    values = planes.reshape(len(planes), -1)
+    centred = values - values.mean(axis=1, keepdims=True)
+    variance, directions = np.linalg.eigh(centred @ centred.T / values.shape[1])
+    kept = variance > NO_COLOUR * max(float(variance.sum()), NO_COLOUR)
+    turned = directions[:, kept] / np.sqrt(variance[kept]) @ directions[:, kept].T @ centred
+    varying = [unit_range(plane) for plane in turned.reshape(planes.shape) if not is_constant(plane)]
+    return np.stack(varying) if varying else np.zeros((0, *planes.shape[1:]))
+
+
+def surrounded(cut: BoolArray) -> BoolArray:
+    """Return the pixels of a mask, opened, whose component touches no border."""
+    from scipy import ndimage  # here, because it takes longer to load than the rest of the library
+
+    opened = _grown(~_grown(~cut, OPENING), OPENING)
+    labels, count = ndimage.label(opened, EIGHT)
+    inner = np.ones(count + 1, bool)
+    inner[0] = False
+    for side in (labels[0], labels[-1], labels[:, 0], labels[:, -1]):
+        inner[side] = False
+    found: BoolArray = inner[labels]
+    return found
+
+
+def _attention(found: BoolArray) -> Map:
+    """Return what is surrounded, grown a little, of length 1; 0 where there is none."""
+    grown = _grown(found, DILATION)
+    return grown / max(float(np.sqrt(np.count_nonzero(grown))), 1.0)
+
+
+def _grown(mask: BoolArray, side: int) -> BoolArray:
+    """Return which pixels have one of the mask in the square of this side around them."""
+    for _ in range(2):  # along columns, then along rows
+        padded = np.pad(mask, ((side // 2, side // 2), (0, 0)))
+        mask = padded[: len(mask)].copy()
+        for start in range(1, side):
+            mask |= padded[start : start + len(mask)]
+        mask = np.ascontiguousarray(mask.T)
+    return mask

@@ -1,1 +1,0 @@
-"""Folders of predictions against folders of truth: joins data sets and evaluation."""

@@ -1,0 +1,73 @@
+"""From the extrema of tiles to the tables of a picture: one merge, one order, places in pixels and in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imtorque import _native
+from imtorque.core.extrema import suppress_overlaps
+from imtorque.core.types import Extrema
+from imtorque.jobs.tables import writing_table
+from imtorque.tiling.job import Job
+from imtorque.tiling.source import World
+
+COLUMNS = 5  # of a row: the bits of the value, k, y, x, whether a neighbour is equal
+TOGETHER = 1 << 20  # rows that are written together
+Rows = NDArray[np.int32]
+
+
+def merged_rows(job: Job) -> Rows:
+    """Return the extrema of the whole picture as rows, in the order of `find_extrema`."""
+    paths = [job.scratch("extrema", name, ".raw") for name, _ in job.grid.tiles()]
+    counts = [path.stat().st_size // (4 * COLUMNS) for path in paths]
+    rows = np.empty((sum(counts), COLUMNS), np.int32)
+    start = 0
+    for path, count in zip(paths, counts, strict=True):
+        rows[start : start + count] = np.fromfile(path, np.int32).reshape(-1, COLUMNS)
+        start += count
+    return rows[: _native.merge_extrema(rows)]
+
+
+def extrema_of(rows: Rows, sizes: tuple[int, ...]) -> Extrema:
+    """Return rows as extrema."""
+    value = np.ascontiguousarray(rows[:, 0]).view(np.float32)
+    y, x = rows[:, 2].astype(np.int64), rows[:, 3].astype(np.int64)
+    return Extrema(y, x, np.asarray(sizes, np.int64)[rows[:, 1]], value)
+
+
+def blobs_of(rows: Rows, sizes: tuple[int, ...], threshold: float, overlap: float) -> Extrema:
+    """Return the paper's blobs: the strong extrema, of which the stronger of overlapping ones stay."""
+    strength = np.abs(np.ascontiguousarray(rows[:, 0]).view(np.float32))
+    strong = int(np.count_nonzero(strength >= threshold))  # the first of them: rows come by falling strength
+    return suppress_overlaps(extrema_of(rows[:strong], sizes), overlap)
+
+
+def in_parts(rows: Rows, sizes: tuple[int, ...]) -> Iterator[Extrema]:
+    """Yield rows as extrema, some at a time; at least once."""
+    for start in range(0, max(len(rows), 1), TOGETHER):
+        yield extrema_of(rows[start : start + TOGETHER], sizes)
+
+
+def write_extrema(path: Path, parts: Iterable[Extrema], world: World | None) -> Path:
+    """Write a table, CSV or Parquet as the path ends, complete or not at all.
+
+    Columns: y, x in pixels, size, torque; with a world, its y and x of the middle of the patch.
+    """
+    with writing_table(path) as write:
+        for part in parts:
+            write(_columns(part, world))
+    return path
+
+
+def _columns(extrema: Extrema, world: World | None) -> Any:
+    from pyarrow import table
+
+    columns: dict[str, Any] = {"y": extrema.y, "x": extrema.x, "size": extrema.size, "torque": extrema.value}
+    if world is not None:
+        columns["world_y"], columns["world_x"] = world.places(extrema.y, extrema.x)
+    return table(columns)

@@ -1,0 +1,96 @@
+"""Opening pictures of any size: zarr, TIFF, NumPy files, whole slides, georeferenced rasters. Only windows are read."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from imtorque.io.errors import reading_file
+from imtorque.tiling.slides import RASTERS, SLIDES, open_raster, open_slide
+from imtorque.tiling.source import ArraySource, NpySource, ReducedSource, Source, World
+from imtorque.tiling.tiff_source import CompressionError, open_tiff
+from imtorque.tiling.zarr_source import open_zarr
+
+__all__ = ["ArraySource", "ReducedSource", "Source", "World", "as_source", "open_picture"]
+
+
+def open_picture(
+    path: str | os.PathLike[str], *, level: int | None = None, channel: int | None = None, page: int | None = None
+) -> Source:
+    """Open a picture that may be larger than memory.
+
+    Parameters
+    ----------
+    path
+        A zarr array or OME-Zarr group (a folder, or an address such as s3://... where fsspec is installed); a TIFF of
+        any kind, BigTIFF, OME-TIFF, GeoTIFF and COG; a NumPy array (.npy); a whole slide, by openslide where it is
+        installed; other rasters (.jp2, .vrt), by rasterio where it is installed.
+    level
+        Of a file's own pyramid, 0 for the full size.
+    channel, page
+        As for `imtorque.files.read_image`.
+
+    Returns
+    -------
+    Source
+        With `shape`, `samples`, `dtype`, `world` (where pixels lie, None where the file does not say) and `read`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(f"{folder}/picture.npy", np.zeros((50, 70), np.uint8))
+    >>> open_picture(f"{folder}/picture.npy").shape
+    (50, 70)
+    """
+    given = os.fspath(path)
+    name = given if "://" in given else os.path.abspath(given)  # workers may stand in other folders
+    for option, number in (("level", level), ("channel", channel), ("page", page)):
+        if number is not None and number < 0:
+            raise ValueError(f"{option} must not be negative, got {number}")
+    suffix = Path(name).suffix.lower()
+    if "://" in name:
+        return open_zarr(name, level, channel, page)
+    if not os.path.exists(name):
+        raise ValueError(f"{name}: there is no such file")
+    if os.path.isdir(name):
+        return open_zarr(name, level, channel, page)
+    if suffix == ".npy":
+        return _open_npy(name, level, channel, page)
+    if suffix in SLIDES:
+        return open_slide(name, level or 0, channel, page)
+    if suffix in RASTERS:
+        return open_raster(name, level or 0, channel, page)
+    try:
+        return open_tiff(name, level, channel, page)
+    except CompressionError:
+        if find_spec("rasterio") is None:
+            raise
+        return open_raster(name, level or 0, channel, page)
+
+
+def as_source(picture: Any) -> Source:
+    """Return a source as it is, an array as one, a path opened."""
+    if isinstance(picture, Source):
+        return picture
+    if isinstance(picture, str | os.PathLike):
+        return open_picture(picture)
+    if hasattr(picture, "shape") and hasattr(picture, "dtype"):
+        return ArraySource.of(picture)
+    raise TypeError(f"source must be a path, a Source or an array, got {type(picture).__name__}")
+
+
+def _open_npy(name: str, level: int | None, channel: int | None, page: int | None) -> NpySource:
+    if level or page or channel is not None:
+        raise ValueError(f"{name}: level, page and channel must be left out with a NumPy file")
+    with reading_file(name, "a whole NumPy file"):
+        stored = np.load(name, mmap_mode="r", allow_pickle=False)
+    try:
+        kind = ArraySource.of(stored)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return NpySource(name, kind.shape, kind.samples, kind.dtype, None)

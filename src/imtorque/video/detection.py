@@ -1,0 +1,202 @@
+"""What is looked for in a frame: extrema or blobs. Any function from a picture to `Extrema` can take their place.
+
+Every frame is looked at by itself, so that what is found does not depend on which frames came before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from imtorque.core.extrema import expected_extrema, find_extrema, suppress_overlaps
+from imtorque.core.moments import openness
+from imtorque.core.torque import default_sizes
+from imtorque.core.types import Edges, Extrema, Float32Array, Image, Sign
+from imtorque.detection import Blobs, find_blobs
+from imtorque.edges import SQRT2, detect_edges
+from imtorque.edges.canny import STEEPEST
+from imtorque.images import Picture
+
+Finder = Callable[[Image], Extrema]
+
+CANDIDATES = 2, 5000  # extrema looked at for each that is wanted; pixels for each, where that makes more
+SPARE, WEAKER = 1.125, 0.9  # times as many as were enough in the frame before are tried first, and a bit weaker ones
+FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
+ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
+TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
+WEAK = 0.4  # of the threshold: what is enough for a pixel beside an edge, as in Canny's method
+LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any film
+SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # of the sizes looked for: pixels, and shares of the frame's side
+SURE, CLEAR = 0.65, 6.0  # score and contrast of blobs of any size: shades of the ground score half, and contrast less
+SAMPLED = 7, 8  # of how many rows and columns one tells the noise
+
+
+@dataclass(frozen=True)
+class FrameExtrema:
+    """The strongest extrema of the torque, around closed contours that do not overlap: as fast as single pictures.
+
+    Edges count where they stand out of the frame's own noise, and by their strength: with thresholds by quantile alone,
+    as single pictures have them, an empty frame would be full of noise.
+
+    Parameters
+    ----------
+    sizes
+        Patch sizes, odd and increasing. By default about 6 % apart, from 7 pixels, or 1.5 % of the frame's side where
+        that is more, to 46 % of it.
+    sign
+        +1 for bright things, -1 for dark ones, None for both.
+    sigma
+        Smoothing before edges are detected, in pixels.
+    threshold
+        Least |torque|.
+    openness
+        Largest openness of the contour (`moments.openness`): lines have 1, bars 1, corners 0.7, three sides of a square
+        0.33, a closed contour 0.
+    overlap
+        Largest part of the smaller patch that two of one sign may share.
+    count
+        How many to find at most.
+    """
+
+    sizes: tuple[int, ...] | None = None
+    sign: Sign | None = None
+    sigma: float = SQRT2
+    threshold: float = 0.35
+    openness: float = 0.5
+    overlap: float = 0.3
+    count: int = 50
+    # Of the frame before: its shape, how many candidates to try next, and the strength of the weakest.
+    _before: list[tuple[tuple[int, int], int, float]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def __call__(self, image: Image) -> Extrema:
+        """Find them in one frame."""
+        picture = Picture(image)
+        low, high = edge_thresholds(picture, self.sigma)
+        edges = detect_edges(
+            picture,
+            sigma=self.sigma,
+            low=low,
+            high=high,
+            force="strength",
+            strength_scale=FULL_FORCE,
+            length_correction=True,
+        )
+        # Overlaps, lines and corners are among them, the more the larger the frame.
+        most = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
+        shape, tried, weakest = self._before[0] if self._before else (picture.shape, most, 0.0)
+        tried, weakest = (min(tried, most), weakest) if shape == picture.shape else (most, 0.0)
+        strong = self._strong(edges, tried, weakest)
+        found, enough = self._apart(edges, strong)
+        if tried < enough <= most:
+            strong = self._strong(edges, most, 0.0)
+            found, enough = self._apart(edges, strong)
+        last = float(abs(strong.value[-1])) if len(strong) else 0.0
+        self._before[:] = [(picture.shape, math.ceil(SPARE * enough), last)]
+        return found
+
+    def _strong(self, edges: Edges, count: int, weakest: float) -> Extrema:
+        """Return the strongest extrema; quickly, where the weakest of them is about as strong as it is said to be."""
+        sizes, least = self.sizes or usual_sizes(edges.shape), max(self.threshold, WEAKER * weakest)
+        if weakest > 0:
+            strong = expected_extrema(edges, sizes, sign=self.sign, count=count, threshold=least)
+            if len(strong) == count or least == self.threshold:
+                return strong
+        return find_extrema(edges, sizes, sign=self.sign, count=count, threshold=self.threshold)
+
+    def _apart(self, edges: Edges, strong: Extrema) -> tuple[Extrema, int]:
+        """Return what is found among the strongest extrema, and how many of them were enough for that.
+
+        More candidates are weaker ones, which change nothing once there are as many places as are wanted.
+        """
+        closed = strong[openness(edges, strong) <= self.openness]
+        apart = suppress_overlaps(closed, self.overlap)
+        kept = apart if len(apart) <= self.count else apart[: self.count]
+        if len(kept) < max(self.count, 1):
+            return kept, len(strong) + 1
+        return kept, int(np.count_nonzero(np.abs(strong.value) >= abs(kept.value[-1])))
+
+
+@cache
+def usual_sizes(shape: tuple[int, int]) -> tuple[int, ...]:
+    """Return the sizes that are looked for where none are given: those of things, not of specks."""
+    side = math.sqrt(shape[0] * shape[1])
+    smallest = 2 * int(max(SMALLEST, LEAST_SHARE * side) / 2) + 1
+    largest = max(smallest, int(LARGEST_SHARE * side))
+    return tuple(default_sizes(shape, smallest=smallest, largest=largest).tolist())
+
+
+def edge_thresholds(picture: Picture, sigma: float) -> tuple[float, float]:
+    """Return thresholds of the gradient of a smoothed frame, per pixel: above its noise, and above most of its texture.
+
+    Both come from a part of the pixels, by differences along rows: the noise from the median of second differences,
+    which leaves edges aside; the texture from first differences over four pixels.
+    """
+    rows = picture.grey(every=SAMPLED[0])
+    parts = [rows[:, k : rows.shape[1] - 4 + k : SAMPLED[1]] for k in range(5)]
+    if parts[0].size == 0:
+        return 0.0, 0.0
+    second = np.abs(parts[1] - 2 * parts[2] + parts[3])
+    noise = max(_lower_quantile(second, 0.5) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
+    noise /= math.sqrt(8 * math.pi) * sigma**2  # of Gaussian derivatives of white noise
+    texture = ACROSS * _lower_quantile(np.abs(parts[4] - parts[0]), TEXTURE) / 4
+    high = min(max(ABOVE_NOISE * noise, texture), STEEPEST)
+    return WEAK * high, high
+
+
+def _lower_quantile(values: Float32Array, share: float) -> float:
+    """Return the largest value that no more than this share lies below: a third of the time that NumPy's take."""
+    place = int(share * (values.size - 1))
+    return float(np.partition(values, place, axis=None)[place])
+
+
+@dataclass(frozen=True)
+class FrameBlobs:
+    """Things with outlines, as `find_blobs` finds them: surer, and about twenty times slower.
+
+    Parameters
+    ----------
+    sizes
+        (smallest, largest) diameter in pixels. None looks for things of any size, as `FrameExtrema` does, and keeps the
+        surest: `find_blobs` by itself would decide anew in each frame which sizes things have.
+    sign
+        +1 for bright things, -1 for dark ones, 0 for both. None, as of `find_blobs`, decides anew in each frame whether
+        one of the kinds is what lies between things.
+    contrast
+        Least contrast, in standard deviations of the noise at a thing's own scale; by default 6 without sizes, else 0.
+        Clouds and shades of the background are as wide as things of any size may be, and stand out less.
+    sure
+        Least score of an outline, 0 to 1; by default that of `find_blobs` for given sizes, 0.65 without them.
+    count
+        How many to find at most.
+    """
+
+    sizes: tuple[float, float] | None = None
+    sign: Literal[1, -1, 0] | None = 0
+    sure: float | None = None
+    count: int | None = None
+    contrast: float | None = None
+
+    def __call__(self, image: Image) -> Extrema:
+        """Find them in one frame; their sizes are the diameters, which change less than the patches that found them."""
+        any_size = usual_sizes(Picture(image).shape)
+        sizes = self.sizes or (float(any_size[0]), float(any_size[-1]))
+        usual = (SURE, CLEAR) if self.sizes is None else (None, 0.0)
+        sure = usual[0] if self.sure is None else self.sure
+        contrast = usual[1] if self.contrast is None else self.contrast
+        found = find_blobs(image, sizes=sizes, sign=self.sign, contrast=contrast, sure=sure, count=self.count)
+        return as_places(found)
+
+
+def as_places(found: Extrema) -> Extrema:
+    """Return what linking and tables need of extrema or blobs, without what is large, such as label images."""
+    if type(found) is Extrema:
+        return found
+    size = found.diameter if isinstance(found, Blobs) else found.size
+    return Extrema(found.y, found.x, size, found.value)  # type: ignore[arg-type]

@@ -1,0 +1,263 @@
+"""A film from end to end: found in every frame on all cores, linked in order, written as it goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from imtorque.core.types import Image
+from imtorque.io.atomic import remove_leftovers
+from imtorque.jobs.processes import default_jobs, each
+from imtorque.video.cluster import Found, on_cluster
+from imtorque.video.detection import Finder, FrameBlobs, FrameExtrema, as_places
+from imtorque.video.linking import Linker, Linking
+from imtorque.video.overlay import Overlay, writing_overlay
+from imtorque.video.sources import Frame, Pictures, Source, check_every, open_film
+from imtorque.video.tables import Table, TableForm, parquet_libraries, writing_table
+from imtorque.video.tracking import tracked
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+FEW = 64  # frames, below which starting processes takes longer than they save
+KEPT = 31 << 20  # bytes of the largest block that the C library is taught to keep; it refuses to from 32 MB on
+
+Shown = tuple[Found, Image | None]  # what was found in a frame, and the frame in colour where it is drawn on
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class FilmSummary:
+    """What became of a film.
+
+    Parameters
+    ----------
+    table, overlay
+        The files written.
+    frames
+        How many frames were looked at.
+    places
+        How many rows the table has.
+    tracks
+        How many things there were; 0 where places were not linked.
+    """
+
+    table: Path
+    overlay: Path | None
+    frames: int
+    places: int
+    tracks: int
+
+
+def process_video(
+    source: str | os.PathLike[str] | int | Source,
+    out: str | os.PathLike[str],
+    *,
+    every: int = 1,
+    find: Finder | Literal["extrema", "blobs"] = "extrema",
+    linking: Linking | None = Linking(),  # noqa: B008 - frozen
+    overlay: bool = False,
+    table: TableForm = "csv",
+    limit: int | None = None,
+    jobs: int | None = None,
+    client: Client | None = None,
+    progress: Progress | None = None,
+) -> FilmSummary:
+    """Find things in every frame of a film, follow them, and write a table of where they were.
+
+    The table, NAME.video.csv in the folder `out`, has the columns frame, time, track, y, x, size and torque, and with
+    `overlay` there is a film NAME.video.mp4 as well. Segments of the film, from key frame to key frame, are worked on
+    at the same time by several processes; what is written is the same to the byte however many there are.
+
+    Parameters
+    ----------
+    source
+        As for `open_film`: a film, a folder of pictures, a stack, or a camera.
+    out
+        Folder for the outputs; made where it is missing.
+    every
+        Look at every so many-th frame only.
+    find
+        What is looked for: "extrema", "blobs", `FrameExtrema(...)`, `FrameBlobs(...)`, or a function of a module, from
+        a picture to `Extrema`.
+    linking
+        How places become tracks; None for places without.
+    overlay
+        Whether to write a film of the frames looked at with numbered tracks.
+    table
+        "csv" or "parquet", which needs pyarrow.
+    limit
+        How many frames to look at, at most. A camera goes on until then, or until Ctrl-C.
+    jobs
+        How many processes to use; as many as cores by default.
+    client
+        Of a dask cluster whose workers see the film and the folder `out`: they take the place of processes
+        (`imtorque[scale]`). Segments that are done are kept in NAME.video.segments until all are: the same call goes on
+        where another one was stopped or killed. Cameras are looked at here.
+    progress
+        Called with the number of frames done and of all there are, None for cameras.
+
+    Notes
+    -----
+    Ctrl-C ends the work with KeyboardInterrupt; table and overlay are then there up to the last frame done, which the
+    exception's note says. A camera is ended that way as usual, without exception. After an error there is neither.
+    """
+    step = check_every(every)
+    film = open_film(shared(source, client)) if isinstance(source, str | os.PathLike | int) else source
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}")
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
+    work = FilmWork(film, finder(find), linking, step, limit)
+    return work.write(str(folder / f"{Path(film.name).name}.video"), overlay, table, jobs, progress or _silent, client)
+
+
+@dataclass(frozen=True)
+class FilmWork:
+    """What is to be done to a film."""
+
+    film: Source
+    find: Finder
+    linking: Linking | None
+    every: int = 1
+    limit: int | None = None
+
+    def write(
+        self,
+        stem: str,
+        overlay: bool,
+        table: TableForm,
+        jobs: int | None,
+        progress: Progress,
+        client: Client | None = None,
+    ) -> FilmSummary:
+        """Write the files whose names begin with `stem`."""
+        if table == "parquet":
+            parquet_libraries()
+        elif table != "csv":
+            raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
+        target, drawn = Path(f"{stem}.{table}"), Path(f"{stem}.mp4") if overlay else None
+        tally = _Tally(target, self._total(), progress)
+        try:
+            with ExitStack() as files:
+                rows = files.enter_context(writing_table(target, table))
+                film = files.enter_context(writing_overlay(drawn, self.film.rate / self.every)) if drawn else None
+                found = files.enter_context(closing(self._found(stem, jobs, client, colour=film is not None)))
+                self._run(found, rows, film, tally)
+        except KeyboardInterrupt as interrupt:
+            if tally.frames:
+                interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
+            if self.film.count is not None or not tally.frames:
+                raise
+        return FilmSummary(target, drawn, tally.frames, tally.places, tally.tracks)
+
+    def _run(self, found: Iterator[Shown], rows: Table, film: Overlay | None, tally: _Tally) -> None:
+        linker = None if self.linking is None else Linker(self.linking)
+        for (number, time, places), shown in islice(found, self.limit):
+            frame = tracked(number, time, places, linker)
+            rows.add(frame)
+            if film is not None and shown is not None:
+                film.add(shown, frame)
+            tally.add(len(frame), int(frame.track.max(initial=0)))
+        if not tally.frames:
+            raise ValueError(f"{self.film.name}: must have frames that can be decoded, got none")
+
+    def _files(self) -> list[str]:
+        """Return what the film is read from."""
+        return [str(path) for path in self.film.paths] if isinstance(self.film, Pictures) else [self.film.name]
+
+    def _total(self) -> int | None:
+        """Return how many frames are looked at, as far as that is known."""
+        if self.film.count is None:
+            return self.limit
+        looked = -(-self.film.count // self.every)
+        return looked if self.limit is None else min(looked, self.limit)
+
+    def _found(
+        self, stem: str, jobs: int | None, client: Client | None, *, colour: bool
+    ) -> Generator[Shown, None, None]:
+        """Yield what is found in each frame, in order, and the frame in colour where that is asked for."""
+        segments, total = self.film.segments(), self._total()
+        few = total is None or total < FEW
+        count = min(len(segments), jobs or (1 if few else default_jobs()))
+        if self.film.count is None or (count <= 1 and client is None):  # a camera is looked at where it is
+            keep_memory()
+            for frame in self.film.frames(every=self.every, colour=colour):
+                yield _found(self.find, frame), frame.colour
+            return
+        work = partial(segment_found, self.film, self.find, self.every)
+        if client is None:
+            parts = each(work, segments, count)
+        else:
+            parts = on_cluster(work, segments, client, self._files(), Path(f"{stem}.segments"))
+        all_found = (found for part in parts for found in part)
+        if not colour:
+            for found in all_found:
+                yield found, None
+            return
+        shown = self.film.frames(every=self.every, colour=True)
+        for found, frame in zip(all_found, shown, strict=True):
+            yield found, frame.colour
+
+
+def shared(source: str | os.PathLike[str] | int, client: Client | None) -> str | os.PathLike[str] | int:
+    """Return a film as workers are told it: elsewhere, a relative path would be another."""
+    if client is None or isinstance(source, int) or not Path(source).exists():
+        return source
+    return Path(source).absolute()
+
+
+def finder(find: Finder | str) -> Finder:
+    """Return what looks for things in a frame, by name or as given."""
+    if isinstance(find, str):
+        if find not in ("extrema", "blobs"):
+            raise ValueError(f'find must be "extrema", "blobs" or a function, got {find!r}')
+        return FrameExtrema() if find == "extrema" else FrameBlobs()
+    return find
+
+
+class _Tally:
+    """How far it is."""
+
+    def __init__(self, table: Path, total: int | None, progress: Progress) -> None:
+        self.table, self.total, self.progress = table, total, progress
+        self.frames = self.places = self.tracks = 0
+
+    def add(self, places: int, newest: int) -> None:
+        self.frames += 1
+        self.places += places
+        self.tracks = max(self.tracks, newest)
+        self.progress(self.frames, self.total)
+
+
+def segment_found(film: Source, find: Finder, every: int, segment: Any) -> list[Found]:
+    """Return what is found in the frames of a segment."""
+    keep_memory()
+    return [_found(find, frame) for frame in film.frames(segment, every=every)]
+
+
+def keep_memory() -> None:
+    """Let this process keep the memory of a frame for the next one.
+
+    By itself the C library gives large blocks back to the system, which clears them anew for every frame: a fifth of
+    the time. GNU's keeps blocks as large as the largest it was given back, so it is given one that nobody wrote to.
+    """
+    np.empty(KEPT, np.uint8)
+
+
+def _found(find: Finder, frame: Frame) -> Found:
+    """Return what is found in a frame."""
+    return frame.number, frame.time, as_places(find(frame.pixels))
+
+
+def _silent(_done: int, _total: int | None) -> None:
+    """Tell nobody."""

@@ -1,0 +1,141 @@
+"""The pool: order, errors, killed processes, threads, and how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from imtorque.core import threads
+from imtorque.jobs import processes as _parallel
+from parallel_work import Busy, act
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def _found_by_processes(monkeypatch):
+    """Let processes that are started import parallel_work."""
+    monkeypatch.syspath_prepend(str(HERE))
+
+
+@pytest.fixture
+def _four_threads():
+    before = threads.get_num_threads()
+    threads.set_num_threads(4)
+    yield
+    threads.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("_four_threads")
+def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    ticks = []
+    items = [*range(4), "die", "fail", "unpicklable", "threads", "odd", *range(8, 30)]
+    found = list(_parallel.answers(act, items, 2, tick=lambda: ticks.append(1)))
+    assert [a.value for a in found if a.error is None and not isinstance(a.value, tuple)] == [
+        2 * item for item in items if isinstance(item, int)
+    ]
+    errors = {item: a.error for item, a in zip(items, found, strict=True) if a.error is not None}
+    assert list(errors) == ["die", "fail", "unpicklable", "odd"]
+    assert isinstance(errors["die"], ChildProcessError)
+    assert str(errors["fail"]) == "must be good, got fail"
+    assert "must be picklable" in str(errors["unpicklable"])
+    assert str(errors["odd"]) == "OddError: here now"
+    assert len(ticks) == len(items)
+    # Four threads shared by two processes: kernels and linear algebra have two each, whatever the environment said.
+    kernels, pools = found[7].value
+    assert kernels == 2
+    assert max(pools) <= 2
+    assert (os.environ["OMP_NUM_THREADS"], os.environ.get("OPENBLAS_NUM_THREADS")) == ("7", None)
+
+
+def test_a_process_killed_while_it_had_nothing_to_do_costs_nothing():
+    found = _parallel.answers(act, list(range(20)), 2)
+    assert next(found).value == 0
+    for child in active_children():
+        child.kill()
+        child.join()
+    rest = list(found)
+    # Two were at work at most; what they had done before had been sent.
+    assert sum(answer.error is not None for answer in rest) <= 2
+    assert [answer.value for answer in rest[-8:]] == [2 * k for k in range(12, 20)]
+
+
+def test_results_come_in_order_and_progress_is_told(capsys):
+    assert list(_parallel.each(abs, [-3, 1, -2], 2, "numbers")) == [3, 1, 2]
+    assert capsys.readouterr().err.splitlines()[-1] == "numbers: 3 of 3 images"
+
+
+def test_the_first_error_ends_it_where_all_results_are_needed():
+    with pytest.raises(ValueError, match="must be good, got fail"):
+        list(_parallel.each(act, [1, "fail", 2], 1))
+
+
+def test_no_more_processes_are_started_than_pay_for_it(monkeypatch):
+    monkeypatch.setattr(_parallel, "available_cores", lambda: 16)
+    monkeypatch.setattr(_parallel, "get_num_threads", lambda: 12)
+    assert [_parallel.workers_for(items) for items in (0, 1, 4, 5, 1000)] == [0, 1, 1, 2, 12]
+    assert [_parallel.workers_for(items, 3) for items in (0, 2, 9)] == [0, 2, 3]
+    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
+        _parallel.workers_for(9, 0)
+
+
+def test_cores_are_those_this_process_may_run_on(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
+    assert threads.available_cores() == 1
+
+
+@pytest.mark.parametrize("finish", [True, False])
+def test_who_stops_early_leaves_nothing_running_and_little_begun(tmp_path, finish):
+    found = _parallel.answers(Busy(tmp_path), list(range(50)), 2, finish=finish)
+    assert next(found).value == 0
+    found.close()
+    begun = {path.stem for path in tmp_path.iterdir() if path.suffix != ".done"}
+    done = {path.stem for path in tmp_path.glob("*.done")}
+    assert 1 <= len(begun) <= 2 * _parallel.AHEAD + 2
+    assert (begun == done) or not finish
+    time.sleep(0.4)
+    assert {path.stem for path in tmp_path.glob("*.done")} == done
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_processes_end_with_the_one_that_started_them(tmp_path, ending):
+    # A shell's background jobs start with Ctrl-C ignored, and so would everything below.
+    first = subprocess.Popen(
+        [sys.executable, HERE / "parallel_work.py", tmp_path],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    while len(list(tmp_path.iterdir())) < 2:
+        assert first.poll() is None
+        time.sleep(0.02)
+    if ending == signal.SIGINT:  # Ctrl-C goes to all processes of a terminal
+        os.killpg(first.pid, ending)
+    else:
+        os.kill(first.pid, ending)
+    assert "Process Spawn" not in first.communicate(timeout=30)[1]
+    assert first.returncode != 0
+    for _ in range(500):
+        try:
+            os.killpg(first.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+    os.killpg(first.pid, signal.SIGKILL)
+    pytest.fail("processes are still there")
+
+
+def test_a_process_that_cannot_start_is_an_error_and_no_endless_loop(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text("from imtorque import _parallel\nprint(list(_parallel.each(abs, [1, 2, 3], 2)))\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert "a process for the work must be able to start" in done.stderr
