@@ -24,7 +24,7 @@ for column, kind in zip(cells.T, ("fish", "arrow", "cross", "bottle"), strict=Tr
     column[0].set(title=f"examples: {kind}", aspect="equal", xlim=(-75, 75), ylim=(56, -56))
 
     scene = silhouette_scene(13, "fish")
-    edges = imtorque.recognition.shapes.shape_edges(scene.image)
+    edges = imtorque.detection.shape_classes.shape_edges(scene.image)
     best = tuned.detect(edges, count=1)
     response = tuned.response(edges, float(best.y1[0] - best.y0[0]))
     column[1].imshow(response, cmap="magma", vmin=0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import imtorque
-from imtorque import _renamed
+from imtorque.core import deprecation
 
 HERE = Path(__file__).parent
 
@@ -121,33 +121,25 @@ def test_the_oracle_imports_numpy_only():
 
 
 WRITERS = {  # where files are written, and what else has calls of these names
-    "_atomic.py": "the helpers themselves",
-    "files.py": "the helpers themselves",
-    "_types.py": "TorqueVolume.save, by replacing()",
-    "scale/_job.py": "arrays between passes, by replacing()",
-    "finding/finder.py": "saves into memory",
-    "films/overlay.py": "the overlay, by replacing()",
-    "films/tables.py": "the table of a film, by replacing()",
     "cli/counting.py": "calls ObjectFinder.save",
     "cli/data.py": "calls SketchTokens.save",
-    "edges/token_forest.py": "saves into memory",
-    "cli/recognition.py": "calls Recogniser.save",
     "cli/demo.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",
-    "explorer/answers.py": "saves into memory",
+    "cli/recognition.py": "calls Recogniser.save",
+    "core/types.py": "TorqueVolume.save, by replacing()",
+    "detection/finder.py": "saves into memory",
+    "edges/token_forest.py": "saves into memory",
     "explorer/counting.py": "calls ObjectFinder.save, in a temporary folder",
+    "explorer/handlers.py": "saves into memory",
     "explorer/qr.py": "saves into memory",
-    "scale/_apart.py": "answers through a pipe",
-    "scale/_files.py": "the list of files, by replacing()",
-    "scale/_tables.py": "parts and tables, by replacing()",
-    "experiments/attention_plots.py": "draws into memory",
-    "experiments/counting_plots.py": "draws into memory",
-    "experiments/edge_sheets.py": "draws into memory",
-    "experiments/figure_sheets.py": "draws into memory",
-    "experiments/object_sheets.py": "draws into memory",
-    "experiments/pattern_sheet.py": "draws into memory",
-    "experiments/recognition_plots.py": "draws into memory",
-    "experiments/regions.py": "draws into memory",
+    "files.py": "the helpers themselves",
+    "io/atomic.py": "the helpers themselves",
+    "jobs/files.py": "the list of files, by replacing()",
+    "jobs/subprocesses.py": "answers through a pipe",
+    "jobs/tables.py": "parts and tables, by replacing()",
+    "tiling/job.py": "arrays between passes, by replacing()",
+    "video/overlay.py": "the overlay, by replacing()",
+    "video/tables.py": "the table of a film, by replacing()",
 }
 
 
@@ -194,13 +186,8 @@ def importers(package):
 
 
 def test_drawing_is_done_where_it_is_said():
-    assert importers("matplotlib") == {"plotting", "experiments"}
-    assert importers("PIL.ImageDraw") == {
-        "render",
-        "experiments",
-        "datasets",
-        "scenes",
-    }  # the last two: outlines become masks
+    assert importers("matplotlib") == {"plotting"}
+    assert importers("PIL.ImageDraw") == {"render", "datasets", "synthetic"}  # the last two: outlines become masks
 
 
 def test_pixels_become_grey_at_one_door():
@@ -217,6 +204,7 @@ def test_everything_that_says_a_version_says_the_same():
     root = HERE.parent
     said = {
         "pyproject.toml": r'^version = "(.+)"',
+        "reproduce/pyproject.toml": r'^version = "(.+)"',
         "CITATION.cff": r"^version: (.+)$",
         "plugins/napari-imtorque/pyproject.toml": r'^version = "(.+)"',
         "plugins/napari-imtorque/src/napari_imtorque/__init__.py": r'^__version__ = "(.+)"',
@@ -227,4 +215,4 @@ def test_everything_that_says_a_version_says_the_same():
 
 def test_the_changelog_lists_every_old_module_that_still_works():
     changes = (HERE.parent / "CHANGELOG.md").read_text()
-    assert [name for name in _renamed.MODULES if f"`{name}`" not in changes] == []
+    assert [name for name in deprecation.MODULES if f"`{name}`" not in changes] == []

@@ -220,7 +220,7 @@ def test_bad_requests_get_one_line(tmp_path, arguments, message):
 def test_a_missing_package_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "needy_experiment.py").write_text("import package_that_is_nowhere")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("imtorque.cli.reproduce.EXPERIMENTS", {"needy": "needy_experiment"})
+    monkeypatch.setattr("imtorque_reproduce.command.EXPERIMENTS", {"needy": "needy_experiment"})
     result = run("reproduce", "needy", "--data", tmp_path, status=1)
     assert "pip install 'imtorque[experiments]'; package_that_is_nowhere is missing" in result.stderr
 

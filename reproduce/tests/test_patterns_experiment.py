@@ -80,8 +80,8 @@ def test_counters_have_sixteen_settings_and_one_that_counts_discs(method):
 
 def test_the_drawn_part_writes_a_row_for_every_method_and_kind(tmp_path, monkeypatch):
     pytest.importorskip("cv2")
-    for module in ("patterns", "pattern_sheet"):
-        monkeypatch.setattr(f"imtorque_reproduce.{module}.KINDS", {"lines": KINDS["lines"]})
+    for module in ("experiment", "plots"):
+        monkeypatch.setattr(f"imtorque_reproduce.patterns.{module}.KINDS", {"lines": KINDS["lines"]})
     request = Request("patterns", tmp_path, split="drawn", limit=1)
     write_report(patterns.run(request), request, tmp_path / "out")
     content = json.loads((tmp_path / "out" / "results.json").read_text())

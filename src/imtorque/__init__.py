@@ -34,6 +34,7 @@ from imtorque.core.torque import (
 )
 from imtorque.core.types import Edges, Extrema, TorqueVolume
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
+from imtorque.detection.shape_classes import ShapeTorque
 from imtorque.edges import (
     ContourTree,
     EdgeRecipe,
@@ -49,7 +50,6 @@ from imtorque.edges import (
     ultrametric_contours,
 )
 from imtorque.paper import paper_strength
-from imtorque.recognition.shapes import ShapeTorque
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.objects import propose_objects, segment_objects

@@ -145,9 +145,11 @@ def test_learning_finds_the_plane_that_tells_owners():
 
 
 def test_the_weights_are_those_that_the_experiment_wrote():
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     written = (root / "docs" / "results" / "ownership" / "weights.json").read_text()
-    assert json.loads(written) == json.loads((root / "src" / "imtorque" / "ownership_weights.json").read_text())
+    assert json.loads(written) == json.loads(
+        (root / "src" / "imtorque" / "boundaries" / "ownership_weights.json").read_text()
+    )
 
 
 @pytest.mark.parametrize(

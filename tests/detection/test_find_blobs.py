@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from finding.scenes import discs, ellipse, lattice, missed_and_extra
 from numpy.testing import assert_allclose, assert_array_equal
 from skimage.data import coins
 from skimage.transform import rescale
 
+from detection.scenes import discs, ellipse, lattice, missed_and_extra
 from imtorque import Edges, Extrema, detect_edges, find_blobs
 
 SHAPE = (240, 260)

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from finding.scenes import discs, ellipse
 from numpy.testing import assert_allclose, assert_array_equal
 
+from detection.scenes import discs, ellipse
 from imtorque import Blobs, Extrema, find_blobs
 
 CENTRES = [(30, 30), (32.4, 90.7), (80, 60)]

@@ -6,9 +6,9 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from finding.scenes import discs, ellipse, lattice
 from numpy.testing import assert_allclose, assert_array_equal
 
+from detection.scenes import discs, ellipse, lattice
 from imtorque.detection.blobs import Search, find_contours
 from imtorque.detection.things import BESIDE, MEASURES, Look, first_measures, looks, thing_scores, weighted_quantile
 from imtorque_reproduce.counting.weights import Case, described, drawn_scene, in_turn, learn_look, make_case

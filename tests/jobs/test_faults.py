@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import scale_work
+from imtorque.jobs import Failure, run_tasks
 from imtorque.jobs.records import Records
 from imtorque.jobs.worker import Attempt
-from imtorque.tiling import Failure, process_picture, run_tasks
+from imtorque.tiling import process_picture
 from imtorque.video import decoding, process_video
 from scale_work import until
 
@@ -104,7 +105,7 @@ import sys
 from functools import partial
 from pathlib import Path
 import scale_work
-from imtorque.tiling import run_tasks
+from imtorque.jobs import run_tasks
 
 if __name__ == "__main__":
     folder, scheduler = sys.argv[1:]

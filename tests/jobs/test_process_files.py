@@ -16,8 +16,8 @@ import scale_work
 from imtorque.cli import app
 from imtorque.files import read_image, write_picture
 from imtorque.io.urls import fetched, find_addresses
+from imtorque.jobs import process_files
 from imtorque.jobs.tables import merge_parts, write_part
-from imtorque.tiling import process_files
 
 
 @pytest.fixture

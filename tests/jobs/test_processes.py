@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from imtorque.core import threads
-from imtorque.jobs import processes as _parallel
+from imtorque.jobs import processes
 from parallel_work import Busy, act
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     ticks = []
     items = [*range(4), "die", "fail", "unpicklable", "threads", "odd", *range(8, 30)]
-    found = list(_parallel.answers(act, items, 2, tick=lambda: ticks.append(1)))
+    found = list(processes.answers(act, items, 2, tick=lambda: ticks.append(1)))
     assert [a.value for a in found if a.error is None and not isinstance(a.value, tuple)] == [
         2 * item for item in items if isinstance(item, int)
     ]
@@ -56,7 +56,7 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
 
 
 def test_a_process_killed_while_it_had_nothing_to_do_costs_nothing():
-    found = _parallel.answers(act, list(range(20)), 2)
+    found = processes.answers(act, list(range(20)), 2)
     assert next(found).value == 0
     for child in active_children():
         child.kill()
@@ -68,22 +68,22 @@ def test_a_process_killed_while_it_had_nothing_to_do_costs_nothing():
 
 
 def test_results_come_in_order_and_progress_is_told(capsys):
-    assert list(_parallel.each(abs, [-3, 1, -2], 2, "numbers")) == [3, 1, 2]
+    assert list(processes.each(abs, [-3, 1, -2], 2, "numbers")) == [3, 1, 2]
     assert capsys.readouterr().err.splitlines()[-1] == "numbers: 3 of 3 images"
 
 
 def test_the_first_error_ends_it_where_all_results_are_needed():
     with pytest.raises(ValueError, match="must be good, got fail"):
-        list(_parallel.each(act, [1, "fail", 2], 1))
+        list(processes.each(act, [1, "fail", 2], 1))
 
 
 def test_no_more_processes_are_started_than_pay_for_it(monkeypatch):
-    monkeypatch.setattr(_parallel, "available_cores", lambda: 16)
-    monkeypatch.setattr(_parallel, "get_num_threads", lambda: 12)
-    assert [_parallel.workers_for(items) for items in (0, 1, 4, 5, 1000)] == [0, 1, 1, 2, 12]
-    assert [_parallel.workers_for(items, 3) for items in (0, 2, 9)] == [0, 2, 3]
+    monkeypatch.setattr(processes, "available_cores", lambda: 16)
+    monkeypatch.setattr(processes, "get_num_threads", lambda: 12)
+    assert [processes.workers_for(items) for items in (0, 1, 4, 5, 1000)] == [0, 1, 1, 2, 12]
+    assert [processes.workers_for(items, 3) for items in (0, 2, 9)] == [0, 2, 3]
     with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
-        _parallel.workers_for(9, 0)
+        processes.workers_for(9, 0)
 
 
 def test_cores_are_those_this_process_may_run_on(monkeypatch):
@@ -93,12 +93,12 @@ def test_cores_are_those_this_process_may_run_on(monkeypatch):
 
 @pytest.mark.parametrize("finish", [True, False])
 def test_who_stops_early_leaves_nothing_running_and_little_begun(tmp_path, finish):
-    found = _parallel.answers(Busy(tmp_path), list(range(50)), 2, finish=finish)
+    found = processes.answers(Busy(tmp_path), list(range(50)), 2, finish=finish)
     assert next(found).value == 0
     found.close()
     begun = {path.stem for path in tmp_path.iterdir() if path.suffix != ".done"}
     done = {path.stem for path in tmp_path.glob("*.done")}
-    assert 1 <= len(begun) <= 2 * _parallel.AHEAD + 2
+    assert 1 <= len(begun) <= 2 * processes.AHEAD + 2
     assert (begun == done) or not finish
     time.sleep(0.4)
     assert {path.stem for path in tmp_path.glob("*.done")} == done
@@ -135,7 +135,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path, ending):
 
 def test_a_process_that_cannot_start_is_an_error_and_no_endless_loop(tmp_path):
     script = tmp_path / "unguarded.py"
-    script.write_text("from imtorque import _parallel\nprint(list(_parallel.each(abs, [1, 2, 3], 2)))\n")
+    script.write_text("from imtorque.jobs import processes\nprint(list(processes.each(abs, [1, 2, 3], 2)))\n")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     assert "a process for the work must be able to start" in done.stderr

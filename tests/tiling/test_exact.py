@@ -9,7 +9,8 @@ from numpy.testing import assert_array_equal
 
 import imtorque
 from imtorque import datasets
-from imtorque.tiling import passes, thresholds
+from imtorque.tiling import passes
+from imtorque.tiling import thresholds as thresholds_module
 from imtorque.tiling.thresholds import automatic_thresholds
 from large_pictures import assert_same_in_tiles
 
@@ -106,7 +107,7 @@ def test_corners_that_need_more_rounds_get_them(monkeypatch):
 
 
 def test_thresholds_that_ranges_leave_open_are_counted_anew(monkeypatch):
-    monkeypatch.setattr(thresholds, "_bin_between", lambda *_: None)
+    monkeypatch.setattr(thresholds_module, "_bin_between", lambda *_: None)
     assert_same_in_tiles(hopper(100, 90), 40, [5, 11])
 
 

@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import imtorque
 import naive
 from imtorque import datasets
-from imtorque.tiling import Source, large, process_picture
-from imtorque.tiling import maps as _maps
+from imtorque.tiling import Source, large, maps, process_picture
 from imtorque.tiling.source import ArraySource, scaled
 from large_pictures import assert_same_rows, compare, read_table
 
@@ -27,8 +26,8 @@ def picture(height=90, width=120):
 
 @pytest.fixture
 def smaller_pyramids(monkeypatch):
-    monkeypatch.setattr(_maps, "TOP", 16)
-    monkeypatch.setattr(_maps, "CHUNK", 20)
+    monkeypatch.setattr(maps, "TOP", 16)
+    monkeypatch.setattr(maps, "CHUNK", 20)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
@@ -39,21 +38,21 @@ def smaller_pyramids(monkeypatch):
 )
 def test_a_level_keeps_the_strongest_of_four(dtype, values):
     values = values.astype(dtype)
-    assert_array_equal(_maps.strongest(values), naive.strongest_of_four(values))
+    assert_array_equal(maps.strongest(values), naive.strongest_of_four(values))
 
 
 @pytest.mark.parametrize("tile", [64, 45])
 @pytest.mark.usefixtures("smaller_pyramids")
 def test_pyramids_are_the_same_whatever_the_tiles(tmp_path, tile):
     process_picture(picture(), tmp_path / "out", SIZES, tile=tile, jobs=1)
-    maps = zarr.open_group(tmp_path / "out" / "maps.zarr", mode="r")
-    levels = [image["datasets"] for image in maps.attrs["ome"]["multiscales"]]
+    stored = zarr.open_group(tmp_path / "out" / "maps.zarr", mode="r")
+    levels = [image["datasets"] for image in stored.attrs["ome"]["multiscales"]]
     assert [[level["path"] for level in levels[0]]] == [["value", *(f"pyramid/{k}/value" for k in (1, 2, 3))]]
     for image in levels:
-        below = maps[image[0]["path"]][:]
+        below = stored[image[0]["path"]][:]
         for level in image[1:]:
             expected = naive.strongest_of_four(below.reshape(-1, *below.shape[-2:]))
-            below = maps[level["path"]][:]
+            below = stored[level["path"]][:]
             assert_array_equal(below.reshape(expected.shape), expected)
 
 

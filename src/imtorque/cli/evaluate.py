@@ -147,7 +147,7 @@ def saliency(
     from imtorque.evaluation import saliency_folders
 
     with one_line_errors():
-        score = partial(saliency.score_saliency, sigma=sigma)
+        score = partial(saliency_folders.score_saliency, sigma=sigma)
         names, scores = _run(predictions, saliency_folders.read_observations(truth), score, jobs, "saliency")
         result = saliency_folders.summarise_saliency_files(names, scores)
         result["settings"] = {"sigma": sigma}

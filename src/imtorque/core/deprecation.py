@@ -19,7 +19,7 @@ MODULES = {
     "imtorque.resizing": "imtorque.core.resizing",
     "imtorque.scale": "imtorque.tiling",
     "imtorque.scenes": "imtorque.synthetic",
-    "imtorque.shapes": "imtorque.recognition.shapes",
+    "imtorque.shapes": "imtorque.detection.shape_classes",
 }
 
 # Old name -> new name, for names that did not simply move with their module.

@@ -228,7 +228,7 @@ def _checked_count(count: int | None) -> int | None:
 def _done(source: Source, asked: Asked, runner: Runner) -> Summary:
     """Do everything that was asked."""
     grid = Grid(source.shape, asked.tile)
-    maps = {name: source for name in MAPS if name in asked.outputs}
+    written = {name: source for name in MAPS if name in asked.outputs}
     summary = Summary(str(runner.out), source.shape, len(grid.tiles()))
     if any(name not in LEVELLED for name in asked.outputs):
         tone = find_tone(source, grid, runner, asked.value_range)
@@ -239,13 +239,13 @@ def _done(source: Source, asked: Asked, runner: Runner) -> Summary:
     if any(name in LEVELLED for name in asked.outputs):
         level = chosen_level(source, asked.level, asked.outputs)
         reduced = reduced_source(source, level, runner)
-        maps |= {name: reduced for name in LEVELLED if name in maps}
-        if "strengthened" in maps:
+        written |= {name: reduced for name in LEVELLED if name in written}
+        if "strengthened" in written:
             write_strengthened(reduced, runner, asked.tile, asked.recipe, asked.value_range)
-        if "saliency" in maps:
+        if "saliency" in written:
             write_saliency(reduced, runner, asked.value_range)
         summary = replace(summary, level=level)
-    maps.describe(runner.out, maps, source.world)
+    maps.describe(runner.out, written, source.world)
     return summary
 
 

@@ -22,9 +22,9 @@ from imtorque.core.torque import default_sizes
 from imtorque.core.types import BoolArray, Edges, Image
 from imtorque.datasets import CaltechImage
 from imtorque.datasets.pasted import BERKELEY, PastedObject
+from imtorque.detection.shape_classes import ShapeTorque, shape_edges
+from imtorque.detection.shape_classes.examples import contour_mask
 from imtorque.jobs.processes import each
-from imtorque.recognition.shapes import ShapeTorque, shape_edges
-from imtorque.recognition.shapes.examples import contour_mask
 from imtorque.synthetic import silhouette, silhouette_scene
 from imtorque.synthetic.silhouettes import OUTLINES
 from imtorque_reproduce.report import Report, Request, checksum, difference

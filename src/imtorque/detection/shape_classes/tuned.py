@@ -25,9 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque.core.boxes import Boxes
 from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Image
-from imtorque.images import Picture
-from imtorque.recognition.shapes.examples import read_examples, shape_edges
-from imtorque.recognition.shapes.patches import (
+from imtorque.detection.shape_classes.examples import read_examples, shape_edges
+from imtorque.detection.shape_classes.patches import (
     FLOOR,
     SMALLEST,
     STEPS,
@@ -37,6 +36,7 @@ from imtorque.recognition.shapes.patches import (
     seen_patches,
     unlike_patches,
 )
+from imtorque.images import Picture
 
 Polarity = Literal["free", "signed"]
 CELLS = 12  # along each side of the patch

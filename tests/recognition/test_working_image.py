@@ -14,7 +14,7 @@ from imtorque.recognition import (
     WorkingPicture,
     WorkingPictures,
     features,
-    working_picture,
+    working_image,
 )
 
 
@@ -22,8 +22,8 @@ from imtorque.recognition import (
 def greys(monkeypatch):
     """Shapes of the pictures that were made grey."""
     made = []
-    real = working_picture.Picture.grey
-    monkeypatch.setattr(working_picture.Picture, "grey", lambda picture: made.append(picture.shape) or real(picture))
+    real = working_image.Picture.grey
+    monkeypatch.setattr(working_image.Picture, "grey", lambda picture: made.append(picture.shape) or real(picture))
     return made
 
 
@@ -43,9 +43,9 @@ def test_a_recogniser_makes_a_picture_grey_once(greys):
 
 def test_a_working_picture_of_another_size_is_made_from_the_whole_picture():
     image = np.random.default_rng(0).random((100, 80))
-    small = working_picture.working_picture(image, 50)
-    assert working_picture.working_picture(small, 50) is small
-    assert_array_equal(working_picture.working_picture(small, 70).grey, WorkingPicture(image, 70).grey)
+    small = working_image.working_picture(image, 50)
+    assert working_image.working_picture(small, 50) is small
+    assert_array_equal(working_image.working_picture(small, 70).grey, WorkingPicture(image, 70).grey)
     assert WorkingPictures(50).fit().transform([small]) == [small]
 
 

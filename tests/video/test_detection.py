@@ -12,7 +12,7 @@ from imtorque import Extrema, detect_edges, find_extrema, synthetic
 from imtorque.core import extrema
 from imtorque.core.moments import openness
 from imtorque.synthetic import film_scene
-from imtorque.video import FrameBlobs, FrameExtrema, detecting
+from imtorque.video import FrameBlobs, FrameExtrema, detection
 from strategies import edge_fields
 
 
@@ -83,7 +83,7 @@ def test_what_is_found_does_not_depend_on_the_frames_before(monkeypatch):
     for name, counts in asked.items():
         search = getattr(extrema, name)
         monkeypatch.setattr(
-            detecting,
+            detection,
             name,
             lambda *given, count, search=search, counts=counts, **more: (
                 counts.append(count) or search(*given, count=count, **more)

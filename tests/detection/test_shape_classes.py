@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import naive_shapes
 from imtorque import Edges, ShapeTorque, _native, default_sizes, detect_edges, find_extrema
-from imtorque.recognition.shapes import shape_edges
-from imtorque.recognition.shapes.examples import contour_mask
-from imtorque.recognition.shapes.patches import cell_borders, channels
+from imtorque.detection.shape_classes import shape_edges
+from imtorque.detection.shape_classes.examples import contour_mask
+from imtorque.detection.shape_classes.patches import cell_borders, channels
 from imtorque.synthetic import disc, paint, silhouette, silhouette_scene, square, triangle
 from imtorque.synthetic.silhouettes import OUTLINES
 
