@@ -23,8 +23,8 @@ test: $(VENV)/test
 # The operators on tensors, in an environment of their own: torch brings 5 GB.
 test-torch: .venv-torch/ready
 	.venv-torch/bin/python -m pytest -n 2 --doctest-modules src/imtorque/torch tests/tensors \
-	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_17_adjoint]" \
-	    "tests/test_examples.py::test_runs_and_has_its_picture_in_the_gallery[plot_18_torque_layer]"
+	    "tests/test_examples.py::test_runs_and_has_its_image_in_the_gallery[plot_17_adjoint]" \
+	    "tests/test_examples.py::test_runs_and_has_its_image_in_the_gallery[plot_18_torque_layer]"
 
 # The public names and their signatures, in docs/public_names.txt.
 names: $(VENV)/test

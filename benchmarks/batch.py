@@ -1,4 +1,4 @@
-"""Memory and load of `imtorque blobs` over a thousand pictures, stopped by Ctrl-C half way and taken up again.
+"""Memory and load of `imtorque blobs` over a thousand images, stopped by Ctrl-C half way and taken up again.
 
     python benchmarks/batch.py --images DIR [--count 1000]
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from PIL import Image
 
 from imtorque import __version__
-from imtorque.files import find_pictures
+from imtorque.files import find_images
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -32,13 +32,13 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
     with tempfile.TemporaryDirectory() as folder:
         inputs, out = Path(folder, "in"), Path(folder, "out")
-        copy_pictures(find_pictures([options.images]), inputs, options.count)
+        copy_images(find_images([options.images]), inputs, options.count)
         first = watch(inputs, out, stop_after=options.count // 2)
         second = watch(inputs, out)
         again = watch(inputs, out)
         tables = len(list(out.glob("*.csv")))
     report = {
-        "command": f"imtorque blobs, {options.count} pictures",
+        "command": f"imtorque blobs, {options.count} images",
         "version": __version__,
         "cores": os.cpu_count(),
         "stopped": first,
@@ -50,12 +50,12 @@ def main():
     print(json.dumps(report, indent=1))
 
 
-def copy_pictures(sources, folder, count):
+def copy_images(sources, folder, count):
     folder.mkdir()
     for k in range(count):
-        with Image.open(sources[k % len(sources)]) as picture:
+        with Image.open(sources[k % len(sources)]) as image:
             turn = (k // len(sources)) % 3
-            turned = picture if turn == 0 else picture.transpose(Image.Transpose(turn - 1))
+            turned = image if turn == 0 else image.transpose(Image.Transpose(turn - 1))
             turned.save(folder / f"{k:04}.png", compress_level=1)
 
 
@@ -77,11 +77,11 @@ def watch(inputs, out, stop_after=None):
     wall = time.perf_counter() - began
     spent = [after - start for after, start in zip(machine_ticks(), before, strict=True)]
     text = report.read_text()
-    statuses = [picture["status"] for picture in json.loads(text)["pictures"]] if text else []
+    statuses = [image["status"] for image in json.loads(text)["images"]] if text else []
     quarter = max(1, len(memory) // 4)
     return {
         "status": running.returncode,
-        "pictures": {status: statuses.count(status) for status in sorted(set(statuses))},
+        "images": {status: statuses.count(status) for status in sorted(set(statuses))},
         "records": len(list(out.glob("*.blobs.json"))),
         "seconds": round(wall, 1),
         "cores_busy": round(seconds / wall, 2),

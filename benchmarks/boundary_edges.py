@@ -1,8 +1,8 @@
-"""Time edges, dense contribution and strengthened edges of a picture of the Berkeley size, on one thread.
+"""Time edges, dense contribution and strengthened edges of an image of the Berkeley size, on one thread.
 
     python benchmarks/boundary_edges.py
 
-The picture is the sample photograph at 481 x 321 pixels; milliseconds are processor time, median of the repeats.
+The image is the sample photograph at 481 x 321 pixels; milliseconds are processor time, median of the repeats.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main():
 
     edges = detect()
     found = {
-        "picture": "hopper, 481 x 321",
+        "image": "hopper, 481 x 321",
         "machine": f"{platform.machine()}, {platform.system()}",
         "version": imtorque.__version__,
         "repeats": options.repeats,

@@ -1,10 +1,10 @@
-"""Time the boundary detectors on a picture of the Berkeley size, on one thread, and the memory each takes.
+"""Time the boundary detectors on an image of the Berkeley size, on one thread, and the memory each takes.
 
     python benchmarks/detectors.py
 
-The picture is the sample photograph at 481 x 321 pixels. Each detector runs in a process of its own: seconds are
+The image is the sample photograph at 481 x 321 pixels. Each detector runs in a process of its own: seconds are
 processor time, the median of the repeats after a first one; megabytes the most the process ever held, and how much of
-that came after the picture was read. Sketch Tokens are timed where they were trained before.
+that came after the image was read. Sketch Tokens are timed where they were trained before.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--toy", action="store_true", help="a small picture, to see that it runs")
+    parser.add_argument("--toy", action="store_true", help="a small image, to see that it runs")
     parser.add_argument("--one", choices=DETECTORS, help="measure this one here, and print it")
     options = parser.parse_args()
     size = (96, 64) if options.toy else (481, 321)
@@ -66,7 +66,7 @@ def main():
         print(json.dumps(measure(options.one, options.repeats, *size)))
         return
     found = {
-        "picture": f"hopper, {size[0]} x {size[1]}",
+        "image": f"hopper, {size[0]} x {size[1]}",
         "machine": f"{platform.machine()}, {platform.system()}",
         "version": imtorque.__version__,
         "repeats": options.repeats,

@@ -1,9 +1,9 @@
 """Time edge detection beside OpenCV's and scikit-image's Canny, and write results/edges.json and the table in docs.
 
     python benchmarks/edges.py            about a minute on a quiet machine
-    python benchmarks/edges.py --toy      small pictures, no table in the docs
+    python benchmarks/edges.py --toy      small images, no table in the docs
 
-All run in one process on the same 8-bit grey pictures, in turns, with freed memory kept as in run.py ("warm"). Ours
+All run in one process on the same 8-bit grey images, in turns, with freed memory kept as in run.py ("warm"). Ours
 smooths, and OpenCV's Canny does not: it is shown as it is, and after OpenCV's Gaussian of the same width. OpenCV's
 thresholds are those that we choose, in its units. A time is the least over the rounds.
 """
@@ -47,7 +47,7 @@ def contenders(image):
 
 
 def measure(shapes, threads, repeats):
-    """Least milliseconds of each contender, wall and processor time, by picture."""
+    """Least milliseconds of each contender, wall and processor time, by image."""
     import cv2
     from operator_worker import mosaic
 
@@ -70,11 +70,11 @@ def measure(shapes, threads, repeats):
 
 
 def table(runs):
-    pictures = list(runs[0]["times"])
-    head = [f"{picture.replace('x', '×')}, {run['threads']} thr." for picture in pictures for run in runs]
+    images = list(runs[0]["times"])
+    head = [f"{image.replace('x', '×')}, {run['threads']} thr." for image in images for run in runs]
     lines = ["| ms | " + " | ".join(head) + " |", "|---|" + "---|" * len(head)]
-    for name in runs[0]["times"][pictures[0]]:
-        cells = [f"{run['times'][picture][name]['wall']:.1f}" for picture in pictures for run in runs]
+    for name in runs[0]["times"][images[0]]:
+        cells = [f"{run['times'][image][name]['wall']:.1f}" for image in images for run in runs]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -93,7 +93,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--toy", action="store_true", help="small pictures, no table in the docs")
+    parser.add_argument("--toy", action="store_true", help="small images, no table in the docs")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "edges.json")
     options = parser.parse_args()
     shapes = [(120, 160), (240, 320)] if options.toy else SHAPES

@@ -1,8 +1,8 @@
-"""Take the processor time of the explorer's answers about a picture of 481 x 321: the median and the 99 % quantile.
+"""Take the processor time of the explorer's answers about an image of 481 x 321: the median and the 99 % quantile.
 
 python benchmarks/explorer.py
 
-Every answer is computed from nothing: the picture is new to the server, and its settings are new. Processor time is
+Every answer is computed from nothing: the image is new to the server, and its settings are new. Processor time is
 that of all threads together, so it holds on a machine that does something else beside.
 """
 
@@ -19,7 +19,7 @@ from PIL import Image
 import imtorque
 from imtorque import datasets
 from imtorque.explorer.handlers import ANSWERS
-from imtorque.explorer.image_store import picture_of_array
+from imtorque.explorer.image_store import image_of_array
 from imtorque.explorer.limits import plain_algebra
 from imtorque.explorer.settings import read_settings
 
@@ -54,14 +54,14 @@ VIEWS = {
     "contribution": ("/contribution", {"number": "1"}),
     "figure": ("/figure", {"clicks": "160,240"}),
     "code": ("/code", {"y": "80", "x": "90", "size": "31"}),
-    "picture": ("/picture.png", {}),
+    "image": ("/image.png", {}),
 }
 
 
 def milliseconds(image, path, query):
-    picture = picture_of_array(image, "photograph.png", "")
+    checked = image_of_array(image, "photograph.png", "")
     began = time.process_time()
-    ANSWERS[path](picture, read_settings(query))
+    ANSWERS[path](checked, read_settings(query))
     return 1000 * (time.process_time() - began)
 
 

@@ -2,10 +2,10 @@
 
 python benchmarks/finding.py [--data DIR]
 
-On a drawn picture of a megapixel with cells of 20 to 40 pixels; with --data on the first test pictures of each labelled
+On a drawn image of a megapixel with cells of 20 to 40 pixels; with --data on the first test images of each labelled
 set as well. One thread, seconds of wall time, median of the runs. "blob_log" is called as `find_blobs` is: on the same
-picture, with the same range, in its usual ten scales (one run of the first pictures that take a minute together).
-"blob_log, reduced" looks at the picture reduced as `find_blobs` reduces it, in eight scales, which its users would have
+image, with the same range, in its usual ten scales (one run of the first images that take a minute together).
+"blob_log, reduced" looks at the image reduced as `find_blobs` reduces it, in eight scales, which its users would have
 to think of themselves.
 """
 
@@ -26,27 +26,27 @@ from imtorque.images import grey_image
 from imtorque_reproduce.counting.controls import marked_sizes
 
 RESULTS = Path(__file__).parent / "results" / "finding.json"
-PICTURES = 5  # of a set
+IMAGES = 5  # of a set
 MINUTE = 60.0
 
 
 def cells(side, seed=0):
-    """Draw dark discs with noise; return the picture and their boxes."""
+    """Draw dark discs with noise; return the image and their boxes."""
     rng = np.random.default_rng(seed)
-    picture, boxes = np.full((side, side), 0.8), []
+    image, boxes = np.full((side, side), 0.8), []
     y, x = np.mgrid[:41, :41] - 20
     for top in range(4, side - 45, 52):
         for left in range(4, side - 45, 52):
             radius = rng.uniform(10, 20)
             covered = np.clip(radius - np.hypot(y, x) + 0.5, 0, 1)
-            picture[top : top + 41, left : left + 41] -= 0.4 * covered
+            image[top : top + 41, left : left + 41] -= 0.4 * covered
             boxes.append([top + 20 - radius, left + 20 - radius, top + 21 + radius, left + 21 + radius])
-    return picture + rng.normal(0, 0.03, picture.shape), np.array(boxes)
+    return image + rng.normal(0, 0.03, image.shape), np.array(boxes)
 
 
-def laplacian(picture, sizes, factor, scales):
-    """Find blobs by scikit-image, in the picture reduced by a factor."""
-    plane = block_means(grey_image(picture), factor).astype(np.float64)
+def laplacian(image, sizes, factor, scales):
+    """Find blobs by scikit-image, in the image reduced by a factor."""
+    plane = block_means(grey_image(image), factor).astype(np.float64)
     low, high = (size / factor / 2 / np.sqrt(2) for size in sizes)
     return blob_log(1 - plane, low, high, scales, threshold=0.1, overlap=0.4)
 
@@ -62,43 +62,43 @@ def seconds(function, runs):
     return float(np.median(taken))
 
 
-def row(name, pictures, sizes, runs):
-    """Return the times per picture of all three, and the ratios of find_blobs to both forms of blob_log."""
-    torque = seconds(lambda: [imtorque.find_blobs(p, sizes=sizes) for p in pictures], runs) / len(pictures)
-    called = called_time(pictures, sizes)
+def row(name, images, sizes, runs):
+    """Return the times per image of all three, and the ratios of find_blobs to both forms of blob_log."""
+    torque = seconds(lambda: [imtorque.find_blobs(p, sizes=sizes) for p in images], runs) / len(images)
+    called = called_time(images, sizes)
     factor = max(1, int(sizes[0] / 12))  # the smallest are at least 12 pixels across
-    reduced = seconds(lambda: [laplacian(p, sizes, factor, 8) for p in pictures], runs) / len(pictures)
+    reduced = seconds(lambda: [laplacian(p, sizes, factor, 8) for p in images], runs) / len(images)
     times = {"find_blobs": torque, "blob_log": called, "blob_log, reduced": reduced}
-    return {"pictures": name, "sizes": sizes, **times, "ratio": torque / called, "ratio, reduced": torque / reduced}
+    return {"images": name, "sizes": sizes, **times, "ratio": torque / called, "ratio, reduced": torque / reduced}
 
 
-def called_time(pictures, sizes):
-    """Return the time per picture of blob_log on whole pictures: of as many of them as a minute allows."""
+def called_time(images, sizes):
+    """Return the time per image of blob_log on whole images: of as many of them as a minute allows."""
     taken = []
-    for picture in pictures:
+    for image in images:
         start = time.perf_counter()
-        laplacian(picture, sizes, 1, 10)
+        laplacian(image, sizes, 1, 10)
         taken.append(time.perf_counter() - start)
         if sum(taken) > MINUTE:
             break
     return float(np.mean(taken))
 
 
-def taught(picture, runs):
+def taught(image, runs):
     """Return the time to teach a finder, and those to predict a megapixel: by the kinds it chose, and by others."""
     lessons = [cells(256, seed) for seed in range(1, 5)]
-    pictures, boxes = [p for p, _ in lessons], [b for _, b in lessons]
+    images, boxes = [p for p, _ in lessons], [b for _, b in lessons]
     start = time.perf_counter()
-    finder = imtorque.ObjectFinder().fit(pictures, boxes)
-    times = {"teach, 4 pictures": time.perf_counter() - start, "kinds chosen": ", ".join(finder.setting_.kinds)}
+    finder = imtorque.ObjectFinder().fit(images, boxes)
+    times = {"teach, 4 images": time.perf_counter() - start, "kinds chosen": ", ".join(finder.setting_.kinds)}
     finders = {"": finder}
     for kinds in (("torque",), ("torque", "threshold", "log", "radial")):
-        finders[f", by {', '.join(kinds)}"] = imtorque.ObjectFinder([kinds]).fit(pictures, boxes)
+        finders[f", by {', '.join(kinds)}"] = imtorque.ObjectFinder([kinds]).fit(images, boxes)
     for name, own in finders.items():
         for threads in (1, 2):
             imtorque.set_num_threads(threads)
-            taken = seconds(lambda own=own: own.predict(picture), runs)
-            times[f"predict, a megapixel, {threads} threads{name}"] = taken / (picture.size / 1e6)
+            taken = seconds(lambda own=own: own.predict(image), runs)
+            times[f"predict, a megapixel, {threads} threads{name}"] = taken / (image.size / 1e6)
     return times
 
 
@@ -111,20 +111,20 @@ def main():
     arguments = parser.parse_args()
 
     imtorque.set_num_threads(1)
-    picture, _ = cells(arguments.side)
-    rows = [row("drawn cells", [picture], (18.0, 42.0), arguments.runs)]
+    image, _ = cells(arguments.side)
+    rows = [row("drawn cells", [image], (18.0, 42.0), arguments.runs)]
     for part in counting_sets(arguments.data) if arguments.data else ():
-        pictures = [record.image() for record in part.test[:PICTURES]]
-        rows.append(row(part.name, pictures, marked_sizes(part.training), arguments.runs))
+        images = [record.image() for record in part.test[:IMAGES]]
+        rows.append(row(part.name, images, marked_sizes(part.training), arguments.runs))
 
-    learned = taught(picture, arguments.runs)
+    learned = taught(image, arguments.runs)
     head = {"benchmark": "finding", "version": imtorque.__version__, "machine": platform.machine()}
     result = {**head, "cores": os.cpu_count(), "runs": arguments.runs, "rows": rows, "learned": learned}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     for entry in rows:
         times = (f"{name} {entry[name]:.3f} s" for name in ("find_blobs", "blob_log", "blob_log, reduced"))
-        print(f"{entry['pictures']:22} {', '.join(times)}; ratios {entry['ratio']:.2f}, {entry['ratio, reduced']:.2f}")
+        print(f"{entry['images']:22} {', '.join(times)}; ratios {entry['ratio']:.2f}, {entry['ratio, reduced']:.2f}")
     for name, taken in learned.items():
         print(f"{name:75}", taken if isinstance(taken, str) else f"{taken:.2f} s")
 

@@ -1,11 +1,11 @@
 """Time our linear machines beside scikit-learn's LinearSVC: the same vectors, cost and machine, one thread, one run.
 
-python benchmarks/machines.py --data DIR      a folder of pictures for each class, such as Caltech-101
-python benchmarks/machines.py --toy           drawn pictures, few words
+python benchmarks/machines.py --data DIR      a folder of images for each class, such as Caltech-101
+python benchmarks/machines.py --toy           drawn images, few words
 
 Both solve the dual of the same problem, LinearMachines on inner products, LinearSVC on the vectors, which it is given
 as it likes them best: sparse, in double precision. Told are processor time (the least of the runs), class accuracy on
-other pictures, and how far the sum of the objectives lies above the lowest one found. LinearMachines stops at slopes of
+other images, and how far the sum of the objectives lies above the lowest one found. LinearMachines stops at slopes of
 0.01, which a tolerance of 0.01 comes nearest to; LinearSVC's own default is 1e-4.
 """
 
@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 import imtorque
 from imtorque import synthetic
 from imtorque.files import SUFFIXES, read_image
-from imtorque.recognition import METHODS, LinearMachines, WorkingPicture
-from imtorque.recognition.bag_of_words import bag, describe, drawn, learn_words, samples_per_picture, with_words
+from imtorque.recognition import METHODS, LinearMachines, WorkingImage
+from imtorque.recognition.bag_of_words import bag, describe, drawn, learn_words, samples_per_image, with_words
 from imtorque.recognition.linear_svm import inner_products, train_on_products
 from imtorque.recognition.model import joined_row
 from imtorque.recognition.presets import BLOCKS
@@ -36,8 +36,8 @@ COST = 10.0
 TOLERANCES = (0.1, 0.01, 1e-4)  # of LinearSVC
 
 
-def folder_pictures(folder, classes, count):
-    """The first pictures of each class, class by class."""
+def folder_images(folder, classes, count):
+    """The first images of each class, class by class."""
     own = sorted(path for path in folder.iterdir() if path.is_dir())[:classes]
     found = [sorted(path for path in c.iterdir() if path.suffix.lower() in SUFFIXES)[:count] for c in own]
     return [read_image(path) for paths in found for path in paths], np.repeat(
@@ -45,7 +45,7 @@ def folder_pictures(folder, classes, count):
     )
 
 
-def drawn_pictures(classes, count):
+def drawn_images(classes, count):
     """Discs of another size for each class, on texture."""
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(classes), count)
@@ -61,22 +61,24 @@ def drawn_pictures(classes, count):
 
 
 def split(labels, train):
-    """The first `train` pictures of each class, or all but one; and the others."""
+    """The first `train` images of each class, or all but one; and the others."""
     chosen = [own[: min(train, len(own) - 1)] for own in (np.flatnonzero(labels == k) for k in np.unique(labels))]
     first = np.concatenate(chosen)
     return first, np.setdiff1d(np.arange(len(labels)), first)
 
 
 def vectors(images, train, method, words):
-    """One row for each picture, with words learned from the training pictures."""
-    pictures = [WorkingPicture(image) for image in images]
+    """One row for each image, with words learned from the training images."""
+    checked_images = [WorkingImage(image) for image in images]
     bags = {}
     for name in METHODS[method]:
         block = BLOCKS[name]()
         block["encode"].codebook.set_params(words=words)
-        count = samples_per_picture(block, len(train))
-        fitted = with_words(block, learn_words(block, [drawn(describe(block, pictures[i]), count, 0) for i in train]))
-        bags[name] = [bag(fitted, describe(block, picture)) for picture in pictures]
+        count = samples_per_image(block, len(train))
+        fitted = with_words(
+            block, learn_words(block, [drawn(describe(block, checked_images[i]), count, 0) for i in train])
+        )
+        bags[name] = [bag(fitted, describe(block, checked)) for checked in checked_images]
     return np.stack([joined_row({name: bags[name][i] for name in bags}, METHODS[method]) for i in range(len(images))])
 
 
@@ -130,9 +132,7 @@ def compare(rows, labels, train, test, arguments):
 def measure(arguments):
     classes, count, words = (4, 8, 16) if arguments.toy else (arguments.classes, arguments.train + arguments.test, 1024)
     train = 4 if arguments.toy else arguments.train
-    images, labels = (
-        drawn_pictures(classes, count) if arguments.toy else folder_pictures(arguments.data, classes, count)
-    )
+    images, labels = drawn_images(classes, count) if arguments.toy else folder_images(arguments.data, classes, count)
     first, others = split(labels, train)
     rows = vectors(images, first, arguments.method, words)
     table, plain = compare(rows, labels, first, others, arguments)
@@ -160,8 +160,8 @@ def main():
     source.add_argument("--data", type=Path)
     source.add_argument("--toy", action="store_true")
     parser.add_argument("--classes", type=int, default=102)
-    parser.add_argument("--train", type=int, default=15, help="pictures of each class to learn from")
-    parser.add_argument("--test", type=int, default=10, help="pictures of each class to test on")
+    parser.add_argument("--train", type=int, default=15, help="images of each class to learn from")
+    parser.add_argument("--test", type=int, default=10, help="images of each class to test on")
     parser.add_argument("--method", choices=list(METHODS), default="sift+torque")
     parser.add_argument("--tolerances", type=float, nargs="+", default=TOLERANCES, help="of LinearSVC")
     parser.add_argument("--passes", type=int, default=1000, help="of LinearSVC, at most")

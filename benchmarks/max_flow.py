@@ -27,13 +27,13 @@ ANGLES, RADII = 360, 290
 LABELS = 8
 
 
-def pictures(folder, toy):
+def read_images(folder, toy):
     size = (60, 40) if toy else (WIDTH, HEIGHT)
     if folder is None:
         found = [Image.fromarray(imtorque.datasets.sample("hopper"))]
     else:
         found = [Image.open(path) for path in sorted(folder.glob("*.jpg"))[::25]]
-    return [np.asarray(picture.convert("RGB").resize(size, Image.Resampling.BICUBIC)) / 255.0 for picture in found]
+    return [np.asarray(image.convert("RGB").resize(size, Image.Resampling.BICUBIC)) / 255.0 for image in found]
 
 
 def colour_problem(image, diagonal):
@@ -149,7 +149,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=Path, help="Folder of photographs, of which every 25th is used.")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--toy", action="store_true", help="A small picture, to see that it runs.")
+    parser.add_argument("--toy", action="store_true", help="A small image, to see that it runs.")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
 
@@ -161,7 +161,7 @@ def main():
         peers = {"PyMaxflow": maxflow.__version__}
     except ImportError:
         peers = {}
-    images = pictures(arguments.images, arguments.toy)
+    images = read_images(arguments.images, arguments.toy)
     kinds = {
         "colour, 4 neighbours": lambda image: colour_problem(image, diagonal=False),
         "colour, 8 neighbours": lambda image: colour_problem(image, diagonal=True),

@@ -1,6 +1,6 @@
-"""Measure how much memory functions take beyond their picture and their result: 24 megapixels, bytes per pixel.
+"""Measure how much memory functions take beyond their image and their result: 24 megapixels, bytes per pixel.
 
-Each runs in a process of its own, after a run on a small picture; the peak is the system's own record of it (Linux).
+Each runs in a process of its own, after a run on a small image; the peak is the system's own record of it (Linux).
 
 python benchmarks/memory.py [NAME ...] [--threads 2] [--toy]
 """
@@ -38,7 +38,7 @@ FUNCTIONS = {
 }
 
 
-def picture(shape):
+def test_image(shape):
     """Patches of colour of all sizes on each other, with some noise: as many edges as in a photograph."""
     rng = np.random.default_rng(0)
     image = rng.integers(0, 12, (*shape, 3), dtype=np.uint8)
@@ -69,8 +69,8 @@ def measure(name, shape, threads):
     """Return the peak beyond what was there before the call and what it returns, in bytes per pixel."""
     imtorque.set_num_threads(threads)
     function = FUNCTIONS[name]
-    function(picture(SMALL))
-    image = picture(shape)
+    function(test_image(SMALL))
+    image = test_image(shape)
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = status("VmRSS")
     result = function(image)
@@ -82,7 +82,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"Of {', '.join(FUNCTIONS)}; all by default.")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--toy", action="store_true", help="A small picture, to see that it runs.")
+    parser.add_argument("--toy", action="store_true", help="A small image, to see that it runs.")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

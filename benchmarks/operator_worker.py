@@ -1,6 +1,6 @@
 """Time the operator and its peers side by side in this process; prints one JSON object. Started by run.py.
 
-Every contender gets the same pictures and the same number of threads, allocates its own results, and is timed in turn
+Every contender gets the same images and the same number of threads, allocates its own results, and is timed in turn
 with the others, `repeats` rounds long.
 """
 
@@ -28,7 +28,7 @@ SKIMAGE_LIMIT = 640 * 480  # pixels; beyond that scikit-image's detectors take m
 
 
 def mosaic(height: int, width: int) -> np.ndarray:
-    """Grey picture of any size from scikit-image's photographs at their own resolution, side by side."""
+    """Grey image of any size from scikit-image's photographs at their own resolution, side by side."""
     tiles = [np.rint(255 * imtorque.images.grey_image(getattr(data, name)())).astype(np.uint8) for name in PHOTOGRAPHS]
     rows: list[np.ndarray] = []
     k = 0
@@ -98,7 +98,7 @@ def time_all(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, 
 
 
 def linearity(repeats: int, toy: bool) -> dict[str, list[dict[str, float]]]:
-    """Cost over pixels at 45 sizes, and over the number of sizes at one picture."""
+    """Cost over pixels at 45 sizes, and over the number of sizes at one image."""
     shapes = [(60, 80), (120, 160)] if toy else [(240, 320), (480, 640), (960, 1280), (1920, 2560)]
     pixels = []
     for shape in shapes:
@@ -153,10 +153,10 @@ def patterns(repeats: int, toy: bool) -> list[dict[str, float]]:
 def strongest(repeats: int, toy: bool) -> list[dict[str, float | str]]:
     """The 50 strongest extrema from given edges: milliseconds, and the share of all patches that was computed."""
     shape = (240, 320) if toy else (1080, 1920)
-    pictures = {"photographs": mosaic(*shape), "noise": np.random.default_rng(0).integers(0, 256, shape, np.uint8)}
+    images = {"photographs": mosaic(*shape), "noise": np.random.default_rng(0).integers(0, 256, shape, np.uint8)}
     rows: list[dict[str, float | str]] = []
-    for name, picture in pictures.items():
-        edges = imtorque.detect_edges(picture)
+    for name, image in images.items():
+        edges = imtorque.detect_edges(image)
         for sizes in (SIZES_45, SIZES_10):
             calls = {
                 "search": lambda e=edges, s=sizes: imtorque.find_extrema(e, s, count=50),
@@ -165,7 +165,7 @@ def strongest(repeats: int, toy: bool) -> list[dict[str, float | str]]:
             times = time_all(calls, repeats)
             patches = patch_arrays(edges, check_sizes(sizes), "square", 2.0)
             visited = _native.extrema_of_field(edges.field, *patches, 0, 50, True, 0.0)[-1]
-            row = {"picture": name, "sizes": len(sizes), "share": visited / (len(sizes) * picture.size)}
+            row = {"image": name, "sizes": len(sizes), "share": visited / (len(sizes) * image.size)}
             rows.append(row | {f"{call}_ms": ms["min"] for call, ms in times.items()})
     return rows
 
@@ -178,17 +178,17 @@ def processor_microseconds(call: Callable[[], object], runs: int) -> float:
     return 1e6 * (time.process_time() - start) / runs
 
 
-def small_pictures(toy: bool) -> dict[str, float]:
+def small_images(toy: bool) -> dict[str, float]:
     """Microseconds of processor time: 64 x 64 end to end, and 8 x 8, where the calls themselves are what counts."""
     runs = 20 if toy else 500
-    picture, tiny = mosaic(64, 64), mosaic(8, 8)
+    image, tiny = mosaic(64, 64), mosaic(8, 8)
     edges = imtorque.detect_edges(tiny)
     return {
         "end to end, 64x64, 10 sizes": processor_microseconds(
-            lambda: imtorque.find_extrema(imtorque.detect_edges(picture), SIZES_10, count=50), runs
+            lambda: imtorque.find_extrema(imtorque.detect_edges(image), SIZES_10, count=50), runs
         ),
         "end to end, 64x64, default sizes": processor_microseconds(
-            lambda: imtorque.find_extrema(imtorque.detect_edges(picture), count=50), runs
+            lambda: imtorque.find_extrema(imtorque.detect_edges(image), count=50), runs
         ),
         "detect_edges, 8x8": processor_microseconds(lambda: imtorque.detect_edges(tiny), runs),
         "find_extrema, 8x8": processor_microseconds(lambda: imtorque.find_extrema(edges, [3, 5], count=5), runs),
@@ -233,7 +233,7 @@ def free_memory() -> int:
         return 0
 
 
-def large_pictures(toy: bool) -> list[dict[str, float]]:
+def large_images(toy: bool) -> list[dict[str, float]]:
     """Nanoseconds per pixel of the maps with 45 sizes, up to 20,000 x 20,000 pixels where 12 GB of memory are free."""
     part = imtorque.detect_edges(mosaic(*((240, 320) if toy else (2160, 3840))))
     shapes = [part.shape, (480, 640) if toy else (20_000, 20_000)]
@@ -303,8 +303,8 @@ def main() -> None:
         result["contribution"] = contribution(options.repeats)
         result["patterns"] = patterns(options.repeats, options.toy)
         result["strongest"] = strongest(options.repeats, options.toy)
-        result["large"] = large_pictures(options.toy)
-        result["small"] = small_pictures(options.toy)
+        result["large"] = large_images(options.toy)
+        result["small"] = small_images(options.toy)
         result["costs"] = cost_model(options.repeats, options.toy)
         result["largest_error"] = error_against_definition(*options.shapes[0])
     print(json.dumps(result))

@@ -3,7 +3,7 @@
 python benchmarks/recognition.py [--data DIR]
 python benchmarks/recognition.py --accuracy DIR     our SIFT and OpenCV's in the same bags and machines
 
-Pictures are those of a folder (the first of each folder in it), or the samples, all reduced to 300 pixels.
+Images are those of a folder (the first of each folder in it), or the samples, all reduced to 300 pixels.
 """
 
 import argparse
@@ -22,13 +22,13 @@ from imtorque.files import SUFFIXES, read_image
 from imtorque.recognition import METHODS, Codebook, DenseSIFT, Descriptors, LinearMachines, LLCEncoder, SpatialPyramid
 from imtorque.recognition.bag_of_words import bag, describe, drawn, learn_words, with_words
 from imtorque.recognition.presets import BLOCKS
-from imtorque.recognition.working_image import working_picture
+from imtorque.recognition.working_image import working_image
 
 RESULTS = Path(__file__).parent / "results" / "recognition.json"
 CLASSES, PER_CLASS, TRAIN, SPLITS = 20, 30, 15, 5  # of the comparison of accuracy
 
 
-def pictures(folder, count):
+def read_images(folder, count):
     if folder is None:
         return [datasets.sample(name) for name in datasets.PHOTOGRAPHS]
     first = [next(p for p in sorted(own.iterdir()) if p.suffix.lower() in SUFFIXES) for own in sorted(folder.iterdir())]
@@ -37,7 +37,7 @@ def pictures(folder, count):
 
 def opencv_sift(image):
     """OpenCV's descriptors of the patches that DenseSIFT describes; its cells are 1.5 times as wide as `size`."""
-    grey = np.round(255 * working_picture(image).grey).astype(np.uint8)
+    grey = np.round(255 * working_image(image).grey).astype(np.uint8)
     height, width = grey.shape
     points = [
         cv2.KeyPoint(x + side / 2, y + side / 2, side / 6, 0)
@@ -50,7 +50,7 @@ def opencv_sift(image):
 
 def opencv_descriptors(image):
     """OpenCV's descriptors, of unit length, of just the patches that ours describe."""
-    grey = np.round(255 * working_picture(image).grey).astype(np.uint8)
+    grey = np.round(255 * working_image(image).grey).astype(np.uint8)
     vectors, y, x = [], [], []
     for side in DenseSIFT().sizes:
         own = DenseSIFT(sizes=(side,)).describe(image)
@@ -97,7 +97,7 @@ def milliseconds(function, images, runs):
 
 
 def times(arguments):
-    images = pictures(arguments.data, arguments.images)
+    images = read_images(arguments.data, arguments.images)
     rows = [
         {"step": "describe", "block": "opencv-sift", "ms": milliseconds(opencv_sift, images, arguments.runs)},
         {"step": "describe", "block": "sift", "ms": milliseconds(DenseSIFT().describe, images, arguments.runs)},

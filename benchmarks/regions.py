@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from max_flow import pictures
+from max_flow import read_images
 
 import imtorque
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
@@ -51,12 +51,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=Path, help="Folder of photographs, of which every 25th is used.")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--toy", action="store_true", help="A small picture, to see that it runs.")
+    parser.add_argument("--toy", action="store_true", help="A small image, to see that it runs.")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
 
     imtorque.set_num_threads(1)
-    rows = [measure(image, arguments.repeats) for image in pictures(arguments.images, arguments.toy)]
+    rows = [measure(image, arguments.repeats) for image in read_images(arguments.images, arguments.toy)]
     means = {name: round(float(np.mean([row[name] for row in rows])), 2) for name in rows[0]}
     machine = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": 1}
     result = {"benchmark": "regions", "version": imtorque.__version__, **machine, "repeats": arguments.repeats}

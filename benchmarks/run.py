@@ -2,7 +2,7 @@
 
     make bench
 
-Both sides run in one process on the same pictures, in two regimes of the allocator: "default", a plain process, and
+Both sides run in one process on the same images, in two regimes of the allocator: "default", a plain process, and
 "warm", where freed memory is kept instead of being given back and faulted in again. Claims are made on "warm".
 """
 
@@ -91,16 +91,16 @@ def commit() -> str:
 def table(results: dict) -> str:
     """The warm regime: milliseconds, and how many times faster than SIFT."""
     runs = {run["threads"]: run["times"] for run in results["runs"] if run["regime"] == "warm"}
-    pictures = list(next(iter(runs.values())))
-    head = [f"{picture.replace('x', '×')}, {threads} thr." for picture in pictures for threads in runs]
-    names = list(dict.fromkeys(name for times in runs.values() for picture in pictures for name in times[picture]))
+    images = list(next(iter(runs.values())))
+    head = [f"{image.replace('x', '×')}, {threads} thr." for image in images for threads in runs]
+    names = list(dict.fromkeys(name for times in runs.values() for image in images for name in times[image]))
     lines = ["| ms (times faster than SIFT) | " + " | ".join(head) + " |", "|---|" + "---|" * len(head)]
     for name in names:
         cells = []
-        for picture in pictures:
+        for image in images:
             for times in runs.values():
-                ms = times[picture].get(name, {}).get("min")
-                sift = times[picture]["cv2 SIFT"]["min"]
+                ms = times[image].get(name, {}).get("min")
+                sift = times[image]["cv2 SIFT"]["min"]
                 cells.append(
                     "" if ms is None else f"{ms:.1f} ({sift / ms:.1f}×)" if name != "cv2 SIFT" else f"{ms:.1f}"
                 )
@@ -108,11 +108,11 @@ def table(results: dict) -> str:
             f"| {'' if name.startswith(('cv2', 'skimage')) else 'torque: '}{name} | " + " | ".join(cells) + " |"
         )
     extras = next(run for run in results["runs"] if run["regime"] == "warm" and "linearity" in run)
-    first = pictures[0]
-    speed = runs[1][pictures[min(1, len(pictures) - 1)]]["maps, 45 sizes"]["min"]
-    width, height = map(int, pictures[min(1, len(pictures) - 1)].split("x"))
+    first = images[0]
+    speed = runs[1][images[min(1, len(images) - 1)]]["maps, 45 sizes"]["min"]
+    width, height = map(int, images[min(1, len(images) - 1)].split("x"))
     memory = ", ".join(
-        f"{value:.1f} at {picture.replace('x', '×')}" for picture, value in results["memory_bytes_per_pixel"].items()
+        f"{value:.1f} at {image.replace('x', '×')}" for image, value in results["memory_bytes_per_pixel"].items()
     )
     votes = extras["contribution"]
     lines += [
@@ -145,12 +145,12 @@ def strongest_table(rows: list[dict]) -> list[str]:
         "The 50 strongest extrema from given edges, 1920×1080, one thread. Bounds leave most patches out; on noise "
         "they help least, and most are computed:",
         "",
-        "| picture | sizes | patches computed | ms | maps, ms |",
+        "| image | sizes | patches computed | ms | maps, ms |",
         "|---|---|---|---|---|",
     ]
     for row in rows:
         cells = [
-            row["picture"],
+            row["image"],
             row["sizes"],
             f"{row['share']:.0%}",
             f"{row['search_ms']:.1f}",
@@ -190,9 +190,9 @@ def cost_table(extras: dict, gigahertz: float) -> list[str]:
     return [
         *lines,
         "",
-        f"Small pictures, microseconds of processor time. {cells}.",
+        f"Small images, microseconds of processor time. {cells}.",
         "",
-        f"Large pictures, nanoseconds per pixel of the maps with 45 sizes. {large}.",
+        f"Large images, nanoseconds per pixel of the maps with 45 sizes. {large}.",
     ]
 
 
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "operator.json")
     parser.add_argument(
-        "--toy", action="store_true", help="small pictures, no table in the docs: shows that everything runs"
+        "--toy", action="store_true", help="small images, no table in the docs: shows that everything runs"
     )
     options = parser.parse_args()
     shapes = [(60, 80), (120, 160)] if options.toy else SHAPES

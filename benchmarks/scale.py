@@ -1,10 +1,10 @@
-"""Large pictures in tiles: are the bits those of memory, what does it cost, and what if something is killed?
+"""Large images in tiles: are the bits those of memory, what does it cost, and what if something is killed?
 
     python benchmarks/scale.py    # 20,000 x 20,000 and 50,000 x 50,000: an hour, 10 GB of memory, 25 GB of disk
     python benchmarks/scale.py --side 4000 --large-side 0 --out /tmp/scale.json
 
 Writes benchmarks/results/scale.json, a row for each figure with what it must be, and the tables in
-docs/large_pictures.md. Processor times are of one thread, so that they can be compared on a busy machine.
+docs/large_images.md. Processor times are of one thread, so that they can be compared on a busy machine.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from imtorque.tiling.large import TILE
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "scale.json"
-PAGE = HERE.parent / "docs" / "large_pictures.md"
+PAGE = HERE.parent / "docs" / "large_images.md"
 BEGIN, END = "<!-- figures: benchmarks/scale.py -->", "<!-- end of figures -->"
 SLIDES, CORES = 1e6, 1000  # of the estimate
 HALO = 79  # of sizes to 91, sigma sqrt(2) and 12 rounds of corner removal
@@ -118,22 +118,22 @@ def cluster(folder, tile):
 
 
 def warm(client, folder):
-    """Let the workers load what they need: that is done once, however many pictures there are."""
+    """Let the workers load what they need: that is done once, however many images there are."""
     import numpy as np
 
-    from imtorque.tiling import process_picture
+    from imtorque.tiling import process_image
 
-    process_picture(np.eye(80), folder / "cluster-warm", [3], tile=20, client=client)
+    process_image(np.eye(80), folder / "cluster-warm", [3], tile=20, client=client)
 
 
 def run_on(client, folder, out, tile, kill):
     """Run on a cluster, and kill a worker half-way; return how many windows were read, and how many tiles there are."""
-    from scale_pictures import LoggedSource
+    from scale_images import LoggedSource
     from scale_worker import MAPS, SIZES, THRESHOLDS
 
-    from imtorque.tiling import open_picture, process_picture
+    from imtorque.tiling import open_image, process_image
 
-    source = open_picture(folder / "picture.npy")
+    source = open_image(folder / "image.npy")
     fields = {name: getattr(source, name) for name in ("name", "shape", "samples", "dtype", "world")}
     log = folder / f"{out}.log"
     left = [kill]
@@ -144,7 +144,7 @@ def run_on(client, folder, out, tile, kill):
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
     logged = LoggedSource(**fields, log=str(log))
-    found = process_picture(
+    found = process_image(
         logged, folder / out, SIZES, MAPS, tile=tile, client=client, progress=watch, **THRESHOLDS["one"]
     )
     probes = 3  # that say what is white
@@ -178,7 +178,7 @@ def killed_driver(folder, tile):
 
 
 def gigapixels(folder, side, tile, jobs):
-    """A picture that is drawn as it is read: memory of all processes together, and windows compared."""
+    """An image that is drawn as it is read: memory of all processes together, and windows compared."""
     process = call(folder, "processes", "one", tile, side, jobs, wait=False)
     most = 0
     while process.poll() is None:
@@ -202,7 +202,7 @@ def memory_of(pid):
 
 
 def write_tables(result):
-    """Put the figures, and what follows from them, into the page on large pictures."""
+    """Put the figures, and what follows from them, into the page on large images."""
     lines = ["| figure | must be at most | measured |", "| --- | --- | --- |"]
     lines += [f"| {row['figure']} | {row['must']:.4g} | {row['value']:.3g} |" for row in result["rows"]]
     cost = next(row for row in result["rows"] if "zarr to zarr" in row["figure"])["nanoseconds_per_pixel"]
@@ -225,12 +225,12 @@ def write_tables(result):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--side", type=int, default=20000, help="of the picture that also fits in memory")
-    parser.add_argument("--large-side", type=int, default=50000, help="of the picture that does not; 0 leaves it out")
+    parser.add_argument("--side", type=int, default=20000, help="of the image that also fits in memory")
+    parser.add_argument("--large-side", type=int, default=50000, help="of the image that does not; 0 leaves it out")
     parser.add_argument("--tile", type=int, default=TILE)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3, help="of each processor time, of which the median counts")
-    parser.add_argument("--scratch", type=Path, help="where pictures and results are written, and removed")
+    parser.add_argument("--scratch", type=Path, help="where images and results are written, and removed")
     parser.add_argument("--out", type=Path, default=RESULTS)
     arguments = parser.parse_args()
 

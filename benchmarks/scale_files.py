@@ -2,9 +2,9 @@
 
     python benchmarks/scale_files.py [--count 100000] [--side 64] [--workers 2] [--kinds files,table] [--out FILE]
 
-Draws pictures into a temporary folder, each another one, and goes over them four times: with files for each picture
+Draws images into a temporary folder, each another one, and goes over them four times: with files for each image
 (value and scale map, extrema, record), and with one table of extrema only; either by --jobs and by --scheduler. The
-maps of a small picture take a millisecond, so that what the cluster adds is seen; blobs take ten times that. The time
+maps of a small image take a millisecond, so that what the cluster adds is seen; blobs take ten times that. The time
 of a cluster is that of the command, of the scheduler and of all workers, started as docs/clusters.md says. Writes
 benchmarks/results/scale_files.json and the table in docs/clusters.md. Linux only: time is read from /proc.
 """
@@ -74,7 +74,7 @@ def main():
 
 
 def draw(folder, count, side):
-    """Write pictures of a few discs in noise; return the file that lists them."""
+    """Write images of a few discs in noise; return the file that lists them."""
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:side, :side]
     paths = []
@@ -82,11 +82,11 @@ def draw(folder, count, side):
         where = folder / "in" / f"{k // PER_FOLDER:04}"
         if k % PER_FOLDER == 0:
             where.mkdir(parents=True)
-        picture = rng.normal(60, 4, (side, side))
+        image = rng.normal(60, 4, (side, side))
         for cy, cx, radius in rng.uniform((8, 8, 4), (side - 8, side - 8, 8), (3, 3)):
-            picture += 120 * np.clip(radius - np.hypot(y - cy, x - cx) + 0.5, 0, 1)
+            image += 120 * np.clip(radius - np.hypot(y - cy, x - cx) + 0.5, 0, 1)
         paths.append(where / f"{k:07}.png")
-        Image.fromarray(np.clip(picture, 0, 255).astype(np.uint8)).save(paths[-1], compress_level=1)
+        Image.fromarray(np.clip(image, 0, 255).astype(np.uint8)).save(paths[-1], compress_level=1)
     listed = folder / "list.txt"
     listed.write_text("".join(f"{path}\n" for path in paths))
     return listed
@@ -169,10 +169,10 @@ def spent(processes):
 
 def table(report):
     """Return the report as text and a table in Markdown."""
-    names = {"files": "maps, extrema and a record for each picture", "table": "one table"}
+    names = {"files": "maps, extrema and a record for each image", "table": "one table"}
     places = {"jobs": f"`--jobs {report['workers']}`", "cluster": f"a cluster of {report['workers']} workers"}
     lines = [
-        f"`imtorque maps --extrema 10` over {report['files']:,} pictures of {report['side']} × {report['side']} pixels "
+        f"`imtorque maps --extrema 10` over {report['files']:,} images of {report['side']} × {report['side']} pixels "
         f"({report['machine']}; `{report['command']}`):",
         "",
         "| written | by | processor time a file | files a second | core hours for a million |",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import zarr
-from scale_pictures import DrawnSource, LoggedSource
+from scale_images import DrawnSource, LoggedSource
 
 import imtorque
-from imtorque.tiling import maps, open_picture, process_picture
+from imtorque.tiling import maps, open_image, process_image
 from imtorque.tiling.grid import Box
 from imtorque.tiling.source import ArraySource
 
@@ -22,11 +22,11 @@ MAPS = ("value", "scale")
 
 
 def draw(folder, side):
-    """Write the picture, as a NumPy file and as a zarr array."""
+    """Write the image, as a NumPy file and as a zarr array."""
     source = DrawnSource.of(side)
-    stored = np.lib.format.open_memmap(folder / "picture.npy", "w+", np.uint8, (side, side))
+    stored = np.lib.format.open_memmap(folder / "image.npy", "w+", np.uint8, (side, side))
     array = zarr.create_array(
-        str(folder / "picture.zarr"), shape=(side, side), chunks=(512, 512), dtype="uint8", overwrite=True
+        str(folder / "image.zarr"), shape=(side, side), chunks=(512, 512), dtype="uint8", overwrite=True
     )
     for top in range(0, side, 512):
         band = source.read(Box(top, 0, min(top + 512, side), side))
@@ -37,11 +37,11 @@ def draw(folder, side):
 
 
 def in_memory(folder, kind):
-    """Both maps of the whole picture in memory, by one thread; written down for comparison."""
+    """Both maps of the whole image in memory, by one thread; written down for comparison."""
     imtorque.set_num_threads(1)
-    picture = np.load(folder / "picture.npy")
+    image = np.load(folder / "image.npy")
     start = time.process_time()
-    edges = imtorque.detect_edges(picture, **THRESHOLDS[kind])
+    edges = imtorque.detect_edges(image, **THRESHOLDS[kind])
     value, scale = imtorque.value_and_scale_maps(edges, SIZES)
     seconds = time.process_time() - start
     if os.environ.get("KEEP"):
@@ -54,28 +54,28 @@ def tiles_without_files(folder, kind, tile):
     """Tiles of an array in memory whose maps are not written, by one thread."""
     imtorque.set_num_threads(1)
     tile.write_tile = lambda *_: None
-    source = ArraySource.of(np.load(folder / "picture.npy"))
+    source = ArraySource.of(np.load(folder / "image.npy"))
     return timed(source, folder / f"none-{kind}", kind, tile, jobs=1)
 
 
 def tiles_of_zarr(folder, kind, tile):
     """Tiles from a zarr array to zarr arrays, by one thread."""
     imtorque.set_num_threads(1)
-    return timed(open_picture(folder / "picture.zarr"), folder / f"zarr-{kind}", kind, tile, jobs=1)
+    return timed(open_image(folder / "image.zarr"), folder / f"zarr-{kind}", kind, tile, jobs=1)
 
 
 def timed(source, out, kind, tile, **how):
-    process_picture(np.eye(40), out.with_name(out.name + "-warm"), [3], tile=40, jobs=1)  # loads what is needed
+    process_image(np.eye(40), out.with_name(out.name + "-warm"), [3], tile=40, jobs=1)  # loads what is needed
     start = time.process_time()
-    found = process_picture(source, out, SIZES, MAPS, tile=tile, **THRESHOLDS[kind], **how)
+    found = process_image(source, out, SIZES, MAPS, tile=tile, **THRESHOLDS[kind], **how)
     return {"processor_seconds": time.process_time() - start, "tiles": found.tiles, "rounds": found.rounds}
 
 
 def processes(folder, kind, tile, side, jobs):
-    """Tiles on this machine's processes; the drawn picture where a side is given."""
-    source = DrawnSource.of(side) if side else open_picture(folder / "picture.zarr")
+    """Tiles on this machine's processes; the drawn image where a side is given."""
+    source = DrawnSource.of(side) if side else open_image(folder / "image.zarr")
     start = time.perf_counter()
-    found = process_picture(
+    found = process_image(
         source, folder / f"processes-{side}-{kind}", SIZES, MAPS, tile=tile, jobs=jobs, **THRESHOLDS[kind]
     )
     return {
@@ -90,10 +90,10 @@ def processes(folder, kind, tile, side, jobs):
 
 def driver(folder, out, tile):
     """A run whose windows are noted, to be killed."""
-    source = open_picture(folder / "picture.npy")
+    source = open_image(folder / "image.npy")
     fields = {name: getattr(source, name) for name in ("name", "shape", "samples", "dtype", "world")}
     logged = LoggedSource(**fields, log=str(folder / f"{out}.log"))
-    found = process_picture(logged, folder / out, SIZES, MAPS, tile=tile, jobs=2, **THRESHOLDS["one"])
+    found = process_image(logged, folder / out, SIZES, MAPS, tile=tile, jobs=2, **THRESHOLDS["one"])
     return {"tiles": found.tiles}
 
 
@@ -118,7 +118,7 @@ def different(folder, out):
 
 
 def windows(folder, out, side, steps, count=8):
-    """Windows of a picture too large for memory, each computed with enough around it: how many values differ."""
+    """Windows of an image too large for memory, each computed with enough around it: how many values differ."""
     source, rng, wrong = DrawnSource.of(side), np.random.default_rng(0), 0
     for _ in range(count):
         top, left = (int(v) for v in rng.integers(0, side - 512, 2))

@@ -57,15 +57,15 @@ def compare(image: np.ndarray) -> dict[str, list[float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=300)
+    parser.add_argument("--images", type=int, default=300)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "strongest.json")
     options = parser.parse_args()
     imtorque.set_num_threads(1)
     _native.always_bound(True)
-    rows = [compare(image) for image in photographs(options.pictures)]
+    rows = [compare(image) for image in photographs(options.images)]
     report = {
         "command": "python benchmarks/strongest.py",
-        "pictures": len(rows),
+        "images": len(rows),
         "sizes": len(SIZES),
         "requests": [
             {
@@ -82,7 +82,7 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(report, indent=1) + "\n")
     for row in report["requests"]:
-        print(f"{row['count']} extrema: the same on {len(rows)} pictures; {row['share_of_patches']:.1%} of the patches")
+        print(f"{row['count']} extrema: the same on {len(rows)} images; {row['share_of_patches']:.1%} of the patches")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Times of the main kernels from 64 x 64 to 4K and from 1 to 64 threads: none may be slower than with one thread.
 
     python benchmarks/threads.py            all of it; some minutes on a quiet machine
-    python benchmarks/threads.py --toy      small pictures and few threads
+    python benchmarks/threads.py --toy      small images and few threads
 
 A time is the best of several calls, taken in turns over the numbers of threads, so that a disturbance does not fall on
 one of them. Written to benchmarks/results/threads.json; the table shows each kernel's times and, last, the worst ratio
@@ -56,7 +56,7 @@ def kernels(shape: tuple[int, int]) -> dict[str, Callable[[], object]]:
         "gradient_torque": lambda: imtorque.gradient_torque(image, SIZES[:8]),
         "dense_contribution": lambda: imtorque.dense_contribution(edges),
         "contribution_map": lambda: imtorque.contribution_map(edges, extrema),
-        "contribution_map, absolute": lambda: imtorque.contribution_map(edges, extrema, sign="absolute"),
+        "contribution_map, absolute": lambda: imtorque.contribution_map(edges, extrema, votes="absolute"),
         "multiscale_torque": lambda: imtorque.recognition.multiscale_torque(edges, extrema),
     }
 
@@ -91,7 +91,7 @@ def measure(shapes: list[tuple[int, int]], threads: list[int], seconds: float) -
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--toy", action="store_true", help="small pictures and few threads")
+    parser.add_argument("--toy", action="store_true", help="small images and few threads")
     parser.add_argument("--out", type=Path, default=RESULTS / "threads.json")
     options = parser.parse_args()
     shapes, threads, seconds = (SHAPES[:2], [1, 2, 64], 0.0) if options.toy else (SHAPES, THREADS, SECONDS)

@@ -52,7 +52,7 @@ def drawn_scene(height, width, seed=SEED):
 
 
 def inputs():
-    """What exactness is tried on: pictures and fields of several kinds."""
+    """What exactness is tried on: images and fields of several kinds."""
     rng = np.random.default_rng(SEED)
     scene = drawn_scene(211, 333)
     colour = np.stack([scene, np.roll(scene, 3, 0), 255 - scene], 2)
@@ -78,13 +78,13 @@ def inputs():
     }
 
 
-PICTURES = ("scene", "colour", "soft", "mask", "flat")
+IMAGES = ("scene", "colour", "soft", "mask", "flat")
 FAR = (3, 9, 45, 91, 121, 201)
 BOXES = ((3, 5), (7, 5), (9, 31), (33, 33))
 
 
-def picture_results(module, given, exact):
-    """Results of the functions of pictures; module: the library, or imtorque.torch with exact={"exact": True}."""
+def image_results(module, given, exact):
+    """Results of the functions of images; module: the library, or imtorque.torch with exact={"exact": True}."""
     yield "edges", module.detect_edges(given, **exact)
     yield "edges_fixed", module.detect_edges(given, low=0.02, high=0.05, sigma=2.0, **exact)
     yield "edges_strength", module.detect_edges(given, force="strength", strength_scale=0.1, **exact)
@@ -137,9 +137,9 @@ def expect(path):
 
     stored = {}
     for name, array in inputs().items():
-        picture = name in PICTURES
-        given = array if picture else imtorque.Edges(*array.astype(np.float32))
-        results = (picture_results if picture else force_results)(imtorque, given, {})
+        image = name in IMAGES
+        given = array if image else imtorque.Edges(*array.astype(np.float32))
+        results = (image_results if image else force_results)(imtorque, given, {})
         for function, result in results:
             for i, part in enumerate(as_arrays(result)):
                 stored[f"{name}/{function}/{i}"] = part
@@ -154,7 +154,7 @@ def exact(path, device):
     expected = np.load(path)
     for name, array in inputs().items():
         given = as_tensor(array, device)
-        results = picture_results if name in PICTURES else force_results
+        results = image_results if name in IMAGES else force_results
         for function, result in results(part, given, {"exact": True}):
             for i, tensor in enumerate(result if isinstance(result, tuple) else [result]):
                 wrong += not same(f"{name}/{function}/{i}", expected, tensor[0].cpu().numpy())
@@ -186,10 +186,10 @@ def same(key, expected, array):
 
 
 def same_in_batch(part, name, given):
-    """Whether a picture among others, not contiguous, gives what it gives alone."""
+    """Whether an image among others, not contiguous, gives what it gives alone."""
     import torch
 
-    if name in PICTURES:
+    if name in IMAGES:
         batch = torch.cat([given.flip(3), given, given * 0])
         alone, among = part.detect_edges(given, exact=True), part.detect_edges(batch, exact=True)[1:2]
     else:

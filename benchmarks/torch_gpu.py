@@ -172,8 +172,8 @@ def kornia_rows(device):
         return []
     frames = {"1080p": drawn_scene(1080, 1920), "4K": drawn_scene(2160, 3840)}
     found = []
-    for name, picture in frames.items():
-        frame = torch.from_numpy(picture).to(device)[None, None].float() / 255
+    for name, image in frames.items():
+        frame = torch.from_numpy(image).to(device)[None, None].float() / 255
         single = feature.SIFTFeature(50, upright=True, device=device).detector
         space = feature.SIFTFeatureScaleSpace(50, upright=True, device=device).detector
         with torch.inference_mode():
@@ -235,7 +235,7 @@ def table(path):
     whole, alone = (100 * found["share_of_copy_bandwidth"] for found in results["rows"] if "volume" in found["name"])
     lines += ["", f"The volume is written at {alone:.0f} % of the copy's bandwidth, {whole:.0f} % with its survey."]
     if made := next((found["kornia"] for found in results["rows"] if "kornia" in found), None):
-        lines[-1] += f" Kornia is {made} with the settings it comes with; its places are of other things than ours."
+        lines[-1] += f" Kornia is {made} with the settings it comes with; its places are of other objects than ours."
     for found in results["memory"]:
         lines += ["", f"{found['name']}, {found['sizes']} sizes: {found['bytes_per_pixel']:.1f} bytes a pixel."]
     before, _, rest = PAGE.read_text().partition(BEGIN)
@@ -309,20 +309,20 @@ def library_times(path):
 
 
 def sanitize(device):
-    """Run every kernel once on small pictures, for compute-sanitizer."""
+    """Run every kernel once on small images, for compute-sanitizer."""
     import torch
 
     part = load_torch_part()
-    picture = as_tensor(drawn_scene(67, 101), device)
-    part.detect_edges(picture, exact=True)
-    part.detect_edges(picture.repeat(2, 3, 1, 1), exact=True)
+    image = as_tensor(drawn_scene(67, 101), device)
+    part.detect_edges(image, exact=True)
+    part.detect_edges(image.repeat(2, 3, 1, 1), exact=True)
     forces = as_tensor(random_field(67, 131), device).repeat(2, 1, 1, 1)
     for sizes in ((3, 5, 7, 9), SIZES):
         part.value_and_scale_maps(forces, sizes, exact=True)
         part.torque_volume(forces, sizes, exact=True)
         part.find_extrema(forces, sizes, count=10, exact=True)
         part.find_extrema(forces, sizes, exact=True)
-    part.gradient_torque(picture, [3, 9], exact=True)
+    part.gradient_torque(image, [3, 9], exact=True)
     torch.cuda.synchronize()
     print("every kernel has run")
 

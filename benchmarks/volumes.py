@@ -1,6 +1,6 @@
 """Torque in volumes beside torque in the plane: nanoseconds per voxel, or pixel, and size; and memory beyond the data.
 
-    python benchmarks/volumes.py            256 x 256 x 256 and a picture of as many pixels, 10 sizes; a few minutes
+    python benchmarks/volumes.py            256 x 256 x 256 and an image of as many pixels, 10 sizes; a few minutes
     python benchmarks/volumes.py --toy      small
 
 Both are of blurred noise, so that edges and surfaces are as dense everywhere. Written to
@@ -55,12 +55,12 @@ def measure(side: int, threads: int, repeats: int) -> dict:
     beyond = peak() - before
     times["value_and_scale_maps"] = best_time(lambda: volumes.value_and_scale_maps(surfaces, SIZES), repeats)
     times["gradient_torque"] = best_time(lambda: volumes.gradient_torque(volume, SIZES[:3]), repeats) * len(SIZES) / 3
-    picture = noise((side, side * side))
-    edges = imtorque.detect_edges(picture)
+    image = noise((side, side * side))
+    edges = imtorque.detect_edges(image)
     plane = {
         "find_extrema": best_time(lambda: imtorque.find_extrema(edges, SIZES), repeats),
         "value_and_scale_maps": best_time(lambda: imtorque.value_and_scale_maps(edges, SIZES), repeats),
-        "gradient_torque": best_time(lambda: imtorque.gradient_torque(picture, SIZES[:3]), repeats) * len(SIZES) / 3,
+        "gradient_torque": best_time(lambda: imtorque.gradient_torque(image, SIZES[:3]), repeats) * len(SIZES) / 3,
     }
     each = 1e9 / (volume.size * len(SIZES))
     rows = [

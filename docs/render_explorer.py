@@ -1,4 +1,4 @@
-"""Open the explorer in Chromium and write pictures of its main states to docs/explorer.
+"""Open the explorer in Chromium and write images of its main states to docs/explorer.
 
 python docs/render_explorer.py [NAME ...]
 """
@@ -23,25 +23,25 @@ FOLDER = Path(__file__).resolve().parent / "explorer"
 LARGEST = 300_000  # bytes
 DESK, PHONE, SIDE, PROJECTOR = (1280, 720), (390, 844), (844, 390), (1024, 768)
 STATES = {
-    "patch": ("#picture=sample:hole&y=80&x=120&size=117&largest=131", DESK, "light"),
-    "maps": ("#picture=sample:hopper&y=40&x=40&size=3&layers=value.90&tab=layers", DESK, "dark"),
-    "strengthened": ("#picture=sample:hopper&y=5&x=5&size=3&layers=strengthened.100&tab=layers", DESK, "light"),
-    "extrema": ("#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4", DESK, "light"),
-    "cut": ("#picture=sample:hopper&tab=cut&tool=cut&clicks=180,131", DESK, "dark"),
-    "sketch": ("#picture=sketch", DESK, "light"),
-    "settings": ("#picture=sample:shapes&tab=settings&layers=scale.80", DESK, "light"),
+    "patch": ("#image=sample:hole&y=80&x=120&size=117&largest=131", DESK, "light"),
+    "maps": ("#image=sample:hopper&y=40&x=40&size=3&layers=value.90&tab=layers", DESK, "dark"),
+    "strengthened": ("#image=sample:hopper&y=5&x=5&size=3&layers=strengthened.100&tab=layers", DESK, "light"),
+    "extrema": ("#image=sample:hopper&tab=extrema&tool=extrema&count=14&number=4", DESK, "light"),
+    "cut": ("#image=sample:hopper&tab=cut&tool=cut&clicks=180,131", DESK, "dark"),
+    "sketch": ("#image=sketch", DESK, "light"),
+    "settings": ("#image=sample:shapes&tab=settings&layers=scale.80", DESK, "light"),
     "closure": (
-        "#picture=sample:gap&tab=settings&polarity=free&layers=value.75&y=80&x=120&size=99&largest=131",
+        "#image=sample:gap&tab=settings&polarity=free&layers=value.75&y=80&x=120&size=99&largest=131",
         DESK,
         "light",
     ),
-    "save": ("#picture=sample:overlap&tab=save&patch=disk&y=99&x=101&size=81&layers=value.60", DESK, "dark"),
-    "present": ("#picture=sample:overlap&present=1&y=99&x=101&size=81", PROJECTOR, "light"),
-    "steps": ("#picture=sample:disc", DESK, "light"),
+    "save": ("#image=sample:overlap&tab=save&patch=disk&y=99&x=101&size=81&layers=value.60", DESK, "dark"),
+    "present": ("#image=sample:overlap&present=1&y=99&x=101&size=81", PROJECTOR, "light"),
+    "steps": ("#image=sample:disc", DESK, "light"),
     "count": ("#tool=count&tab=count", DESK, "light"),
-    "landscape": ("#picture=sample:shapes&y=118&x=197&size=57", SIDE, "light"),
-    "phone": ("#picture=sample:shapes&y=118&x=197&size=57", PHONE, "light"),
-    "phone-dark": ("#picture=sample:hopper&layers=value.85&tab=extrema&tool=extrema", PHONE, "dark"),
+    "landscape": ("#image=sample:shapes&y=118&x=197&size=57", SIDE, "light"),
+    "phone": ("#image=sample:shapes&y=118&x=197&size=57", PHONE, "light"),
+    "phone-dark": ("#image=sample:hopper&layers=value.85&tab=extrema&tool=extrema", PHONE, "dark"),
 }
 COINS = [(260, 46, 56), (44, 335, 57), (51, 155, 45), (198, 154, 38), (263, 244, 47), (125, 102, 37), (119, 271, 49)]
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -64,7 +64,7 @@ def count_coins(page: Page) -> None:
     file = io.BytesIO()
     Image.fromarray(coins()).save(file, "PNG")
     page.set_input_files("#file", {"name": "coins.png", "mimeType": "image/png", "buffer": file.getvalue()})
-    page.locator("#picture option:checked", has_text="coins.png").wait_for(state="attached")
+    page.locator("#image option:checked", has_text="coins.png").wait_for(state="attached")
     page.evaluate(
         """async (marks) => {
             const { store } = await import("/page/page.js");
@@ -76,14 +76,14 @@ def count_coins(page: Page) -> None:
 
 
 def compress(screenshot: bytes) -> bytes:
-    """Return a picture that may be committed: in all its colours, or in 256 where those take too much.
+    """Return an image that may be committed: in all its colours, or in 256 where those take too much.
 
     Some of the 256 are kept for the page's own colours, which a photograph's would crowd out.
     """
-    with Image.open(io.BytesIO(screenshot)) as picture:
-        plain = picture.convert("RGB")
+    with Image.open(io.BytesIO(screenshot)) as image:
+        plain = image.convert("RGB")
     page = plain.copy()
-    page.paste("white", (0, page.height // 12, page.width * 2 // 3, page.height))  # where the picture is
+    page.paste("white", (0, page.height // 12, page.width * 2 // 3, page.height))  # where the image is
     own = page.quantize(96).getpalette()
     palette = Image.new("P", (1, 1))
     palette.putpalette((own or []) + (plain.quantize(160).getpalette() or []))
@@ -92,11 +92,11 @@ def compress(screenshot: bytes) -> bytes:
         shown.save(small, "png", optimize=True)
         if small.tell() <= LARGEST:
             return small.getvalue()
-    raise SystemExit(f"a picture must stay below {LARGEST} bytes, got {small.tell()}")
+    raise SystemExit(f"an image must stay below {LARGEST} bytes, got {small.tell()}")
 
 
 def main() -> None:
-    """Take the pictures named, or all."""
+    """Take the images named, or all."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         raise SystemExit("screenshots need chromium on the path (Debian: apt-get install chromium)")
@@ -120,9 +120,9 @@ def main() -> None:
                 page.evaluate("import('/page/page.js').then(({ store }) => store.set({ size: 101 }))")
             page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             page.locator("#status").evaluate("(status) => { status.textContent = ''; }")  # of this machine, this moment
-            picture = compress(page.screenshot())
-            (FOLDER / f"{name}.png").write_bytes(picture)
-            print(f"docs/explorer/{name}.png: {len(picture)} bytes")
+            image = compress(page.screenshot())
+            (FOLDER / f"{name}.png").write_bytes(image)
+            print(f"docs/explorer/{name}.png: {len(image)} bytes")
             context.close()
         browser.close()
 

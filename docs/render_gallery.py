@@ -47,23 +47,23 @@ def compress(figure: Figure) -> bytes:
     for dpi, colours in ((90, None), (80, None), (90, 256), (75, 256), (60, 256)):
         drawn, small = io.BytesIO(), io.BytesIO()
         figure.savefig(drawn, format="png", dpi=dpi)
-        with Image.open(drawn) as picture:
-            plain = picture.convert("RGB")
+        with Image.open(drawn) as image:
+            plain = image.convert("RGB")
             fewer = plain if colours is None else plain.quantize(colours, dither=Image.Dither.NONE)
             fewer.save(small, "png", optimize=True)
         if small.tell() <= LARGEST:
             return small.getvalue()
-    raise SystemExit(f"a picture must stay below {LARGEST} bytes, got {small.tell()}")
+    raise SystemExit(f"an image must stay below {LARGEST} bytes, got {small.tell()}")
 
 
 def page() -> str:
-    """Return the gallery's page: each example's title, story, picture and code."""
+    """Return the gallery's page: each example's title, story, image and code."""
     parts = [OPENING]
     for example in EXAMPLES:
         title, _, story = ast.get_docstring(ast.parse(example.read_text())).split("\n", 2)
-        picture = f"![{title}](gallery/{example.stem}.png)"
+        image = f"![{title}](gallery/{example.stem}.png)"
         code = f'??? example "examples/{example.name}"\n\n    ```python\n    --8<-- "examples/{example.name}"\n    ```'
-        parts += [f"## {title}", story.strip().replace("``", "`"), picture, code]
+        parts += [f"## {title}", story.strip().replace("``", "`"), image, code]
     return "\n\n".join(parts) + "\n"
 
 
@@ -74,9 +74,9 @@ def main() -> None:
     for example in EXAMPLES:
         if (names and example.stem not in names) or (needs_torch(example) and not find_spec("torch")):
             continue
-        picture = compress(draw(example))
-        (ROOT / "docs" / "gallery" / f"{example.stem}.png").write_bytes(picture)
-        print(f"docs/gallery/{example.stem}.png: {len(picture)} bytes")
+        image = compress(draw(example))
+        (ROOT / "docs" / "gallery" / f"{example.stem}.png").write_bytes(image)
+        print(f"docs/gallery/{example.stem}.png: {len(image)} bytes")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def lines_of(module):
     names = getattr(held, "__all__", None) or [n for n, v in vars(held).items() if made_in(v, module)]
     for name in names:
         thing = getattr(held, name)
-        yield f"{module}.{name}{signature(thing)}"
+        yield f"{module}.{name}{signature(object)}"
         if inspect.isclass(thing):
             yield from (f"{module}.{name}.{line}" for line in members(thing))
 

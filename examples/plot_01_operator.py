@@ -3,7 +3,7 @@ The operator at four patch sizes
 ================================
 
 Every pixel gets the torque of the patch around it: how strongly the edges in the patch circle its centre. Small patches
-answer to small things, large patches to large ones; the value map keeps the strongest answer of all sizes, and the
+answer to small objects, large patches to large ones; the value map keeps the strongest answer of all sizes, and the
 scale map the size that gave it (the paper's figure 1).
 """
 

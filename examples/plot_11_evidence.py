@@ -3,7 +3,7 @@ Why here? The evidence for an extremum
 ======================================
 
 The torque of a patch is a sum over its edge pixels, so it can be taken apart again: which edges made this extremum, and
-which spoke against it. Here are the strongest dark and the strongest bright thing in the photograph.
+which spoke against it. Here are the strongest dark and the strongest bright object in the photograph.
 """
 
 import matplotlib.pyplot as plt

@@ -22,12 +22,12 @@ tree = region_tree(image)
 figure, cells = plt.subplots(1, 4, figsize=(13, 4.2), layout="constrained")
 imtorque.plotting.show_extrema(image, seeds, ax=cells[0])
 cells[0].set_title("40 extrema and their sizes")
-pictures = {
+images = {
     "the cut": tree.regions,
     "merged": imtorque.segment_regions(image),
     "count=8": imtorque.segment_regions(image, count=8),
 }
-for cell, (title, labels) in zip(cells[1:], pictures.items(), strict=True):
+for cell, (title, labels) in zip(cells[1:], images.items(), strict=True):
     cell.imshow(image)
     cell.contour(
         np.unique(labels, return_inverse=True)[1].reshape(labels.shape) % 7, 6, colors="yellow", linewidths=0.8

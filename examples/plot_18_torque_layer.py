@@ -2,7 +2,7 @@
 A torque layer in a network
 ===========================
 
-Two broken outlines in each picture. Around one all edges turn the same way; along the other they turn back every
+Two broken outlines in each image. Around one all edges turn the same way; along the other they turn back every
 quarter, so nothing is enclosed. A small network is to draw the whole of the closed one: with a layer of torque it
 learns to, with a convolution in its place hardly.
 """
@@ -49,12 +49,12 @@ forces, outlines = (torch.tensor(np.stack(part), dtype=torch.float32) for part i
 torch.manual_seed(0)
 layers = {"with torque": BoundaryVotes((5, 9, 17, 25, 33)), "without": nn.Conv2d(2, 10, 5, padding=2)}
 _, cells = plt.subplots(1, 4, figsize=(15, 3.5), layout="constrained")
-pictures = {"edges; closed outline red": torch.stack([outlines[192, 0], *(forces[192] != 0)], 2) * 0.8}
+images = {"edges; closed outline red": torch.stack([outlines[192, 0], *(forces[192] != 0)], 2) * 0.8}
 for name, layer in layers.items():
-    pictures[name] = learn(layer, curve := [])
+    images[name] = learn(layer, curve := [])
     cells[0].plot(range(0, 121, 20), curve, label=f"{name}: {curve[-1]:.2f}")
 cells[0].set(xlabel="steps", ylabel="F of outlines", ylim=(0, 1))
 cells[0].legend()
-for cell, (name, picture) in zip(cells[1:], pictures.items(), strict=True):
-    cell.imshow(picture.numpy(), cmap="gray")
+for cell, (name, image) in zip(cells[1:], images.items(), strict=True):
+    cell.imshow(image.numpy(), cmap="gray")
     cell.set(title=name, xticks=[], yticks=[])

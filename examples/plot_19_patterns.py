@@ -3,8 +3,8 @@ What each pattern sees
 ======================
 
 Torque asks for edges that run around a point. Turn every force first, and it asks for something else: by a quarter for
-stars, by an eighth for spirals; mirror it, and it asks for saddles. A row is a picture, a column a pattern: the map of
-one patch size, and the number in its middle. Each pattern answers to its own picture, and texture leaves all of them
+stars, by an eighth for spirals; mirror it, and it asks for saddles. A row is an image, a column a pattern: the map of
+one patch size, and the number in its middle. Each pattern answers to its own image, and texture leaves all of them
 cold. A disc has no star in it and no saddle: of what a patch holds entirely, all moments but the torque cancel.
 """
 
@@ -22,14 +22,14 @@ patterns = {
     "saddle": "a saddle",
     "saddle-diagonal": "a diagonal one",
 }
-pictures = {
+images = {
     "a disc": imtorque.synthetic.paint(0.2, imtorque.synthetic.disc(shape, (60, 60), 48), 1.0),
     **{title: imtorque.synthetic.curves(shape, name) for name, title in patterns.items() if title},
     "a texture": imtorque.synthetic.texture(shape),
 }
 
-figure, cells = plt.subplots(len(pictures), 1 + len(patterns), figsize=(11, 11.4), layout="constrained")
-for row, (title, image) in zip(cells, pictures.items(), strict=True):
+figure, cells = plt.subplots(len(images), 1 + len(patterns), figsize=(11, 11.4), layout="constrained")
+for row, (title, image) in zip(cells, images.items(), strict=True):
     edges = imtorque.detect_edges(image, low=0.1, high=0.1)
     y, x = edges.mask.nonzero()
     row[0].imshow(image, cmap="gray", vmin=0, vmax=1)

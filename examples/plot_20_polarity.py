@@ -40,7 +40,7 @@ for column, (name, image) in zip(cells.T, scenes.items(), strict=True):
         cell.imshow(response, cmap=VALUE_MAP, vmin=-1, vmax=1)
         text = f"{response[60, 60]:+.2f}".replace("-0.00", "+0.00")
         cell.text(60, 60, text, ha="center", va="center", path_effects=[withStroke(linewidth=3, foreground="w")])
-for cell, label in zip(cells[:, 0], ("picture", "torque", "closure"), strict=True):
+for cell, label in zip(cells[:, 0], ("image", "torque", "closure"), strict=True):
     cell.set_ylabel(label)
 for cell in cells.flat:
     cell.set(xticks=[], yticks=[])

@@ -4,7 +4,7 @@ Patterns in photographs
 
 The eight strongest extrema of torque, bright and dark, above; below, of another member of the family. Closure finds the
 crater, which is bright on one side and dark on the other, both wheels, whose tyres are thin and dark between bright
-things, and the cup. Saddles are the corners of a chessboard, yellow where the upper left field is bright, green where
+objects, and the cup. Saddles are the corners of a chessboard, yellow where the upper left field is bright, green where
 it is dark (this one needs scikit-image).
 """
 

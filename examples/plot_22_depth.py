@@ -5,7 +5,7 @@ Depth edges
 Spheres and turned boxes before a slanted wall, all in the same paint. The edges of the photograph are those of the
 paint, and its extrema are patches of paint. `edges_from_depth` keeps the rims at which one surface hides another: no
 slope, no crease and no hole of the depth map is an edge, and the nearer side is the inner one. The extrema are the
-things.
+objects.
 """
 
 import matplotlib.pyplot as plt
@@ -21,9 +21,9 @@ rows = {
     "photograph": (scene.image, imtorque.detect_edges(scene.image)),
     "depth (white: no value)": (depth, imtorque.edges_from_depth(scene.depth)),
 }
-for row, (title, (picture, edges)) in zip(cells, rows.items(), strict=True):
+for row, (title, (checked, edges)) in zip(cells, rows.items(), strict=True):
     found = imtorque.suppress_overlaps(imtorque.find_extrema(edges, sign=1))[: len(scene.y)]
-    row[0].imshow(picture, cmap="gray" if title == "photograph" else "viridis_r")
+    row[0].imshow(checked, cmap="gray" if title == "photograph" else "viridis_r")
     row[0].set(title=title, xticks=[], yticks=[])
     show_value_map(imtorque.value_and_scale_maps(edges)[0], ax=row[1])
     y, x = np.nonzero(edges.mask)

@@ -17,7 +17,7 @@ shape = (150, 200)
 rows, columns = np.indices(shape)
 grey = np.full(shape, 0.5)
 ring = paint(paint(np.full(shape, 0.8), disc(shape, (75, 100), 50), 0.2), disc(shape, (75, 100), 25), 0.8)
-pictures = {
+images = {
     "enclosure": paint(grey, disc(shape, (75, 100), 30), 0.9),
     "small size": np.where((columns > 90) & (columns < 112), 0.15, 0.5),
     "convexity": np.where(columns < 90 + 26 * np.abs(np.sin(rows * np.pi / 50)), 0.85, 0.5),
@@ -27,10 +27,10 @@ pictures = {
 }
 
 figure, cells = plt.subplots(2, 3, figsize=(13, 6.8), layout="constrained")
-for cell, (title, picture) in zip(cells.flat, pictures.items(), strict=True):
-    edges = imtorque.boundaries.ownership.ownership_edges(picture)
+for cell, (title, checked) in zip(cells.flat, images.items(), strict=True):
+    edges = imtorque.boundaries.ownership.ownership_edges(checked)
     side = imtorque.border_ownership(edges, model="drawings")
-    cell.imshow(picture, cmap="gray", vmin=-0.3, vmax=1.3)
+    cell.imshow(checked, cmap="gray", vmin=-0.3, vmax=1.3)
     y, x = np.nonzero(edges.mask)
     length = edges.strength[y, x]
     towards = 7 * np.sign(side[y, x])

@@ -2,9 +2,9 @@
 Tiles without seams
 ===================
 
-A picture that does not fit in memory is cut into tiles. Done one by one, each tile chooses thresholds of its own, edges
-end at its border and so does what torque sees: the value map has seams. `scale.process_picture` reads what surrounds a
-tile, takes thresholds, connections and rounding from the whole picture, and gives the bits of the picture in memory.
+An image that does not fit in memory is cut into tiles. Done one by one, each tile chooses thresholds of its own, edges
+end at its border and so does what torque sees: the value map has seams. `scale.process_image` reads what surrounds a
+tile, takes thresholds, connections and rounding from the whole image, and gives the bits of the image in memory.
 """
 
 import tempfile
@@ -14,28 +14,28 @@ import numpy as np
 import zarr
 
 import imtorque
-from imtorque.tiling import process_picture
+from imtorque.tiling import process_image
 
 TILE, SIZES = 128, range(3, 62, 2)
-picture = imtorque.datasets.sample("hopper")[60:444, 64:448]
-whole, _ = imtorque.value_and_scale_maps(imtorque.detect_edges(picture), SIZES)
+image = imtorque.datasets.sample("hopper")[60:444, 64:448]
+whole, _ = imtorque.value_and_scale_maps(imtorque.detect_edges(image), SIZES)
 
 apart = np.zeros_like(whole)
 for top in range(0, 384, TILE):
     for left in range(0, 384, TILE):
         part = np.s_[top : top + TILE, left : left + TILE]
-        apart[part], _ = imtorque.value_and_scale_maps(imtorque.detect_edges(picture[part]), SIZES)
+        apart[part], _ = imtorque.value_and_scale_maps(imtorque.detect_edges(image[part]), SIZES)
 
 with tempfile.TemporaryDirectory() as out:
-    process_picture(picture, out, SIZES, ["value"], tile=TILE, jobs=1)
+    process_image(image, out, SIZES, ["value"], tile=TILE, jobs=1)
     ours = zarr.open_group(f"{out}/maps.zarr", mode="r")["value"][:]
 
 figure, cells = plt.subplots(2, 3, figsize=(12, 8.2), layout="constrained")
-cells[0, 0].imshow(picture)
-cells[0, 0].set_title("the picture, and its tiles")
+cells[0, 0].imshow(image)
+cells[0, 0].set_title("the image, and its tiles")
 for axes, value, title in (
     (cells[0, 1], apart, "tiles one by one"),
-    (cells[0, 2], ours, "scale.process_picture"),
+    (cells[0, 2], ours, "scale.process_image"),
 ):
     axes.imshow(value, cmap="RdBu_r", vmin=-0.6, vmax=0.6)
     axes.set_title(title)

@@ -3,7 +3,7 @@ Base detectors
 ==============
 
 Canny's edges answer to every change of brightness. pb compares the halves of a disc by their brightness, colour and
-texture; mPb does so with discs of three sizes; gPb adds the eigenvectors of the picture's graph, which know what
+texture; mPb does so with discs of three sizes; gPb adds the eigenvectors of the image's graph, which know what
 separates its large parts. The watershed of gPb and the merging of its basins give closed contours, each with its
 strength, and regions at any of them.
 """
@@ -20,7 +20,7 @@ canny = imtorque.edges.RECIPES["canny"].edges(image).strength
 
 figure, cells = plt.subplots(2, 4, figsize=(12, 7.4), layout="constrained")
 shown = {
-    "picture": image,
+    "image": image,
     "Canny, its strength": canny,
     "pb": maps["pb"].thinned(),
     "mPb": maps["mpb"].thinned(),
@@ -32,7 +32,7 @@ shown = {
 for cell, (title, found) in zip(cells.flat, shown.items(), strict=True):
     if title == "regions at 0.2":
         cell.imshow(found, cmap="tab20")
-    elif title == "picture":
+    elif title == "image":
         cell.imshow(found)
     else:
         cell.imshow(found, cmap="gray_r", vmin=0, vmax=0.7)

@@ -3,7 +3,7 @@ Objects without a click
 =======================
 
 What looks most like objects in four photographs, best first: yellow, cyan, magenta. A cup, its spoon and its saucer, an
-astronaut's suit and face and a rocket at night are found; of a cat that fills its picture come the eyes and the nose,
+astronaut's suit and face and a rocket at night are found; of a cat that fills its image come the eyes and the nose,
 which are closed off, and not the cat, which is not (this one needs scikit-image).
 """
 

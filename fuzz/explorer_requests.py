@@ -1,4 +1,4 @@
-"""Requests to the explorer, asked without a network: all it answers of a picture, and its other addresses."""
+"""Requests to the explorer, asked without a network: all it answers of an image, and its other addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SETTINGS = (
     "clicks=20,30 +25,35 -5,5&whole=any&pattern=45&apart=0&number=1",
     "marks=40,60,20 30,20,18 -5,5",
 )
-ADDRESSES = [b"start", b"qr.svg?text=http://localhost/", b"pictures/none", b"pictures?sample=disc", b"../page/x", b""]
+ADDRESSES = [b"start", b"qr.svg?text=http://localhost/", b"images/none", b"images?sample=disc", b"../page/x", b""]
 
 
 def queries() -> list[bytes]:
@@ -47,28 +47,28 @@ _page: list[_Page] = []
 
 
 def page() -> _Page:
-    """Return the explorer with one picture in it."""
+    """Return the explorer with one image in it."""
     if not _page:
         _page.append(_Page())
     if _page[0].key is None:
-        _page[0].key = _page[0].answer("POST", "/api/pictures?sample=shapes").json()["key"]
+        _page[0].key = _page[0].answer("POST", "/api/images?sample=shapes").json()["key"]
     return _page[0]
 
 
 def upload(path: Path) -> None:
-    """Send a file to the explorer, and forget the picture again."""
-    answer = page().answer("POST", "/api/pictures", params={"name": path.name}, content=path.read_bytes())
+    """Send a file to the explorer, and forget the image again."""
+    answer = page().answer("POST", "/api/images", params={"name": path.name}, content=path.read_bytes())
     if answer.status_code == 201:
-        page().answer("DELETE", f"/api/pictures/{json.loads(answer.content)['key']}")
+        page().answer("DELETE", f"/api/images/{json.loads(answer.content)['key']}")
 
 
-def ask_of_picture(path: Path) -> None:
-    """Ask of the picture what a file of bytes asks."""
-    page().answer("GET", f"/api/pictures/{page().key}/{_address(path)}")
+def ask_of_image(path: Path) -> None:
+    """Ask of the image what a file of bytes asks."""
+    page().answer("GET", f"/api/images/{page().key}/{_address(path)}")
 
 
 def ask(path: Path) -> None:
-    """Ask at any address; what is sent there is no picture, and what is closed or forgotten is not the page's own."""
+    """Ask at any address; what is sent there is no image, and what is closed or forgotten is not the page's own."""
     for method in ("GET", "POST", "DELETE"):
         page().answer(method, f"/api/{_address(path)}")
 

@@ -37,7 +37,7 @@ def try_case(target: Target, path: Path) -> str | None:
     try:
         target.read(path)
     except MemoryError as error:
-        # A picture may have 2^30 pixels, whatever its file is like; nothing else may ask for more than it holds.
+        # An image may have 2^30 pixels, whatever its file is like; nothing else may ask for more than it holds.
         return None if target.large else f"MemoryError at {where(error)}"
     except (ValueError, OSError) as error:
         try:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import tifffile
-from explorer_requests import ADDRESSES, ask, ask_of_picture, queries, upload
+from explorer_requests import ADDRESSES, ask, ask_of_image, queries, upload
 from PIL import Image
 from scipy.io import savemat
 
@@ -43,17 +43,17 @@ class Target:
 def targets() -> dict[str, Target]:
     """Return all readers by name."""
     return {
-        **{f"picture.{form}": Target(read_picture, f".{form}", seeds, True) for form, seeds in pictures().items()},
+        **{f"image.{form}": Target(read_image, f".{form}", seeds, True) for form, seeds in images().items()},
         **array_targets(),
         "seg": Target(berkeley.read_annotations, ".seg", [SEG]),
         "objects.csv": Target(read_objects, ".csv", [b"image,y0,x0,y1,x1\na.png,1,2,3,4\n", b"image,y,x\na,1.5,2\n"]),
         "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
-        "explorer.upload": Target(upload, ".png", [seed for seeds in pictures().values() for seed in seeds[:1]]),
-        "explorer.query": Target(ask_of_picture, ".txt", queries()),
+        "explorer.upload": Target(upload, ".png", [seed for seeds in images().values() for seed in seeds[:1]]),
+        "explorer.query": Target(ask_of_image, ".txt", queries()),
         "explorer.address": Target(ask, ".txt", ADDRESSES),
-        "large.tiff": Target(read_window, ".tiff", pictures()["tiff"][4:6], True),
+        "large.tiff": Target(read_window, ".tiff", images()["tiff"][4:6], True),
         "large.npy": Target(read_window, ".npy", [saved(np.save, np.arange(96, dtype=np.uint8).reshape(8, 12))], True),
-        "film": Target(read_film, ".mp4", [film_file()], True),
+        "video": Target(read_video, ".mp4", [video_file()], True),
         "finder": Target(imtorque.ObjectFinder.load, ".finder", [finder_file()]),
         "recogniser": Target(load_recogniser, ".model", [(MODELS / "format-1.model").read_bytes()]),
     }
@@ -73,8 +73,8 @@ def array_targets() -> dict[str, Target]:
     }
 
 
-def read_picture(path: Path) -> None:
-    """Read a picture, its shape and the size of its pixels."""
+def read_image(path: Path) -> None:
+    """Read an image, its shape and the size of its pixels."""
     for read in (files.image_shape, files.pixel_size, files.read_image, lambda p: files.read_image(p, 0, 0)):
         try:
             read(path)
@@ -88,24 +88,24 @@ def read_picture(path: Path) -> None:
 
 
 def read_window(path: Path) -> None:
-    """Open a picture as those are that do not fit in memory, and read a part of it."""
-    from imtorque.tiling import open_picture
+    """Open an image as those are that do not fit in memory, and read a part of it."""
+    from imtorque.tiling import open_image
     from imtorque.tiling.grid import Box
 
-    source = open_picture(path)
+    source = open_image(path)
     source.read(Box(0, 0, min(5, source.shape[0]), min(7, source.shape[1])))
 
 
-def read_film(path: Path) -> None:
-    """Read the first frames of a film."""
-    from imtorque.video import open_film
+def read_video(path: Path) -> None:
+    """Read the first frames of a video."""
+    from imtorque.video import open_video
 
-    for _ in zip(open_film(path).frames(), range(5), strict=False):
+    for _ in zip(open_video(path).frames(), range(5), strict=False):
         pass
 
 
-def film_file() -> bytes:
-    """Return a short film."""
+def video_file() -> bytes:
+    """Return a short video."""
     import av
 
     file = io.BytesIO()
@@ -133,8 +133,8 @@ def saved(write: Callable[..., Any], *content: Any, **options: Any) -> bytes:
     return file.getvalue()
 
 
-def pictures() -> dict[str, list[bytes]]:
-    """Return small pictures of every format."""
+def images() -> dict[str, list[bytes]]:
+    """Return small images of every format."""
     y, x = np.indices((12, 17))
     grey = ((y * 20 + x * 9) % 256).astype(np.uint8)
     colour = np.stack([grey, 255 - grey, grey // 2], axis=2)
@@ -143,13 +143,13 @@ def pictures() -> dict[str, list[bytes]]:
         return saved(lambda file: Image.fromarray(pixels).save(file, form, **options))
 
     frames = [Image.fromarray(grey), Image.fromarray(255 - grey)]
-    film = saved(lambda file: frames[0].save(file, "GIF", save_all=True, append_images=frames[1:]))
+    video = saved(lambda file: frames[0].save(file, "GIF", save_all=True, append_images=frames[1:]))
     return {
         "png": [by_pillow(grey, "PNG"), by_pillow(colour, "PNG"), by_pillow(grey.astype(np.uint16) * 200, "PNG")],
         "jpg": [by_pillow(grey, "JPEG"), by_pillow(colour, "JPEG", progressive=True)],
         "bmp": [by_pillow(grey, "BMP"), by_pillow(colour, "BMP")],
         "webp": [by_pillow(colour, "WEBP"), by_pillow(colour, "WEBP", lossless=True)],
-        "gif": [by_pillow(grey, "GIF"), film],
+        "gif": [by_pillow(grey, "GIF"), video],
         "ppm": [by_pillow(grey, "PPM"), by_pillow(colour, "PPM")],
         "tiff": tiffs(grey, colour),
     }
@@ -213,13 +213,13 @@ def volume_file() -> bytes:
 
 
 def finder_file() -> bytes:
-    """Return a finder that was taught on two small pictures; where the file is gone, it is made anew."""
+    """Return a finder that was taught on two small images; where the file is gone, it is made anew."""
     if not TAUGHT.exists():
         y, x = np.indices((60, 80))
         discs = [(y - 20) ** 2 + (x - c) ** 2 <= 64 for c in (20, 50)]
-        picture = (100 + 80 * np.logical_or(*discs)).astype(np.uint8)
+        image = (100 + 80 * np.logical_or(*discs)).astype(np.uint8)
         boxes = [[12, 12, 29, 29], [12, 42, 29, 59]], [[12, 21, 29, 38], [12, 51, 29, 68]]
-        imtorque.ObjectFinder().fit([picture, picture[:, ::-1].copy()], boxes).save(TAUGHT)
+        imtorque.ObjectFinder().fit([image, image[:, ::-1].copy()], boxes).save(TAUGHT)
     return TAUGHT.read_bytes()
 
 
@@ -231,7 +231,7 @@ def load_recogniser(path: Path) -> Any:
 
 
 def read_eye_tracking(path: Path) -> Any:
-    """Read a table of fixations, as part of a data set of one picture."""
+    """Read a table of fixations, as part of a data set of one image."""
     rows = eyetracking._rows(path, ("image", "observer", "y", "x"))
     try:
         return eyetracking._fixations(rows, (12, 17))

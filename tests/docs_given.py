@@ -10,9 +10,9 @@ from PIL import Image
 
 import imtorque
 from berkeley_files import LABELS, write_truth
-from film_files import write_film
-from imtorque import video as films
+from imtorque import video as videos
 from imtorque.synthetic import scene
+from video_files import write_video
 
 
 def given(page, folder, monkeypatch):
@@ -20,10 +20,10 @@ def given(page, folder, monkeypatch):
     if page == "clusters.md":  # the makers of clusters that are not here
         for name in ("dask_jobqueue", "dask_kubernetes", "dask_kubernetes.operator"):
             monkeypatch.setitem(sys.modules, name, MagicMock())
-    if page == "large_pictures.md":  # no cluster that another test has left
+    if page == "large_images.md":  # no cluster that another test has left
         monkeypatch.setitem(dask.config.config, "scheduler", "synchronous")
-    if page == "films.md":  # a camera
-        monkeypatch.setattr(films, "open_film", lambda _: Camera())
+    if page == "video.md":  # a camera
+        monkeypatch.setattr(videos, "open_video", lambda _: Camera())
     if page == "explorer.md":  # a browser
         monkeypatch.setattr("webbrowser.open", lambda _: True)
     made = GIVEN.get(page)
@@ -36,7 +36,7 @@ class Camera:
 
 
 def _discs(seed, count=6, shape=(120, 160)):
-    """A picture of dark discs on grey, and their boxes: top, left, bottom, right."""
+    """An image of dark discs on grey, and their boxes: top, left, bottom, right."""
     rng = np.random.default_rng(seed)
     image, boxes = rng.normal(160, 3, shape), []
     for k in range(count):
@@ -77,8 +77,8 @@ def _conventions(_):
 
 def _counting(_):
     marked = [_discs(k) for k in range(3)]
-    pictures, boxes = [picture for picture, _ in marked], [boxes for _, boxes in marked]
-    return {"pictures": pictures, "boxes": boxes, "new_picture": _discs(7)[0], "other_pictures": [_discs(8)[0]]}
+    images, boxes = [image for image, _ in marked], [boxes for _, boxes in marked]
+    return {"images": images, "boxes": boxes, "new_image": _discs(7)[0], "other_images": [_discs(8)[0]]}
 
 
 def _evaluation(folder):
@@ -86,9 +86,9 @@ def _evaluation(folder):
     labels = np.repeat([[0, 0, 0, 1, 1, 1]], 6, axis=0)
     y, x = np.array([1, 2, 4]), np.array([3, 3, 2])
     write_truth(folder / "BSDS500/data/groundTruth/test/1.mat", [LABELS])
-    picture = folder / "BSDS500/data/images/test/1.jpg"
-    picture.parent.mkdir(parents=True)
-    Image.fromarray(np.zeros((*LABELS.shape, 3), np.uint8)).save(picture)
+    checked = folder / "BSDS500/data/images/test/1.jpg"
+    checked.parent.mkdir(parents=True)
+    Image.fromarray(np.zeros((*LABELS.shape, 3), np.uint8)).save(checked)
     scores = [imtorque.evaluation.boundary_scores(rng.random((6, 6)), [labels == 1]) for _ in range(4)]
     return {
         "strength": rng.random((6, 6)),
@@ -109,13 +109,13 @@ def _evaluation(folder):
     }
 
 
-def _films(folder):
-    pictures = [np.roll(scene("disc", (48, 64)), k, 1) for k in range(3)]
-    write_film(folder / "film.mp4", [(255 * picture).astype(np.uint8) for picture in pictures])
-    return {"pictures": pictures, "tables": [imtorque.find_blobs(picture) for picture in pictures]}
+def _videos(folder):
+    images = [np.roll(scene("disc", (48, 64)), k, 1) for k in range(3)]
+    write_video(folder / "video.mp4", [(255 * image).astype(np.uint8) for image in images])
+    return {"images": images, "tables": [imtorque.find_blobs(image) for image in images]}
 
 
-def _large_pictures(folder):
+def _large_images(folder):
     tifffile.imwrite(folder / "slide.ome.tif", np.stack([(255 * scene("shapes", (120, 160))).astype(np.uint8)] * 2))
     return {}
 
@@ -126,7 +126,7 @@ GIVEN = {
     "counting.md": _counting,
     "evaluation.md": _evaluation,
     "explorer.md": lambda _: {"image": scene("shapes", (60, 80))},
-    "films.md": _films,
-    "large_pictures.md": _large_pictures,
+    "video.md": _videos,
+    "large_images.md": _large_images,
     "saliency.md": lambda _: {"image": scene("shapes", (60, 80))},
 }

@@ -1,15 +1,15 @@
-"""Folders of small drawn pictures, a class each, and blocks small enough to learn from them in a moment."""
+"""Folders of small drawn images, a class each, and blocks small enough to learn from them in a moment."""
 
 import numpy as np
 
 from imtorque import synthetic
-from imtorque.files import write_picture
+from imtorque.files import write_image
 from imtorque.recognition import presets
 
 SHAPE = (48, 64)
 
 
-def draw_picture(kind, seed, colour=True):
+def draw_image(kind, seed, colour=True):
     """A disc, a bar or a ring on texture, at a random place."""
     rng = np.random.default_rng(seed)
     ground = 0.3 * synthetic.texture(SHAPE, seed=seed)
@@ -30,7 +30,7 @@ def draw_classes(folder, kinds=("disc", "bar", "ring"), count=6):
     for kind in kinds:
         (folder / kind).mkdir(parents=True)
         for k in range(count):
-            write_picture(folder / kind / f"{k}.png", draw_picture(kind, seed=k))
+            write_image(folder / kind / f"{k}.png", draw_image(kind, seed=k))
     return folder
 
 

@@ -74,7 +74,7 @@ class Tab:
         return y, x, size
 
     def on_screen(self, y, x):
-        """Where a pixel of the picture lies in the frame."""
+        """Where a pixel of the image lies in the frame."""
         return self.frame.evaluate(
             """async ([y, x]) => {
                 const { page } = await import("/page/page.js");
@@ -86,7 +86,7 @@ class Tab:
         )
 
     def colour(self, y, x):
-        """The colour shown at a pixel of the picture."""
+        """The colour shown at a pixel of the image."""
         left, top = self.on_screen(y, x)
         return self.page.evaluate(
             """([x, y]) => {
@@ -136,7 +136,7 @@ class Tab:
 
 
 def photograph(height=321, width=481):
-    """A picture of a photograph's size and density of edges."""
+    """An image of a photograph's size and density of edges."""
     return np.round(255 * synthetic.scene("shapes", (height, width)) * synthetic.texture((height, width))).astype(
         np.uint8
     )

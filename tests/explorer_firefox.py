@@ -66,7 +66,7 @@ class Firefox:
         return self.evaluate(f"document.querySelector({selector!r}).textContent")
 
     def drag(self, start, end, button=0):
-        """Drag from one pixel (y, x) of the picture to another; to the same one, click."""
+        """Drag from one pixel (y, x) of the image to another; to the same one, click."""
         (top, left), (bottom, right) = (json.loads(self.evaluate(PLACE % place)) for place in (start, end))
         steps = [{"type": "pointerMove", "x": left, "y": top}, {"type": "pointerDown", "button": button}]
         if start != end:

@@ -19,7 +19,7 @@ def run(*arguments, status=0):
     return result
 
 
-def write_picture(path, pixels):
+def write_image(path, pixels):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(np.round(np.asarray(pixels) * 255).astype(np.uint8)).save(path)
 
@@ -33,24 +33,24 @@ def write_data(tmp_path):
     """Write two outlined categories of two images, two horses, two photographs of each split; all small."""
     angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     contour = np.stack([14 + 14 * np.cos(angle), 14 + 14 * np.sin(angle)])
-    picture = np.where(disc(), 0.9, 0.3 * texture(SHAPE, density=0.05, seed=1))
+    image = np.where(disc(), 0.9, 0.3 * texture(SHAPE, density=0.05, seed=1))
     for category in ("cup", "hat"):
         folder = tmp_path / "caltech101" / "Annotations" / category
         folder.mkdir(parents=True)
         for k in range(1, 3):
-            write_picture(tmp_path / "caltech101" / "101_ObjectCategories" / category / f"image_000{k}.png", picture)
+            write_image(tmp_path / "caltech101" / "101_ObjectCategories" / category / f"image_000{k}.png", image)
             savemat(folder / f"annotation_000{k}.mat", {"box_coord": [[15, 43, 29, 57]], "obj_contour": contour})
     horses = tmp_path / "figure_ground" / "weizmann_horses"
     for k in range(2):
-        write_picture(horses / "images" / f"{k}.png", np.where(disc(18), 0.1, 0.8 + 0.1 * texture(SHAPE, seed=k)))
-        write_picture(horses / "masks" / f"{k}.png", disc(18))
+        write_image(horses / "images" / f"{k}.png", np.where(disc(18), 0.1, 0.8 + 0.1 * texture(SHAPE, seed=k)))
+        write_image(horses / "masks" / f"{k}.png", disc(18))
     labels = np.ones((100, 150), np.uint16)
     people = np.empty((1, 1), dtype=object)
     people[0, 0] = {"Segmentation": labels, "Boundaries": np.zeros_like(labels, np.uint8)}
     for split in ("train", "val"):
         for k in range(2):
             name = f"{split}{k}"
-            write_picture(tmp_path / "bsds500" / "images" / split / f"{name}.png", texture((100, 150), seed=k))
+            write_image(tmp_path / "bsds500" / "images" / split / f"{name}.png", texture((100, 150), seed=k))
             folder = tmp_path / "bsds500" / "groundTruth" / split
             folder.mkdir(parents=True, exist_ok=True)
             savemat(folder / f"{name}.mat", {"groundTruth": people})

@@ -373,18 +373,18 @@ def _between(field, y, x):
 # Evaluation
 
 
-def thin(picture):
+def thin(image):
     """Guo & Hall's thinning, one pixel and one condition at a time."""
-    picture = np.pad(np.asarray(picture, dtype=int), 1)
+    image = np.pad(np.asarray(image, dtype=int), 1)
     while True:
-        before = picture.copy()
+        before = image.copy()
         for first in (True, False):
-            snapshot = picture.copy()
+            snapshot = image.copy()
             for y, x in zip(*np.nonzero(snapshot), strict=True):
                 if _deletable(snapshot[y - 1 : y + 2, x - 1 : x + 2], first):
-                    picture[y, x] = 0
-        if (picture == before).all():
-            return picture[1:-1, 1:-1].astype(bool)
+                    image[y, x] = 0
+        if (image == before).all():
+            return image[1:-1, 1:-1].astype(bool)
 
 
 def _deletable(n, first):
@@ -610,7 +610,7 @@ def levels_of(rgb, count, smallest):
 
 
 def gbvs(rgb):
-    """GBVS, step by step, of a picture (3, H, W) in [0, 1]."""
+    """GBVS, step by step, of an image (3, H, W) in [0, 1]."""
     height, width = rgb.shape[1:]
     grid = round(height * 32 / max(height, width)), round(width * 32 / max(height, width))
     total = np.zeros(grid)
@@ -715,7 +715,7 @@ def lone_peaks(values):
 
 
 def itti(rgb):
-    """Itti's saliency map, step by step, of a picture (3, H, W) in [0, 1]; centres 2 and 3, surrounds 2 coarser."""
+    """Itti's saliency map, step by step, of an image (3, H, W) in [0, 1]; centres 2 and 3, surrounds 2 coarser."""
     height, width = rgb.shape[1:]
     grid = round(height / 8), round(width / 8)
     built = levels_of(rgb, 5, 4)
@@ -975,7 +975,7 @@ def count_words(words, top, left, figure, on, off, count):
 def cut_words(words, right, down, top, left, odds, cost, on, off):
     """The cheapest figure in a window by the odds of its words, of which the parts stay that hold a pixel for sure.
 
-    On the whole picture: outside of the window all is ground.
+    On the whole image: outside of the window all is ground.
     """
     source, sink = np.zeros(words.shape), np.full(words.shape, math.inf)
     for y, x in np.ndindex(on.shape):
@@ -1156,12 +1156,12 @@ def outline_pixels(y, x, radii, shape):
     return inside
 
 
-def extremal_regions(picture, smallest, largest):
-    """Return every distinct 4-connected component of {picture >= level}, as sets of pixels, within the areas."""
+def extremal_regions(image, smallest, largest):
+    """Return every distinct 4-connected component of {image >= level}, as sets of pixels, within the areas."""
     found = set()
-    for level in np.unique(picture):
-        seen = np.zeros(picture.shape, bool)
-        for start in np.argwhere(picture >= level).tolist():
+    for level in np.unique(image):
+        seen = np.zeros(image.shape, bool)
+        for start in np.argwhere(image >= level).tolist():
             start = tuple(start)
             if seen[start]:
                 continue
@@ -1171,8 +1171,8 @@ def extremal_regions(picture, smallest, largest):
                 y, x = todo.pop()
                 region.append((int(y), int(x)))
                 for q in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
-                    within = 0 <= q[0] < picture.shape[0] and 0 <= q[1] < picture.shape[1]
-                    if within and picture[q] >= level and not seen[q]:
+                    within = 0 <= q[0] < image.shape[0] and 0 <= q[1] < image.shape[1]
+                    if within and image[q] >= level and not seen[q]:
                         seen[q] = True
                         todo.append(q)
             if smallest <= len(region) <= largest:
@@ -1277,7 +1277,7 @@ def forest_values(feature, threshold, left, right, value, root, rows):
 
 
 def outline_samples(plane, y, x, radii, part):
-    """Return (direction, value) of a plane at this part of an outline's radii, where that lies in the picture."""
+    """Return (direction, value) of a plane at this part of an outline's radii, where that lies in the image."""
     samples = []
     for k, radius in enumerate(radii):
         angle = 2 * math.pi * k / len(radii)

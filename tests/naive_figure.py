@@ -37,7 +37,7 @@ def colour_cut(level, box, hints):
 
 
 def allowed(pixel, box, hints, shape):
-    """Whether a pixel may be figure: within both boxes, and off the rim where those are the whole picture."""
+    """Whether a pixel may be figure: within both boxes, and off the rim where those are the whole image."""
     boxes = [box] if hints.box is None else [box, hints.box]
     top, left = (max(0, *(round(b[k]) for b in boxes)) for k in (0, 1))
     bottom, right = (min(shape[k], *(round(b[k + 2]) for b in boxes)) for k in (0, 1))
@@ -66,7 +66,7 @@ def together(pixels, seeds):
 
 
 def outer(figure, shape):
-    """The pixels from which the picture's border can be reached outside of the figure."""
+    """The pixels from which the image's border can be reached outside of the figure."""
     ground = {(y, x) for y in range(-1, shape[0] + 1) for x in range(-1, shape[1] + 1)} - figure
     return together(ground, [(-1, -1)])
 

@@ -55,7 +55,7 @@ def wait_for(folder, item):
 
 
 def measure(path):
-    """Two rows of a picture; a file named so ends the process, another one's name is too good."""
+    """Two rows of an image; a file named so ends the process, another one's name is too good."""
     if path.name.startswith("poison"):
         os.kill(os.getpid(), signal.SIGKILL)
     image = read_image(path)
@@ -91,9 +91,9 @@ class DiesOnce:
 
     folder: str
 
-    def __call__(self, picture):
+    def __call__(self, image):
         try:
             (Path(self.folder) / "died").touch(exist_ok=False)
         except FileExistsError:
-            return FrameExtrema()(picture)
+            return FrameExtrema()(image)
         os.kill(os.getpid(), signal.SIGKILL)

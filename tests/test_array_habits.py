@@ -6,9 +6,9 @@ import pytest
 import xarray
 from numpy.testing import assert_array_equal
 
-from array_habits import OTHER_TAKERS, PICTURE_TAKERS, numbers
+from array_habits import IMAGE_TAKERS, OTHER_TAKERS, numbers
 
-takers = pytest.mark.parametrize("taker", PICTURE_TAKERS + OTHER_TAKERS, ids=lambda taker: taker.name)
+takers = pytest.mark.parametrize("taker", IMAGE_TAKERS + OTHER_TAKERS, ids=lambda taker: taker.name)
 
 
 class Elsewhere:
@@ -43,7 +43,7 @@ def test_masked_elements_are_refused_where_they_cannot_be_left_out(taker):
         taker.function(np.ma.array(taker.array, mask=hidden))
 
 
-@pytest.mark.parametrize("taker", PICTURE_TAKERS, ids=lambda taker: taker.name)
+@pytest.mark.parametrize("taker", IMAGE_TAKERS, ids=lambda taker: taker.name)
 def test_what_lies_under_a_mask_does_not_matter(taker):
     hidden = np.zeros(taker.array.shape, bool)
     hidden[10:14, 20:30] = True

@@ -117,7 +117,7 @@ CASES = {
         "C-contiguous",
     ),
     "sizes twice": (lambda: it.value_and_scale_maps(VOLUME, [3]), ValueError, "left out with a TorqueVolume"),
-    "extrema of a picture": (lambda: it.find_extrema(IMAGE), ValueError, "of one picture its detect_edges"),
+    "extrema of an image": (lambda: it.find_extrema(IMAGE), TypeError, "source must be Edges or a TorqueVolume"),
     "extrema sizes twice": (lambda: it.find_extrema(VOLUME, sizes=[3]), ValueError, "left out"),
     "negative count": (lambda: it.find_extrema(VOLUME, count=-1), ValueError, "count must not be negative, got -1"),
     "fractional count": (lambda: it.find_extrema(VOLUME, count=1.5), TypeError, "integer"),

@@ -42,7 +42,7 @@ def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
     assert runs[2]["largest_error"] < 1e-4
     assert [row["size"] for row in runs[2]["patterns"]] == [11, 31, 91]
     assert "all four moments take" in result.stdout
-    assert [(row["picture"], row["sizes"]) for row in runs[2]["strongest"]][:2] == [
+    assert [(row["image"], row["sizes"]) for row in runs[2]["strongest"]][:2] == [
         ("photographs", 45),
         ("photographs", 10),
     ]
@@ -52,10 +52,10 @@ def test_the_operator_benchmark_runs_and_measures_all_it_claims(tmp_path):
 
 def test_the_benchmark_of_the_strongest_extrema_runs_and_both_searches_agree(tmp_path):
     out = tmp_path / "strongest.json"
-    command = [sys.executable, str(BENCHMARKS / "strongest.py"), "--pictures", "1", "--out", str(out)]
+    command = [sys.executable, str(BENCHMARKS / "strongest.py"), "--images", "1", "--out", str(out)]
     subprocess.run(command, capture_output=True, text=True, check=True)
     report = json.loads(out.read_text())
-    assert report["pictures"] == 1
+    assert report["images"] == 1
     assert all(0 < row["share_of_patches"] < 1 for row in report["requests"])
 
 
@@ -84,10 +84,10 @@ def test_the_benchmark_of_minimum_cuts_runs(run_here):
     assert [row["imtorque_ms"] > 0 for row in report["expansion of constant costs"]] == [True, True]
 
 
-def test_the_benchmark_of_films_runs(tmp_path):
+def test_the_benchmark_of_videos_runs(tmp_path):
     pytest.importorskip("av")
-    out = tmp_path / "films.json"
-    command = [sys.executable, str(BENCHMARKS / "films.py"), "--toy", "--out", str(out)]
+    out = tmp_path / "videos.json"
+    command = [sys.executable, str(BENCHMARKS / "video.py"), "--toy", "--out", str(out)]
     subprocess.run(command, capture_output=True, text=True, check=True)
     report = json.loads(out.read_text())
     assert list(report) == ["extrema", "blobs", "speed"]
@@ -153,7 +153,7 @@ def test_the_benchmark_of_finding_runs(run_here):
     assert result["rows"][0]["ratio"] > 0
     kinds = ("", ", by torque", ", by torque, threshold, log, radial")
     times = {f"predict, a megapixel, {threads} threads{name}" for threads in (1, 2) for name in kinds}
-    assert set(result["learned"]) == {"teach, 4 pictures", "kinds chosen", *times}
+    assert set(result["learned"]) == {"teach, 4 images", "kinds chosen", *times}
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import imtorque
 from docs_given import given
 from imtorque.cli import app
-from imtorque.files import write_picture
+from imtorque.files import write_image
 
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,7 +53,7 @@ def run(page, names):
 COMES_OUT = {  # what a page says comes of its code, from its names and what it prints
     "boundary.md": lambda names, _: 0.5 < names["boundary"].max() <= 1,
     "installing.md": lambda names, _: names["text"].startswith('{"type": "FeatureCollection"'),
-    "large_pictures.md": lambda names, _: names["volume"].shape == (3, 200, 300),
+    "large_images.md": lambda names, _: names["volume"].shape == (3, 200, 300),
     "tutorial.md": lambda _, printed: printed.startswith("y,x,size,torque,"),
 }
 
@@ -89,12 +89,12 @@ def test_commands_on_samples_run(line, tmp_path, monkeypatch):
 
 def test_the_script_on_clusters_runs(tmp_path):
     pytest.importorskip("distributed")
-    (tmp_path / "pictures").mkdir()
-    write_picture(tmp_path / "pictures" / "a.png", np.round(255 * imtorque.synthetic.scene("shapes")).astype(np.uint8))
-    (tmp_path / "pictures" / "b.png").write_bytes(b"no picture")
+    (tmp_path / "images").mkdir()
+    write_image(tmp_path / "images" / "a.png", np.round(255 * imtorque.synthetic.scene("shapes")).astype(np.uint8))
+    (tmp_path / "images" / "b.png").write_bytes(b"no image")
     (tmp_path / "script.py").write_text(blocks("clusters.md", "python")[0])
     done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "pictures/b.png: must be a picture that can be read, got: no picture format that is known\n"
+    assert done.stdout == "images/b.png: must be an image that can be read, got: no image format that is known\n"
     assert (tmp_path / "all.parquet").exists()
 
 
@@ -103,11 +103,11 @@ def test_the_script_on_clusters_runs(tmp_path):
     [
         "paper_map.md",
         "explorer.md",
-        "films.md",
+        "video.md",
         "beyond.md",
         "boundary.md",
         "clusters.md",
-        "large_pictures.md",
+        "large_images.md",
         "recognition.md",
         "conventions.md",
         "how_it_works.md",
@@ -125,7 +125,7 @@ def test_the_files_and_functions_named_exist(page):
             assert (ROOT / "examples" / f"{name}.py").exists(), name
     for path in re.findall(r"`((?:native|tests|benchmarks)/[\w./]+)`", text):
         assert (ROOT / path).exists(), path
-    for module, name in re.findall(r"`(plotting|synthetic|evaluation|datasets|files|resizing)\.(\w+)", text):
+    for module, name in re.findall(r"`(plotting|synthetic|evaluation|datasets|files|images)\.(\w+)", text):
         assert hasattr(getattr(imtorque, module), name), name
 
 

@@ -1,4 +1,4 @@
-"""Every example runs, stays short, and has its picture in the gallery."""
+"""Every example runs, stays short, and has its image in the gallery."""
 
 import importlib.util
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_there_is_one_for_each_of_the_papers_first_ten_figures():
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
-def test_runs_and_has_its_picture_in_the_gallery(example, gallery):
+def test_runs_and_has_its_image_in_the_gallery(example, gallery):
     if gallery.needs_torch(example):
         pytest.importorskip("torch", reason="make test-torch runs it")
     figure = gallery.draw(example)

@@ -47,8 +47,8 @@ def test_random_texture_stays_well_below_a_closed_contour():
 @pytest.mark.parametrize("density", [0.02, 0.05, 0.15])
 def test_over_all_sizes_texture_stays_below_a_closed_contour_but_not_below_the_papers(patch, density):
     sizes = range(3, 92, 2)
-    pictures = (texture((121, 121), density=density), scene("disc", (121, 121)))
-    flat, closed = (np.abs(value_and_scale_maps(detect_edges(p), sizes, patch=patch)[0]).max() for p in pictures)
+    images = (texture((121, 121), density=density), scene("disc", (121, 121)))
+    flat, closed = (np.abs(value_and_scale_maps(detect_edges(p), sizes, patch=patch)[0]).max() for p in images)
     assert 0.39 < flat < 0.55
     assert closed > 0.65
 

@@ -1,4 +1,4 @@
-"""The door for pictures: whatever form a scene comes in, it is the same picture."""
+"""The door for images: whatever form a scene comes in, it is the same image."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter
 import imtorque as it
 from imtorque import saliency
 from imtorque.core.resizing import fitted, shrunk
-from imtorque.images import Picture, grey_image, rgb_image, value_range
+from imtorque.images import CheckedImage, grey_image, rgb_image, value_range
 from imtorque.saliency.features import _halved, pyramid
 
 SCALES = {
@@ -77,7 +77,7 @@ FUNCTIONS = {
     "Itti": it.itti_saliency,
     "Boolean maps": saliency.boolean_saliency,
     "signature": saliency.signature_saliency,
-    "bytes": lambda image: Picture(image).as_bytes(),
+    "bytes": lambda image: CheckedImage(image).as_bytes(),
 }
 
 
@@ -135,7 +135,7 @@ def test_black_and_white_follow_the_rule(image, expected):
     assert value_range(image) == pytest.approx(expected)
 
 
-def test_a_given_range_makes_pictures_comparable():
+def test_a_given_range_makes_images_comparable():
     faint, strong = scene()[:, :, 1] * 0.001, scene()[:, :, 1]
     ref = it.boundary_strength(strong)
     assert_allclose(it.boundary_strength(faint, value_range=(0, 0.001)), ref, atol=1e-3)
@@ -157,14 +157,14 @@ def test_a_range_of_one_number_is_refused():
 @pytest.mark.parametrize("dtype", [complex, object, "datetime64[s]", "U3"])
 def test_what_is_no_real_number_is_refused(dtype):
     with pytest.raises(TypeError, match="image must be bool, integers or floats"):
-        Picture(np.zeros((3, 3), dtype))
+        CheckedImage(np.zeros((3, 3), dtype))
 
 
 def test_nan_is_refused_with_and_without_a_range():
     image = np.array([[0.0, np.nan]])
     for given in (None, (0, 1)):
         with pytest.raises(ValueError, match="image must be finite"):
-            Picture(image, given)
+            CheckedImage(image, given)
 
 
 class TestMasks:
@@ -192,7 +192,7 @@ class TestMasks:
         hidden[5:9, 5:9] = True
         image[hidden] = np.nan
         assert it.detect_edges(np.ma.array(image, mask=hidden)).mask.any()
-        assert Picture(np.ma.array(image, mask=hidden)).high == 1
+        assert CheckedImage(np.ma.array(image, mask=hidden)).high == 1
 
     def test_both_masks_count(self):
         hidden = np.zeros(self.image.shape[:2], bool)
@@ -215,11 +215,11 @@ class TestMasks:
             it.detect_edges(self.image, mask=np.zeros(self.image.shape[:2], bool))
 
 
-def test_a_picture_is_taken_as_it_is_and_its_range_only_once():
-    picture = Picture(scene(), (0, 2))
-    assert_array_equal(it.detect_edges(picture).fx, it.detect_edges(scene(), value_range=(0, 2)).fx)
-    with pytest.raises(TypeError, match="must be given to Picture itself"):
-        it.detect_edges(picture, value_range=(0, 1))
+def test_an_image_is_taken_as_it_is_and_its_range_only_once():
+    image = CheckedImage(scene(), (0, 2))
+    assert_array_equal(it.detect_edges(image).fx, it.detect_edges(scene(), value_range=(0, 2)).fx)
+    with pytest.raises(TypeError, match="must be given to Image itself"):
+        it.detect_edges(image, value_range=(0, 1))
 
 
 def test_opacity_has_a_range_of_its_own():
@@ -231,7 +231,7 @@ def test_opacity_has_a_range_of_its_own():
 
 
 class TestStrips:
-    """Large pictures are converted in strips; the result is that of the whole."""
+    """Large images are converted in strips; the result is that of the whole."""
 
     @pytest.fixture(autouse=True)
     def small_strips(self, monkeypatch):
@@ -247,16 +247,16 @@ class TestStrips:
     def test_halves(self, height):
         image = self.image[:height]
         whole = _halved(np.moveaxis(image / 255, 2, 0))
-        assert_array_equal(pyramid(Picture(image), 1)[0], whole)
+        assert_array_equal(pyramid(CheckedImage(image), 1)[0], whole)
 
     @pytest.mark.parametrize("factor", [1, 2, 3, 7])
     def test_block_means(self, factor):
-        assert_array_equal(Picture(self.image).block_means(factor), shrunk(rgb_image(self.image), factor))
+        assert_array_equal(CheckedImage(self.image).block_means(factor), shrunk(rgb_image(self.image), factor))
 
     def test_resizing(self, monkeypatch):
-        comp = Picture(self.image).resized((13, 20))
+        comp = CheckedImage(self.image).resized((13, 20))
         monkeypatch.undo()
-        assert_allclose(comp, Picture(self.image).resized((13, 20)), atol=1e-12)
+        assert_allclose(comp, CheckedImage(self.image).resized((13, 20)), atol=1e-12)
 
 
 def test_fitting_keeps_the_mean_and_the_longest_side():

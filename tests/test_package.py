@@ -139,7 +139,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "jobs/tables.py": "parts and tables, by replacing()",
     "tiling/job.py": "arrays between passes, by replacing()",
     "video/overlay.py": "the overlay, by replacing()",
-    "video/tables.py": "the table of a film, by replacing()",
+    "video/tables.py": "the table of a video, by replacing()",
 }
 
 

@@ -49,11 +49,11 @@ def test_the_command_line_writes_it(tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
     from imtorque.cli import app
-    from imtorque.files import write_picture
+    from imtorque.files import write_image
 
     monkeypatch.chdir(tmp_path)
     pixels = np.round(DISC * 255).astype(np.uint8)
-    write_picture("disc.png", pixels)
+    write_image("disc.png", pixels)
     done = CliRunner().invoke(app, ["edges", "disc.png", "--paper", "--jobs", "1"])
     assert done.exit_code == 0, done.output
     assert_allclose(np.load("imtorque-out/disc.png.edges.strengthened.npy"), paper_strength(pixels), atol=1e-6)

@@ -32,7 +32,7 @@ def noise(*shape):
     return ((n >> np.uint64(40)) % np.uint64(256)).astype(np.uint8).reshape(shape)
 
 
-def picture(height=96, width=120):
+def image(height=96, width=120):
     """Return bright and dark discs on grey, with noise."""
     y, x = np.indices((height, width))
     drawn = np.full((height, width), 120)
@@ -42,10 +42,10 @@ def picture(height=96, width=120):
 
 
 def edge_results():
-    """Yield what the kernels of edges make of the picture."""
-    grey = picture() / np.float32(255)
+    """Yield what the kernels of edges make of the image."""
+    grey = image() / np.float32(255)
     for name, options in [("unit", {}), ("strength", {"force": "strength"}), ("sigma", {"sigma": 2.5})]:
-        edges = imtorque.detect_edges(picture(), **options)
+        edges = imtorque.detect_edges(image(), **options)
         yield f"detect_edges {name}", (edges.fx, edges.fy)
     yield "smoothed_gradient", _native.smoothed_gradient(grey, 1.5)
     gx, gy = _native.smoothed_gradient(grey, 1.0)
@@ -74,7 +74,7 @@ def torque_results():
     yield "torque_map of a rectangle", imtorque.torque_map(edges, (9, 21))
     yield "torque_coherence", imtorque.torque_coherence(edges, 15)
     yield "patch_moments", tuple(imtorque.patch_moments(edges, 11))
-    yield "gradient_torque", imtorque.gradient_torque(picture(), SIZES).tau
+    yield "gradient_torque", imtorque.gradient_torque(image(), SIZES).tau
     yield "dense_contribution", imtorque.dense_contribution(edges, SIZES[:4])
 
 
@@ -91,9 +91,9 @@ def cut_results():
 
 
 def finding_results():
-    """Yield what the kernels of finding make of the picture."""
-    inside = (picture() > 150).astype(np.uint8)
-    yield "extremal_regions", _native.extremal_regions(picture(), 20, 4000, 0.3, 16)
+    """Yield what the kernels of finding make of the image."""
+    inside = (image() > 150).astype(np.uint8)
+    yield "extremal_regions", _native.extremal_regions(image(), 20, 4000, 0.3, 16)
     yield "ground_distance", _native.ground_distance(inside)
     yield "thin", _native.thin(inside)
     weight = noise(40).astype(np.float64)
@@ -129,12 +129,12 @@ def digests():
 
 
 def check_applications():
-    """Find and cut out the discs of the picture."""
-    blobs = imtorque.find_blobs(picture(), sizes=(10, 50))
+    """Find and cut out the discs of the image."""
+    blobs = imtorque.find_blobs(image(), sizes=(10, 50))
     assert 3 <= len(blobs) <= 5, blobs
-    figure = imtorque.segment_figure(picture(), (60, 85))
+    figure = imtorque.segment_figure(image(), (60, 85))
     assert 900 < figure.sum() < 1600, figure.sum()
-    values = [imtorque.torque_saliency(picture()).max(), imtorque.boundary_strength(picture()).max()]
+    values = [imtorque.torque_saliency(image()).max(), imtorque.boundary_strength(image()).max()]
     assert all(0 < value <= 1 for value in values), values
 
 

@@ -234,7 +234,7 @@ void bind_extrema(nb::module_& m) {
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
         "least"_a, "near"_a = false);
     m.def("always_bound", &always_bound, "yes"_a);
-    // Rows of (bits of the value, k, y, x, tied): those inside `core`, moved by where the field begins in the picture.
+    // Rows of (bits of the value, k, y, x, tied): those inside `core`, moved by where the field begins in the image.
     m.def(
         "unmerged_extrema",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
@@ -263,7 +263,7 @@ void bind_extrema(nb::module_& m) {
             return rows;
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a);
-    // Puts such rows, of all parts of a picture, in order and merges ties, in place; returns how many are left.
+    // Puts such rows, of all parts of an image, in order and merges ties, in place; returns how many are left.
     m.def(
         "merge_extrema",
         [](InOut<int32_t, 2> rows) {

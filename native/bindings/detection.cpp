@@ -1,4 +1,4 @@
-// Finding things: contours, outlines, regions, the choice among candidates.
+// Finding objects: contours, outlines, regions, the choice among candidates.
 #include <cstring>
 
 #include "bindings/arrays.hpp"

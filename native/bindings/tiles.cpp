@@ -1,4 +1,4 @@
-// Edges and extrema in parts of a picture, for imtorque.scale.
+// Edges and extrema in parts of an image, for imtorque.scale.
 #include "edges/tiles.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"

@@ -103,7 +103,7 @@ struct Block {  // of a tile: rows, and columns from the tile's left on
     int top, bottom, from, count;
 };
 
-// The maps of a block while sizes pass: close together, whatever the picture's width, and in whole vectors.
+// The maps of a block while sizes pass: close together, whatever the image's width, and in whole vectors.
 struct BlockMaps {
     alignas(64) float value[kRows][kStrip];
     alignas(64) int32_t label[kRows][kStrip];
@@ -441,7 +441,7 @@ void value_and_scale(const Field& field, const std::vector<Patch>& patches, Shap
     const size_t pixels = static_cast<size_t>(field.height) * field.width;
     std::fill_n(value, pixels, 0.0f);
     std::fill_n(scale, pixels, 0);
-    // So many rows at a time that listing the forces around them is a small part, and the list beside the picture too.
+    // So many rows at a time that listing the forces around them is a small part, and the list beside the image too.
     constexpr int kLeastRows = 512;
     const int rows = std::max(kLeastRows, 4 * std::min(patches.back().ry, field.height));
     for (int top = 0; top < field.height; top += rows) {

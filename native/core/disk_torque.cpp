@@ -211,7 +211,7 @@ IMTORQUE_DISPATCH(template <class Number> static, run_arcs,
                   (const RowPrefixes<Number>& prefixes, const Job& job, const Tile& tile, int from, int to),
                   (prefixes, job, tile, from, to))
 
-// A few rows of a strip at a time: threads share its tables, which are then small beside the picture.
+// A few rows of a strip at a time: threads share its tables, which are then small beside the image.
 template <class Number>
 void run(Number, const Job& job) {
     constexpr int kTableRows = 512, kTaskRows = 4;

@@ -32,7 +32,7 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
 std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                        const Request& request, long long* visited);
 
-// The same in parts of a picture: all of a part's field, adjacent equal ones not yet merged, in any order; and what
+// The same in parts of an image: all of a part's field, adjacent equal ones not yet merged, in any order; and what
 // the parts found together made one result.
 std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                     const Request& request);

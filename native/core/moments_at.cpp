@@ -1,5 +1,5 @@
 // Forces and first moments of single boxes: a visit to every pixel of each, in exact integers. For the few patches that
-// are left of many, where tables over the whole picture would cost more. Naive twin: naive.openness.
+// are left of many, where tables over the whole image would cost more. Naive twin: naive.openness.
 #include "core/moments_at.hpp"
 
 #include <algorithm>

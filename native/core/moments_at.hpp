@@ -5,7 +5,7 @@
 
 namespace imtorque {
 
-// Centres and sides of boxes, which may reach beyond the picture.
+// Centres and sides of boxes, which may reach beyond the image.
 struct Boxes {
     const int64_t *y, *x, *height, *width;
     long long count;

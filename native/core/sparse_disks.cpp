@@ -1,4 +1,4 @@
-// Torque and closure of disk patches, exactly, from the pixels that have a force: few in most pictures.
+// Torque and closure of disk patches, exactly, from the pixels that have a force: few in most images.
 //
 // A force at column u of a row lies in the disks around the columns u - w to u + w of another row, w the half-width of
 // the disk so many rows off. If it lies k rows below their centres, it adds S - x T to twice the moment, with

@@ -1,4 +1,4 @@
-// Which contours stand when each edge belongs to one thing: in the order given, a contour stands when most of its
+// Which contours stand when each edge belongs to one object: in the order given, a contour stands when most of its
 // edges are not yet claimed by those before it, and its inside is not theirs. An edge is claimed with its direction, so
 // that facing sides of two neighbours, a pixel apart, do not take each other's. Filling is compared with
 // naive.inside_polygon.
@@ -19,7 +19,7 @@ struct Grid {
     const Claims& claims;
     std::vector<Direction> taken;   // the gradient's direction where an edge is claimed, else zero; empty if none asks
     std::vector<int> cells;         // the cells inside the contour looked at
-    std::vector<long long> area;    // of each thing that stands, by label
+    std::vector<long long> area;    // of each object that stands, by label
     std::vector<long long> shared;  // with the contour looked at, by label; zero between contours
     std::vector<int32_t> met;       // the labels for which it is not
 };
@@ -73,7 +73,7 @@ void fill(Grid& grid, int k) {
     }
 }
 
-// Whether the cells belong to a thing of like size that stands already.
+// Whether the cells belong to an object of like size that stands already.
 bool clashes(Grid& grid, const ClaimRules& rules, const int32_t* labels) {
     grid.met.clear();
     for (const int cell : grid.cells) {

@@ -3,7 +3,7 @@
 //
 //     max over r of  sum over i of  e(i, r_i) - slope |r_{i+1} - r_i|,      |r_{i+1} - r_i| <= 2 steps,
 //
-// with e = -sign (g . n), the part of the gradient that points to the thing's inside. Found by dynamic programming over
+// with e = -sign (g . n), the part of the gradient that points to the object's inside. Found by dynamic programming over
 // one and a half turns, of which the middle turn is kept: by then the start has been forgotten, and the ends meet but
 // for rare ties. Naive twin: naive.closed_contour.
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace imtorque {
 namespace {
 
 constexpr int kSteepest = 2;      // steps of radius from one ray to the next
-constexpr float kOutside = 0.3f;  // what a contour gains where it leaves the picture: more than a faint edge inside
+constexpr float kOutside = 0.3f;  // what a contour gains where it leaves the image: more than a faint edge inside
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr double kBeyond = 0.45;  // logarithm of how far beyond the radii searched grey values are read
 constexpr double kInnerBand[] = {-0.7, -0.12}, kOuterBand[] = {0.12, 0.4};  // in logarithms of the radius
@@ -206,7 +206,7 @@ bool write_contour(const Seeds& seeds, int k, const Rays& rays, const Radii& rad
     return evidence >= seeds.worth[k] * points - 1e-6;
 }
 
-// The seeds by strips of the picture and from left to right in each: neighbours read the same pixels, which are still
+// The seeds by strips of the image and from left to right in each: neighbours read the same pixels, which are still
 // at hand then.
 std::vector<int> by_place(const Seeds& seeds) {
     constexpr double kStrip = 16;

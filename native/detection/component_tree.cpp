@@ -47,7 +47,7 @@ struct Node {
     int32_t begin;                   // number of the first node of its subtree that is closed
     int32_t number = 0;              // its own
     int32_t parent = -1;             // which of the nodes
-    int32_t last = 0;                // its own pixel that comes last in the picture
+    int32_t last = 0;                // its own pixel that comes last in the image
     int64_t area = 0, y = 0, x = 0;  // pixels, and the sums of their places
     int64_t kept = 0;                // area of the last kept region on the way up the largest branch
     int32_t largest = -1;            // child: the first of several by `before`

@@ -1,4 +1,4 @@
-// Bright connected regions of a picture at all its levels, thinned to those that differ, with their outlines.
+// Bright connected regions of an image at all its levels, thinned to those that differ, with their outlines.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Regions {
     std::vector<int32_t> level;
 };
 
-// Components (4-connected) of {picture >= level} over all levels.
+// Components (4-connected) of {image >= level} over all levels.
 Regions extremal_regions(const uint8_t* picture, int height, int width, const RegionRequest& request);
 
 }  // namespace imtorque

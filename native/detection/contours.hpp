@@ -5,7 +5,7 @@
 
 namespace imtorque {
 
-// A picture at its working size: the direction and weight of its gradient (length below 1), and its grey values.
+// An image at its working size: the direction and weight of its gradient (length below 1), and its grey values.
 struct GradientField {
     const float* gx;
     const float* gy;
@@ -14,7 +14,7 @@ struct GradientField {
 };
 
 // Where to look for contours, `count` of them. `turn` (radians) and `aspect` (long over short axis) say how the circle
-// of `radius` around (y, x) is stretched before the search; sign +1 for bright things, -1 for dark ones. Of contours
+// of `radius` around (y, x) is stretched before the search; sign +1 for bright objects, -1 for dark ones. Of contours
 // whose mean evidence is below `worth` no grey is read.
 struct Seeds {
     const double *y, *x, *radius, *turn, *aspect, *sign, *worth;
@@ -30,8 +30,8 @@ struct Rays {
 
 struct ContourOut {
     double *y, *x;            // (count, angles): the contour
-    float* evidence;          // (count, angles): gradient across it, towards the thing's own sign, in [-1, 1]
-    bool* seen;               // (count, angles): whether the point lies in the picture; evidence is 0 where not
+    float* evidence;          // (count, angles): gradient across it, towards the object's own sign, in [-1, 1]
+    bool* seen;               // (count, angles): whether the point lies in the image; evidence is 0 where not
     float *inside, *outside;  // (count,): mean grey in a band inside and outside the contour, or NaN
 };
 
@@ -50,11 +50,11 @@ struct ClaimRules {
     double fresh;    // least share of a contour's evidence that nobody else claims
     double overlap;  // largest share of the smaller area that two of like size may have in common
     double nested;   // ratio of areas from which one may lie in another
-    double reach;    // how far beside its contour a thing claims edges, in diameters
+    double reach;    // how far beside its contour an object claims edges, in diameters
 };
 
 // Write the labels of those that stand, from 1 in the order given, to `labels` (height, width), cleared here; nested
-// things lie on top. `label_of[i]` becomes the label of contour i, 0 where it does not stand. Returns their number.
+// objects lie on top. `label_of[i]` becomes the label of contour i, 0 where it does not stand. Returns their number.
 int claim_edges(const Claims& claims, const ClaimRules& rules, int32_t* labels, int32_t* label_of);
 
 }  // namespace imtorque

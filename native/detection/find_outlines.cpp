@@ -1,4 +1,4 @@
-// Outlines found in a picture: the best closed path over directions, or where rays leave a region; and what lies on
+// Outlines found in an image: the best closed path over directions, or where rays leave a region; and what lies on
 // them. Naive twins: naive.best_outline, naive.outline_profile, naive.outline_lines, naive.outline_contrast.
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ void in_chunks(int count, const std::function<void(int)>& task) {
     });
 }
 
-// The same, for outlines near each other one after the other, which find the picture in the cache.
+// The same, for outlines near each other one after the other, which find the image in the cache.
 void in_places(const Outlines& outlines, const std::function<void(int)>& task) {
     constexpr int kBand = 32;  // rows that are gone through from left to right
     const auto whole = [](float v) { return v >= 0 && v < 1e9f ? static_cast<int>(v) : 0; };

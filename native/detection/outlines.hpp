@@ -2,7 +2,7 @@
 // +y.
 //
 // A corner is (y + r sin a, x + r cos a); pixel centres lie at whole numbers; a pixel belongs to the outline where its
-// centre does (even-odd), so an outline of any radii has one set of pixels, also beyond the picture.
+// centre does (even-odd), so an outline of any radii has one set of pixels, also beyond the image.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Plane32 {
     }
 };
 
-// The pixels of outline `i`, cut at the picture, in rows from the top.
+// The pixels of outline `i`, cut at the image, in rows from the top.
 void runs_of(const Outlines& outlines, int i, const Directions& directions, int height, int width,
              std::vector<Run>& runs);
 
@@ -70,7 +70,7 @@ void label_outlines(const int32_t* labels, int height, int width, const int32_t*
                     int count, int angles, const float* reach, float* radii);
 
 // Means and standard deviations over directions of each plane at `parts` of the radius: (count, planes, parts, 2).
-// Directions beyond the picture do not count; 0 where none is left.
+// Directions beyond the image do not count; 0 where none is left.
 void outline_profiles(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
                       const float* parts, int part_count, float* profiles);
 
@@ -79,11 +79,11 @@ void outline_profiles(const float* planes, int plane_count, int height, int widt
 void outline_lines(const float* planes, int plane_count, int height, int width, const Outlines& outlines, float* lines);
 
 // The field across the outline, inwards: mean, standard deviation, mean of the weakest of four quarters, lower
-// quartile, part of the directions inside the picture: (count, 5).
+// quartile, part of the directions inside the image: (count, 5).
 void outline_contrasts(const float* gx, const float* gy, int height, int width, const Outlines& outlines,
                        float* contrasts);
 
-// Area, centroid (y, x), box (y0, x0, y1, x1) and second moments (yy, xx, xy) of each outline within the picture:
+// Area, centroid (y, x), box (y0, x0, y1, x1) and second moments (yy, xx, xy) of each outline within the image:
 // (count, 10). Zeros for one without pixels.
 void outline_shapes(const Outlines& outlines, int height, int width, double* shapes);
 

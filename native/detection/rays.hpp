@@ -1,4 +1,4 @@
-// Rays about a seed, and where they meet a picture.
+// Rays about a seed, and where they meet an image.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline void stretch(double turn, double aspect, const Turns& turns, std::vector<
     }
 }
 
-// A picture with its gradient, both parts of a pixel side by side, so that a look-up touches two places. The last row
+// An image with its gradient, both parts of a pixel side by side, so that a look-up touches two places. The last row
 // and column stand twice: there is a pixel below and to the right of each.
 struct Field {
     explicit Field(const GradientField& f)
@@ -61,7 +61,7 @@ struct Field {
 };
 
 // Where one ray meets some radii: the pixel up and left of each place, the shares of those below and to the right, and
-// whether it lies in the picture.
+// whether it lies in the image.
 struct Places {
     explicit Places(size_t n) : y(n), x(n), down(n), right(n), seen(n) {}
     std::vector<int32_t> y, x;

@@ -155,7 +155,7 @@ void weigh_cracks(const int32_t* regions, const float* oriented, int orientation
     Cracks cracks(regions, height, width);
     Weigher weigher(oriented, orientations, cracks, right, down);
     Poll poll(1024);
-    // Arcs that begin at a junction or the picture's border first, then rings.
+    // Arcs that begin at a junction or the image's border first, then rings.
     for (const bool rings : {false, true})
         for (int corner = 0; corner < (height + 1) * (width + 1); ++corner) {
             poll();

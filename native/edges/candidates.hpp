@@ -88,7 +88,7 @@ class Candidates {
     std::vector<Band> bands_;
 };
 
-// The maxima across edges of a picture that are stronger than `low`; where that is automatic, stronger than the least
+// The maxima across edges of an image that are stronger than `low`; where that is automatic, stronger than the least
 // it can be.
 struct Found {
     Candidates candidates;
@@ -98,7 +98,7 @@ struct Found {
 struct Search {
     float low;
     bool automatic;
-    float* magnitudes;  // of the whole picture are written here, unless nullptr
+    float* magnitudes;  // of the whole image are written here, unless nullptr
 };
 Found find_maxima(const float* image, int height, int width, double sigma, const Search& search);
 

@@ -1,7 +1,7 @@
 // Canny's edge detector (1986): Gaussian smoothing, central differences, non-maximum suppression against neighbours
 // interpolated along the gradient, hysteresis, and the removal of stair corners. Naive twin: naive.canny.
 //
-// One pass over the picture, row by row in cache, leaves the maxima across edges and counts the magnitudes; what the
+// One pass over the image, row by row in cache, leaves the maxima across edges and counts the magnitudes; what the
 // thresholds then leave of them follows from bits and short lists.
 #include "edges/canny.hpp"
 

@@ -1,5 +1,5 @@
-// Central differences of a picture smoothed by a Gaussian, row by row: what a row needs of its neighbours is kept in a
-// few rows that stay in cache, so no plane of the picture's size is written.
+// Central differences of an image smoothed by a Gaussian, row by row: what a row needs of its neighbours is kept in a
+// few rows that stay in cache, so no plane of the image's size is written.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ class GradientRows {
 
     GradientRows(const float* image, int height, int width, const std::vector<float>& kernel);
 
-    // The rows from `top` to before `bottom`, in order. Beyond the border the picture repeats its border pixels, and so
+    // The rows from `top` to before `bottom`, in order. Beyond the border the image repeats its border pixels, and so
     // does the smoothed one.
     void run(int top, int bottom, const Use& use);
 

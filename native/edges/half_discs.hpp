@@ -11,7 +11,7 @@ constexpr int kMostRadius = 30;  // keeps smoothed sums within 16 bits
 
 // chi^2 distance of the histograms of bin numbers in the two halves of a disc, cut along each of 8 orientations.
 //
-// `bins` is a picture of bin numbers below `count`, with a border of `radius` pixels on all sides: of height + 2 radius
+// `bins` is an image of bin numbers below `count`, with a border of `radius` pixels on all sides: of height + 2 radius
 // rows. Pixels on the cut count half on both sides, the middle one not at all. Histograms are smoothed along the bins
 // by two running means over 2 reach + 1 bins. Every step-th row and column gets an answer: `gradients` holds 8 planes
 // of ceil(height / step) x ceil(width / step) in [0, 1]; plane k is for edges of angle k pi / 8. Naive twin:

@@ -14,7 +14,7 @@ constexpr int kStep = 256;      // magnitudes at a time
 constexpr int kCopies = 4;      // of the counts, so that runs of one value do not wait for each other
 
 // Ranges by the upper bits of a float: the first holds 0 alone, for kNoise lies in the second; the last all that is
-// larger than pictures' gradients are.
+// larger than images' gradients are.
 constexpr int kShift = 16;
 constexpr int kRanges = 26 << (23 - kShift);
 

@@ -1,4 +1,4 @@
-// Canny's detector in parts of a picture. The twin of all of it is the whole picture's `canny`.
+// Canny's detector in parts of an image. The twin of all of it is the whole image's `canny`.
 #include "edges/tiles.hpp"
 
 #include <algorithm>

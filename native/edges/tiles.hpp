@@ -1,7 +1,7 @@
-// Canny's detector in parts of a picture, to the bit as in the whole (imtorque.scale).
+// Canny's detector in parts of an image, to the bit as in the whole (imtorque.scale).
 //
 // A part is looked at through a window that reaches beyond it. Candidates are the pixels that thinning leaves, with
-// their gradients; they are kept in lists between the passes over a picture, ordered by blocks so that a neighbour can
+// their gradients; they are kept in lists between the passes over an image, ordered by blocks so that a neighbour can
 // read just those it needs.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Part {  // of a window, half-open
 };
 
 // How many magnitudes of a part lie in narrow ranges of floats: which ranges is known before the largest magnitude of
-// the whole picture is, and nearly always they settle in which of 64 bins the threshold lies.
+// the whole image is, and nearly always they settle in which of 64 bins the threshold lies.
 constexpr int kFineBits = 10;    // of the mantissa, that make ranges
 constexpr int kFineOctaves = 6;  // below the largest; what is smaller lies in the first of the 64 bins anyway
 
@@ -31,7 +31,7 @@ struct FineCounts {
 // elsewhere.
 void find_candidates(const float* window, int height, int width, double sigma, double low, float* gx, float* gy);
 
-// The 64 bins of the magnitudes inside `core`, for the largest of the whole picture.
+// The 64 bins of the magnitudes inside `core`, for the largest of the whole image.
 std::vector<long long> count_bins(const float* window, int height, int width, double sigma, const Part& core,
                                   float largest);
 
@@ -41,7 +41,7 @@ struct Candidate {
 };
 
 // The candidates of a window inside `core`, by blocks of `block` pixels a side, and where each block begins in the
-// list. With `fine`, `low` is the least that the automatic rule can give for any picture that holds this part, and the
+// list. With `fine`, `low` is the least that the automatic rule can give for any image that holds this part, and the
 // magnitudes inside `core` are counted.
 struct Listed {
     std::vector<Candidate> candidates;

@@ -1,10 +1,10 @@
 // Parallel thinning with two sub-iterations (Guo & Hall, Comm. ACM 32(3), 1989, algorithm A1, in the form of Lam, Lee &
-// Suen, PAMI 14(9), 1992), which is what MATLAB documents for bwmorph(picture, 'thin', Inf). With the neighbours
+// Suen, PAMI 14(9), 1992), which is what MATLAB documents for bwmorph(image, 'thin', Inf). With the neighbours
 // x1 ... x8 counted from the east, counter-clockwise, a set pixel is deleted when
 //     G1  exactly one of i = 1..4 has x(2i-1) = 0 and (x(2i) or x(2i+1)) = 1
 //     G2  2 <= min(n1, n2) <= 3,  n1 = sum of x(2k-1) | x(2k),  n2 = sum of x(2k) | x(2k+1),  k = 1..4
 //     G3  (x2 | x3 | ~x8) & x1 = 0 in the first sub-iteration, (x6 | x7 | ~x4) & x5 = 0 in the second.
-// All deletions of a sub-iteration are decided on the picture before it; outside the picture everything is 0. A
+// All deletions of a sub-iteration are decided on the image before it; outside the image everything is 0. A
 // neighbourhood is eight bits, so the rule is a table of 256 answers, and only set pixels are looked at. The plain twin
 // is thin() in tests/naive.py.
 #include "matching/thinning.hpp"
@@ -41,7 +41,7 @@ Table deletion_table(bool first) {
     return table;
 }
 
-// One sub-iteration on a picture with a border of zeros; returns how many pixels it deleted.
+// One sub-iteration on an image with a border of zeros; returns how many pixels it deleted.
 std::size_t delete_pixels(std::vector<std::uint8_t>& padded, std::ptrdiff_t stride, const Table& table,
                           std::vector<std::ptrdiff_t>& set, std::vector<std::ptrdiff_t>& deleted) {
     const std::array<std::ptrdiff_t, 8> offsets = {1,  1 - stride, -stride, -1 - stride,

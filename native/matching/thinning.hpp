@@ -1,11 +1,11 @@
-// Morphological thinning: reduce a binary picture to lines one pixel wide.
+// Morphological thinning: reduce a binary image to lines one pixel wide.
 #pragma once
 
 #include <cstdint>
 
 namespace imtorque {
 
-// Thin until nothing changes. `picture` holds 0 and 1, (height, width), and is changed in place.
+// Thin until nothing changes. `image` holds 0 and 1, (height, width), and is changed in place.
 void thin(std::uint8_t* picture, int height, int width);
 
 }  // namespace imtorque

@@ -14,7 +14,7 @@ struct ShapeCells {
 };
 
 // response[y][x] = sum over cells of w . S / sqrt(sum over cells of |S|^2 + floor^2), where S is the sum of the two
-// channels in the cell around (y, x), in steps. Outside the picture both are 0.
+// channels in the cell around (y, x), in steps. Outside the image both are 0.
 void shape_response(const int32_t* first, const int32_t* second, int height, int width, const ShapeCells& cells,
                     float floor, float* response);
 

@@ -12,7 +12,7 @@ from napari_imtorque.results import blob_layers, edge_layer
 
 
 def main() -> None:
-    """Open the drawn discs with what is found in them, and save a picture of the window."""
+    """Open the drawn discs with what is found in them, and save an image of the window."""
     viewer = napari.Viewer(show=True)
     viewer.window._qt_window.resize(1300, 860)
     data, arguments, _ = samples.discs()[0]
@@ -20,17 +20,17 @@ def main() -> None:
     stack = Stack(data)
     layers = [
         edge_layer(stack, 1.5, "discs"),
-        *blob_layers(stack, lambda plane: find_blobs(plane, sizes=(12, 50)), "things"),
+        *blob_layers(stack, lambda plane: find_blobs(plane, sizes=(12, 50)), "objects"),
     ]
     for values, options, kind in layers:
         getattr(viewer, f"add_{kind}")(values, **options)
     tool = CutOut(viewer)
-    viewer.window.add_dock_widget(widgets.find_things(), name="Find things")
+    viewer.window.add_dock_widget(widgets.find_things(), name="Find objects")
     viewer.window.add_dock_widget(tool, name="Cut out by click")
-    viewer.layers["things labels"].visible = False
+    viewer.layers["objects labels"].visible = False
     tool.on.value = True
     tool.cut((70, 150))
-    viewer.window.add_dock_widget(_table(viewer.layers["things centres"].features), name="features", area="bottom")
+    viewer.window.add_dock_widget(_table(viewer.layers["objects centres"].features), name="features", area="bottom")
     viewer.reset_view()
     napari.utils.notifications.notification_manager.records.clear()
     for _ in range(20):

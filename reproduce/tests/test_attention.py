@@ -23,7 +23,7 @@ SHAPE = (60, 80)
 
 
 def draw(folder, count=3, seed=0):
-    """Pictures of one disc each, which people look at."""
+    """Images of one disc each, which people look at."""
     rng = np.random.default_rng(seed)
     (folder / "images").mkdir(parents=True)
     with (
@@ -54,7 +54,7 @@ def data(tmp_path):
     return draw(tmp_path / "drawn")
 
 
-def test_the_experiment_writes_results_a_table_and_pictures(data, tmp_path):
+def test_the_experiment_writes_results_a_table_and_images(data, tmp_path):
     out = tmp_path / "out"
     run(f"reproduce attention --data {data} --out {out} --jobs 1")
     results = json.loads((out / "results.json").read_text())
@@ -118,7 +118,7 @@ def test_the_inside_prior_is_highest_in_the_middle():
     assert prior[0, 0] < 1e-9
 
 
-def test_a_constant_picture_is_scored_as_one_without_a_preference(data, tmp_path):
+def test_a_constant_image_is_scored_as_one_without_a_preference(data, tmp_path):
     Image.new("L", SHAPE[::-1], 128).save(data / "images" / "0.png")
     run(f"reproduce attention --data {data} --out {tmp_path / 'out'} --jobs 1")
     rows = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
@@ -168,7 +168,7 @@ def test_bad_options_are_refused_in_one_line(options, message, data, tmp_path):
     assert message in result.stderr
 
 
-def test_pictures_too_large_or_too_small_are_refused(data, tmp_path):
+def test_images_too_large_or_too_small_are_refused(data, tmp_path):
     Image.new("L", (80, 20)).save(data / "images" / "1.png")
     result = run(f"reproduce attention --data {data} --out {tmp_path / 'out'} --jobs 1", status=1)
     assert "1.png: image must have sides of at least" in result.stderr

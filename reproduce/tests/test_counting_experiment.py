@@ -1,4 +1,4 @@
-"""The counting experiment: controls find discs, scores are paired, changed pictures stay pictures."""
+"""The counting experiment: controls find discs, scores are paired, changed images stay images."""
 
 import io
 import json
@@ -11,15 +11,15 @@ from PIL import Image
 from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.synthetic import disc, paint
 from imtorque_reproduce.counting.controls import CONTROLS, detect
-from imtorque_reproduce.counting.curves import CHANGES, CLICKS, PICTURES, ROBUST, changed, curve_rows, robustness_rows
-from imtorque_reproduce.counting.plots import curve_pictures
+from imtorque_reproduce.counting.curves import CHANGES, CLICKS, IMAGES, ROBUST, changed, curve_rows, robustness_rows
+from imtorque_reproduce.counting.plots import curve_images
 from imtorque_reproduce.counting.scores import (
     Detections,
     discs,
     f1_difference,
     goal,
     paint_discs,
-    score_picture,
+    score_image,
     summary,
 )
 from imtorque_reproduce.report import Request, write_report
@@ -31,10 +31,10 @@ BOXES = np.concatenate([CENTRES - RADIUS, CENTRES + RADIUS + 1], axis=1)
 
 
 def drawn(centres=CENTRES, seed=0):
-    picture = np.full(SHAPE, 0.2)
+    image = np.full(SHAPE, 0.2)
     for centre in centres:
-        picture = paint(picture, disc(SHAPE, tuple(centre), RADIUS), 0.8)
-    noisy = picture + np.random.default_rng(seed).normal(0, 0.01, SHAPE)
+        image = paint(image, disc(SHAPE, tuple(centre), RADIUS), 0.8)
+    noisy = image + np.random.default_rng(seed).normal(0, 0.01, SHAPE)
     return (255 * noisy.clip(0, 1)).astype(np.uint8)
 
 
@@ -48,23 +48,23 @@ def test_every_control_finds_bright_discs_with_one_of_its_sixteen_settings(name,
     pytest.importorskip("cv2")
     settings = CONTROLS[name][1]
     assert len(settings) == len(set(settings)) == 16
-    picture = drawn()
-    scores = [score_picture(detect(name, picture, (20, 30), s), truth(tmp_path)).centre.f1 for s in settings]
+    image = drawn()
+    scores = [score_image(detect(name, image, (20, 30), s), truth(tmp_path)).centre.f1 for s in settings]
     assert max(scores) > 0.9
 
 
 def test_the_truth_as_found_scores_one(tmp_path):
     found = discs(*CENTRES.T, np.full(len(CENTRES), 2 * RADIUS + 1))
     assert_array_equal(found.boxes, BOXES)
-    row = summary([score_picture(found, truth(tmp_path))])
+    row = summary([score_image(found, truth(tmp_path))])
     assert (row["f1"], row["f1_iou"], row["mae"], row["bias"], row["count"]) == (1, 1, 0, 0, 6)
-    assert goal([score_picture(found, truth(tmp_path))]) == 1
+    assert goal([score_image(found, truth(tmp_path))]) == 1
 
 
 def test_errors_of_the_count_are_told_as_shares_of_it_too(tmp_path):
     more = np.concatenate([CENTRES, [[140.0, 10.0], [5.0, 5.0], [140.0, 60.0]]])
     found = [discs(*centres.T, np.full(len(centres), 2 * RADIUS + 1)) for centres in (CENTRES[:5], more)]
-    row = summary([score_picture(part, truth(tmp_path)) for part in found])
+    row = summary([score_image(part, truth(tmp_path)) for part in found])
     assert_allclose([row["mae_share"], row["bias_share"]], [2 / 6, 1 / 6])
 
 
@@ -78,29 +78,29 @@ def test_discs_are_painted_in_their_boxes():
 
 def test_a_difference_of_a_method_to_itself_is_nothing(tmp_path):
     found = Detections(CENTRES[:4], BOXES[:4])
-    scores = [score_picture(found, truth(tmp_path)) for _ in range(3)]
+    scores = [score_image(found, truth(tmp_path)) for _ in range(3)]
     interval = f1_difference(scores, scores, "f1_iou")
     assert (interval.value, interval.low, interval.high) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_changed_pictures_are_pictures_of_the_same_shape(change):
-    for picture in (drawn(), np.stack([drawn()] * 3, axis=2)):
-        after = changed(picture, change)
-        assert after.shape == picture.shape
+def test_changed_images_are_images_of_the_same_shape(change):
+    for image in (drawn(), np.stack([drawn()] * 3, axis=2)):
+        after = changed(image, change)
+        assert after.shape == image.shape
         assert after.dtype == np.uint8
-        assert (after != picture).any()
+        assert (after != image).any()
 
 
-def test_changed_pictures_are_scored_beside_the_same_pictures_as_they_are(tmp_path):
+def test_changed_images_are_scored_beside_the_same_images_as_they_are(tmp_path):
     Image.fromarray(drawn()).save(tmp_path / "a.png")
-    picture = truth(tmp_path)
+    image = truth(tmp_path)
     method = ("torque-sizes", (18.0, 34.0), ())
-    missing = score_picture(Detections(CENTRES[:3], BOXES[:3]), picture)
+    missing = score_image(Detections(CENTRES[:3], BOXES[:3]), image)
     rows = robustness_rows(
-        CountingSet("discs", [picture], [picture]),
+        CountingSet("discs", [image], [image]),
         dict.fromkeys(ROBUST, method),
-        [picture],
+        [image],
         {name: [missing] for name in ROBUST},
         1,
     )
@@ -110,16 +110,16 @@ def test_changed_pictures_are_scored_beside_the_same_pictures_as_they_are(tmp_pa
     assert min(scores[f"torque-sizes:{change}@discs"] for change in ("ramp", "contrast", "blur")) == 1
 
 
-def test_nothing_is_learned_for_curves_that_no_picture_is_left_for(tmp_path):
-    picture = truth(tmp_path)
-    assert curve_rows(CountingSet("discs", [picture], []), ("torque-sizes", (18.0, 34.0), ()), [], 1) == []
+def test_nothing_is_learned_for_curves_that_no_image_is_left_for(tmp_path):
+    image = truth(tmp_path)
+    assert curve_rows(CountingSet("discs", [image], []), ("torque-sizes", (18.0, 34.0), ()), [], 1) == []
 
 
-def test_curves_are_drawn_for_every_set_also_where_sixteen_pictures_are_missing():
+def test_curves_are_drawn_for_every_set_also_where_sixteen_images_are_missing():
     names = [f"{method}:{change}" for method in ROBUST for change in ("plain", *CHANGES)]
-    names += [f"learned:{n}-pictures" for n in PICTURES[:-1]] + [f"learned:{n}-clicks" for n in CLICKS]
+    names += [f"learned:{n}-images" for n in IMAGES[:-1]] + [f"learned:{n}-clicks" for n in CLICKS]
     rows = [{"method": f"{name}@{part}", "f1": 0.5} for part in ("a", "b") for name in names]
-    drawn = curve_pictures(rows)
+    drawn = curve_images(rows)
     assert sorted(drawn) == ["learning.png", "robustness.png"]
     assert all(Image.open(io.BytesIO(png)).size[0] > 300 for png in drawn.values())
 

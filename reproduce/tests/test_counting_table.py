@@ -16,7 +16,7 @@ def test_a_table_has_a_row_for_each_method_and_a_column_for_each_set():
     assert rows[2].endswith("| 0.500 / 0.250, 25 % | 0.500, 25 % |")
 
 
-def test_the_table_and_the_pictures_there_are_stand_between_the_markers(tmp_path):
+def test_the_table_and_the_images_there_are_stand_between_the_markers(tmp_path):
     folder, page = tmp_path / "results", tmp_path / "page.md"
     folder.mkdir()
     (folder / "results.json").write_text(json.dumps({"rows": ROWS}))

@@ -52,5 +52,5 @@ def test_every_step_of_a_ladder_makes_one_choice_otherwise():
         assert len(fields) == 1
 
 
-def test_a_picture_without_edges_stays_without_edges():
+def test_an_image_without_edges_stays_without_edges():
     assert not Reader(np.zeros((20, 20))).strengthened(PLAIN).any()

@@ -29,7 +29,7 @@ def run(*arguments, status=0):
     return result
 
 
-def write_picture(path, pixels):
+def write_image(path, pixels):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(np.round(pixels * 255).astype(np.uint8)).save(path)
 
@@ -46,21 +46,21 @@ def write_berkeley(root, splits, ucm=True):
     people[0, 0] = {"Segmentation": labels, "Boundaries": drawn.astype(np.uint8)}
     for split in splits:
         for k in range(2):
-            picture = np.where(labels == 2, 0.2, texture(SHAPE, density=0.02, seed=k))
-            write_picture(root / "images" / split / f"{k}.png", picture)
+            image = np.where(labels == 2, 0.2, texture(SHAPE, density=0.02, seed=k))
+            write_image(root / "images" / split / f"{k}.png", image)
             (root / "groundTruth" / split).mkdir(parents=True, exist_ok=True)
             savemat(root / "groundTruth" / split / f"{k}.mat", {"groundTruth": people})
             double = np.zeros((2 * SHAPE[0] + 1, 2 * SHAPE[1] + 1))
             double[2::2, 2::2] = drawn * 0.8 + 0.1 * (np.indices(SHAPE)[1] == 5)
             if ucm:
-                write_picture(root / "ucm" / split / f"{k}.png", double)
+                write_image(root / "ucm" / split / f"{k}.png", double)
 
 
 def write_cars(root):
     angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     contour = np.stack([12 + 12 * np.cos(angle), 12 + 12 * np.sin(angle)])
     for k in (1, 2):
-        write_picture(root / "101_ObjectCategories" / "car_side" / f"image_000{k}.png", scene("disc", SHAPE))
+        write_image(root / "101_ObjectCategories" / "car_side" / f"image_000{k}.png", scene("disc", SHAPE))
         folder = root / "Annotations" / "car_side"
         folder.mkdir(parents=True, exist_ok=True)
         savemat(folder / f"annotation_000{k}.mat", {"box_coord": [[13, 37, 21, 45]], "obj_contour": contour})
@@ -99,7 +99,7 @@ def test_boundary_reports_bases_torque_and_controls(tmp_path, monkeypatch):
     pairs = [(d["a"], d["b"]) for d in found["differences"]]
     assert ("canny-multi+torque", "canny-multi") in pairs
     assert ("control:canny-multi+gradient+density+torque", "control:canny-multi+gradient+density") in pairs
-    # The same rule with torque of 6 sizes in 3 pictures and without; second powers of 3 numbers, and of 6.
+    # The same rule with torque of 6 sizes in 3 images and without; second powers of 3 numbers, and of 6.
     learned = found["settings"]["coefficients"]
     assert len(learned["canny-multi"]) == 1 + 3 + 6
     assert len(learned["canny-multi+torque"]) == 1 + 3 + 18 + 21
@@ -194,7 +194,7 @@ def test_the_ladder_of_readings_marks_each_choice_and_has_its_gain(tmp_path):
 
 def test_truth_of_another_size_is_named(tmp_path):
     write_berkeley(tmp_path, ["train", "val"], ucm=False)
-    write_picture(tmp_path / "images" / "val" / "1.png", np.ones((20, 20)) * np.linspace(0, 1, 20))
+    write_image(tmp_path / "images" / "val" / "1.png", np.ones((20, 20)) * np.linspace(0, 1, 20))
     result = run("reproduce", "boundary", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1, status=1)
     assert "1.png" in result.stderr
     assert not (tmp_path / "out").exists()
@@ -217,12 +217,12 @@ def test_bad_requests_get_one_line(tmp_path, arguments, message):
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_missing_package_names_the_extra(tmp_path, monkeypatch):
+def test_a_missing_package_is_named(tmp_path, monkeypatch):
     (tmp_path / "needy_experiment.py").write_text("import package_that_is_nowhere")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("imtorque_reproduce.command.EXPERIMENTS", {"needy": "needy_experiment"})
     result = run("reproduce", "needy", "--data", tmp_path, status=1)
-    assert "pip install 'imtorque[experiments]'; package_that_is_nowhere is missing" in result.stderr
+    assert "needs package_that_is_nowhere: pip install package_that_is_nowhere" in result.stderr
 
 
 def test_the_checksum_sees_names_and_contents_but_not_the_folder(tmp_path):
@@ -234,7 +234,7 @@ def test_the_checksum_sees_names_and_contents_but_not_the_folder(tmp_path):
     assert sums[0] == sums[1] != sums[2]
 
 
-def test_a_report_is_written_whole_with_its_pictures(tmp_path):
+def test_a_report_is_written_whole_with_its_images(tmp_path):
     request = report.Request("mine", tmp_path, split="part", options={"speed": "2"}, commit="abc")
     rows = [{"method": "a", "f": 0.5}, {"method": "b", "f": 0.25, "images": 3}]
     gain = report.difference("a", "b", "f", Difference(0.25, 0.1, 0.4))

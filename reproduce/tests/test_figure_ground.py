@@ -117,7 +117,7 @@ def test_examples_to_learn_from_are_none_that_are_reported_on():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_drawn_shapes_lie_in_the_picture_and_are_clicked_at(seed):
+def test_drawn_shapes_lie_in_the_image_and_are_clicked_at(seed):
     scene = figure_weights.drawn_scene(seed)
     assert scene.figure[scene.fixation]
     assert 0.005 < scene.figure.mean() < 0.6
@@ -196,7 +196,7 @@ def test_without_any_data_one_line_says_so(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("mask", "message"),
     [
-        (np.zeros((20, 20), np.uint8), "must have its picture's size"),
+        (np.zeros((20, 20), np.uint8), "must have its image's size"),
         (np.zeros(SHAPE, np.uint8), "must have some figure"),
         (np.full(SHAPE, 7, np.uint8), "truth must be bool, or uint8 with 0 for ground, 255 for figure"),
     ],

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from drawn_classes import draw_classes, use_small_blocks
 from imtorque.cli import app
-from imtorque.files import write_picture
+from imtorque.files import write_image
 from imtorque.recognition.presets import METHODS
 from imtorque_reproduce.recognition import experiment as recognition
 from imtorque_reproduce.recognition import stages as recognition_stages
@@ -59,7 +59,7 @@ def paths(count):
     return [Path(str(k)) for k in range(count)]
 
 
-def test_the_experiment_writes_results_a_table_and_pictures(finished):
+def test_the_experiment_writes_results_a_table_and_images(finished):
     results = json.loads((finished / "out" / "results.json").read_text())
     assert (results["experiment"], results["data"], results["images"]) == ("recognition", "101_ObjectCategories", 12)
     rows = results["rows"]
@@ -94,7 +94,7 @@ def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(finished, tmp_path, m
     seen.clear()
     run(LINE)
     assert json.loads((tmp_path / "out" / "results.json").read_text())["rows"] == expected
-    assert len(seen) <= len(recognition.BLOCKS) * (2 * 4 + 12) - 30  # pictures described for words, and for codes
+    assert len(seen) <= len(recognition.BLOCKS) * (2 * 4 + 12) - 30  # images described for words, and for codes
 
 
 def test_training_sets_are_nested_and_leave_a_test_image():
@@ -152,15 +152,15 @@ def test_settings_without_sense_are_refused(options, message):
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (lambda folder: (folder / "empty").mkdir(), "every class must have pictures, got none in empty"),
-        (lambda folder: (folder / "bar" / "broken.png").write_bytes(b"no"), "broken.png: must be a picture"),
+        (lambda folder: (folder / "empty").mkdir(), "every class must have images, got none in empty"),
+        (lambda folder: (folder / "bar" / "broken.png").write_bytes(b"no"), "broken.png: must be an image"),
         (
-            lambda folder: write_picture(folder / "bar" / "tiny.png", np.zeros((9, 9), np.uint8)),
+            lambda folder: write_image(folder / "bar" / "tiny.png", np.zeros((9, 9), np.uint8)),
             "tiny.png: image must be at least 16 x 16",
         ),
         (
             lambda folder: [path.unlink() for path in list((folder / "bar").iterdir())[1:]],
-            "class bar must have at least 2 pictures",
+            "class bar must have at least 2 images",
         ),
         (
             lambda folder: [path.unlink() for path in (folder / "bar").iterdir()] and (folder / "bar").rmdir(),

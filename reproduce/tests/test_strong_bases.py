@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque import Edges
 from imtorque.edges import OrientedMap, ultrametric_contours
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque_reproduce.strong_bases import match_learning, merge_learning
 
 
@@ -39,18 +39,18 @@ def test_faint_edges_are_kept_but_not_learned_from():
 
 @pytest.fixture
 def quarters():
-    """Four parts of a picture; people keep the left and the right apart, one of them also those on the left."""
+    """Four parts of an image; people keep the left and the right apart, one of them also those on the left."""
     strengths = np.zeros((8, 40, 60), np.float32)
     strengths[4, :, 30] = 0.6
     strengths[0, 20, :] = np.where(np.arange(60) == 30, 0, 0.3)
     oriented = OrientedMap(strengths)
     image = np.zeros((40, 60))
     image[:, 31:] = 1
-    picture = Picture(image, (0.0, 1.0))
+    checked = CheckedImage(image, (0.0, 1.0))
     two = np.where(np.arange(60) > 30, 2, 1) * np.ones((40, 1), int)
     three = np.where((np.arange(40)[:, None] > 20) & (two == 1), 3, two)
-    edges = oriented.edges(picture, 0.02)
-    return merge_learning.find_borders(picture, oriented, edges, ultrametric_contours(oriented), [two, three])
+    edges = oriented.edges(checked, 0.02)
+    return merge_learning.find_borders(checked, oriented, edges, ultrametric_contours(oriented), [two, three])
 
 
 def test_borders_know_their_strength_and_who_keeps_them_apart(quarters):

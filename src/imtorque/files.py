@@ -1,4 +1,4 @@
-"""Pictures in, complete files out, and names for outputs that never collide."""
+"""Images in, complete files out, and names for outputs that never collide."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from imtorque.io.tiff_opening import is_tiff
 
 __all__ = [
     "FORMATS",
-    "LARGEST_PICTURE",
+    "LARGEST_IMAGE",
     "LONGEST_STEM",
     "SUFFIXES",
     "checksum",
     "decode_image",
     "encode_png",
-    "find_pictures",
+    "find_images",
     "image_shape",
     "output_names",
     "page_count",
@@ -42,17 +42,17 @@ __all__ = [
     "read_mask",
     "write_array",
     "write_bytes",
-    "write_picture",
+    "write_image",
     "write_text",
 ]
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".ppm", ".pgm", ".pbm", *READERS)
-LARGEST_PICTURE = 2**30  # pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
+LARGEST_IMAGE = 2**30  # pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
 LONGEST_STEM = 200  # bytes of an output's name before what a verb adds; file systems allow 255 in all
 
 
 def read_image(path: str | os.PathLike[str], page: int | None = None, channel: int | None = None) -> Image:
-    """Read a picture as an array that every function here takes.
+    """Read an image as an array that every function here takes.
 
     Parameters
     ----------
@@ -60,10 +60,10 @@ def read_image(path: str | os.PathLike[str], page: int | None = None, channel: i
         A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels, whatever its name; or a .czi, .lif or .nd2
         file, where bioio is installed.
     page
-        Which picture of a stack or an animation, counted from 0; by default there must be one only. In ImageJ and OME
+        Which image of a stack or an animation, counted from 0; by default there must be one only. In ImageJ and OME
         TIFF and microscopes' files all axes but Y, X and channels count pages, the last fastest, in the first series.
     channel
-        Which channel, counted from 0; of a colour picture, which of its colours. By default there must be one channel,
+        Which channel, counted from 0; of a colour image, which of its colours. By default there must be one channel,
         or red, green and blue, with or without opacity.
 
     Returns
@@ -84,8 +84,8 @@ def read_image(path: str | os.PathLike[str], page: int | None = None, channel: i
     numbers = _number("page", page), _number("channel", channel)
     with reading(path), open_regular(path) as file:
         if is_microscopy(path):
-            return read_plane(path, LARGEST_PICTURE, *numbers)
-        return decode(file, LARGEST_PICTURE, *numbers)
+            return read_plane(path, LARGEST_IMAGE, *numbers)
+        return decode(file, LARGEST_IMAGE, *numbers)
 
 
 def pixel_size(path: str | os.PathLike[str]) -> tuple[float, float] | None:
@@ -101,13 +101,13 @@ def pixel_size(path: str | os.PathLike[str]) -> tuple[float, float] | None:
 
 
 def image_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Return (H, W) of a picture from its header, without decoding it."""
+    """Return (H, W) of an image from its header, without decoding it."""
     with reading(path), open_regular(path) as file:
         return decode_shape(file)
 
 
 def page_count(path: str | os.PathLike[str]) -> int:
-    """Return how many pictures `read_image(path, page=...)` can read of a stack or an animation."""
+    """Return how many images `read_image(path, page=...)` can read of a stack or an animation."""
     with reading(path), open_regular(path) as file:
         return decode_pages(file)
 
@@ -121,7 +121,7 @@ def decode_image(
     page: int | None = None,
     channel: int | None = None,
 ) -> Image:
-    """Read a picture from the bytes of a file, in memory, as `read_image` does.
+    """Read an image from the bytes of a file, in memory, as `read_image` does.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def decode_image(
     name
         What errors call it.
     most_pixels
-        A picture that says it has more is refused before any of them is decoded; 2^30 by default.
+        An image that says it has more is refused before any of them is decoded; 2^30 by default.
     most_bytes
         Likewise, of its decoded pixels: a TIFF may have many to each. No bound by default.
     page, channel
@@ -138,7 +138,7 @@ def decode_image(
     """
     numbers = _number("page", page), _number("channel", channel)
     with reading(name):
-        most = LARGEST_PICTURE if most_pixels is None else most_pixels
+        most = LARGEST_IMAGE if most_pixels is None else most_pixels
         return decode(_Polled(data), most, *numbers, most_bytes=most_bytes)
 
 
@@ -158,7 +158,7 @@ def encode_png(pixels: NDArray[Any]) -> bytes:
 
 
 def read_mask(path: str | os.PathLike[str]) -> BoolArray:
-    """Read a region from a picture: True where it is not black (or, with an alpha channel, neither black nor clear)."""
+    """Read a region from an image: True where it is not black (or, with an alpha channel, neither black nor clear)."""
     pixels = read_image(path)
     if pixels.ndim == 2:
         return np.asarray(pixels != 0)
@@ -166,8 +166,8 @@ def read_mask(path: str | os.PathLike[str]) -> BoolArray:
     return np.asarray(inside & (pixels[:, :, 3] != 0) if pixels.shape[2] == 4 else inside)
 
 
-def write_picture(path: str | os.PathLike[str], pixels: NDArray[Any]) -> Path:
-    """Write an array as a picture, complete or not at all, and return its path.
+def write_image(path: str | os.PathLike[str], pixels: NDArray[Any]) -> Path:
+    """Write an array as an image, complete or not at all, and return its path.
 
     Parameters
     ----------
@@ -204,11 +204,11 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]
     return target
 
 
-def find_pictures(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files that arguments name: files, folders (the pictures in them) and patterns with * ? [ ].
+def find_images(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files that arguments name: files, folders (the images in them) and patterns with * ? [ ].
 
     A file that does not exist, or a link to none, is returned as it is, to be reported when it is read. A folder or a
-    pattern without pictures is a ValueError. Pictures that a run over the same folder wrote, which its records say, are
+    pattern without images is a ValueError. Images that a run over the same folder wrote, which its records say, are
     passed over.
 
     Parameters
@@ -219,18 +219,18 @@ def find_pictures(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
     found: dict[str, Path] = {}
     for argument in arguments:
         if not os.fspath(argument):
-            raise ValueError("a picture must have a name, got an empty one")
+            raise ValueError("an image must have a name, got an empty one")
         path = Path(argument)
         if path.is_dir():
-            pictures = _pictures(path.iterdir())
+            images = _images(path.iterdir())
         elif not path.exists() and glob.has_magic(str(argument)):
-            pictures = _pictures(Path(name) for name in glob.iglob(str(argument), recursive=True))
+            images = _images(Path(name) for name in glob.iglob(str(argument), recursive=True))
         else:
-            pictures = [path]
-        if not pictures:
-            raise ValueError(f"{argument}: must hold or match at least one picture ({', '.join(SUFFIXES[:5])}, ...)")
-        for picture in pictures:
-            found.setdefault(os.path.abspath(picture), picture)
+            images = [path]
+        if not images:
+            raise ValueError(f"{argument}: must hold or match at least one image ({', '.join(SUFFIXES[:5])}, ...)")
+        for image in images:
+            found.setdefault(os.path.abspath(image), image)
     return list(found.values())
 
 
@@ -275,8 +275,8 @@ def _cut(name: str, suffix: str) -> str:
     return data[: LONGEST_STEM - len(os.fsencode(ending))].decode("utf-8", "ignore") + ending
 
 
-def _pictures(paths: Iterable[Path]) -> list[Path]:
-    """Return the pictures among paths, in order of their names, without hidden files and our own outputs."""
+def _images(paths: Iterable[Path]) -> list[Path]:
+    """Return the images among paths, in order of their names, without hidden files and our own outputs."""
     records: dict[Path, bool] = {}
     return sorted(
         path

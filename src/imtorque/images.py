@@ -1,11 +1,11 @@
-"""The one door for pictures: any array becomes grey, RGB or Lab in [0, 1], by one rule for what is black and white.
+"""The one door for images: any array becomes grey, RGB or Lab in [0, 1], by one rule for what is black and white.
 
 The rule (`value_range`). Black is 0. White is the smallest full scale that holds the largest value: 255, 1023, 4095,
 16383 or 65535, as cameras and files have them; 1 before these for floats, and the type's own largest value for signed
-and wide integers. So the same scene is the same picture as uint8, as 10, 12 or 16 bits in uint16, as int16, int32, or
+and wide integers. So the same scene is the same image as uint8, as 10, 12 or 16 bits in uint16, as int16, int32, or
 as floats from 0 to 1, 255 or 4095. Floats may exceed black and white by an eighth, as resampling leaves them. Where
-that would leave a picture all but black (a mask of 0 and 1 as integers, a float picture of 1e-6), or where values are
-negative, the picture's own lowest and highest values take their place. Give `value_range` where pictures must be
+that would leave an image all but black (a mask of 0 and 1 as integers, a float image of 1e-6), or where values are
+negative, the image's own lowest and highest values take their place. Give `value_range` where images must be
 comparable that this would not treat alike.
 """
 
@@ -13,20 +13,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque.core.deprecation import deprecated_name
 from imtorque.core.resizing import resize_matrices, shrunk
+from imtorque.core.resizing import shrink_image as shrink_image
 from imtorque.core.types import BoolArray, Float32Array, Image, Planes
 from imtorque.io.arrays import as_array
 
 ValueRange = tuple[float, float]
+__getattr__ = partial(deprecated_name, __name__)
 
 FULL_SCALES = (255.0, 1023.0, 4095.0, 16383.0, 65535.0)
-DARKEST = 16  # times, by which white may exceed the largest value: beyond, the picture's own range counts
+DARKEST = 16  # times, by which white may exceed the largest value: beyond, the image's own range counts
 OVERSHOOT = 0.125  # part of their highest value by which floats may lie beyond black and white
 WIDEST = 1e30  # range of values
 STRIP = 1 << 20  # pixels that are converted at a time
@@ -39,32 +43,32 @@ TO_XYZ = np.array(
 )
 
 
-class Picture:
+class CheckedImage:
     """An array that came in by the door: checked, with its value range, turned into what is asked for in strips.
 
-    Every function that takes an image takes a Picture too: make one to give a range or a mask.
+    Every function that takes an image takes a Image too: make one to give a range or a mask.
 
     Parameters
     ----------
     image
         Grey (H, W) or colour (H, W, 3 or 4), the fourth channel being opacity over white. Bool, integers or floats of
         any width and byte order, finite. Of a masked array the masked pixels do not count: they take the values of the
-        nearest ones that do, and have no edges. A Picture is taken as it is.
+        nearest ones that do, and have no edges. A CheckedImage is taken as it is.
     value_range
         (black, white), where the rule of this module is not to choose them.
     mask
-        Shape (H, W), True where the picture counts.
+        Shape (H, W), True where the image counts.
     """
 
     def __init__(
-        self, image: Image | Picture, value_range: ValueRange | None = None, mask: ArrayLike | None = None
+        self, image: Image | CheckedImage, value_range: ValueRange | None = None, mask: ArrayLike | None = None
     ) -> None:
         """Check the array; convert nothing yet."""
-        if isinstance(image, Picture):
+        if isinstance(image, CheckedImage):
             if value_range is None and mask is None:
                 self.__dict__.update(image.__dict__)
                 return
-            raise TypeError("value_range and mask must be given to Picture itself, got a Picture with more of them")
+            raise TypeError("value_range and mask must be given to Image itself, got a Image with more of them")
         pixels = _checked(as_array(image, "image"))
         self.mask = _counting(image, mask, pixels.shape[:2])
         if self.mask is not None:
@@ -100,8 +104,8 @@ class Picture:
     def levelled(self, bounds: ValueRange | None = None) -> tuple[Float32Array, float]:
         """Return the luminance for gradients, and how much of the value range makes 1 in it.
 
-        Floats are taken from their lowest to their highest value, or those of the picture that this is a part of, so
-        that a faint picture on a high pedestal keeps its contrast in the 24 bits of a float32.
+        Floats are taken from their lowest to their highest value, or those of the image that this is a part of, so
+        that a faint image on a high pedestal keeps its contrast in the 24 bits of a float32.
         """
         if self.pixels.dtype.kind != "f" or self.pixels.shape[2] == 4:
             return self.grey(), 1.0
@@ -139,13 +143,13 @@ class Picture:
         return total
 
     def block_means(self, factor: int) -> Planes:
-        """Return RGB averaged over squares of factor x factor pixels; beyond the picture its border repeats."""
+        """Return RGB averaged over squares of factor x factor pixels; beyond the image its border repeats."""
         if factor == 1:
             return self.rgb()
         return np.concatenate([shrunk(part, factor) for _, part in self.rgb_strips(factor)], axis=1)
 
     def as_bytes(self) -> NDArray[np.uint8]:
-        """Return the picture to be looked at: (H, W, 3) uint8."""
+        """Return the image to be looked at: (H, W, 3) uint8."""
         shown = np.empty((*self.shape, 3), np.uint8)
         if self.pixels.dtype == np.uint8 and self.pixels.shape[2] < 4 and self.high == 255:
             shown[:] = self.pixels
@@ -201,18 +205,18 @@ def value_range(image: Image) -> ValueRange:
     >>> value_range(np.array([[0.1, 0.7]])), value_range(np.array([[-400, 1200]], np.int16))
     ((0.0, 1.0), (-400.0, 1200.0))
     """
-    picture = Picture(image)
-    return picture.low, picture.high
+    checked = CheckedImage(image)
+    return checked.low, checked.high
 
 
 def grey_image(image: Image, value_range: ValueRange | None = None) -> Float32Array:
     """Return the luminance of an image, shape (H, W), 0 for black and 1 for white."""
-    return Picture(image, value_range).grey()
+    return CheckedImage(image, value_range).grey()
 
 
 def rgb_image(image: Image, value_range: ValueRange | None = None) -> Planes:
     """Return red, green and blue of an image, shape (3, H, W), 0 for black and 1 for white."""
-    return Picture(image, value_range).rgb()
+    return CheckedImage(image, value_range).rgb()
 
 
 def lab(rgb: Planes) -> Planes:
@@ -260,7 +264,7 @@ def _spans(count: int) -> Iterator[slice]:
 
 
 def _checked(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that can be a picture, in this machine's byte order."""
+    """Return an array that can be an image, in this machine's byte order."""
     if pixels.dtype.kind not in "buif" or pixels.dtype.itemsize > 8:
         raise TypeError(f"image must be bool, integers or floats of up to 64 bits, got dtype {pixels.dtype}")
     if pixels.size == 0 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (1, 3, 4))):

@@ -15,13 +15,13 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.torque import default_sizes
 from imtorque.core.types import Edges, Extrema, FloatArray, Image, Sizes
 from imtorque.edges import SQRT2, detect_edges
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 
 PAPER_EXTREMA = 5000  # of the paper's cars; of its Berkeley images it names no number
 
 
 def paper_strength(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     *,
     sigma: float = SQRT2,
     low: float | None = None,
@@ -42,7 +42,7 @@ def paper_strength(
     image, sigma, low, high, value_range
         As for `detect_edges`.
     sizes
-        Of the patches; by default from 3 pixels in steps of 2 up to 21 % of the picture's area.
+        Of the patches; by default from 3 pixels in steps of 2 up to 21 % of the image's area.
     count
         How many of the strongest extrema vote; None for all.
     share

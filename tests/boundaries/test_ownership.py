@@ -103,7 +103,7 @@ def test_turned_forces_have_positive_torque_around_figures_of_any_grey():
     assert sorted(found.x) == pytest.approx([50, 150], abs=3)
 
 
-def test_a_picture_without_edges_has_no_owners():
+def test_an_image_without_edges_has_no_owners():
     assert not border_ownership(np.full((30, 40), 0.5)).any()
 
 

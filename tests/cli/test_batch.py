@@ -1,4 +1,4 @@
-"""One task over many pictures."""
+"""One task over many images."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from imtorque.cli.batch import parameters, process
-from imtorque.files import write_picture, write_text
+from imtorque.files import write_image, write_text
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def task(tmp_path):
 def sources(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
-    return [write_picture(folder / f"p{k}.png", np.full((k + 1, 3), k, np.uint8)) for k in range(5)]
+    return [write_image(folder / f"p{k}.png", np.full((k + 1, 3), k, np.uint8)) for k in range(5)]
 
 
 def asked(task):
@@ -56,7 +56,7 @@ def statuses(task, sources, out, **options):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_every_picture_is_done_once_in_order(task, sources, tmp_path, jobs):
+def test_every_image_is_done_once_in_order(task, sources, tmp_path, jobs):
     outcomes = list(process(task, sources, tmp_path / "out", jobs=jobs))
     assert [outcome.input for outcome in outcomes] == [str(source) for source in sources]
     again = list(process(task, sources, tmp_path / "out", jobs=jobs))
@@ -81,7 +81,7 @@ def test_what_changed_is_done_again_and_nothing_else(task, sources, tmp_path, ch
     out = tmp_path / "out"
     statuses(task, sources[:2], out, jobs=1)
     if change == "content":
-        write_picture(sources[0], np.zeros((9, 9), np.uint8))
+        write_image(sources[0], np.zeros((9, 9), np.uint8))
     elif change == "parameter":
         task = replace(task, factor=2)
     elif change == "output":
@@ -133,7 +133,7 @@ def test_what_a_dead_process_left_behind_is_removed(task, sources, tmp_path):
 
 
 class Odd(Copy):
-    """Meets some pictures with errors nobody thought of, and one with the end of its process."""
+    """Meets some images with errors nobody thought of, and one with the end of its process."""
 
     def run(self, source, stem):
         if source.name == "p1.png":
@@ -145,7 +145,7 @@ class Odd(Copy):
         return super().run(source, stem)
 
 
-def test_an_error_nobody_thought_of_or_a_killed_process_costs_one_picture(task, sources, tmp_path):
+def test_an_error_nobody_thought_of_or_a_killed_process_costs_one_image(task, sources, tmp_path):
     outcomes = list(process(Odd(task.notes), sources, tmp_path / "out", jobs=2))
     assert [outcome.status for outcome in outcomes] == ["done", "failed", "failed", "failed", "done"]
     assert outcomes[1].error == f"{sources[1]}: IndexError: list index out of range"

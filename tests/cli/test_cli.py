@@ -22,10 +22,10 @@ import imtorque
 from imtorque import synthetic
 from imtorque import synthetic as scenes
 from imtorque.cli import app
-from imtorque.files import read_image, write_picture
+from imtorque.files import read_image, write_image
 
 VERBS = ["demo", "maps", "blobs", "edges", "saliency"]
-PICTURES = 10  # of a batch that is stopped on its way
+IMAGES = 10  # of a batch that is stopped on its way
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def _elsewhere(tmp_path, monkeypatch):
 @pytest.fixture
 def shapes():
     pixels = np.round(synthetic.scene("shapes", (81, 121)) * 255).astype(np.uint8)
-    return write_picture("shapes.png", pixels)
+    return write_image("shapes.png", pixels)
 
 
 def run(line, status=0):
@@ -118,31 +118,31 @@ def test_blobs_writes_a_table_an_overlay_labels_and_a_record(shapes):
 
 @pytest.mark.usefixtures("shapes")
 def test_blobs_of_one_sign_and_a_count():
-    picture = run_json("blobs shapes.png --sign dark --count 2 --no-overlay --no-labels")["pictures"][0]
-    assert picture["result"]["dark"] == picture["result"]["count"] == 2
-    assert [Path(path).name for path in picture["outputs"]] == ["shapes.png.blobs.csv", "shapes.png.blobs.json"]
+    image = run_json("blobs shapes.png --sign dark --count 2 --no-overlay --no-labels")["images"][0]
+    assert image["result"]["dark"] == image["result"]["count"] == 2
+    assert [Path(path).name for path in image["outputs"]] == ["shapes.png.blobs.csv", "shapes.png.blobs.json"]
 
 
 def test_blobs_inside_a_mask(shapes):
     everything = imtorque.find_blobs(read_image(shapes))
     left = np.zeros((81, 121), np.uint8)
     left[:, :60] = 255
-    write_picture("mask.png", left)
+    write_image("mask.png", left)
     Path("masks").mkdir()
-    write_picture("masks/shapes.tiff", left)
+    write_image("masks/shapes.tiff", left)
     for mask in ("mask.png", "masks"):
-        result = run_json(f"blobs shapes.png --mask {mask} --out {mask}-out")["pictures"][0]["result"]
+        result = run_json(f"blobs shapes.png --mask {mask} --out {mask}-out")["images"][0]["result"]
         assert result["count"] == np.count_nonzero(everything.x < 60)
         assert all(blob["x"] < 60 for blob in result["blobs"])
     assert_array_equal(read_image("mask.png-out/shapes.png.blobs.labels.tiff")[:, 60:], 0)
-    write_picture("mask.png", 255 - left)
-    assert run_json("blobs shapes.png --mask mask.png --out mask.png-out")["pictures"][0]["status"] == "done"
+    write_image("mask.png", 255 - left)
+    assert run_json("blobs shapes.png --mask mask.png --out mask.png-out")["images"][0]["status"] == "done"
 
 
 def test_blobs_of_a_depth_map_are_what_stands_in_front():
     scene = scenes.depth_scene(1)
-    write_picture("depth.png", np.rint(1000 * scene.depth).astype(np.uint16))
-    result = run_json("blobs --depth depth.png")["pictures"][0]["result"]
+    write_image("depth.png", np.rint(1000 * scene.depth).astype(np.uint16))
+    result = run_json("blobs --depth depth.png")["images"][0]["result"]
     assert result["bright"] == len(scene.y)
     places = [(round(blob["y"]), round(blob["x"])) for blob in result["blobs"] if blob["torque"] > 0]
     assert {int(scene.labels[place]) for place in places} == set(range(1, len(scene.y) + 1))
@@ -150,7 +150,7 @@ def test_blobs_of_a_depth_map_are_what_stands_in_front():
 
 @pytest.mark.usefixtures("shapes")
 def test_owners_of_edges_are_drawn_and_written():
-    result = run_json("owners shapes.png --model drawings")["pictures"][0]["result"]
+    result = run_json("owners shapes.png --model drawings")["images"][0]["result"]
     side = np.load("imtorque-out/shapes.png.owners.npy")
     assert np.count_nonzero(side) == result["edge_pixels"]
     assert read_image("imtorque-out/shapes.png.owners.png").shape == (81, 121, 3)
@@ -158,14 +158,14 @@ def test_owners_of_edges_are_drawn_and_written():
 
 @pytest.mark.usefixtures("shapes")
 def test_a_mask_of_another_size_is_an_error():
-    write_picture("mask.png", np.zeros((5, 5), np.uint8))
+    write_image("mask.png", np.zeros((5, 5), np.uint8))
     assert (
-        "mask must have the picture's 81 x 121 pixels, got mask.png of 5 x 5"
+        "mask must have the image's 81 x 121 pixels, got mask.png of 5 x 5"
         in run("blobs shapes.png --mask mask.png", 1).stderr
     )
 
 
-def test_maps_as_pictures_and_numbers(shapes):
+def test_maps_as_images_and_numbers(shapes):
     run("maps shapes.png --sizes 3-31 --at 5,21 --arrays both")
     edges = imtorque.detect_edges(read_image(shapes))
     value, scale = imtorque.value_and_scale_maps(edges, range(3, 32, 2))
@@ -198,32 +198,32 @@ def test_maps_of_other_patterns_and_without_polarity(shapes, line, options):
     assert Path("imtorque-out/shapes.png.maps.extrema.csv").read_text() == extrema.to_csv()
 
 
-def test_a_picture_without_edges_has_maps_and_no_torque():
-    write_picture("flat.png", np.full((20, 30), 9, np.uint8))
+def test_an_image_without_edges_has_maps_and_no_torque():
+    write_image("flat.png", np.full((20, 30), 9, np.uint8))
     assert run("maps flat.png").stdout == "flat.png: no torque anywhere\n"
     assert run("blobs flat.png").stdout == "flat.png: 0 blobs (0 bright, 0 dark)\n"
 
 
 @pytest.mark.usefixtures("shapes")
-def test_strengthened_edges_as_pictures_and_numbers():
-    (done,) = run_json("edges shapes.png --strengthen")["pictures"]
+def test_strengthened_edges_as_images_and_numbers():
+    (done,) = run_json("edges shapes.png --strengthen")["images"]
     after = np.load("imtorque-out/shapes.png.edges.strengthened.npy")
     assert_array_equal(read_image("imtorque-out/shapes.png.edges.strengthened.png"), np.round(after * 65535.0))
     before = read_image("imtorque-out/shapes.png.edges.png")
     assert before.dtype == np.uint8
     assert read_image("imtorque-out/shapes.png.edges.before_after.png").shape == (81, 242)
     assert done["result"]["edge_pixels"] == np.count_nonzero(after)
-    assert run_json("edges shapes.png --strengthen")["pictures"][0]["status"] == "complete"
+    assert run_json("edges shapes.png --strengthen")["images"][0]["status"] == "complete"
 
 
 @pytest.mark.usefixtures("shapes")
-def test_a_picture_without_edges_has_none_that_are_strengthened():
-    write_picture("blank.png", np.zeros((9, 9), np.uint8))
+def test_an_image_without_edges_has_none_that_are_strengthened():
+    write_image("blank.png", np.zeros((9, 9), np.uint8))
     run("edges blank.png --strengthen --jobs 1")
     assert not np.load("imtorque-out/blank.png.edges.strengthened.npy").any()
 
 
-def test_edges_as_a_picture_and_numbers(shapes):
+def test_edges_as_an_image_and_numbers(shapes):
     run("edges shapes.png --sigma 2 --force strength")
     edges = imtorque.detect_edges(read_image(shapes), sigma=2, force="strength")
     assert_array_equal(np.load("imtorque-out/shapes.png.edges.npy"), [edges.fx, edges.fy])
@@ -238,9 +238,9 @@ def test_json_is_one_object_and_nothing_else():
     report = json.loads(done.stdout)
     assert done.returncode == 1
     assert report["failed"] == 1
-    assert [picture["status"] for picture in report["pictures"]] == ["done", "failed"]
+    assert [image["status"] for image in report["images"]] == ["done", "failed"]
     assert report["parameters"]["overlap"] == 0.4
-    assert report["pictures"][0]["result"]["blobs"][0]["number"] == 1
+    assert report["images"][0]["result"]["blobs"][0]["number"] == 1
 
 
 def test_json_is_whole_when_all_files_are_bad_or_the_batch_is_stopped(monkeypatch):
@@ -252,11 +252,11 @@ def test_json_is_whole_when_all_files_are_bad_or_the_batch_is_stopped(monkeypatc
     monkeypatch.setattr("imtorque.cli.running.process", stop)
     report = run_json("blobs sample:disc", 130)
     assert report["stopped"]
-    assert report["pictures"] == []
+    assert report["images"] == []
 
 
 def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
-    Path("text.png").write_text("no picture")
+    Path("text.png").write_text("no image")
     Path("cut.png").write_bytes(shapes.read_bytes()[:300])
     Path("empty").mkdir()
     result = run("blobs text.png cut.png empty missing.png 'no*.jpg' sample:nobody shapes.png --jobs 1", 1)
@@ -265,7 +265,7 @@ def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
     for name in ("text.png", "cut.png", "empty", "missing.png", "no*.jpg", "nobody"):
         assert sum(name in error for error in errors) == 1, name
     assert result.stdout.startswith("shapes.png: ")
-    assert "1 of 7 pictures" in result.stderr
+    assert "1 of 7 images" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -307,24 +307,24 @@ def test_an_output_folder_that_is_a_file_is_a_one_line_error():
         assert run(f"{line} --out shapes.png", 1).stderr == "imtorque: shapes.png: File exists\n"
 
 
-def test_unusual_pictures_go_through_every_verb(shapes):
+def test_unusual_images_go_through_every_verb(shapes):
     grey = read_image(shapes)
     Image.new("L", (1, 1)).save("pixel.png")
-    write_picture("deep.tiff", grey.astype(np.uint16) * 257)
+    write_image("deep.tiff", grey.astype(np.uint16) * 257)
     Image.fromarray(grey).convert("P").save("palette.png")
     Image.fromarray(grey).convert("RGBA").save("alpha.png")
     Image.fromarray(grey).save("photo.jpg")
     Path("in").mkdir()
     for verb in (*VERBS[1:-1], "saliency --method torque"):
-        pictures = run_json(f"{verb} pixel.png deep.tiff palette.png alpha.png photo.jpg --jobs 1")["pictures"]
-        assert [picture["status"] for picture in pictures] == ["done"] * 5
+        images = run_json(f"{verb} pixel.png deep.tiff palette.png alpha.png photo.jpg --jobs 1")["images"]
+        assert [image["status"] for image in images] == ["done"] * 5
 
 
 def test_two_inputs_of_one_stem_or_one_name_do_not_collide(shapes):
     for folder in ("one", "two"):
         Path(folder).mkdir()
-        write_picture(f"{folder}/a.png", read_image(shapes))
-    write_picture("one/a.jpg", read_image(shapes))
+        write_image(f"{folder}/a.png", read_image(shapes))
+    write_image("one/a.jpg", read_image(shapes))
     run("blobs one two --no-overlay --no-labels --jobs 1")
     assert [name for name in names() if name.endswith(".csv")] == [
         "a.jpg.blobs.csv",
@@ -334,7 +334,7 @@ def test_two_inputs_of_one_stem_or_one_name_do_not_collide(shapes):
 
 
 def test_output_to_a_pipe_has_no_bar_and_no_colour(shapes):
-    write_picture("other.png", read_image(shapes))
+    write_image("other.png", read_image(shapes))
     for environment in ({}, {"NO_COLOR": "1"}):
         done = program("blobs", "shapes.png", "other.png", "--jobs", "1", env={**os.environ, **environment})
         assert done.stdout.splitlines()[0].startswith("shapes.png: ")
@@ -345,7 +345,7 @@ def test_output_to_a_pipe_has_no_bar_and_no_colour(shapes):
 def test_a_terminal_gets_a_bar_with_the_time_left_and_no_color_is_heeded(shapes):
     pty = pytest.importorskip("pty")
     for k in range(3):
-        write_picture(f"p{k}.png", read_image(shapes))
+        write_image(f"p{k}.png", read_image(shapes))
     for colour in ({}, {"NO_COLOR": "1"}):
         main, side = pty.openpty()
         environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"} | {
@@ -383,8 +383,8 @@ def test_tab_completes_verbs_and_options():
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     Path("in").mkdir()
-    for k in range(PICTURES):
-        write_picture(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (241, 321), np.uint8))
+    for k in range(IMAGES):
+        write_image(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (241, 321), np.uint8))
     command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--count", "50", "--jobs", jobs]
     # A session of its own stands for the terminal: Ctrl-C reaches every process in it.
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -398,12 +398,12 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     assert "Traceback" not in errors
     assert not list(Path("out").glob(".*"))
     complete = {path.name: path.stat().st_mtime_ns for path in Path("out").glob("*.json")}
-    assert 0 < len(complete) < PICTURES
+    assert 0 < len(complete) < IMAGES
     assert len(lines.splitlines()) <= len(complete)
 
     report = json.loads(program(*command[3:], "--json").stdout)
-    assert [picture["status"] for picture in report["pictures"]].count("complete") == len(complete)
-    assert [Path(picture["input"]).name for picture in report["pictures"]] == [f"{k:02}.png" for k in range(PICTURES)]
+    assert [image["status"] for image in report["images"]].count("complete") == len(complete)
+    assert [Path(image["input"]).name for image in report["images"]] == [f"{k:02}.png" for k in range(IMAGES)]
     assert all(Path("out", name).stat().st_mtime_ns == written for name, written in complete.items())
 
     straight = run_json("blobs in --out straight --count 50 --jobs 1")
@@ -411,7 +411,7 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     for name in names("out"):
         if not name.endswith(".json"):
             assert Path("out", name).read_bytes() == Path("straight", name).read_bytes()
-    assert [p["result"] for p in straight["pictures"]] == [p["result"] for p in report["pictures"]]
+    assert [p["result"] for p in straight["images"]] == [p["result"] for p in report["images"]]
 
 
 def test_one_damaged_file_of_any_kind_does_not_end_a_batch():
@@ -425,26 +425,26 @@ def test_one_damaged_file_of_any_kind_does_not_end_a_batch():
             Path(f"in/{part}.{kind}").write_bytes(whole[: int(part * len(whole))])
     os.mkfifo("in/p.png")
     Path("in/q.png").symlink_to("gone.png")
-    write_picture("in/z.png", np.zeros((9, 9), np.uint8))
+    write_image("in/z.png", np.zeros((9, 9), np.uint8))
     report = run_json("edges in --jobs 1", status=1)
-    assert len(report["pictures"]) == 11
-    failed = {Path(p["input"]).name: p["error"] for p in report["pictures"] if p["status"] == "failed"}
+    assert len(report["images"]) == 11
+    failed = {Path(p["input"]).name: p["error"] for p in report["images"] if p["status"] == "failed"}
     assert set(failed) >= {"1.gif", "1.tif", "p.png", "q.png"}
-    assert "1.gif: must hold one picture, got a GIF of several frames" in failed["1.gif"]
+    assert "1.gif: must hold one image, got a GIF of several frames" in failed["1.gif"]
     assert failed["p.png"] == "in/p.png: a pipe where a file must be"
     assert failed["q.png"] == "in/q.png: no such file"
-    assert report["pictures"][-1]["status"] == "done"
+    assert report["images"][-1]["status"] == "done"
 
 
 def test_an_empty_name_is_not_the_current_folder():
-    write_picture("a.png", np.zeros((9, 9), np.uint8))
-    assert "a picture must have a name, got an empty one" in run("edges ''", status=1).stderr
+    write_image("a.png", np.zeros((9, 9), np.uint8))
+    assert "an image must have a name, got an empty one" in run("edges ''", status=1).stderr
     assert not list(Path("imtorque-out").glob("*.json"))
 
 
 @pytest.mark.parametrize("sizes", ["3-99999999999", "5,99999999999999999999999", "3-9999999999999999999999999"])
 def test_sizes_beyond_all_bounds_are_refused_in_one_line(sizes):
-    write_picture("a.png", np.zeros((9, 9), np.uint8))
+    write_image("a.png", np.zeros((9, 9), np.uint8))
     assert "sizes must be odd" in run(f"maps a.png --sizes {sizes}", status=2).stderr
 
 
@@ -462,19 +462,19 @@ def test_outputs_of_other_options_are_removed_unless_they_were_changed():
     assert table.read_text() == "mine"
 
 
-def test_a_picture_whose_name_is_as_long_as_can_be_is_done_and_found_complete_again():
+def test_an_image_whose_name_is_as_long_as_can_be_is_done_and_found_complete_again():
     name = "x" * 250 + ".png"
-    write_picture(name, np.zeros((9, 9), np.uint8))
-    first = run_json(f"edges {name}")["pictures"][0]
+    write_image(name, np.zeros((9, 9), np.uint8))
+    first = run_json(f"edges {name}")["images"][0]
     assert first["status"] == "done"
     assert all(Path(output).is_file() for output in first["outputs"])
-    assert run_json(f"edges {name}")["pictures"][0]["status"] == "complete"
+    assert run_json(f"edges {name}")["images"][0]["status"] == "complete"
 
 
 def test_workers_end_when_the_program_is_killed():
     Path("in").mkdir()
     for k in range(20):
-        write_picture(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (321, 481), np.uint8))
+        write_image(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (321, 481), np.uint8))
     command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--jobs", "2"]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     while not list(Path(".").glob("out/*.json")):
@@ -495,7 +495,7 @@ def test_workers_end_when_the_program_is_killed():
 def test_saliency_writes_an_overlay_a_map_an_array_and_fixations_in_order():
     for method in ("blend", "torque", "gbvs", "itti", "boolean", "signature", "mean"):
         report = run_json(f"saliency shapes.png --method {method} --fixations 4 --out {method}")
-        result = report["pictures"][0]["result"]
+        result = report["images"][0]["result"]
         stems = [f"shapes.png.saliency{end}" for end in (".csv", ".json", ".map.png", ".npy", ".png")]
         assert names(method) == stems
         saliency = np.load(f"{method}/shapes.png.saliency.npy")
@@ -509,14 +509,14 @@ def test_saliency_writes_an_overlay_a_map_an_array_and_fixations_in_order():
     assert "(as before)" in run("saliency shapes.png --method itti --fixations 4 --out itti").stdout
 
 
-def test_saliency_of_a_constant_picture_says_that_nothing_is_salient():
-    write_picture("grey.png", np.full((60, 80), 99, np.uint8))
+def test_saliency_of_a_constant_image_says_that_nothing_is_salient():
+    write_image("grey.png", np.full((60, 80), 99, np.uint8))
     assert "nothing is salient" in run("saliency grey.png").stdout
     assert not np.load("imtorque-out/grey.png.saliency.npy").any()
 
 
-def test_saliency_of_a_picture_too_small_is_refused_in_one_line():
-    write_picture("small.png", np.zeros((10, 10), np.uint8))
+def test_saliency_of_an_image_too_small_is_refused_in_one_line():
+    write_image("small.png", np.zeros((10, 10), np.uint8))
     error = run("saliency small.png --method gbvs", status=1).stderr
     assert "small.png: image must have sides of at least 22 pixels for GBVS, got 10 x 10" in error
 

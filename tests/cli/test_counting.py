@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from imtorque.cli import app
 from imtorque.cli.counting_tasks import Marked, marks_of, read_objects
-from imtorque.files import read_image, write_picture
+from imtorque.files import read_image, write_image
 
 pytest.importorskip("sklearn")
 
@@ -23,20 +23,20 @@ def run(*arguments, status=0):
 
 
 def draw(seed, count=6, size=120):
-    """A grey picture of discs 17 to 23 pixels across with rims, their boxes, and small specks beside them."""
+    """A grey image of discs 17 to 23 pixels across with rims, their boxes, and small specks beside them."""
     rng = np.random.default_rng(seed)
     y, x = np.indices((size, size))
-    picture = 120 + rng.normal(0, 2, (size, size))
+    image = 120 + rng.normal(0, 2, (size, size))
     places = [(20 + 40 * (k // 3) + rng.integers(0, 8), 20 + 40 * (k % 3) + rng.integers(0, 8)) for k in range(count)]
     boxes = []
     for cy, cx in places:
         radius = int(rng.integers(8, 12))
-        picture[(y - cy) ** 2 + (x - cx) ** 2 <= radius**2] += 70
+        image[(y - cy) ** 2 + (x - cx) ** 2 <= radius**2] += 70
         boxes.append((cy - radius, cx - radius, cy + radius + 1, cx + radius + 1))
     for _ in range(12):
         cy, cx = rng.integers(3, size - 3, 2)
-        picture[cy - 1 : cy + 2, cx - 1 : cx + 2] += 40
-    return np.clip(picture, 0, 255).astype(np.uint8), boxes
+        image[cy - 1 : cy + 2, cx - 1 : cx + 2] += 40
+    return np.clip(image, 0, 255).astype(np.uint8), boxes
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def cells(tmp_path, monkeypatch):
     (tmp_path / "cells").mkdir()
     rows = []
     for k in range(5):
-        picture, boxes = draw(k)
-        write_picture(f"cells/{k}.png", picture)
+        image, boxes = draw(k)
+        write_image(f"cells/{k}.png", image)
         rows += [f"{k}.png,{','.join(map(str, box))}" for box in boxes] if k < 4 else []
     (tmp_path / "objects.csv").write_text("image,y0,x0,y1,x1\n" + "\n".join(rows) + "\n")
     return tmp_path
@@ -93,10 +93,10 @@ def test_sizes_alone_count_too_in_pixels_and_in_micrometres():
 def test_both_signs_are_on_an_equal_footing_where_both_are_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     y, x = np.indices((200, 260))
-    picture = np.full((200, 260), 120, np.uint8)
+    image = np.full((200, 260), 120, np.uint8)
     for k, (cy, cx) in enumerate([(50, 50), (50, 130), (50, 210), (140, 50), (140, 130), (140, 210)]):
-        picture[(y - cy) ** 2 + (x - cx) ** 2 <= 15**2] = 220 if k == 0 else 20
-    write_picture("a.png", picture)
+        image[(y - cy) ** 2 + (x - cx) ** 2 <= 15**2] = 220 if k == 0 else 20
+    write_image("a.png", image)
     for verb, sizes in (("count", "20-45"), ("blobs", None)):
         given = () if sizes is None else ("--sizes", sizes)
         run(verb, "a.png", *given, "--sign", "both", "--out", "both")
@@ -104,12 +104,12 @@ def test_both_signs_are_on_an_equal_footing_where_both_are_asked_for(tmp_path, m
         assert (sum(c > 0 for c in contrasts), sum(c < 0 for c in contrasts)) == (1, 5), verb
 
 
-def test_pictures_of_one_name_are_told_apart_in_the_tables(tmp_path, monkeypatch):
+def test_images_of_one_name_are_told_apart_in_the_tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("d1", "d2"):
         (tmp_path / folder).mkdir()
-        write_picture(f"{folder}/x.png", draw(0)[0])
-    write_picture("d1/y.png", draw(1)[0])
+        write_image(f"{folder}/x.png", draw(0)[0])
+    write_image("d1/y.png", draw(1)[0])
     run("count", "d1", "d2", "--sizes", "14-30", "--out", "out")
     assert sorted(row["image"] for row in rows_of("out/counts.csv")) == ["d1/x.png", "d2/x.png", "y.png"]
     assert {row["image"] for row in rows_of("out/objects.csv")} == {"d1/x.png", "d2/x.png", "y.png"}
@@ -118,8 +118,8 @@ def test_pictures_of_one_name_are_told_apart_in_the_tables(tmp_path, monkeypatch
 @pytest.mark.parametrize("pixel", [(), ("--pixel-size", "0.5um")])
 def test_a_table_without_objects_has_the_columns_of_one_with_some(tmp_path, monkeypatch, pixel):
     monkeypatch.chdir(tmp_path)
-    write_picture("full.png", draw(0)[0])
-    write_picture("empty.png", np.full((60, 60), 90, np.uint8))
+    write_image("full.png", draw(0)[0])
+    write_image("empty.png", np.full((60, 60), 90, np.uint8))
     headers = []
     for name in ("full", "empty"):
         run("count", f"{name}.png", "--sizes", "14-30", *pixel, "--out", name)
@@ -133,7 +133,7 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
     (tmp_path / "boxes.csv").write_text("image,y0,x0,y1,x1,kind\nfolder/a.png,1,2,3,4,x\n")
     (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")
     (tmp_path / "labels").mkdir()
-    write_picture(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
+    write_image(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
     assert read_objects(tmp_path / "boxes.csv")["folder/a.png"].objects.tolist() == [[1, 2, 3, 4]]
     assert {name: marked.objects.tolist() for name, marked in read_objects(tmp_path / "points.csv").items()} == {
         "a.png": [[1, 2]],
@@ -143,7 +143,7 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
 
 
 @pytest.mark.parametrize(
-    ("marked", "pictures", "found"),
+    ("marked", "images", "found"),
     [
         ("a.png", "d/a.png d/a.jpg", "d/a.png"),
         ("a", "d/a.png d/b.png", "d/a.png"),
@@ -152,30 +152,30 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
         ("elsewhere/a.png", "d/a.png d/b.png", "d/a.png"),
     ],
 )
-def test_marks_belong_to_the_picture_of_their_name(marked, pictures, found):
+def test_marks_belong_to_the_image_of_their_name(marked, images, found):
     marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
-    paths = [Path(name) for name in pictures.split()]
+    paths = [Path(name) for name in images.split()]
     assert marks_of(paths, {marked: marks}, Path("t.csv")) == {Path(found): marks}
 
 
-def test_marks_come_in_the_order_of_the_pictures():
+def test_marks_come_in_the_order_of_the_images():
     marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
     paths = [Path("d/b.png"), Path("d/c.png"), Path("d/a.png")]
     assert list(marks_of(paths, {"a": marks, "b": marks}, Path("t.csv"))) == [paths[0], paths[2]]
 
 
 @pytest.mark.parametrize(
-    ("marked", "pictures", "message"),
+    ("marked", "images", "message"),
     [
-        ("a.png", "d/a.png e/a.png", "t.csv: a.png must be the name of one picture, got d/a.png and e/a.png"),
-        ("a", "d/a.png d/a.jpg", "t.csv: a must be the name of one picture, got d/a.png and d/a.jpg"),
+        ("a.png", "d/a.png e/a.png", "t.csv: a.png must be the name of one image, got d/a.png and e/a.png"),
+        ("a", "d/a.png d/a.jpg", "t.csv: a must be the name of one image, got d/a.png and d/a.jpg"),
         ("a a.png", "d/a.png", "t.csv: must mark a.png under one name, got a second one, a.png"),
     ],
 )
-def test_marks_that_may_belong_to_two_pictures_are_refused(marked, pictures, message):
+def test_marks_that_may_belong_to_two_images_are_refused(marked, images, message):
     marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
     with pytest.raises(ValueError, match=re.escape(message)):
-        marks_of([Path(name) for name in pictures.split()], dict.fromkeys(marked.split(), marks), Path("t.csv"))
+        marks_of([Path(name) for name in images.split()], dict.fromkeys(marked.split(), marks), Path("t.csv"))
 
 
 def test_a_column_of_a_table_marks_what_is_no_object(tmp_path):
@@ -187,16 +187,16 @@ def test_a_column_of_a_table_marks_what_is_no_object(tmp_path):
 
 def test_nothing_to_learn_from_is_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_picture("black.png", np.zeros((60, 80), np.uint8))
+    write_image("black.png", np.zeros((60, 80), np.uint8))
     (tmp_path / "points.csv").write_text("image,y,x\nblack.png,30,30\n")
     told = run("teach", "black.png", "--objects", "points.csv", "--out", "a.finder", status=1).output
-    assert "the pictures must show something that may be an object, got none with a closed contour" in told
+    assert "the images must show something that may be an object, got none with a closed contour" in told
 
 
 @pytest.mark.usefixtures("cells")
 def test_the_folder_of_a_finder_is_made():
     told = run("teach", "cells/0.png", "--objects", "objects.csv", "--out", "new/deep/cells.finder").output
-    assert "each quarter of the one picture by the others" in told
+    assert "each quarter of the one image by the others" in told
     run("count", "cells/4.png", "--model", "new/deep/cells.finder", "--out", "out")
 
 
@@ -206,8 +206,8 @@ def test_the_folder_of_a_finder_is_made():
         ("image,y,x,wrong\na.png,1,2,maybe\n", "line 2 must hold numbers in y, x, and in wrong 0 or 1"),
         ("image,top,left\na.png,1,2\n", "must have the columns image,y0,x0,y1,x1 or image,y,x"),
         ("image,y,x\na.png,one,2\n", "line 2 must hold numbers in y, x"),
-        ("image,y,x\nother.png,1,2\n", "must mark objects of the pictures given"),
-        ("image,y,x\n1.png,3,9\n0.png,3000,4\n", "0.png: marks must lie in the picture, 120 rows by 120 columns"),
+        ("image,y,x\nother.png,1,2\n", "must mark objects of the images given"),
+        ("image,y,x\n1.png,3,9\n0.png,3000,4\n", "0.png: marks must lie in the image, 120 rows by 120 columns"),
         ("image,y0,x0,y1,x1\n0.png,50,50,40,60\n", "0.png: boxes must have y0 < y1 and x0 < x1, got 50, 50, 40, 60"),
     ],
 )

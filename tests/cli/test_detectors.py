@@ -11,20 +11,20 @@ from typer.testing import CliRunner
 from berkeley_files import write_truth
 from imtorque.cli import app
 from imtorque.evaluation import contours_from_ucm
-from imtorque.files import read_image, write_picture
+from imtorque.files import read_image, write_image
 
 
 @pytest.fixture
-def pictures(tmp_path, monkeypatch):
-    """Two drawn pictures of a disc, and the ground truth beside them."""
+def images(tmp_path, monkeypatch):
+    """Two drawn images of a disc, and the ground truth beside them."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pictures").mkdir()
+    (tmp_path / "images").mkdir()
     y, x = np.indices((48, 60))
     for k, radius in enumerate((10, 14)):
         inside = np.hypot(y - 24, x - 30) < radius
-        write_picture(f"pictures/{k}.png", np.where(inside, 220, 40).astype(np.uint8))
+        write_image(f"images/{k}.png", np.where(inside, 220, 40).astype(np.uint8))
         write_truth(tmp_path / "truth" / f"{k}.mat", [inside + 1])
-    return "pictures/0.png pictures/1.png"
+    return "images/0.png images/1.png"
 
 
 def run(line, status=0):
@@ -34,8 +34,8 @@ def run(line, status=0):
 
 
 @pytest.mark.parametrize("detector", ["pb", "mpb", "gpb"])
-def test_a_detector_writes_what_evaluation_takes(pictures, detector):
-    run(f"edges {pictures} --detector {detector} --out found --jobs 1")
+def test_a_detector_writes_what_evaluation_takes(images, detector):
+    run(f"edges {images} --detector {detector} --out found --jobs 1")
     assert np.load("found/0.png.edges.npy").shape == (2, 48, 60)
     scores = json.loads(
         run("evaluate boundaries --predictions found --truth truth --max-distance 0.03 --jobs 1 --json").output
@@ -43,8 +43,8 @@ def test_a_detector_writes_what_evaluation_takes(pictures, detector):
     assert scores["ods"]["f"] > 0.8
 
 
-def test_closed_contours_are_scored_as_boundaries_and_as_regions(pictures):
-    run(f"edges {pictures} --detector ucm --out found --jobs 1")
+def test_closed_contours_are_scored_as_boundaries_and_as_regions(images):
+    run(f"edges {images} --detector ucm --out found --jobs 1")
     np.testing.assert_array_equal(
         np.load("found/1.png.edges.boundaries.npy"), contours_from_ucm(np.load("found/1.png.edges.ucm.npy"))
     )
@@ -56,36 +56,36 @@ def test_closed_contours_are_scored_as_boundaries_and_as_regions(pictures):
     assert regions["covering"]["ods"] > 0.9
 
 
-def test_a_detector_is_strengthened_by_torque(pictures):
-    run(f"edges {pictures} --detector pb --strengthen --out found --jobs 1")
+def test_a_detector_is_strengthened_by_torque(images):
+    run(f"edges {images} --detector pb --strengthen --out found --jobs 1")
     before, after = read_image("found/0.png.edges.png"), read_image("found/0.png.edges.strengthened.png")
     assert before.shape == after.shape
     assert after.max() > 0
 
 
-def test_settings_of_canny_are_refused_with_a_detector(pictures):
-    output = run(f"edges {pictures} --detector pb --sigma 2", status=2).output
+def test_settings_of_canny_are_refused_with_a_detector(images):
+    output = run(f"edges {images} --detector pb --sigma 2", status=2).output
     assert "Canny's" in output
 
 
 @pytest.mark.parametrize("detector", ["canny", "pb", "ucm"])
-def test_blobs_are_found_on_the_edges_of_a_detector(pictures, detector):
-    found = json.loads(run(f"blobs {pictures} --detector {detector} --sizes 9-41 --out found --jobs 1 --json").output)
-    for image, radius in zip(found["pictures"], (10, 14), strict=True):
+def test_blobs_are_found_on_the_edges_of_a_detector(images, detector):
+    found = json.loads(run(f"blobs {images} --detector {detector} --sizes 9-41 --out found --jobs 1 --json").output)
+    for image, radius in zip(found["images"], (10, 14), strict=True):
         best = image["result"]["blobs"][0]
         assert (best["y"], best["x"]) == (pytest.approx(24, abs=2), pytest.approx(30, abs=2))
         assert best["area"] == pytest.approx(np.pi * radius**2, rel=0.3)
 
 
-def test_a_figure_is_cut_along_the_boundaries_of_a_detector(pictures):
-    run(f"fixate {pictures} --at 24,30 --detector mpb --out found --jobs 1")
+def test_a_figure_is_cut_along_the_boundaries_of_a_detector(images):
+    run(f"fixate {images} --at 24,30 --detector mpb --out found --jobs 1")
     for k, radius in enumerate((10, 14)):
         mask = read_image(f"found/{k}.png.fixate.mask.png") > 0
         assert mask.sum() == pytest.approx(np.pi * radius**2, rel=0.3)
 
 
-def test_regions_lie_between_the_closed_contours_of_a_detector(pictures):
-    run(f"segment {pictures} --method ucm --detector mpb --count 2 --out found --jobs 1")
+def test_regions_lie_between_the_closed_contours_of_a_detector(images):
+    run(f"segment {images} --method ucm --detector mpb --count 2 --out found --jobs 1")
     labels = np.load("found/1.png.segment.npy")
     assert labels[24, 30] != labels[2, 2]
     assert np.count_nonzero(labels == labels[24, 30]) == pytest.approx(np.pi * 14**2, rel=0.3)
@@ -101,8 +101,8 @@ def test_regions_lie_between_the_closed_contours_of_a_detector(pictures):
         ("blobs {} --detector hed", "sketch-tokens"),
     ],
 )
-def test_a_detector_is_refused_where_it_does_not_fit(pictures, line, told):
-    words = run(line.format(pictures), status=2).output.replace("│", " ").split()
+def test_a_detector_is_refused_where_it_does_not_fit(images, line, told):
+    words = run(line.format(images), status=2).output.replace("│", " ").split()
     assert told in " ".join(words)
 
 
@@ -110,13 +110,13 @@ TINY = "--set tokens=4 --set trees=3 --set of_token=100 --set background=400 --s
 
 
 @pytest.fixture
-def berkeley(pictures, tmp_path, monkeypatch):
-    """The same pictures and truth as Berkeley's training images; an empty folder of caches."""
+def berkeley(images, tmp_path, monkeypatch):
+    """The same images and truth as Berkeley's training images; an empty folder of caches."""
     monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
-    for kind, folder in (("images", "pictures"), ("groundTruth", "truth")):
+    for kind, folder in (("images", "images"), ("groundTruth", "truth")):
         (tmp_path / "bsds500" / kind).mkdir(parents=True)
         (tmp_path / "bsds500" / kind / "train").symlink_to(tmp_path / folder)
-    return pictures
+    return images
 
 
 def test_sketch_tokens_are_trained_once_and_then_detect(berkeley):
@@ -156,9 +156,9 @@ def test_training_refuses_what_it_does_not_know(line, told):
     assert told in " ".join(run(line, status=1).output.split())
 
 
-@pytest.mark.usefixtures("pictures")
+@pytest.mark.usefixtures("images")
 def test_regions_between_closed_contours():
-    run("segment pictures/1.png --method ucm --count 2 --out found")
+    run("segment images/1.png --method ucm --count 2 --out found")
     labels = np.load(Path("found/1.png.segment.npy"))
     assert labels.max() == 1
     assert labels[24, 30] != labels[0, 0]

@@ -19,10 +19,10 @@ def evaluate(kind, folder, *options):
 
 
 def boundary_map():
-    picture = np.zeros((60, 80), dtype=np.uint8)
-    picture[20, 10:70] = 255
-    picture[40, 10:70] = 100
-    return picture
+    image = np.zeros((60, 80), dtype=np.uint8)
+    image[20, 10:70] = 255
+    image[40, 10:70] = 100
+    return image
 
 
 @pytest.fixture
@@ -73,15 +73,15 @@ def test_boundaries_print_one_json_object_and_nothing_else(boundaries):
     assert done.stdout.count("\n") == 1
 
 
-def test_boundaries_write_a_table_and_a_picture(boundaries):
+def test_boundaries_write_a_table_and_an_image(boundaries):
     out = boundaries / "out"
     done = evaluate("boundaries", boundaries, "--thresholds", 9, "--out", out, "--matching", "cardinality")
     assert done.exit_code == 0
     assert done.stdout.startswith("| method | ODS F |")
     assert sorted(path.name for path in out.iterdir()) == ["precision_recall.png", "results.json", "table.md"]
     assert (out / "table.md").read_text() == done.stdout
-    with Image.open(out / "precision_recall.png") as picture:
-        assert min(picture.size) > 300
+    with Image.open(out / "precision_recall.png") as image:
+        assert min(image.size) > 300
 
 
 def test_a_baseline_is_compared_with_its_interval(boundaries):
@@ -130,7 +130,7 @@ def wrong_size(folder):
 
 
 def bad_truth(folder):
-    (folder / "truth" / "p1" / "b.png").write_bytes(b"no picture")
+    (folder / "truth" / "p1" / "b.png").write_bytes(b"no image")
 
 
 def colour(folder):
@@ -144,8 +144,8 @@ def colour(folder):
         (lambda folder: (folder / "truth" / "p1" / "c.png").symlink_to("a.png"), "got none for c"),
         (lambda folder: (folder / "predictions" / "c.png").symlink_to("a.png"), "got also c"),
         (wrong_size, "truth must have the prediction's shape (50, 80), got (60, 80)"),
-        (bad_truth, "b.png: must be a picture that can be read"),
-        (colour, "must be a grey picture, got colours"),
+        (bad_truth, "b.png: must be an image that can be read"),
+        (colour, "must be a grey image, got colours"),
     ],
 )
 def test_what_is_wrong_is_named_in_one_line(boundaries, spoil, message):
@@ -188,7 +188,7 @@ def test_data_lists_every_set_with_its_licence(tmp_path):
     assert run("data", "--root", tmp_path / "nowhere").exit_code == 1
 
 
-def test_a_picture_of_double_size_is_a_contour_map(regions):
+def test_an_image_of_double_size_is_a_contour_map(regions):
     contours = np.zeros((9, 11), dtype=np.uint8)
     contours[:, 4] = 255  # between columns 1 and 2 of the image
     Image.fromarray(contours).save(regions / "predictions" / "a.png")
@@ -203,7 +203,7 @@ OWN = {"edges": "edges --strengthen", "segment": "segment --count 3", "saliency"
 
 @pytest.fixture(scope="module")
 def own_outputs(tmp_path_factory):
-    """Pictures, and what our own verbs write about them, all in one folder."""
+    """Images, and what our own verbs write about them, all in one folder."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "images").mkdir()
     for k, name in enumerate(("a.png", "b.jpg")):
@@ -228,8 +228,8 @@ def test_boundaries_take_what_edges_and_segment_wrote(own_outputs):
     assert by_edges["ods"]["f"] > 0.8
     for path in (own_outputs / "predictions").glob("*.edges.strengthened.npy"):
         path.rename(own_outputs / path.name)
-    by_picture = json.loads(evaluate("boundaries", own_outputs, "--json", "--thresholds", 9).stdout)
-    assert by_picture["ods"]["f"] > 0.8
+    by_image = json.loads(evaluate("boundaries", own_outputs, "--json", "--thresholds", 9).stdout)
+    assert by_image["ods"]["f"] > 0.8
     for path in (own_outputs / "predictions").glob("*.edges.strengthened.png"):
         path.rename(own_outputs / path.name)
     by_labels = json.loads(evaluate("boundaries", own_outputs, "--json", "--max-distance", 0.03).stdout)

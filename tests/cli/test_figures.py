@@ -1,4 +1,4 @@
-"""The verb fixate, and the pictures of figures."""
+"""The verb fixate, and the images of figures."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from imtorque.cli import app
-from imtorque.files import read_image, write_picture
+from imtorque.files import read_image, write_image
 from imtorque.render.figures import figure_overlay, figure_rows, label_mask, outline_colours
 
 
@@ -25,7 +25,7 @@ def _elsewhere(tmp_path, monkeypatch):
 def square():
     pixels = np.full((60, 80), 30, np.uint8)
     pixels[20:40, 30:60] = 220
-    return write_picture("square.png", pixels)
+    return write_image("square.png", pixels)
 
 
 def run(line, status=0):
@@ -95,10 +95,10 @@ def test_wrong_clicks_are_named(line, status, message):
     assert not list(Path().glob("imtorque-out/*.mask.png"))
 
 
-def test_unusual_pictures_are_cut(square):
+def test_unusual_images_are_cut(square):
     grey = read_image(square)
     Image.new("L", (1, 1)).save("pixel.png")
-    write_picture("deep.tiff", grey.astype(np.uint16) * 257)
+    write_image("deep.tiff", grey.astype(np.uint16) * 257)
     Image.fromarray(grey).convert("RGBA").save("alpha.png")
     Image.new("RGB", (30, 20), "red").save("red.png")
     run("fixate pixel.png deep.tiff alpha.png red.png --at 0,0 --jobs 1")

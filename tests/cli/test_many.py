@@ -1,4 +1,4 @@
-"""The verbs over very many pictures: lists of paths, tables, addresses, a cluster."""
+"""The verbs over very many images: lists of paths, tables, addresses, a cluster."""
 
 import csv
 import json
@@ -12,18 +12,18 @@ from typer.testing import CliRunner
 
 from imtorque import synthetic
 from imtorque.cli import app
-from imtorque.files import write_picture
+from imtorque.files import write_image
 
 
 @pytest.fixture
-def pictures(tmp_path, monkeypatch):
+def images(tmp_path, monkeypatch):
     """Three drawings and a file that is none; the tests run in their folder."""
     monkeypatch.chdir(tmp_path)
     Path("in").mkdir()
     for k in range(3):
         image = synthetic.paint(0.2, synthetic.disc((60, 60), (30, 22 + 5 * k), 9), 0.9)
-        write_picture(f"in/{k}.png", np.round(255 * image).astype(np.uint8))
-    Path("in/none.png").write_bytes(b"no picture")
+        write_image(f"in/{k}.png", np.round(255 * image).astype(np.uint8))
+    Path("in/none.png").write_bytes(b"no image")
     return [f"in/{k}.png" for k in range(3)]
 
 
@@ -46,59 +46,59 @@ VERBS = [
 
 
 @pytest.mark.parametrize(("verb", "table"), VERBS)
-def test_the_table_has_the_rows_that_each_pictures_own_table_has(pictures, verb, table):
-    run(*verb, *pictures, "--out", "own", "--jobs", 1)
-    run(*verb, *pictures, "--table", "all.csv", "--jobs", 1)
-    own = [{"image": name, **row} for name in pictures for row in rows_of(f"own/{Path(name).name}{table}")]
+def test_the_table_has_the_rows_that_each_images_own_table_has(images, verb, table):
+    run(*verb, *images, "--out", "own", "--jobs", 1)
+    run(*verb, *images, "--table", "all.csv", "--jobs", 1)
+    own = [{"image": name, **row} for name in images for row in rows_of(f"own/{Path(name).name}{table}")]
     assert rows_of("all.csv") == own
     assert not Path("imtorque-out").exists()
 
 
-def test_files_for_each_picture_are_written_where_a_folder_is_given_too(pictures):
-    run("blobs", *pictures, "--table", "all.csv", "--out", "own", "--jobs", 1)
+def test_files_for_each_image_are_written_where_a_folder_is_given_too(images):
+    run("blobs", *images, "--table", "all.csv", "--out", "own", "--jobs", 1)
     assert {path.name for path in Path("own").glob("*.labels.tiff")} == {f"{k}.png.blobs.labels.tiff" for k in range(3)}
 
 
-def test_a_bad_picture_is_named_and_the_next_run_does_nothing_again(pictures):
+def test_a_bad_image_is_named_and_the_next_run_does_nothing_again(images):
     first = run("blobs", "in", "--table", "all.parquet", "--jobs", 1, status=1)
-    assert "imtorque: in/none.png: must be a picture that can be read" in first.stderr
-    assert "3 of 4 pictures written to all.parquet" in first.stderr
-    assert set(parquet.read_table("all.parquet")["image"].to_pylist()) == set(pictures)
+    assert "imtorque: in/none.png: must be an image that can be read" in first.stderr
+    assert "3 of 4 images written to all.parquet" in first.stderr
+    assert set(parquet.read_table("all.parquet")["image"].to_pylist()) == set(images)
     again = json.loads(run("blobs", "in", "--table", "all.parquet", "--jobs", 1, "--json", status=1).stdout)
-    assert [picture["status"] for picture in again["pictures"]] == ["complete"] * 3 + ["failed"]
+    assert [image["status"] for image in again["images"]] == ["complete"] * 3 + ["failed"]
 
 
 @pytest.mark.parametrize("source", ["list.txt", "-"])
-def test_paths_come_from_a_file_or_standard_input_each_once(pictures, source):
-    lines = "\n".join([*pictures, "", pictures[0], f"file://{Path('in/1.png').absolute()}"]) + "\n"
+def test_paths_come_from_a_file_or_standard_input_each_once(images, source):
+    lines = "\n".join([*images, "", images[0], f"file://{Path('in/1.png').absolute()}"]) + "\n"
     Path("list.txt").write_text(lines)
     found = run("maps", "--paths", source, "--table", "all.csv", "--jobs", 1, text=lines)
-    assert [row["image"] for row in rows_of("all.csv")] == [*pictures, f"file://{Path('in/1.png').absolute()}"]
+    assert [row["image"] for row in rows_of("all.csv")] == [*images, f"file://{Path('in/1.png').absolute()}"]
     assert len(found.stdout.splitlines()) == 4
 
 
-def test_addresses_are_fetched_without_a_table_as_well(pictures):
-    address = f"file://{Path(pictures[0]).absolute()}"
+def test_addresses_are_fetched_without_a_table_as_well(images):
+    address = f"file://{Path(images[0]).absolute()}"
     found = run("blobs", address, "file:///no/such.png", "--jobs", 1, status=1)
     assert found.stdout.startswith(f"{address}: 1 blobs")
     assert "imtorque: file:///no/such.png: no such file" in found.stderr
     assert json.loads(Path("imtorque-out/0.png.blobs.json").read_text())["input"] == address
 
 
-def test_a_changed_mask_or_model_is_noticed(pictures):
-    write_picture("mask.png", np.full((60, 60), 255, np.uint8))
-    run("blobs", *pictures, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
+def test_a_changed_mask_or_model_is_noticed(images):
+    write_image("mask.png", np.full((60, 60), 255, np.uint8))
+    run("blobs", *images, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
     assert rows_of("all.csv")
-    write_picture("mask.png", np.pad(np.full((2, 2), 255, np.uint8), ((0, 58), (0, 58))))
-    run("blobs", *pictures, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
+    write_image("mask.png", np.pad(np.full((2, 2), 255, np.uint8), ((0, 58), (0, 58))))
+    run("blobs", *images, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
     assert not rows_of("all.csv")
 
 
-@pytest.mark.usefixtures("pictures")
+@pytest.mark.usefixtures("images")
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["blobs"], 2, "pictures must be given"),
+        (["blobs"], 2, "images must be given"),
         (["maps", "in", "--scheduler", "tcp://127.0.0.1:1"], 2, "must come with --table"),
         (["maps", "in", "--retry"], 2, "must come with --table"),
         (
@@ -113,7 +113,7 @@ def test_a_changed_mask_or_model_is_noticed(pictures):
             "--scheduler must be the address of one that answers, got here",
         ),
         (["blobs", "--paths", "no.txt"], 1, "no.txt: No such file or directory"),
-        (["blobs", "--paths", "in/empty"], 1, "in/empty: must name a picture a line, got none"),
+        (["blobs", "--paths", "in/empty"], 1, "in/empty: must name an image a line, got none"),
     ],
 )
 def test_options_without_sense_are_refused_in_one_line(arguments, status, message):
@@ -128,8 +128,6 @@ def test_options_without_sense_are_refused_in_one_line(arguments, status, messag
         ("distributed", ["--table", "a.csv", "--scheduler", "tcp://127.0.0.1:8786"]),
     ],
 )
-def test_what_is_not_installed_is_named(pictures, monkeypatch, package, arguments):
+def test_what_is_not_installed_is_named(images, monkeypatch, package, arguments):
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    assert (
-        "which is not installed: pip install 'imtorque[scale]'" in run("maps", *pictures, *arguments, status=1).stderr
-    )
+    assert "which is not installed: pip install 'imtorque[scale]'" in run("maps", *images, *arguments, status=1).stderr

@@ -13,7 +13,7 @@ import imtorque
 from imtorque import cli, datasets
 from imtorque.cli.opening import Opening
 from imtorque.core.resizing import shrink_image
-from imtorque.files import read_image, write_picture
+from imtorque.files import read_image, write_image
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def run(line, status=0):
 )
 def test_every_verb_works_on_a_page_and_a_channel_reduced(stack, verb):
     result = json.loads(run(f"{verb} stack.tif --page 1 --channel 1 --reduce 2 --json").stdout)
-    assert (result["pictures"][0]["result"]["height"], result["pictures"][0]["result"]["width"]) == (60, 80)
+    assert (result["images"][0]["result"]["height"], result["images"][0]["result"]["width"]) == (60, 80)
     kept = result["parameters"].get("opening") or result["parameters"]["edges"]["opening"]
     assert kept == {"page": 1, "channel": 1, "reduce": 2}
     assert shrink_image(stack[1, 1], 2).shape == (60, 80)
@@ -59,21 +59,21 @@ def test_blobs_are_those_of_the_reduced_page(stack):
 def test_a_stack_without_a_page_is_a_line_that_says_how_to_name_one(stack):
     assert len(stack) == 3
     told = run("blobs stack.tif", status=1).stderr
-    assert "stack.tif: must hold one picture, got a TIFF of 3 pages; page=0, 1, ... reads one of them" in told
+    assert "stack.tif: must hold one image, got a TIFF of 3 pages; page=0, 1, ... reads one of them" in told
 
 
-def test_a_mask_is_reduced_with_its_picture(stack):
+def test_a_mask_is_reduced_with_its_image(stack):
     mask = np.zeros((120, 160), np.uint8)
     mask[:, :80] = 255
-    write_picture("mask.png", mask)
+    write_image("mask.png", mask)
     line = "blobs stack.tif --page 1 --channel 1 --reduce 2 --mask mask.png --json"
-    blobs = json.loads(run(line).stdout)["pictures"][0]["result"]["blobs"]
+    blobs = json.loads(run(line).stdout)["images"][0]["result"]["blobs"]
     assert blobs
     assert all(blob["x"] < 40 for blob in blobs)
     assert stack[1, 1].any()
 
 
-def test_a_picture_is_not_reduced_to_nothing(stack, tmp_path):
+def test_an_image_is_not_reduced_to_nothing(stack, tmp_path):
     with pytest.raises(
         ValueError, match=r"stack\.tif: --reduce must be at most the shorter side of 120 x 160, got 121"
     ):
@@ -81,6 +81,6 @@ def test_a_picture_is_not_reduced_to_nothing(stack, tmp_path):
     assert_array_equal(Opening(1, 1).read(tmp_path / "stack.tif"), stack[1, 1])
 
 
-def test_a_picture_as_it_is_stays_as_it_is(tmp_path):
-    path = write_picture(tmp_path / "a.png", datasets.sample("hopper"))
+def test_an_image_as_it_is_stays_as_it_is(tmp_path):
+    path = write_image(tmp_path / "a.png", datasets.sample("hopper"))
     assert_array_equal(Opening().read(path), read_image(path))

@@ -1,4 +1,4 @@
-"""The verb segment, and the pictures of regions."""
+"""The verb segment, and the images of regions."""
 
 import csv
 import json
@@ -13,8 +13,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from imtorque.cli import app
-from imtorque.files import read_image, write_picture
-from imtorque.render.regions import mean_colour_picture, mean_colours, outline_picture, region_rows
+from imtorque.files import read_image, write_image
+from imtorque.render.regions import mean_colour_image, mean_colours, outline_image, region_rows
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def _elsewhere(tmp_path, monkeypatch):
 def stripes():
     pixels = np.zeros((60, 90, 3), np.uint8)
     pixels[:, :30], pixels[:, 30:60], pixels[:, 60:] = (200, 30, 30), (30, 200, 30), (30, 30, 200)
-    return write_picture("stripes.png", pixels)
+    return write_image("stripes.png", pixels)
 
 
 def run(line, status=0):
@@ -40,7 +40,7 @@ def names(folder="imtorque-out"):
 
 
 def test_segment_writes_outlines_colours_labels_an_array_and_a_table(stripes):
-    assert "stripes.png: 3 regions, the largest 33% of the picture" in run("segment stripes.png").stdout
+    assert "stripes.png: 3 regions, the largest 33% of the image" in run("segment stripes.png").stdout
     ends = (".colours.png", ".csv", ".json", ".labels.tiff", ".npy", ".png")
     assert names() == [f"stripes.png.segment{end}" for end in ends]
     labels = np.load("imtorque-out/stripes.png.segment.npy")
@@ -60,13 +60,13 @@ def test_segment_writes_outlines_colours_labels_an_array_and_a_table(stripes):
 def test_segment_takes_a_number_of_regions_and_prints_json():
     found = json.loads(run("segment stripes.png --count 2 --json").stdout)
     assert found["parameters"]["count"] == 2
-    assert found["pictures"][0]["result"]["count"] == 2
+    assert found["images"][0]["result"]["count"] == 2
 
 
 @pytest.mark.usefixtures("stripes")
 def test_segment_cuts_objects_out_instead():
     found = json.loads(run("segment stripes.png --objects 1 --json").stdout)
-    assert "objects" in found["pictures"][0]["result"]
+    assert "objects" in found["images"][0]["result"]
 
 
 @pytest.mark.usefixtures("stripes")
@@ -77,13 +77,13 @@ def test_segment_refuses_what_cannot_be_together():
     assert "no such file" in run("segment nowhere.png", status=1).output.lower()
 
 
-def test_unusual_pictures_are_segmented():
+def test_unusual_images_are_segmented():
     grey = np.tile(np.arange(40, dtype=np.uint8) * 6, (30, 1))
     Image.new("L", (1, 1)).save("pixel.png")
-    write_picture("deep.tiff", grey.astype(np.uint16) * 257)
+    write_image("deep.tiff", grey.astype(np.uint16) * 257)
     Image.fromarray(grey).convert("RGBA").save("alpha.png")
     found = json.loads(run("segment pixel.png deep.tiff alpha.png --jobs 1 --json").stdout)
-    assert [picture["status"] for picture in found["pictures"]] == ["done"] * 3
+    assert [image["status"] for image in found["images"]] == ["done"] * 3
 
 
 def test_the_example_in_the_help_works_as_typed():
@@ -94,12 +94,12 @@ def test_the_example_in_the_help_works_as_typed():
 def test_outlines_lie_between_regions_only():
     labels = np.zeros((400, 640), int)
     labels[:, 320:] = 1
-    drawn = outline_picture(np.full((400, 640), 0.5), labels)
+    drawn = outline_image(np.full((400, 640), 0.5), labels)
     changed = (drawn != drawn[0, 0]).any(axis=2)
     assert changed[:, 316:325].any(axis=1).all()
     assert not changed[:, :310].any()
     assert not changed[:, 330:].any()
-    assert outline_picture(np.zeros((20, 30)), np.zeros((20, 30), int)).shape == (320, 480, 3)  # enlarged
+    assert outline_image(np.zeros((20, 30)), np.zeros((20, 30), int)).shape == (320, 480, 3)  # enlarged
 
 
 def test_rows_and_colours_of_regions():
@@ -108,6 +108,6 @@ def test_rows_and_colours_of_regions():
     image[0, 4] = (30, 40, 50)
     labels = (np.arange(6) >= 4).astype(int) + np.zeros((4, 1), int)
     assert mean_colours(image, labels)[1].tolist() == [12.5, 22.5, 32.5]
-    assert mean_colour_picture(image, labels)[3, 5].tolist() == [12, 22, 32]
+    assert mean_colour_image(image, labels)[3, 5].tolist() == [12, 22, 32]
     second = region_rows(image, labels)[1]
     assert (second["number"], second["area"], second["x0"], second["y1"]) == (2, 8, 4, 4)

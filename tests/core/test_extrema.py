@@ -70,7 +70,7 @@ def test_extrema_over_rectangles_are_the_definition(edges, sizes, count):
 
 @pytest.mark.parametrize("count", [None, 1, 50, 5000])
 @pytest.mark.parametrize("sign", [None, 1, -1])
-def test_large_pictures_stream_to_the_same_extrema(count, sign):
+def test_large_images_stream_to_the_same_extrema(count, sign):
     image = np.tile(scene("shapes"), (2, 5)) + 0.2 * np.random.default_rng(0).random((322, 1205))
     edges = detect_edges(image)
     sizes = [*range(3, 60, 4), 101, 131]
@@ -105,7 +105,7 @@ def test_an_image_without_edges_has_no_extrema():
     assert len(find_extrema(detect_edges(np.zeros((30, 40))), sizes=[5, 7])) == 0
 
 
-def test_the_default_sizes_suit_the_smallest_picture():
+def test_the_default_sizes_suit_the_smallest_image():
     assert imtorque.default_sizes((1, 1)).tolist() == [5]
     assert np.all(np.diff(imtorque.default_sizes((5000, 7000))) > 0)
 
@@ -146,7 +146,7 @@ def test_overlap_suppression_of_patches_of_very_different_sizes_is_the_definitio
     assert_array_equal(np.stack([kept.y, kept.x, kept.size]), np.stack([extrema.y, extrema.x, extrema.size])[:, ref])
 
 
-def test_sizes_follow_from_the_picture_where_none_are_given():
+def test_sizes_follow_from_the_image_where_none_are_given():
     edges = detect_edges(scene("shapes"))
     sizes = default_sizes(edges.shape)
     ref, comp = find_extrema(edges, sizes), find_extrema(edges)
@@ -213,7 +213,7 @@ def test_a_threshold_below_zero_is_refused(threshold):
 
 @pytest.mark.usefixtures("bounds_always")
 @pytest.mark.parametrize("threads", [1, 7])
-def test_extrema_found_by_bounds_in_a_large_picture_are_those_of_the_volume(threads):
+def test_extrema_found_by_bounds_in_a_large_image_are_those_of_the_volume(threads):
     image = np.tile(scene("shapes"), (2, 5)) + 0.2 * np.random.default_rng(0).random((322, 1205))
     edges = detect_edges(image)
     sizes = [*range(3, 60, 4), 101, 131, 201]

@@ -89,7 +89,7 @@ def test_mirroring_a_bare_field_flips_the_sign(edges, size):
 
 
 def blobs_image(seed=0):
-    """A smooth random picture."""
+    """A smooth random image."""
     from scipy.ndimage import gaussian_filter
 
     return gaussian_filter(np.random.default_rng(seed).random((60, 75)), 2)
@@ -100,7 +100,7 @@ def value_map(image):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_inverting_a_picture_negates_the_torque(seed):
+def test_inverting_an_image_negates_the_torque(seed):
     image = blobs_image(seed)
     assert_allclose(value_map(1 - image), -value_map(image), atol=1e-4)
 
@@ -114,7 +114,7 @@ def test_adding_a_constant_or_scaling_changes_nothing(seed):
 
 @pytest.mark.parametrize("turn", [np.rot90, np.fliplr, np.flipud, np.transpose])
 @pytest.mark.parametrize("seed", range(3))
-def test_turning_or_mirroring_a_picture_keeps_the_sign_and_moves_the_map(turn, seed):
+def test_turning_or_mirroring_an_image_keeps_the_sign_and_moves_the_map(turn, seed):
     image = blobs_image(seed)
     assert_allclose(value_map(turn(image)), turn(value_map(image)), atol=1e-4)
 

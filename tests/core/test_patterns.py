@@ -194,7 +194,7 @@ def test_moments_do_not_depend_on_threads_or_instruction_set():
         _native.allow_avx2(True)
 
 
-def test_parts_of_a_picture_told_its_steps_agree_with_it_in_every_pattern():
+def test_parts_of_an_image_told_its_steps_agree_with_it_in_every_pattern():
     rng = np.random.default_rng(1)
     whole = Edges(*(rng.normal(size=(2, 90, 100)) ** 3))
     part = Edges(whole.fx[20:70, 30:90], whole.fy[20:70, 30:90], steps=whole.steps)

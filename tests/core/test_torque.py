@@ -46,7 +46,7 @@ def random_edges(shape, *, density=0.1, seed=0):
 
 
 def torque_at(edges, y, x, size):
-    """The definition at one point, by slicing; for pictures too large for loops."""
+    """The definition at one point, by slicing; for images too large for loops."""
     r = size // 2
     top, left = max(0, y - r), max(0, x - r)
     fx, fy = (f[top : y + r + 1, left : x + r + 1].astype(float) for f in (edges.fx, edges.fy))
@@ -196,7 +196,7 @@ def test_gradient_torque_is_in_parts_of_the_value_range():
 
 
 @pytest.mark.parametrize(("shape", "density", "size"), [((300, 1500), 0.1, 91), ((260, 700), 0.1, 351)])
-def test_large_pictures_are_the_definition_at_every_seam(shape, density, size):
+def test_large_images_are_the_definition_at_every_seam(shape, density, size):
     edges = random_edges(shape, density=density)
     fx, fy = rounded(edges)
     exact = Edges(fx, fy)
@@ -273,7 +273,7 @@ def test_maps_of_disks_hold_the_strongest_of_their_volume_however_they_are_summe
 
 
 @pytest.mark.parametrize("density", [0.02, 1])
-def test_maps_of_disks_in_tall_pictures_are_those_of_their_volume(density):
+def test_maps_of_disks_in_tall_images_are_those_of_their_volume(density):
     edges, sizes = random_edges((1300, 30), density=density), range(3, 24, 4)
     found = value_and_scale_maps(edges, sizes, patch="disk")
     for one, other in zip(found, value_and_scale_maps(torque_volume(edges, sizes, patch="disk")), strict=True):
@@ -338,7 +338,7 @@ def test_the_volume_can_be_written_to_a_given_array():
     assert_array_equal(out, torque_volume(edges, [3, 9]).tau)
 
 
-def test_a_picture_without_edges_has_no_torque():
+def test_an_image_without_edges_has_no_torque():
     edges = detect_edges(np.full((30, 40), 0.3))
     value, scale = value_and_scale_maps(edges, [3, 9])
     assert not value.any()
@@ -348,7 +348,7 @@ def test_a_picture_without_edges_has_no_torque():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 50), (50, 1), (2, 2)])
-def test_the_smallest_pictures_work(shape):
+def test_the_smallest_images_work(shape):
     image = np.random.default_rng(0).random(shape)
     for edges in (detect_edges(image), gradient_edges(image), random_edges(shape, density=1.0)):
         value, scale = value_and_scale_maps(edges, [1, 3, 99])
@@ -416,7 +416,7 @@ def test_log_normal_strengths_keep_their_torque():
     ("options", "steps"),
     [({}, 4096), ({"directions": 8}, 3363), ({"force": "strength", "strength_scale": 0.13}, 4096)],
 )
-def test_edges_of_pictures_are_rounded_as_in_the_first_version(options, steps):
+def test_edges_of_images_are_rounded_as_in_the_first_version(options, steps):
     image = (255 * scene("shapes")).astype(np.uint8)
     assert detect_edges(image, **options).steps == steps
 
@@ -446,7 +446,7 @@ print(peak() - before)
         "it.contribution_map(edges(9, 9), it.Extrema([0], [2**31], [1000001], [1.0]), patch='disk')",
     ],
 )
-def test_patches_far_larger_than_a_picture_take_little_memory(call):
+def test_patches_far_larger_than_an_image_take_little_memory(call):
     if not os.path.exists("/proc/self/status"):
         pytest.skip("no /proc here")
     run = subprocess.run([sys.executable, "-c", MEMORY.format(call)], capture_output=True, text=True, check=True)

@@ -136,7 +136,7 @@ class Lazy:
         return scene("disc", (40, 60))
 
 
-def test_pictures_are_whatever_becomes_an_array_and_the_rest_is_refused_by_name():
+def test_images_are_whatever_becomes_an_array_and_the_rest_is_refused_by_name():
     assert_array_equal(detect_edges(Lazy()).fx, detect_edges(scene("disc", (40, 60))).fx)
     with pytest.raises(TypeError, match=r"array in this machine's memory, got a \w+.Elsewhere: can't convert .* card$"):
         detect_edges(Elsewhere())

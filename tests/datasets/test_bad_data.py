@@ -10,13 +10,13 @@ from scipy.io import savemat
 
 from berkeley_files import LABELS, write_truth
 from imtorque import datasets
-from imtorque.datasets.images import picture_shape, read_array, read_grey
+from imtorque.datasets.images import image_shape, read_array, read_grey
 
 GREY = np.arange(20, dtype=np.uint8).reshape(4, 5)
 COLOUR = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
 
 
-def write_picture(path, array=GREY):
+def write_image(path, array=GREY):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(array).save(path)
     return path
@@ -32,7 +32,7 @@ def write_seg(path, runs, header="width 5\nheight 4\n"):
 
 
 def test_bsds300_is_found_below_a_folder_of_its_name(tmp_path):
-    write_picture(tmp_path / "BSDS300" / "images" / "test" / "3.png")
+    write_image(tmp_path / "BSDS300" / "images" / "test" / "3.png")
     write_seg(tmp_path / "BSDS300" / "human" / "color" / "1" / "3.seg", "".join(f"0 {row} 0 4\n" for row in range(4)))
     (image,) = datasets.bsds300(tmp_path)
     assert_array_equal(image.annotations()[0].segmentation, np.ones((4, 5)))
@@ -44,7 +44,7 @@ def test_a_split_that_is_none_is_refused(tmp_path):
 
 
 def test_an_image_that_nobody_segmented_is_named(tmp_path):
-    write_picture(tmp_path / "images" / "test" / "3.png")
+    write_image(tmp_path / "images" / "test" / "3.png")
     (tmp_path / "human" / "color").mkdir(parents=True)
     with pytest.raises(ValueError, match="must hold the segmentations of every image, got none of 3"):
         datasets.bsds300(tmp_path)
@@ -86,7 +86,7 @@ def test_a_folder_without_categories_is_named(tmp_path):
 
 
 def test_a_photograph_without_an_outline_can_be_read(tmp_path):
-    write_picture(tmp_path / "101_ObjectCategories" / "cup" / "image_0001.png", COLOUR)
+    write_image(tmp_path / "101_ObjectCategories" / "cup" / "image_0001.png", COLOUR)
     (image,) = datasets.caltech101(tmp_path)
     assert_array_equal(image.image(), COLOUR)
 
@@ -109,9 +109,9 @@ def test_a_wrong_outline_is_named(tmp_path, content, message):
 # Eye tracking and masks
 
 
-def test_the_pictures_of_eye_tracking_and_mask_folders_can_be_read(tmp_path):
-    write_picture(tmp_path / "images" / "a.png", COLOUR)
-    write_picture(tmp_path / "masks" / "a.png")
+def test_the_images_of_eye_tracking_and_mask_folders_can_be_read(tmp_path):
+    write_image(tmp_path / "images" / "a.png", COLOUR)
+    write_image(tmp_path / "masks" / "a.png")
     (tmp_path / "images.csv").write_text("image,width,height\na.png,5,4\n")
     (tmp_path / "fixations.csv").write_text("image,x,y\na.png,1,2\n")
     assert_array_equal(datasets.eye_tracking(tmp_path)[0].image(), COLOUR)
@@ -126,11 +126,11 @@ def test_an_image_that_the_table_names_and_the_folder_lacks_is_named(tmp_path):
 
 
 def test_a_stimulus_without_fixations_and_fixations_of_another_shape_are_named(tmp_path):
-    write_picture(tmp_path / "ALLSTIMULI" / "i1.jpeg")
+    write_image(tmp_path / "ALLSTIMULI" / "i1.jpeg")
     (tmp_path / "ALLFIXATIONMAPS").mkdir()
     with pytest.raises(ValueError, match=r"must hold the fixations of every stimulus, got no i1_fixPts\.jpg"):
         datasets.mit1003(tmp_path)
-    write_picture(tmp_path / "ALLFIXATIONMAPS" / "i1_fixPts.jpg", GREY.T.copy())
+    write_image(tmp_path / "ALLFIXATIONMAPS" / "i1_fixPts.jpg", GREY.T.copy())
     with pytest.raises(ValueError, match=r"i1_fixPts\.jpg must have the stimulus's shape \(4, 5\), got \(5, 4\)"):
         datasets.mit1003(tmp_path)[0].fixations()
 
@@ -138,17 +138,17 @@ def test_a_stimulus_without_fixations_and_fixations_of_another_shape_are_named(t
 # Files
 
 
-def test_a_picture_without_a_header_is_named(tmp_path):
+def test_an_image_without_a_header_is_named(tmp_path):
     (tmp_path / "a.png").write_bytes(b"no")
-    with pytest.raises(ValueError, match=r"a\.png: must be a picture that can be read"):
-        picture_shape(tmp_path / "a.png")
-    assert picture_shape(write_picture(tmp_path / "b.png")) == (4, 5)
+    with pytest.raises(ValueError, match=r"a\.png: must be an image that can be read"):
+        image_shape(tmp_path / "a.png")
+    assert image_shape(write_image(tmp_path / "b.png")) == (4, 5)
 
 
 def test_colours_are_no_grey_but_three_equal_channels_are(tmp_path):
-    with pytest.raises(ValueError, match=r"a\.png must be a grey picture, got colours"):
-        read_grey(write_picture(tmp_path / "a.png", COLOUR))
-    assert_array_equal(read_grey(write_picture(tmp_path / "b.png", np.stack([GREY] * 3, axis=2))), GREY)
+    with pytest.raises(ValueError, match=r"a\.png must be a grey image, got colours"):
+        read_grey(write_image(tmp_path / "a.png", COLOUR))
+    assert_array_equal(read_grey(write_image(tmp_path / "b.png", np.stack([GREY] * 3, axis=2))), GREY)
 
 
 def test_an_array_that_is_none_is_named(tmp_path):
@@ -206,20 +206,20 @@ def test_an_outline_is_a_truth_drawn_at_the_shape_asked_for(tmp_path):
 def test_pasted_objects_say_what_is_missing(tmp_path):
     with pytest.raises(ValueError, match="part must be one of dev, test, got 'val'"):
         datasets.small_objects(tmp_path, "val")
-    write_picture(tmp_path / "caltech101" / "101_ObjectCategories" / "cup" / "image_0001.png", COLOUR)
+    write_image(tmp_path / "caltech101" / "101_ObjectCategories" / "cup" / "image_0001.png", COLOUR)
     with pytest.raises(ValueError, match=r"must hold Annotations/, got no outline"):
         datasets.small_objects(tmp_path)
     folder = tmp_path / "caltech101" / "Annotations" / "cup"
     folder.mkdir(parents=True)
     for k in (1, 2):
-        write_picture(tmp_path / "caltech101" / "101_ObjectCategories" / "cup" / f"image_000{k}.png", COLOUR)
+        write_image(tmp_path / "caltech101" / "101_ObjectCategories" / "cup" / f"image_000{k}.png", COLOUR)
         savemat(folder / f"annotation_000{k}.mat", {"box_coord": [1, 2, 1, 2], "obj_contour": np.ones((2, 3))})
         if k == 1:
             with pytest.raises(ValueError, match="must hold at least two outlines of each category"):
                 datasets.small_objects(tmp_path)
     with pytest.raises(ValueError, match="must hold one of the folders bsds500, bsds300, BSDS500, BSDS300, got none"):
         datasets.small_objects(tmp_path)
-    write_picture(tmp_path / "bsds500" / "images" / "val" / "7.png", COLOUR)
+    write_image(tmp_path / "bsds500" / "images" / "val" / "7.png", COLOUR)
     write_truth(tmp_path / "bsds500" / "groundTruth" / "val" / "7.mat", [LABELS])
     (pasted,) = datasets.small_objects(tmp_path, count=1)
     with pytest.raises(ValueError, match=r"annotation_0002\.mat must enclose some pixels, got none"):

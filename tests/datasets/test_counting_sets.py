@@ -10,12 +10,12 @@ from PIL import Image
 from imtorque.datasets.counting import counting_sets
 
 
-def write_set(root, name, rows, columns, pictures=()):
+def write_set(root, name, rows, columns, images=()):
     folder = root / name
     (folder / "images").mkdir(parents=True)
-    names = {row.split(",")[0] for row in rows} | set(pictures)
-    for picture in names:
-        Image.fromarray(np.zeros((20, 30), np.uint8)).save(folder / "images" / picture)
+    names = {row.split(",")[0] for row in rows} | set(images)
+    for image in names:
+        Image.fromarray(np.zeros((20, 30), np.uint8)).save(folder / "images" / image)
     (folder / "objects.csv").write_text("\n".join([columns, *rows]) + "\n")
     return folder
 
@@ -24,7 +24,7 @@ def boxes_of(name, count, kind="cell"):
     return [f"{name},{i},{i},{i + 4},{i + 6},{kind}" for i in range(count)]
 
 
-def test_the_eight_training_pictures_have_the_smallest_hashes_among_those_with_five_objects(tmp_path):
+def test_the_eight_training_images_have_the_smallest_hashes_among_those_with_five_objects(tmp_path):
     names = [f"p{i}.png" for i in range(12)]
     rows = [row for i, name in enumerate(names) for row in boxes_of(name, 3 if i == 0 else 6)]
     write_set(tmp_path, "cells", rows, "image,y0,x0,y1,x1,kind")
@@ -37,19 +37,19 @@ def test_the_eight_training_pictures_have_the_smallest_hashes_among_those_with_f
 def test_boxes_are_read_and_platelets_set_aside(tmp_path):
     rows = [*boxes_of("a.png", 2), *boxes_of("a.png", 1, "Platelets")]
     write_set(tmp_path, "blood", rows, "image,y0,x0,y1,x1,kind")
-    picture = counting_sets(tmp_path)[0].test[0]
-    assert_array_equal(picture.boxes, [[0, 0, 4, 6], [1, 1, 5, 7]])
-    assert_array_equal(picture.points, [[1.5, 2.5], [2.5, 3.5]])
-    assert_array_equal(picture.ignored, [[0, 0, 4, 6]])
-    assert picture.has_boxes
-    assert picture.labels() is None
+    image = counting_sets(tmp_path)[0].test[0]
+    assert_array_equal(image.boxes, [[0, 0, 4, 6], [1, 1, 5, 7]])
+    assert_array_equal(image.points, [[1.5, 2.5], [2.5, 3.5]])
+    assert_array_equal(image.ignored, [[0, 0, 4, 6]])
+    assert image.has_boxes
+    assert image.labels() is None
 
 
 def test_points_are_read(tmp_path):
     write_set(tmp_path, "marrow", ["a.png,3.0,4.5"], "image,y,x")
-    picture = counting_sets(tmp_path)[0].test[0]
-    assert_array_equal(picture.points, [[3, 4.5]])
-    assert not picture.has_boxes
+    image = counting_sets(tmp_path)[0].test[0]
+    assert_array_equal(image.points, [[3, 4.5]])
+    assert not image.has_boxes
 
 
 def test_kinds_of_microscopy_are_sets_of_their_own(tmp_path):
@@ -74,5 +74,5 @@ def test_what_is_no_such_folder_is_refused(tmp_path):
     with pytest.raises(ValueError, match="must have the columns"):
         counting_sets(tmp_path)
     (folder / "objects.csv").write_text("image,y,x\nnone.png,1,2\n")
-    with pytest.raises(ValueError, match="must name pictures"):
+    with pytest.raises(ValueError, match="must name images"):
         counting_sets(tmp_path)

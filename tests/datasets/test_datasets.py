@@ -12,7 +12,7 @@ from data_folder import data_folder
 from imtorque import datasets
 
 
-def write_picture(path, array):
+def write_image(path, array):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(array).save(path)
 
@@ -23,21 +23,21 @@ COLOUR = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
 @pytest.fixture
 def berkeley(tmp_path):
     for split, name in (("train", "12"), ("val", "7"), ("test", "99")):
-        write_picture(tmp_path / "images" / split / f"{name}.png", COLOUR)
+        write_image(tmp_path / "images" / split / f"{name}.png", COLOUR)
         write_truth(tmp_path / "groundTruth" / split / f"{name}.mat", [LABELS, LABELS * 0 + 1])
     return tmp_path
 
 
 @pytest.fixture
 def eye_tracking(tmp_path):
-    write_picture(tmp_path / "images" / "a.png", COLOUR)
-    write_picture(tmp_path / "images" / "b.png", COLOUR)
+    write_image(tmp_path / "images" / "a.png", COLOUR)
+    write_image(tmp_path / "images" / "b.png", COLOUR)
     (tmp_path / "images.csv").write_text("image,width,height\na.png,5,4\nb.png,5,4\n")
     (tmp_path / "fixations.csv").write_text("image,x,y\na.png,1.5,2\na.png,4.9,0\nb.png,0,0\n")
     return tmp_path
 
 
-def test_bsds500_reads_pictures_and_annotators(berkeley):
+def test_bsds500_reads_images_and_annotators(berkeley):
     (image,) = datasets.bsds500(berkeley)
     assert image.name == "99"
     assert_array_equal(image.image(), COLOUR)
@@ -60,7 +60,7 @@ def test_bsds300_is_the_train_and_val_part_of_bsds500(berkeley):
 
 
 def test_bsds300_reads_its_own_format(tmp_path):
-    write_picture(tmp_path / "images" / "test" / "3.png", COLOUR)
+    write_image(tmp_path / "images" / "test" / "3.png", COLOUR)
     for person in ("1102", "1105"):
         folder = tmp_path / "human" / "color" / person
         folder.mkdir(parents=True)
@@ -98,16 +98,16 @@ def test_a_missing_ground_truth_is_named(berkeley):
         datasets.bsds500(berkeley)
 
 
-def test_a_truncated_picture_is_named(berkeley):
+def test_a_truncated_image_is_named(berkeley):
     path = berkeley / "images" / "test" / "99.png"
     path.write_bytes(path.read_bytes()[:45])
-    with pytest.raises(ValueError, match=r"99\.png: must be a picture that can be read"):
+    with pytest.raises(ValueError, match=r"99\.png: must be an image that can be read"):
         datasets.bsds500(berkeley)[0].image()
 
 
 def test_caltech_outlines_are_moved_to_image_coordinates(tmp_path):
-    write_picture(tmp_path / "101_ObjectCategories" / "cup" / "image_0001.png", np.zeros((20, 30), np.uint8))
-    write_picture(tmp_path / "101_ObjectCategories" / "cup" / "image_0002.png", np.zeros((20, 30), np.uint8))
+    write_image(tmp_path / "101_ObjectCategories" / "cup" / "image_0001.png", np.zeros((20, 30), np.uint8))
+    write_image(tmp_path / "101_ObjectCategories" / "cup" / "image_0002.png", np.zeros((20, 30), np.uint8))
     folder = tmp_path / "Annotations" / "cup"
     folder.mkdir(parents=True)
     contour = np.array([[0.0, 10, 10, 0], [0, 0, 5, 5]])
@@ -170,18 +170,18 @@ def test_mit1003_is_read_as_published(tmp_path):
 
 def test_mask_folders_pair_by_name(tmp_path):
     mask = np.array([[0, 128, 255]], dtype=np.uint8)
-    write_picture(tmp_path / "images" / "horse.png", np.zeros((1, 3, 3), np.uint8))
-    write_picture(tmp_path / "masks" / "horse.png", mask)
+    write_image(tmp_path / "images" / "horse.png", np.zeros((1, 3, 3), np.uint8))
+    write_image(tmp_path / "masks" / "horse.png", mask)
     (image,) = datasets.mask_folder(tmp_path)
     assert_array_equal(image.mask(), mask)
-    write_picture(tmp_path / "masks" / "cow.png", mask)
+    write_image(tmp_path / "masks" / "cow.png", mask)
     with pytest.raises(ValueError, match=r"one image for each mask of .*, got only one of the two for cow"):
         datasets.mask_folder(tmp_path)
 
 
 def test_predictions_are_read_in_every_format(tmp_path):
     strength = np.arange(20, dtype=np.uint8).reshape(4, 5)
-    write_picture(tmp_path / "a.png", strength)
+    write_image(tmp_path / "a.png", strength)
     np.save(tmp_path / "b.npy", strength / 255)
     np.save(tmp_path / "c.npy", np.stack([LABELS, LABELS]))
     savemat(tmp_path / "d.mat", {"ucm2": np.zeros((9, 11))})
@@ -204,7 +204,7 @@ def test_an_array_that_promises_more_than_memory_is_refused(tmp_path):
 
 
 def test_two_predictions_of_one_image_are_refused(tmp_path):
-    write_picture(tmp_path / "a.png", COLOUR[..., 0])
+    write_image(tmp_path / "a.png", COLOUR[..., 0])
     np.save(tmp_path / "a.npy", COLOUR[..., 0])
     with pytest.raises(ValueError, match=r"one file per image, got a\.npy and a\.png"):
         datasets.find_predictions(tmp_path)
@@ -213,10 +213,10 @@ def test_two_predictions_of_one_image_are_refused(tmp_path):
 def test_truths_of_several_annotators_come_from_their_folders(tmp_path):
     for person, names in (("p1", "ab"), ("p2", "a")):
         for name in names:
-            write_picture(tmp_path / person / f"{name}.png", np.eye(4, dtype=np.uint8) * 255)
+            write_image(tmp_path / person / f"{name}.png", np.eye(4, dtype=np.uint8) * 255)
     truths = datasets.find_truths(tmp_path)
     assert [len(truths[name].boundaries((4, 4))) for name in "ab"] == [2, 1]
-    write_picture(tmp_path / "a.png", np.eye(4, dtype=np.uint8))
+    write_image(tmp_path / "a.png", np.eye(4, dtype=np.uint8))
     with pytest.raises(ValueError, match=r"as files .* or as folders of .png, got both"):
         datasets.find_truths(tmp_path)
 

@@ -1,4 +1,4 @@
-"""Pictures of discs and ellipses with known answers."""
+"""Images of discs and ellipses with known answers."""
 
 import numpy as np
 

@@ -9,7 +9,7 @@ MARKED = 20.0
 
 
 def trial(name, matched, smooth):
-    """Return a trial that met so many of 20 objects in each picture, and found as many things as there were."""
+    """Return a trial that met so many of 20 objects in each image, and found as many objects as there were."""
     matched = np.asarray(matched, float)
     counts = np.stack([matched, matched, np.full(len(matched), MARKED), np.full(len(matched), MARKED)], axis=1)
     f1 = float(matched.mean() / MARKED)
@@ -20,13 +20,13 @@ def chosen(*trials):
     return plainest(trials).setting.kinds[0]
 
 
-def test_a_lead_that_differs_from_picture_to_picture_does_not_count():
+def test_a_lead_that_differs_from_image_to_image_does_not_count():
     plain = trial("plain", [18, 12, 18, 12, 18, 12, 18, 12], 0.75)
     other = trial("other", [12, 19, 12, 19, 12, 19, 12, 19], 0.775)
     assert chosen(plain, other) == "plain"
 
 
-def test_the_same_lead_on_every_picture_counts():
+def test_the_same_lead_on_every_image_counts():
     plain = trial("plain", [15] * 8, 0.75)
     other = trial("other", [16, 15, 16, 15, 16, 15, 16, 16], 0.78)
     assert chosen(plain, other) == "other"
@@ -39,7 +39,7 @@ def test_the_first_of_those_that_are_level_is_taken_even_between_others():
     assert chosen(worse, level, best) == "level"
 
 
-def test_one_picture_tells_no_error_and_the_best_is_taken():
+def test_one_image_tells_no_error_and_the_best_is_taken():
     assert chosen(trial("plain", [15], 0.75), trial("other", [16], 0.8)) == "other"
 
 

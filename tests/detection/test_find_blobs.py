@@ -1,4 +1,4 @@
-"""What finding promises: the same things whatever the magnification, margin, contrast, light and noise."""
+"""What finding promises: the same objects whatever the magnification, margin, contrast, light and noise."""
 
 import numpy as np
 import pytest
@@ -22,15 +22,15 @@ def scene():
 
 @pytest.mark.parametrize("factor", [0.5, 1, 2, 3, 4])
 def test_coins_are_counted_at_any_magnification(factor):
-    picture = rescale(coins() / 255, factor, order=1, mode="edge", anti_aliasing=factor < 1)
-    blobs = find_blobs(picture, sizes=(30 * factor, 80 * factor))
+    image = rescale(coins() / 255, factor, order=1, mode="edge", anti_aliasing=factor < 1)
+    blobs = find_blobs(image, sizes=(30 * factor, 80 * factor))
     assert (len(blobs), np.sum(blobs.value > 0)) == (24, 24)
 
 
 @pytest.mark.parametrize("margin", [0, 100, 400])
 def test_coins_are_counted_with_any_margin(margin):
-    picture = np.pad(coins(), margin, constant_values=90)
-    blobs = find_blobs(picture, sizes=(30, 80))
+    image = np.pad(coins(), margin, constant_values=90)
+    blobs = find_blobs(image, sizes=(30, 80))
     assert (len(blobs), np.sum(blobs.value > 0)) == (24, 24)
 
 
@@ -80,10 +80,10 @@ def test_white_noise_holds_nothing(sizes, level):
 def test_discs_in_noise_are_found_and_nothing_else(contrast, most_missed, diameter):
     shape = (300, 300)
     centres = lattice(shape, 75)
-    picture = np.random.default_rng(3).normal(0, 1, shape) + contrast * discs(shape, centres, diameter)
+    image = np.random.default_rng(3).normal(0, 1, shape) + contrast * discs(shape, centres, diameter)
     known = (0.6 * diameter, 1.6 * diameter)
     for sizes in [known] if (contrast, diameter) == (3, 9) else [known, None]:  # so small and faint: sizes are needed
-        missed, extra = missed_and_extra(find_blobs(picture, sizes=sizes), centres, diameter)
+        missed, extra = missed_and_extra(find_blobs(image, sizes=sizes), centres, diameter)
         assert missed <= most_missed
         assert extra == 0
 
@@ -92,8 +92,8 @@ def test_discs_in_noise_are_found_and_nothing_else(contrast, most_missed, diamet
 @pytest.mark.parametrize("degrees", [0, 30, 77, 135])
 def test_an_ellipse_is_one_thing_with_its_axes(aspect, degrees):
     turn = np.deg2rad(degrees)
-    picture = ellipse((150, 160), (74.6, 81.3), (11 * aspect, 11), turn)
-    blobs = find_blobs(picture)
+    image = ellipse((150, 160), (74.6, 81.3), (11 * aspect, 11), turn)
+    blobs = find_blobs(image)
     assert len(blobs) == 1
     assert_allclose((blobs.y[0], blobs.x[0]), (74.6, 81.3), atol=0.6)
     assert_allclose((blobs.major[0], blobs.minor[0]), (22 * aspect, 22), rtol=0.08)
@@ -101,8 +101,8 @@ def test_an_ellipse_is_one_thing_with_its_axes(aspect, degrees):
 
 
 def test_a_thing_in_a_thing_of_clearly_different_size_is_kept():
-    picture = 0.5 * ellipse((120, 120), (60, 60), (40, 40)) + 0.5 * ellipse((120, 120), (55, 66), (9, 9))
-    blobs = find_blobs(picture, sizes=(12, 100))
+    image = 0.5 * ellipse((120, 120), (60, 60), (40, 40)) + 0.5 * ellipse((120, 120), (55, 66), (9, 9))
+    blobs = find_blobs(image, sizes=(12, 100))
     assert_allclose(sorted(blobs.diameter), [18, 80], rtol=0.05)
     assert blobs.labels[55, 66] != blobs.labels[80, 60] > 0
 
@@ -114,30 +114,30 @@ def test_gaps_between_things_are_no_things():
 
 
 def test_a_bright_thing_and_a_dark_one_are_both_found():
-    picture = 0.5 + 0.5 * ellipse((80, 160), (40, 40), (15, 15)) - 0.5 * ellipse((80, 160), (40, 115), (15, 15))
-    assert sorted(np.sign(find_blobs(picture).value)) == [-1, 1]
-    assert find_blobs(picture, sign=-1).x.tolist() == pytest.approx([115], abs=0.3)
+    image = 0.5 + 0.5 * ellipse((80, 160), (40, 40), (15, 15)) - 0.5 * ellipse((80, 160), (40, 115), (15, 15))
+    assert sorted(np.sign(find_blobs(image).value)) == [-1, 1]
+    assert find_blobs(image, sign=-1).x.tolist() == pytest.approx([115], abs=0.3)
 
 
 @pytest.mark.parametrize("sizes", [None, (14, 32)])
 def test_as_many_dark_things_of_four_fifths_of_the_contrast_are_found_beside_bright_ones(sizes):
     shape, centres = (300, 300), [(y, x) for y in range(30, 300, 48) for x in range(30, 300, 48)]
-    picture = discs(shape, centres[::2], 22) - 0.8 * discs(shape, centres[1::2], 22)
-    blobs = find_blobs(picture + np.random.default_rng(0).normal(0, 0.03, shape), sizes=sizes)
+    image = discs(shape, centres[::2], 22) - 0.8 * discs(shape, centres[1::2], 22)
+    blobs = find_blobs(image + np.random.default_rng(0).normal(0, 0.03, shape), sizes=sizes)
     assert missed_and_extra(blobs, centres, 22) == (0, 0)
 
 
 def test_a_few_dark_things_among_many_bright_ones_must_be_asked_for(scene):
-    picture = scene.copy()
-    picture[100:116, 88:104] -= 0.4
-    assert np.all(find_blobs(picture).value > 0)
-    assert np.sum(find_blobs(picture, sign=0).value < 0) == 1
+    image = scene.copy()
+    image[100:116, 88:104] -= 0.4
+    assert np.all(find_blobs(image).value > 0)
+    assert np.sum(find_blobs(image, sign=0).value < 0) == 1
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_things_cut_by_the_rim_are_found(sign):
-    picture = 0.5 + sign * 0.4 * discs((100, 140), [(2, 30), (60, 138), (55, 70)], 31)
-    blobs = find_blobs(picture)
+    image = 0.5 + sign * 0.4 * discs((100, 140), [(2, 30), (60, 138), (55, 70)], 31)
+    blobs = find_blobs(image)
     assert len(blobs) == 3
     assert np.all(np.sign(blobs.value) == sign)
 
@@ -148,16 +148,16 @@ def test_a_range_is_a_tuple_and_a_list_is_sizes(scene):
     assert len(find_blobs(scene, sizes=(50, 120))) == 0
 
 
-def test_edges_serve_as_a_picture_does(scene):
+def test_edges_serve_as_an_image_does(scene):
     blobs = find_blobs(detect_edges(scene, sigma=2, low=0.03, high=0.06), sizes=(15, 30))
     assert missed_and_extra(blobs, CENTRES, 21) == (0, 0)
     assert np.all(np.isnan(blobs.contrast))
 
 
 def test_the_papers_form_is_a_recipe():
-    picture = np.zeros((60, 60))
-    picture[20:41, 15:36] = 1
-    blobs = find_blobs(picture, recipe="paper", count=1)
+    image = np.zeros((60, 60))
+    image[20:41, 15:36] = 1
+    blobs = find_blobs(image, recipe="paper", count=1)
     assert_allclose((blobs.y[0], blobs.x[0], blobs.size[0]), (30, 25, 23), atol=2)
     assert blobs.value[0] > 0.7
 
@@ -169,7 +169,7 @@ def test_the_mask_says_where_to_look(scene):
 
 
 @pytest.mark.parametrize(
-    "picture",
+    "image",
     [
         np.zeros((50, 60)),
         np.tile(np.linspace(0, 1, 120), (100, 1)),
@@ -177,8 +177,8 @@ def test_the_mask_says_where_to_look(scene):
     ],
     ids=["flat", "gradient", "stripes"],
 )
-def test_pictures_without_things_have_none(picture):
-    assert len(find_blobs(picture)) == 0
+def test_images_without_things_have_none(image):
+    assert len(find_blobs(image)) == 0
 
 
 def test_a_checkerboard_is_its_fields():
@@ -187,7 +187,7 @@ def test_a_checkerboard_is_its_fields():
     assert np.all(np.abs(blobs.diameter - 22.6) < 3)
 
 
-def test_small_pictures_are_no_error():
+def test_small_images_are_no_error():
     for shape in ((1, 1), (3, 40), (7, 7)):
         assert isinstance(find_blobs(np.random.default_rng(0).random(shape)), Extrema)
 

@@ -1,4 +1,4 @@
-"""A finder learns from a few drawn pictures what to find; and what it learned is kept whole."""
+"""A finder learns from a few drawn images what to find; and what it learned is kept whole."""
 
 import json
 
@@ -19,9 +19,9 @@ KINDS = [("torque", "threshold")]
 
 
 def draw(seed):
-    """Return a picture of dark discs and dark squares in noise; the discs' boxes and their label image."""
+    """Return an image of dark discs and dark squares in noise; the discs' boxes and their label image."""
     rng = np.random.default_rng(seed)
-    picture, labels = np.full(SHAPE, 0.8), np.zeros(SHAPE, np.int32)
+    image, labels = np.full(SHAPE, 0.8), np.zeros(SHAPE, np.int32)
     places = [(20 + 27 * row, 20 + 33 * column) for row in range(4) for column in range(4)]
     rng.shuffle(places)
     boxes = []
@@ -29,31 +29,31 @@ def draw(seed):
         centre = (y + rng.uniform(-3, 3), x + rng.uniform(-3, 3))
         size = rng.uniform(7.5, 10)
         if number % 2:
-            picture = paint(picture, square(SHAPE, centre, 1.6 * size), 0.3)
+            image = paint(image, square(SHAPE, centre, 1.6 * size), 0.3)
             continue
         cover = disc(SHAPE, centre, size)
-        picture = paint(picture, cover, 0.3)
+        image = paint(image, cover, 0.3)
         labels[cover > 0.5] = len(boxes) + 1
         rows, columns = np.nonzero(cover > 0.5)
         boxes.append([rows.min(), columns.min(), rows.max() + 1, columns.max() + 1])
-    return picture + rng.normal(0, 0.03, SHAPE), np.array(boxes, float), labels
+    return image + rng.normal(0, 0.03, SHAPE), np.array(boxes, float), labels
 
 
-PICTURES, BOXES, LABELS = zip(*[draw(seed) for seed in range(5)], strict=True)
+IMAGES, BOXES, LABELS = zip(*[draw(seed) for seed in range(5)], strict=True)
 NEW, NEW_BOXES, NEW_LABELS = draw(99)
 MIDDLES = [(boxes[:, :2] + boxes[:, 2:] - 1) / 2 for boxes in BOXES]
 
 
 @pytest.fixture(scope="module")
 def finder():
-    return ObjectFinder(KINDS).fit(PICTURES[:4], BOXES[:4])
+    return ObjectFinder(KINDS).fit(IMAGES[:4], BOXES[:4])
 
 
 def test_discs_are_told_from_squares_of_the_same_grey(finder):
     assert finder.score([NEW], [NEW_BOXES]) > 0.85
 
 
-def test_cross_validation_says_what_new_pictures_bear_out(finder):
+def test_cross_validation_says_what_new_images_bear_out(finder):
     setting = finder.setting_
     assert setting.f1 > 0.8
     assert setting.count_error < 0.3 * setting.mean_count
@@ -78,13 +78,13 @@ def test_no_two_found_objects_share_much(finder):
 
 @pytest.mark.parametrize("marks", [LABELS, MIDDLES])
 def test_label_images_and_points_teach_as_well(marks):
-    finder = ObjectFinder(KINDS).fit(PICTURES[:4], marks[:4])
+    finder = ObjectFinder(KINDS).fit(IMAGES[:4], marks[:4])
     assert finder.score([NEW], [NEW_BOXES]) > 0.7
 
 
-def test_a_few_clicks_in_one_picture_find_the_rest():
-    finder = ObjectFinder(KINDS).fit(PICTURES[:1], [MIDDLES[0][:4]], complete=False)
-    found = finder.predict(PICTURES[0])
+def test_a_few_clicks_in_one_image_find_the_rest():
+    finder = ObjectFinder(KINDS).fit(IMAGES[:1], [MIDDLES[0][:4]], complete=False)
+    found = finder.predict(IMAGES[0])
     centres = np.stack([found.y, found.x], axis=1)
     near = np.hypot(*(centres[:, None, i] - MIDDLES[0][None, :, i] for i in (0, 1))).min(axis=0)
     assert (near < 4).mean() > 0.7
@@ -112,7 +112,7 @@ def test_a_file_that_is_no_finder_is_refused(tmp_path):
         ObjectFinder.load(tmp_path / "no.finder")
 
 
-def test_a_picture_without_anything_gives_nothing(finder):
+def test_an_image_without_anything_gives_nothing(finder):
     assert len(finder.predict(np.full(SHAPE, 0.5))) == 0
 
 
@@ -120,21 +120,21 @@ def test_the_finder_finds_the_same_at_any_number_of_grey_values_to_one(finder):
     assert_allclose(finder.predict(NEW * 1000).score, finder.predict(NEW).score, atol=0.05)
 
 
-def tinted(picture):
-    """Return a picture in which red is stronger than blue."""
-    return np.stack([picture, picture, 0.8 * picture], axis=-1)
+def tinted(image):
+    """Return an image in which red is stronger than blue."""
+    return np.stack([image, image, 0.8 * image], axis=-1)
 
 
 def test_taught_in_grey_it_finds_in_colour(finder):
-    assert abs(len(finder.predict(tinted(PICTURES[4]))) - len(finder.predict(PICTURES[4]))) <= 1
+    assert abs(len(finder.predict(tinted(IMAGES[4]))) - len(finder.predict(IMAGES[4]))) <= 1
 
 
 def test_taught_in_colour_and_grey_it_finds_in_both():
-    finder = ObjectFinder(KINDS).fit([tinted(PICTURES[0]), *PICTURES[1:4]], BOXES[:4])
-    assert finder.score([PICTURES[4], tinted(PICTURES[4])], [BOXES[4], BOXES[4]]) > 0.9
+    finder = ObjectFinder(KINDS).fit([tinted(IMAGES[0]), *IMAGES[1:4]], BOXES[:4])
+    assert finder.score([IMAGES[4], tinted(IMAGES[4])], [BOXES[4], BOXES[4]]) > 0.9
 
 
-def test_pictures_to_label_next_are_those_it_is_least_sure_of(finder):
+def test_images_to_label_next_are_those_it_is_least_sure_of(finder):
     empty, texture = np.full(SHAPE, 0.8), NEW + np.random.default_rng(0).normal(0, 0.2, SHAPE)
     order = finder.label_next([empty, texture])
     assert order[0] == 1
@@ -142,9 +142,9 @@ def test_pictures_to_label_next_are_those_it_is_least_sure_of(finder):
 
 def test_what_cannot_be_learned_from_is_refused():
     with pytest.raises(ValueError, match="at least one object"):
-        ObjectFinder(KINDS).fit(PICTURES[:1], [np.zeros((0, 4))])
-    with pytest.raises(ValueError, match="every picture must have its objects"):
-        ObjectFinder(KINDS).fit(PICTURES[:2], BOXES[:1])
+        ObjectFinder(KINDS).fit(IMAGES[:1], [np.zeros((0, 4))])
+    with pytest.raises(ValueError, match="every image must have its objects"):
+        ObjectFinder(KINDS).fit(IMAGES[:2], BOXES[:1])
     with pytest.raises(ValueError, match="kinds must be tuples"):
         ObjectFinder([("torques",)])
     with pytest.raises(ValueError, match="fit must be called first"):
@@ -163,23 +163,23 @@ def test_an_empty_box_is_refused():
 
 
 def test_the_size_of_a_clicked_disc_is_its_diameter():
-    picture = paint(0.2, disc((101, 101), (50, 50), 15), 0.9)
-    assert_allclose(clicked_diameters(picture, np.array([[50.0, 50.0], [52.0, 49.0]])), 31, atol=5)
+    image = paint(0.2, disc((101, 101), (50, 50), 15), 0.9)
+    assert_allclose(clicked_diameters(image, np.array([[50.0, 50.0], [52.0, 49.0]])), 31, atol=5)
 
 
 def test_the_size_of_clicked_discs_is_theirs_and_not_that_of_the_folds_they_lie_on():
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:300, :300]
-    picture = 0.5 + 0.4 * np.sin(x / 19) * np.sin(y / 23) + rng.normal(0, 0.01, (300, 300))
+    image = 0.5 + 0.4 * np.sin(x / 19) * np.sin(y / 23) + rng.normal(0, 0.01, (300, 300))
     points = rng.uniform(30, 270, (12, 2)).round()
     for place in points:
-        picture -= 0.15 * disc(picture.shape, tuple(place), 7)
-    assert np.median(clicked_diameters(picture, points)) == pytest.approx(15, abs=2)
-    assert np.median(clicked_diameters(picture, points[:3])) == pytest.approx(15, abs=2)
+        image -= 0.15 * disc(image.shape, tuple(place), 7)
+    assert np.median(clicked_diameters(image, points)) == pytest.approx(15, abs=2)
+    assert np.median(clicked_diameters(image, points[:3])) == pytest.approx(15, abs=2)
 
 
 def test_likeness_is_a_quadratic_form_of_the_planes():
-    planes = working_planes(PICTURES[0], Sizes(12, 18, 22), coloured=False)
+    planes = working_planes(IMAGES[0], Sizes(12, 18, 22), coloured=False)
     pixels = np.concatenate([planes.stack, np.ones((1, *planes.shape), np.float32)]).reshape(len(planes.stack) + 1, -1)
     form = np.triu(np.random.default_rng(0).normal(0, 0.3, (len(pixels), len(pixels))))
     expected = (pixels * (form @ pixels)).sum(axis=0).clip(-1.5, 1.5)

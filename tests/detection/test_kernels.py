@@ -64,18 +64,18 @@ def test_moments_of_a_turned_ellipse_are_its_axes():
     assert_allclose([m[0] for m in moments], [np.pi * 60, 30, 40, 12, 5, 0.6], rtol=1e-3)
 
 
-def test_noise_is_measured_in_pictures_with_things_margins_and_ramps():
+def test_noise_is_measured_in_images_with_things_margins_and_ramps():
     rng = np.random.default_rng(1)
-    picture = rng.normal(0, 0.02, (200, 240)) + np.linspace(0, 1, 240)
-    picture[60:140, 50:180] += 0.5
-    assert_allclose(noise_level(picture.astype(np.float32)), 0.02, rtol=0.06)
-    assert_allclose(noise_level(np.pad(picture, 300).astype(np.float32)), 0.02, rtol=0.1)
+    image = rng.normal(0, 0.02, (200, 240)) + np.linspace(0, 1, 240)
+    image[60:140, 50:180] += 0.5
+    assert_allclose(noise_level(image.astype(np.float32)), 0.02, rtol=0.06)
+    assert_allclose(noise_level(np.pad(image, 300).astype(np.float32)), 0.02, rtol=0.1)
 
 
 def test_a_drawing_has_no_noise():
-    picture = np.zeros((80, 80), np.float32)
-    picture[20:50, 30:60] = 1
-    assert noise_level(picture) == 0
+    image = np.zeros((80, 80), np.float32)
+    image[20:50, 30:60] = 1
+    assert noise_level(image) == 0
 
 
 def test_grey_is_read_beside_contours_that_are_worth_it_and_nowhere_else():

@@ -58,11 +58,11 @@ def test_overlaps_are_the_pixels_that_two_outlines_share(given_outlines):
 @given(
     hnp.arrays(np.uint8, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=7), elements=st.integers(0, 4))
 )
-def test_extremal_regions_are_the_components_at_all_levels(picture):
-    _, _, _, area, _, level = _native.extremal_regions(picture, 1, picture.size, 1.0, 8)
-    expected = sorted(len(region) for region in naive.extremal_regions(picture, 1, picture.size))
+def test_extremal_regions_are_the_components_at_all_levels(image):
+    _, _, _, area, _, level = _native.extremal_regions(image, 1, image.size, 1.0, 8)
+    expected = sorted(len(region) for region in naive.extremal_regions(image, 1, image.size))
     assert sorted(area.tolist()) == expected
-    assert set(level.tolist()) <= set(np.unique(picture).tolist())
+    assert set(level.tolist()) <= set(np.unique(image).tolist())
 
 
 def test_a_kept_region_has_grown_since_the_last_kept_one():

@@ -12,17 +12,17 @@ from typer.testing import CliRunner
 
 from imtorque import find_blobs
 from imtorque.cli import app
-from imtorque.files import write_picture
+from imtorque.files import write_image
 
 roifile = pytest.importorskip("roifile")
 
 
 def draw():
     y, x = np.indices((90, 110))
-    picture = np.full((90, 110), 100, np.uint8)
-    picture[(y - 30) ** 2 + (x - 35) ** 2 <= 12**2] = 200
-    picture[(y - 60) ** 2 + (x - 80) ** 2 <= 15**2] = 20
-    return picture
+    image = np.full((90, 110), 100, np.uint8)
+    image[(y - 30) ** 2 + (x - 35) ** 2 <= 12**2] = 200
+    image[(y - 60) ** 2 + (x - 80) ** 2 <= 15**2] = 20
+    return image
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_geojson_leaves_out_what_is_not_a_number(blobs):
 
 
 def test_imagej_opens_the_same_outlines(blobs, tmp_path):
-    path = tmp_path / "things.zip"
+    path = tmp_path / "objects.zip"
     blobs.to_imagej_rois(path)
     regions = roifile.roiread(path)
     assert [region.name for region in regions] == ["00001", "00002"]
@@ -69,7 +69,7 @@ def test_the_same_things_give_the_same_archive(blobs):
     assert blobs.to_imagej_rois() == blobs.to_imagej_rois()
 
 
-def test_outlines_can_be_given_in_the_pixels_of_a_larger_picture(blobs):
+def test_outlines_can_be_given_in_the_pixels_of_a_larger_image(blobs):
     once, twice = (json.loads(blobs.to_geojson(scale=scale))["features"][0]["geometry"] for scale in (1, 2))
     assert_allclose(np.array(twice["coordinates"]), 2 * np.array(once["coordinates"]), atol=2e-3)
 
@@ -87,7 +87,7 @@ def test_regions_need_roifile_and_say_so(blobs, monkeypatch):
 
 def test_the_command_line_says_in_plain_words_what_is_to_be_installed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "roifile", None)
-    write_picture(tmp_path / "a.png", draw())
+    write_image(tmp_path / "a.png", draw())
     command = ["count", str(tmp_path / "a.png"), "--out", str(tmp_path / "out"), "--rois", "imagej", "--sizes", "15-41"]
     told = CliRunner().invoke(app, command).output
     assert "a.png: ImageJ's regions need roifile: pip install 'imtorque[rois]'" in " ".join(told.split())
@@ -95,7 +95,7 @@ def test_the_command_line_says_in_plain_words_what_is_to_be_installed(tmp_path, 
 
 @pytest.mark.parametrize(("verb", "form", "ending"), [("blobs", "geojson", "geojson"), ("count", "imagej", "rois.zip")])
 def test_the_command_line_writes_them(tmp_path, verb, form, ending):
-    write_picture(tmp_path / "a.png", draw())
+    write_image(tmp_path / "a.png", draw())
     command = [verb, f"{tmp_path / 'a.png'}", "--out", f"{tmp_path / 'out'}", "--rois", form, "--sizes", "15-41"]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output

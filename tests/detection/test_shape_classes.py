@@ -88,7 +88,7 @@ def test_contours_and_masks_of_one_shape_are_one_class():
     assert one.aspect == two.aspect
 
 
-def test_examples_in_pictures_and_background_are_learned_from():
+def test_examples_in_images_and_background_are_learned_from():
     scenes = [silhouette_scene(seed, "fish") for seed in range(6)]
     masks = []
     for scene in scenes:

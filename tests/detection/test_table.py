@@ -1,4 +1,4 @@
-"""The table of things: rows, labels and what other programs take."""
+"""The table of objects: rows, labels and what other programs take."""
 
 import csv
 import io
@@ -15,22 +15,22 @@ CENTRES = [(30, 30), (32.4, 90.7), (80, 60)]
 
 
 @pytest.fixture(scope="module")
-def picture():
+def image():
     contrasts = (100, 60, 80)
     layers = [c * discs((110, 120), [centre], 25) for c, centre in zip(contrasts, CENTRES, strict=True)]
     return (100 + sum(layers)).astype(np.uint8)
 
 
 @pytest.fixture(scope="module")
-def blobs(picture):
-    return find_blobs(picture)
+def blobs(image):
+    return find_blobs(image)
 
 
 def row_at(blobs, centre):
     return int(np.argmin(np.hypot(blobs.y - centre[0], blobs.x - centre[1])))
 
 
-def test_each_row_has_place_size_shape_and_contrast_in_the_pictures_values(blobs):
+def test_each_row_has_place_size_shape_and_contrast_in_the_images_values(blobs):
     assert len(blobs) == 3
     row = row_at(blobs, CENTRES[1])
     assert_allclose((blobs.y[row], blobs.x[row]), CENTRES[1], atol=0.25)

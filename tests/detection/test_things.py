@@ -1,4 +1,4 @@
-"""Scores of contours: what looks like a thing scores high, and only ratios matter."""
+"""Scores of contours: what looks like an object scores high, and only ratios matter."""
 
 import json
 from dataclasses import replace
@@ -21,8 +21,8 @@ SIZES = (14.0, 32.0)
 @pytest.fixture(scope="module")
 def found():
     """Contours around and between bright discs of 21 pixels, and which are those of the discs."""
-    picture = 0.3 + 0.4 * discs(SHAPE, CENTRES, 21) + np.random.default_rng(1).normal(0, 0.02, SHAPE)
-    contours, _, grey = find_contours(picture, Search(SIZES), least=0.1)
+    image = 0.3 + 0.4 * discs(SHAPE, CENTRES, 21) + np.random.default_rng(1).normal(0, 0.02, SHAPE)
+    contours, _, grey = find_contours(image, Search(SIZES), least=0.1)
     far = np.hypot(
         contours.y.mean(1)[:, None] - np.array(CENTRES)[:, 0], contours.x.mean(1)[:, None] - np.array(CENTRES)[:, 1]
     )
@@ -103,7 +103,7 @@ def test_sets_and_kinds_count_alike_in_learning():
 
 
 def test_sizes_are_found_by_the_things_that_stand_and_tell_where_in_their_range_others_lie():
-    scene = drawn_scene(0)  # things of one kind, looked for in a range about their size
+    scene = drawn_scene(0)  # objects of one kind, looked for in a range about their size
     case = make_case(scene, "found", looks("unknown"))
     side = np.sqrt((scene.boxes[:, 2:] - scene.boxes[:, :2]).prod(axis=1)).mean()
     place = case.measures[case.thing == 1][:, MEASURES.index("size")]
@@ -112,7 +112,7 @@ def test_sizes_are_found_by_the_things_that_stand_and_tell_where_in_their_range_
     assert np.isnan(make_case(scene, "unknown").measures[:, MEASURES.index("size")]).all()
 
 
-def test_cases_of_one_picture_stand_side_by_side():
+def test_cases_of_one_image_stand_side_by_side():
     given, found = ([Case(f"{kind}{i}", None, SHAPE, None, None) for i in range(3)] for kind in "ab")
     assert [case.group for case in in_turn(given, found)] == ["a0", "b0", "a1", "b1", "a2", "b2"]
     assert in_turn(given) == given
@@ -120,7 +120,7 @@ def test_cases_of_one_picture_stand_side_by_side():
 
 def test_drawn_scenes_are_the_same_for_a_seed_and_hold_what_they_say():
     first, again = drawn_scene(3), drawn_scene(3)
-    assert_array_equal(first.picture, again.picture)
+    assert_array_equal(first.image, again.image)
     assert len(first.boxes) > 3
     assert (first.boxes[:, 2:] > first.boxes[:, :2]).all()
 
@@ -132,8 +132,8 @@ def test_a_weighted_quantile_is_where_the_share_of_the_weight_is_reached():
 
 
 def test_a_small_thing_beside_a_large_one_scores_as_a_thing_too():
-    picture = 0.5 * ellipse((120, 120), (60, 60), (40, 40)) + 0.5 * ellipse((120, 120), (55, 66), (9, 9))
-    contours, _, grey = find_contours(picture, Search((12.0, 100.0)))
+    image = 0.5 * ellipse((120, 120), (60, 60), (40, 40)) + 0.5 * ellipse((120, 120), (55, 66), (9, 9))
+    contours, _, grey = find_contours(image, Search((12.0, 100.0)))
     score = thing_scores(contours, (120, 120), (12.0, 100.0), grey, signed=False)
     near = [np.abs(contours.diameter - d) < 3 for d in (18, 80)]
     assert min(score[small].max() for small in near) > 0.5

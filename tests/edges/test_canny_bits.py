@@ -1,4 +1,4 @@
-"""Canny's kernels, which take a picture row by row and its edges 64 pixels at a time, have the bits of whole planes."""
+"""Canny's kernels, which take an image row by row and its edges 64 pixels at a time, have the bits of whole planes."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ sigmas = st.sampled_from([0.3, 1.0, 2**0.5, 6.0])
 
 
 @st.composite
-def pictures(draw):
+def images(draw):
     """Noise of many or few values, or bars: equal strengths, long runs, stairs."""
     rng = np.random.default_rng(draw(st.integers(0, 10_000)))
     values = rng.random(draw(shapes))
@@ -39,7 +39,7 @@ def pictures(draw):
 
 
 @settings(max_examples=60)
-@given(pictures(), sigmas, thresholds, st.sampled_from([1, 2, 5]))
+@given(images(), sigmas, thresholds, st.sampled_from([1, 2, 5]))
 def test_canny_has_the_bits_of_its_steps_one_after_the_other(image, sigma, options, threads):
     _native.set_num_threads(threads)
     found = _native.canny(image, sigma, **options, scale=-1.0)
@@ -48,7 +48,7 @@ def test_canny_has_the_bits_of_its_steps_one_after_the_other(image, sigma, optio
         assert_array_equal(ours.view(np.int32), plain.view(np.int32))
 
 
-@given(pictures(), sigmas)
+@given(images(), sigmas)
 def test_the_automatic_thresholds_are_those_of_64_bins(image, sigma):
     magnitude = naive_canny.magnitudes(*naive_canny.gradient(image, sigma))
     expected = naive_canny.automatic_thresholds(magnitude) if magnitude.any() else (0, 0)
@@ -56,7 +56,7 @@ def test_the_automatic_thresholds_are_those_of_64_bins(image, sigma):
 
 
 def test_a_threshold_inside_a_range_of_floats_is_settled_by_counting_anew():
-    # Of so many pictures a few have their threshold where a bin ends inside a range.
+    # Of so many images a few have their threshold where a bin ends inside a range.
     rng = np.random.default_rng(3)
     for _ in range(200):
         image = np.zeros((9, 70), np.float32)
@@ -67,7 +67,7 @@ def test_a_threshold_inside_a_range_of_floats_is_settled_by_counting_anew():
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.13])
-@given(image=pictures(), options=thresholds)
+@given(image=images(), options=thresholds)
 def test_forces_come_in_the_length_that_is_asked_for(scale, image, options):
     fx, fy = _native.canny(image, 1.0, **options, scale=-1.0)
     _native.shape_forces(fx, fy, scale, 0, False)
@@ -76,7 +76,7 @@ def test_forces_come_in_the_length_that_is_asked_for(scale, image, options):
         assert_array_equal(ours.view(np.int32), plain.view(np.int32))
 
 
-@given(pictures(), thresholds, st.sampled_from([0.0, 0.13]), st.sampled_from([0, 8]), st.booleans(), st.integers(1, 5))
+@given(images(), thresholds, st.sampled_from([0.0, 0.13]), st.sampled_from([0, 8]), st.booleans(), st.integers(1, 5))
 def test_forces_are_shaped_and_surveyed_as_they_are_written(image, options, scale, directions, arc_length, threads):
     _native.set_num_threads(threads)
     field = _native.canny_field(image, 1.0, **options, scale=scale, directions=directions, arc_length=arc_length)
@@ -89,14 +89,14 @@ def test_forces_are_shaped_and_surveyed_as_they_are_written(image, options, scal
     assert field.mass == again.mass
 
 
-@given(pictures(), st.integers(0, 10_000), st.sampled_from([0.0, 0.2]))
+@given(images(), st.integers(0, 10_000), st.sampled_from([0.0, 0.2]))
 def test_maxima_of_any_strength_along_any_gradient(strength, seed, threshold):
     gx, gy = (np.random.default_rng(seed + i).integers(-2, 3, strength.shape).astype(np.float32) for i in (0, 1))
     expected = np.where(naive_canny.maxima(strength, gx, gy, threshold), strength, 0)
     assert_array_equal(_native.suppress_non_maxima(strength, gx, gy, threshold), expected)
 
 
-@given(pictures(), sigmas, st.sampled_from([1, 3]))
+@given(images(), sigmas, st.sampled_from([1, 3]))
 def test_the_gradient_has_the_bits_of_whole_planes(image, sigma, threads):
     _native.set_num_threads(threads)
     for ours, plain in zip(_native.smoothed_gradient(image, sigma), naive_canny.gradient(image, sigma), strict=True):

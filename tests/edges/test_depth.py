@@ -72,12 +72,12 @@ def test_edges_run_along_the_rim():
     "hole",
     [
         np.s_[20:41, 24:30],  # the shadow beside the rim
-        np.s_[28:32, 38:43],  # in the thing
+        np.s_[28:32, 38:43],  # in the object
         np.s_[3:10, 5:20],  # in the wall
         np.s_[:, :12],  # at the border
         np.s_[10:14],  # whole rows
     ],
-    ids=["shadow", "thing", "wall", "border", "rows"],
+    ids=["shadow", "object", "wall", "border", "rows"],
 )
 def test_holes_move_no_edge(hole):
     rows, columns = np.nonzero(stands_out(hole=hole).mask)
@@ -142,7 +142,7 @@ def test_noise_alone_makes_no_edges():
 
 
 def share_found(scene, edges, sign):
-    """Of the things, those among as many of the first extrema as there are things."""
+    """Of the objects, those among as many of the first extrema as there are objects."""
     found = suppress_overlaps(find_extrema(edges, sign=sign))[: len(scene.y)]
     near = np.hypot(found.y[:, None] - scene.y, found.x[:, None] - scene.x) < 0.35 * scene.size
     fits = (found.size[:, None] > 0.6 * scene.size) & (found.size[:, None] < 1.7 * scene.size)

@@ -13,11 +13,11 @@ from imtorque.edges import RECIPES, OrientedMap, boundary_map, boundary_maps
 from imtorque.edges.cues import Cue, combined_cues, each_cue, filled_in, smoothed_along
 from imtorque.edges.spectral import contour_affinities, contour_eigenvectors
 from imtorque.edges.textons import filter_answers, textons
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from strategies import assert_same_on_every_path
 
 
-def step_picture(height=48, width=64, angle=0.0):
+def step_image(height=48, width=64, angle=0.0):
     """A bright half-plane above a dark one, the line between them through the middle at this angle."""
     y, x = np.mgrid[:height, :width] - np.array([height / 2, width / 2])[:, None, None]
     return np.where(np.cos(angle) * y - np.sin(angle) * x < 0, 0.8, 0.2)
@@ -50,20 +50,20 @@ def test_smoothing_along_keeps_a_constant():
 
 
 def test_the_sum_of_cues_is_the_sum_of_each():
-    picture = Picture(np.random.default_rng(0).random((33, 41, 3)))
+    image = CheckedImage(np.random.default_rng(0).random((33, 41, 3)))
     cues, weightings = [Cue("brightness", 5), Cue("a", 5), Cue("texture", 10)], [[2.0, -1.0, 0.5], [0.0, 1.0, 3.0]]
-    apart = np.tensordot(weightings, each_cue(picture, cues), axes=1)
-    assert_allclose(combined_cues(picture, cues, weightings), apart, atol=1e-5)
+    apart = np.tensordot(weightings, each_cue(image, cues), axes=1)
+    assert_allclose(combined_cues(image, cues, weightings), apart, atol=1e-5)
 
 
-def test_filters_do_not_answer_a_flat_picture():
+def test_filters_do_not_answer_a_flat_image():
     assert_allclose(filter_answers(np.full((30, 40), 0.7, np.float32)), 0, atol=1e-6)
 
 
 def test_textons_tell_stripes_from_dots():
     y, x = np.mgrid[:60, :80]
-    picture = np.where(x < 40, y // 3 % 2, (y // 3 + x // 3) % 2).astype(np.float32)
-    found = textons(picture)
+    image = np.where(x < 40, y // 3 % 2, (y // 3 + x // 3) % 2).astype(np.float32)
+    found = textons(image)
     left, right = set(found[10:50, 10:30].ravel()), set(found[10:50, 50:70].ravel())
     assert len(left & right) < min(len(left), len(right))
 
@@ -71,7 +71,7 @@ def test_textons_tell_stripes_from_dots():
 @pytest.mark.parametrize("k", range(8))
 @pytest.mark.parametrize("detector", ["pb", "mpb"])
 def test_a_step_is_found_with_its_orientation(k, detector):
-    found = boundary_map(step_picture(angle=np.pi * k / 8), detector)
+    found = boundary_map(step_image(angle=np.pi * k / 8), detector)
     thinned = found.thinned()[20:29, 28:37]
     at = np.unravel_index(thinned.argmax(), thinned.shape)
     assert found.angle[20:29, 28:37][at] == pytest.approx(np.pi * k / 8)
@@ -84,13 +84,13 @@ def test_grey_and_equal_channels_give_one_map():
     assert_allclose(boundary_map(grey, "pb").strength, boundary_map(coloured, "pb").strength, atol=2e-3)
 
 
-def test_a_flat_picture_has_no_likely_boundary():
+def test_a_flat_image_has_no_likely_boundary():
     for detector in ("pb", "mpb", "gpb"):
         assert boundary_map(np.full((20, 30), 0.5), detector).strength.max() < 0.1
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (2, 3), (5, 4)])
-def test_tiny_pictures_have_maps_of_their_size(shape):
+def test_tiny_images_have_maps_of_their_size(shape):
     for detector in ("pb", "mpb", "gpb"):
         assert boundary_map(np.ones(shape), detector).shape == shape
 
@@ -129,7 +129,7 @@ def test_the_first_eigenvector_tells_the_sides_of_a_contour():
     assert np.abs(left.mean() - right.mean()) > 5 * max(left.std(), right.std())
 
 
-def test_eigenvectors_of_large_pictures_are_solved_for_at_a_smaller_size(monkeypatch):
+def test_eigenvectors_of_large_images_are_solved_for_at_a_smaller_size(monkeypatch):
     monkeypatch.setattr(boundary_maps, "MOST_NODES", 300)
     local = np.full((8, 50, 61), -4, np.float32)
     local[4, :, 30] = 3
@@ -145,13 +145,13 @@ def test_maps_are_filled_in_between_the_pixels_that_are_known():
 
 
 def test_gpb_gives_the_same_bits_again():
-    picture = np.random.default_rng(0).random((30, 40))
-    assert_array_equal(boundary_map(picture, "gpb").strengths, boundary_map(picture, "gpb").strengths)
+    image = np.random.default_rng(0).random((30, 40))
+    assert_array_equal(boundary_map(image, "gpb").strengths, boundary_map(image, "gpb").strengths)
 
 
 @pytest.mark.parametrize("name", ["pb", "mpb", "gpb", "ucm"])
 def test_edges_of_a_recipe_point_along_the_step_with_the_brighter_side_on_the_right(name):
-    edges = RECIPES[name].edges(step_picture())
+    edges = RECIPES[name].edges(step_image())
     column = edges.fx[20:28, 32]
     at = np.abs(column).argmax()
     # The upper side is brighter: on the right of a force that points to the left, y down.

@@ -50,7 +50,7 @@ def test_edges_run_along_the_rim():
 def test_with_a_still_camera_what_stands_is_the_ground():
     flow = np.zeros((60, 80, 2))
     flow[..., 0] = 3.0
-    flow[20:41, 30:51] = 0  # most of the picture moves, one square stands
+    flow[20:41, 30:51] = 0  # most of the image moves, one square stands
     assert torque_map(edges_from_motion(flow), 27)[30, 40] > 0.5
     assert torque_map(edges_from_motion(flow, ground="still"), 27)[30, 40] < -0.5
 

@@ -13,7 +13,7 @@ from imtorque.edges.sketches import daisies, tangents
 from imtorque.edges.token_channels import CHANNELS, SIDE, channel_planes, gradient_channels, token_colours
 from imtorque.edges.token_forest import FEATURES, PIXELS, feature_places
 from imtorque.edges.token_training import Drawn, TokenSettings, train_tokens
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from strategies import assert_same_on_every_path
 
 TINY = TokenSettings(tokens=8, trees=6, of_token=250, background=2000, from_drawing=300, features=1500, tried=40)
@@ -141,7 +141,7 @@ def test_features_are_numbered_without_twins():
 
 
 def test_planes_have_a_border_in_which_every_pixel_is_a_middle():
-    assert channel_planes(token_colours(Picture(np.zeros((9, 12, 3))))).shape == (28, 9 + 34, 12 + 34)
+    assert channel_planes(token_colours(CheckedImage(np.zeros((9, 12, 3))))).shape == (28, 9 + 34, 12 + 34)
 
 
 def test_a_gradient_is_shared_by_the_orientations_next_to_its_own():
@@ -168,7 +168,7 @@ def test_daisies_tell_lines_of_other_angles_apart_and_not_lines_a_pixel_aside():
 
 
 @pytest.mark.parametrize("shape", [(70, 90), (71, 91)])
-def test_the_picture_at_half_its_size_answers_for_the_same_pixels(shape):
+def test_the_image_at_half_its_size_answers_for_the_same_pixels(shape):
     middle = np.array([SIDE // 2 * SIDE + SIDE // 2, 0, 0], np.int32)  # one question: is it light there?
     child, root = np.array([1, 0, 0], np.int32), np.array([0], np.int32)
     value = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0]], np.float32)
@@ -209,7 +209,7 @@ def test_too_few_contours_are_refused():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (5, 4), (33, 18)])
-def test_tiny_pictures_have_maps_of_their_size(tokens, shape):
+def test_tiny_images_have_maps_of_their_size(tokens, shape):
     assert tokens(np.ones(shape)).shape == shape
 
 

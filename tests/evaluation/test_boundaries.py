@@ -18,10 +18,10 @@ from imtorque.evaluation import (
 
 def square(side=40):
     """The outline of a square without its corners, which thinning would take."""
-    picture = np.zeros((60, 80), dtype=bool)
-    picture[11 : 10 + side - 1, [20, 20 + side - 1]] = True
-    picture[[10, 10 + side - 1], 21 : 20 + side - 1] = True
-    return picture
+    image = np.zeros((60, 80), dtype=bool)
+    image[11 : 10 + side - 1, [20, 20 + side - 1]] = True
+    image[[10, 10 + side - 1], 21 : 20 + side - 1] = True
+    return image
 
 
 def scores(matched_truth, total_truth, matched_prediction, total_prediction):

@@ -73,7 +73,7 @@ def test_nothing_found_where_nothing_is_scores_one():
     assert mask_average_precision(np.ones((3, 3), int), np.zeros((3, 3), int)) == 0
 
 
-def test_pooled_f1_counts_objects_and_the_count_error_pictures():
+def test_pooled_f1_counts_objects_and_the_count_error_images():
     scores = [CountingScores(1, 1, 1), CountingScores(0, 3, 5)]
     assert pooled_f1(scores) == 2 * 1 / (4 + 6)
     assert mean_count_error(scores) == 1

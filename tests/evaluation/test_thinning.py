@@ -8,20 +8,20 @@ from skimage.morphology import thin as skimage_thin
 from imtorque.evaluation import thin_boundary
 
 
-def picture(text):
+def image(text):
     return np.array([[c == "#" for c in line] for line in text.split()])
 
 
 def test_a_filled_rectangle_becomes_its_middle_line():
     # The example of MATLAB's documented algorithm that scikit-image's documentation also shows.
-    before = picture(".#..... ..###.. ..###.. ..###.. ..###.. ..###.. .......")
-    after = picture(".#..... ..#.... ...#... ...#... ...#... ....... .......")
+    before = image(".#..... ..###.. ..###.. ..###.. ..###.. ..###.. .......")
+    after = image(".#..... ..#.... ...#... ...#... ...#... ....... .......")
     assert_array_equal(thin_boundary(before), after)
 
 
 @pytest.mark.parametrize("lines", ["#", "##", "#. .#", "..... .###. ..... .....", "#.. .#. ..#"])
 def test_a_line_one_pixel_wide_stays(lines):
-    assert_array_equal(thin_boundary(picture(lines)), picture(lines))
+    assert_array_equal(thin_boundary(image(lines)), image(lines))
 
 
 def test_a_ring_stays_a_ring():

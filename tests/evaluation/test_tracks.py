@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from imtorque.evaluation.tracks import TrackTable, track_scores
-from imtorque.synthetic import film_scene
+from imtorque.synthetic import video_scene
 
 
 def table(rows):
-    """Rows of frame, number, y, x; all things are 20 pixels large."""
+    """Rows of frame, number, y, x; all objects are 20 pixels large."""
     frame, number, y, x = (np.array(column) for column in zip(*rows, strict=True)) if rows else ([],) * 4
     return TrackTable(np.asarray(frame), np.asarray(number), np.asarray(y), np.asarray(x), np.full(len(frame), 20.0))
 
@@ -45,8 +45,8 @@ def test_places_near_hidden_things_are_not_false():
     assert track_scores(TRUTH, extra, ignored=table([(0, 3, 104, 100)])).false == 0
 
 
-def test_the_truth_of_drawn_films_is_what_is_drawn():
-    scene = film_scene(3, shape=(120, 200), frames=20, count=3, posts=1)
+def test_the_truth_of_drawn_videos_is_what_is_drawn():
+    scene = video_scene(3, shape=(120, 200), frames=20, count=3, posts=1)
     frames, share = list(scene.frames()), scene.visible()
     assert len(frames) == len(scene) == len(share) == 20
     assert 0 <= share.min() < 0.9 < share.max() <= 1

@@ -7,7 +7,7 @@ import pytest
 
 from explorer_browser import ARGUMENTS, CHROMIUM, Tab, need_browser
 from explorer_client import running
-from imtorque.explorer.image_store import PictureStore
+from imtorque.explorer.image_store import ImageStore
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def store():
-    return PictureStore()
+    return ImageStore()
 
 
 @pytest.fixture(scope="module")

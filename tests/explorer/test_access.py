@@ -7,23 +7,23 @@ import pytest
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 SIDE, PROJECTOR = {"width": 844, "height": 390}, {"width": 1024, "height": 768}
 STATES = [
-    ("#picture=sample:hopper&layers=value.90,edges.60&tab=layers", DESK, "light"),
-    ("#picture=sample:hopper&layers=value.90&tab=layers", DESK, "dark"),
-    ("#picture=sample:shapes&tab=settings&patch=disk&low=0.02&high=0.1", DESK, "light"),
-    ("#picture=sample:hopper&tab=extrema&tool=extrema&number=4", DESK, "dark"),
-    ("#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "light"),
-    ("#picture=sample:disc&tab=count&tool=count&marks=80,120,60", DESK, "light"),
-    ("#picture=sample:disc&tab=count&tool=count", DESK, "dark"),
-    ("#picture=sample:overlap&tab=save", DESK, "dark"),
-    ("#picture=sketch", DESK, "light"),
-    ("#picture=sample:overlap&present=1", DESK, "light"),
-    ("#picture=sample:overlap&present=1", DESK, "dark"),
-    ("#picture=sample:shapes", PHONE, "light"),
-    ("#picture=sample:shapes&tab=extrema&tool=extrema", PHONE, "dark"),
-    ("#picture=sample:shapes&tab=settings&pattern=saddle", SIDE, "light"),
-    ("#picture=sample:disc&tab=count&tool=count&marks=80,120,60", SIDE, "dark"),
-    ("#picture=sample:hopper&tab=extrema&tool=extrema&number=2", PROJECTOR, "light"),
-    ("#picture=sketch", PHONE, "dark"),
+    ("#image=sample:hopper&layers=value.90,edges.60&tab=layers", DESK, "light"),
+    ("#image=sample:hopper&layers=value.90&tab=layers", DESK, "dark"),
+    ("#image=sample:shapes&tab=settings&patch=disk&low=0.02&high=0.1", DESK, "light"),
+    ("#image=sample:hopper&tab=extrema&tool=extrema&number=4", DESK, "dark"),
+    ("#image=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "light"),
+    ("#image=sample:disc&tab=count&tool=count&marks=80,120,60", DESK, "light"),
+    ("#image=sample:disc&tab=count&tool=count", DESK, "dark"),
+    ("#image=sample:overlap&tab=save", DESK, "dark"),
+    ("#image=sketch", DESK, "light"),
+    ("#image=sample:overlap&present=1", DESK, "light"),
+    ("#image=sample:overlap&present=1", DESK, "dark"),
+    ("#image=sample:shapes", PHONE, "light"),
+    ("#image=sample:shapes&tab=extrema&tool=extrema", PHONE, "dark"),
+    ("#image=sample:shapes&tab=settings&pattern=saddle", SIDE, "light"),
+    ("#image=sample:disc&tab=count&tool=count&marks=80,120,60", SIDE, "dark"),
+    ("#image=sample:hopper&tab=extrema&tool=extrema&number=2", PROJECTOR, "light"),
+    ("#image=sketch", PHONE, "dark"),
 ]
 OPENED = {"help": "#help-open", "share": "#share-open", "steps": "#play"}
 
@@ -53,7 +53,7 @@ def test_axe_finds_nothing_in_any_state(tab, scheme):
 def test_axe_finds_nothing_in_what_opens_over_the_page(tab, opened):
     pytest.importorskip("axe_playwright_python")
     tab.page.emulate_media(reduced_motion="reduce")
-    tab.open("#picture=sample:disc")
+    tab.open("#image=sample:disc")
     tab.page.click(OPENED[opened])
     tab.page.wait_for_timeout(200)
     assert findings(tab) == []

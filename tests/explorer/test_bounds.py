@@ -1,4 +1,4 @@
-"""What the explorer's server does when things go wrong: it stays small, quiet, and free for the next question."""
+"""What the explorer's server does when objects go wrong: it stays small, quiet, and free for the next question."""
 
 import contextlib
 import os
@@ -52,10 +52,10 @@ def memory(pid, field="VmRSS"):
 
 
 def unfinished(address, length=64 * 2**20, sent=0):
-    """Begin to send a picture, and stop."""
+    """Begin to send an image, and stop."""
     host, port = re.search(r"//(.*):(\d+)", address).groups()
     connection = socket.create_connection((host, int(port)))
-    head = f"POST /api/pictures?name=a.png HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n"
+    head = f"POST /api/images?name=a.png HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n"
     connection.sendall(head.encode())
     connection.settimeout(0.5)
     with contextlib.suppress(OSError):
@@ -65,9 +65,9 @@ def unfinished(address, length=64 * 2**20, sent=0):
 
 def test_a_failure_of_our_own_has_the_content_policy_too(monkeypatch):
     with client() as server:
-        disc = server.post("/api/pictures?sample=disc").json()["key"]
+        disc = server.post("/api/images?sample=disc").json()["key"]
         monkeypatch.setattr(results, "detect_edges", lambda *_, **__: 1 / 0)
-        answer = server.get(f"/api/pictures/{disc}/view", headers=LAST)
+        answer = server.get(f"/api/images/{disc}/view", headers=LAST)
     assert answer.status_code == 500
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -76,10 +76,10 @@ def test_a_failure_of_our_own_has_the_content_policy_too(monkeypatch):
 def test_an_interrupted_upload_and_an_abandoned_question_leave_no_traceback(process):
     address, started = process
     unfinished(address, sent=2**20).close()
-    key = httpx.post(f"{address}/api/pictures?sample=hopper").json()["key"]
+    key = httpx.post(f"{address}/api/images?sample=hopper").json()["key"]
     with contextlib.suppress(httpx.ReadTimeout):
-        httpx.get(f"{address}/api/pictures/{key}/view?layers=saliency&patch=disk", timeout=0.05)
-    assert httpx.get(f"{address}/api/pictures/{key}/view", timeout=60).status_code == 200
+        httpx.get(f"{address}/api/images/{key}/view?layers=saliency&patch=disk", timeout=0.05)
+    assert httpx.get(f"{address}/api/images/{key}/view", timeout=60).status_code == 200
     started.terminate()
     assert started.communicate(timeout=30)[1] == ""
 
@@ -87,16 +87,14 @@ def test_an_interrupted_upload_and_an_abandoned_question_leave_no_traceback(proc
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 def test_unfinished_uploads_are_bounded_in_number(process):
     address, started = process
-    httpx.post(f"{address}/api/pictures?sample=disc")
+    httpx.post(f"{address}/api/images?sample=disc")
     before = memory(started.pid)
     connections = [unfinished(address, sent=63 * 2**20) for _ in range(12)]
     after = memory(started.pid, "VmHWM")
     for connection in connections:
         connection.close()
     assert after - before < (working.MOST_UPLOADS + 1) * 64 * 2**20
-    answer = httpx.post(
-        f"{address}/api/pictures?name=a.png", content=file_bytes(np.zeros((9, 9), np.uint8)), timeout=60
-    )
+    answer = httpx.post(f"{address}/api/images?name=a.png", content=file_bytes(np.zeros((9, 9), np.uint8)), timeout=60)
     assert answer.status_code == 201
 
 
@@ -104,7 +102,7 @@ def test_an_upload_that_stalls_is_refused_and_makes_room(monkeypatch):
     monkeypatch.setattr(working, "STALL_SECONDS", 0.2)
     with client() as server:
         stalled = [unfinished(str(server.base_url), sent=10) for _ in range(working.MOST_UPLOADS)]
-        answer = server.post("/api/pictures?name=a.png", content=file_bytes(np.zeros((9, 9), np.uint8)))
+        answer = server.post("/api/images?name=a.png", content=file_bytes(np.zeros((9, 9), np.uint8)))
         assert answer.status_code == 201
         for connection in stalled:
             connection.settimeout(20)
@@ -115,8 +113,8 @@ def test_an_upload_that_stalls_is_refused_and_makes_room(monkeypatch):
 def test_more_uploads_than_may_wait_are_refused(monkeypatch):
     monkeypatch.setattr(working, "MOST_WAITING", 0)
     with client() as server:
-        answer = server.post("/api/pictures?name=a.png", content=b"abc", headers=LAST)
-        assert (answer.status_code, answer.json()["error"][:29]) == (503, "too many pictures are being s")
+        answer = server.post("/api/images?name=a.png", content=b"abc", headers=LAST)
+        assert (answer.status_code, answer.json()["error"][:29]) == (503, "too many images are being s")
 
 
 @pytest.mark.parametrize(
@@ -145,8 +143,8 @@ def test_a_question_that_is_given_up_ends_within_50_ms_on_the_server(path, query
     with client() as server:
         took = []
         for patience in (0.1, 0.05, 0.15, 0.1, 0.2, 0.3, 0.1, 0.15):
-            key = server.post("/api/pictures?name=a.png", content=file_bytes(pixels)).json()["key"]
-            took += given_up(server, f"/api/pictures/{key}{path}?{query}", patience, ended)
+            key = server.post("/api/images?name=a.png", content=file_bytes(pixels)).json()["key"]
+            took += given_up(server, f"/api/images/{key}{path}?{query}", patience, ended)
             if min(took, default=1) <= 0.05:  # where the machine is busy, one of eight
                 return
     pytest.fail(f"none of these ended within 50 ms: {took}")
@@ -192,10 +190,10 @@ def test_twenty_hostile_requests_stay_below_the_memory_that_is_declared(process)
     noisy = file_bytes(np.random.default_rng(0).integers(0, 256, (630, 630, 3), np.uint8))
 
     def attack(k):
-        """Send a picture, and ask about it what takes the most memory."""
+        """Send an image, and ask about it what takes the most memory."""
         with httpx.Client(base_url=address, timeout=600) as one:
-            key = one.post("/api/pictures?name=a.png", content=large if k < 2 else noisy).json()["key"]
-            return one.get(f"/api/pictures/{key}/{HOSTILE[k % len(HOSTILE)]}").status_code
+            key = one.post("/api/images?name=a.png", content=large if k < 2 else noisy).json()["key"]
+            return one.get(f"/api/images/{key}/{HOSTILE[k % len(HOSTILE)]}").status_code
 
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(attack, range(20))) == {200}

@@ -12,7 +12,7 @@ from explorer_client import file_bytes
 from imtorque import _native
 from imtorque.core.threads import ended_by, watched
 from imtorque.explorer.handlers import ANSWERS
-from imtorque.explorer.image_store import picture_of_array, picture_of_file
+from imtorque.explorer.image_store import image_of_array, image_of_file
 from imtorque.explorer.settings import read_settings
 
 SECONDS = 0.05  # within which a computation ends
@@ -32,19 +32,19 @@ QUESTIONS = {
 def answering(name):
     path, query = QUESTIONS[name]
     pixels = COLOURED[:160, :240] if path == "/count" else COLOURED  # which takes seconds otherwise
-    picture = picture_of_array(pixels, "a.png", "")
-    return lambda: ANSWERS[path](picture, read_settings(query))
+    image = image_of_array(pixels, "a.png", "")
+    return lambda: ANSWERS[path](image, read_settings(query))
 
 
 @cache
 def large_file():
-    """A picture that is sent, and shrunk."""
+    """An image that is sent, and shrunk."""
     return file_bytes(np.tile(np.random.default_rng(0).integers(0, 256, (50, 3000, 3), np.uint8), (60, 1, 1)), "JPEG")
 
 
 def decoding():
     data = large_file()
-    return lambda: picture_of_file(data, "a.jpg")
+    return lambda: image_of_file(data, "a.jpg")
 
 
 def processor_time_after_cancelling(work, seconds):

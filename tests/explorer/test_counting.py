@@ -14,9 +14,9 @@ from data_folder import data_folder
 from explorer_browser import Tab, photograph
 from explorer_client import client, file_bytes, running, unpack
 from imtorque.cli import app
-from imtorque.cli.explore import start_pictures
+from imtorque.cli.explore import start_images
 
-# The coins of scikit-image's picture: y, x and diameter.
+# The coins of scikit-image's image: y, x and diameter.
 COINS = [
     *((198, 154, 38), (195, 102, 43), (124, 336, 39), (127, 154, 37), (125, 102, 37), (193, 212, 47), (266, 114, 42)),
     *((124, 205, 39), (124, 45, 41), (194, 274, 44), (119, 271, 49), (186, 347, 63), (51, 155, 45), (197, 44, 37)),
@@ -161,10 +161,10 @@ def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_pat
     query = {"marks": "24,24,20 60,60,20 96,96,22 60,132 -24,96"}
     (tmp_path / "discs.png").write_bytes(file_bytes(image))
     with client() as server:
-        key = server.post("/api/pictures?name=discs.png", content=file_bytes(image)).json()["key"]
+        key = server.post("/api/images?name=discs.png", content=file_bytes(image)).json()["key"]
         for name in ("objects.csv", "objects.png", "marks.csv", "finder"):
-            (tmp_path / name).write_bytes(server.get(f"/api/pictures/{key}/{name}", params=query).content)
-        head, arrays = unpack(server.get(f"/api/pictures/{key}/count", params=query).content)
+            (tmp_path / name).write_bytes(server.get(f"/api/images/{key}/{name}", params=query).content)
+        head, arrays = unpack(server.get(f"/api/images/{key}/count", params=query).content)
     marked = [[14, 14, 34, 34], [50, 50, 70, 70], [85, 85, 107, 107], [50, 122, 70, 142]]
     finder = imtorque.ObjectFinder().fit([image], [np.array(marked)], complete=False, wrong=[[(24, 96)]])
     found = finder.predict(image)
@@ -180,7 +180,7 @@ def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_pat
     assert imtorque.ObjectFinder.load(tmp_path / "taught").predict(image).to_csv() == found.to_csv()
 
 
-def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_path, monkeypatch, capsys):
+def test_the_next_image_is_counted_by_what_was_clicked_before(tab, store, tmp_path, monkeypatch, capsys):
     first, second = discs(), discs(missing=(1, 6, 11))
     for name, image in (("first.png", first), ("second.png", second)):
         (tmp_path / name).write_bytes(file_bytes(image))
@@ -189,10 +189,10 @@ def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_
         tab.drag((y, x), (y, x + 10))
     assert tab.page.inner_text("#count-facts").startswith("12 objects;")
     tab.page.set_input_files("#next-file", tmp_path / "second.png")
-    tab.shows("#picture option:checked", "second.png").wait()
+    tab.shows("#image option:checked", "second.png").wait()
     assert tab.page.inner_text("#count-facts").startswith("9 objects;")
-    assert tab.page.inner_text("#count-facts").endswith("In 2 pictures, each as last seen: 21.")
-    for key in list(store._pictures):  # the server lets both go
+    assert tab.page.inner_text("#count-facts").endswith("In 2 images, each as last seen: 21.")
+    for key in list(store._images):  # the server lets both go
         store.remove(key)
     tab.drag((24, 24), (24, 34))
     assert tab.page.inner_text("#count-facts").startswith("9 objects; 4 of 4")
@@ -202,33 +202,33 @@ def test_the_next_picture_is_counted_by_what_was_clicked_before(tab, store, tmp_
     names = {}
     exec(compile(code, "copied.py", "exec"), names)
     assert "9 objects" in capsys.readouterr().out
-    assert_array_equal(names["picture_1"], first)
+    assert_array_equal(names["image_1"], first)
     assert all("410" in text for text in tab.complaints)
     tab.complaints.clear()
 
 
-def test_the_pictures_of_a_folder_are_gone_through_with_what_was_taught(browser, tmp_path):
+def test_the_images_of_a_folder_are_gone_through_with_what_was_taught(browser, tmp_path):
     for name, missing in (("a.png", ()), ("b.png", (1, 6, 11)), ("c.png", (2, 3))):
         (tmp_path / name).write_bytes(file_bytes(discs(missing)))
-    with running(start=start_pictures([str(tmp_path)])) as address:
+    with running(start=start_images([str(tmp_path)])) as address:
         tab = Tab(browser.new_page(viewport={"width": 1280, "height": 720}), address)
         tab.page.set_default_timeout(60_000)
-        tab.open("#tool=count&tab=count").shows("#picture option:checked", "a.png")
+        tab.open("#tool=count&tab=count").shows("#image option:checked", "a.png")
         for y, x in ((24, 24), (60, 60), (96, 96)):
             mark(tab, y, x, 20)
         assert tab.wait().page.inner_text("#count-facts").startswith("12 objects;")
-        tab.page.click("#next-picture")
-        tab.shows("#picture option:checked", "b.png").wait()
+        tab.page.click("#next-image")
+        tab.shows("#image option:checked", "b.png").wait()
         assert tab.page.inner_text("#count-facts").startswith("9 objects; 3 of 3")
         tab.page.keyboard.press("n")
-        tab.shows("#picture option:checked", "c.png").wait()
-        assert tab.page.inner_text("#count-facts").endswith("In 3 pictures, each as last seen: 31.")
+        tab.shows("#image option:checked", "c.png").wait()
+        assert tab.page.inner_text("#count-facts").endswith("In 3 images, each as last seen: 31.")
         assert tab.page.locator("#after").is_disabled()
         assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.lessons.length)") == 1
         tab.page.keyboard.press("Shift+N")
-        tab.shows("#picture option:checked", "b.png").wait()
+        tab.shows("#image option:checked", "b.png").wait()
         tab.page.click("#before")
-        tab.shows("#picture option:checked", "a.png").wait()
+        tab.shows("#image option:checked", "a.png").wait()
         lengths = "({ page, state }) => [page.lessons, state.marks].map((marked) => marked.length)"
         assert tab.page.evaluate(f"import('/page/page.js').then({lengths})") == [0, 3]
         tab.page.click("#clear-marks")
@@ -251,8 +251,8 @@ def test_the_pictures_of_a_folder_are_gone_through_with_what_was_taught(browser,
 )
 def test_marks_that_cannot_be_are_refused_with_a_sentence(marks, message):
     with client() as server:
-        key = server.post("/api/pictures?name=a.png", content=file_bytes(photograph(50, 60))).json()["key"]
-        answer = server.get(f"/api/pictures/{key}/count", params={"marks": marks})
+        key = server.post("/api/images?name=a.png", content=file_bytes(photograph(50, 60))).json()["key"]
+        answer = server.get(f"/api/images/{key}/count", params={"marks": marks})
     assert (answer.status_code, message in answer.json()["error"]) == (400, True)
 
 

@@ -14,12 +14,12 @@ from explorer_client import file_bytes
 from explorer_firefox import FIREFOX, firefox
 
 STATES = (
-    "#picture=sample:hopper&layers=value.90,edges.60&tab=layers",
-    "#picture=sample:hopper&tab=extrema&tool=extrema&count=14&number=4",
-    "#picture=sample:hopper&tab=cut&tool=cut&clicks=200,60",
-    "#picture=sample:shapes&tab=settings&patch=disk&layers=scale.80",
-    "#picture=sample:overlap&present=1&y=99&x=101&size=81",
-    "#picture=sketch",
+    "#image=sample:hopper&layers=value.90,edges.60&tab=layers",
+    "#image=sample:hopper&tab=extrema&tool=extrema&count=14&number=4",
+    "#image=sample:hopper&tab=cut&tool=cut&clicks=200,60",
+    "#image=sample:shapes&tab=settings&patch=disk&layers=scale.80",
+    "#image=sample:overlap&present=1&y=99&x=101&size=81",
+    "#image=sketch",
 )
 
 
@@ -43,7 +43,7 @@ def test_the_main_states_are_shown(tab, address, state):
 
 
 def test_the_torque_of_a_patch_that_is_dragged_is_the_librarys(tab, address):
-    tab.open(f"{address}/#picture=sample:hole&y=80&x=120&size=41")
+    tab.open(f"{address}/#image=sample:hole&y=80&x=120&size=41")
     tab.drag((80, 120), (60, 150))
     y, x = map(int, re.findall(r"\d+", tab.text("#place-out")))
     assert (y, x) == (60, 150)
@@ -64,7 +64,7 @@ def test_objects_are_counted(tab, address, tmp_path):
     )
     tab.open(f"{address}/#tool=count&tab=count")
     tab.choose_file("#file", tmp_path / "discs.png")
-    tab.wait("document.querySelector('#picture').selectedOptions[0].text === 'discs.png'").wait()
+    tab.wait("document.querySelector('#image').selectedOptions[0].text === 'discs.png'").wait()
     for row, column in ((22, 20), (58, 55), (22, 90)):
         tab.drag((row, column), (row, column + 10))
     assert tab.text("#count-facts").startswith("6 objects; 3 of 3 clicked found again")

@@ -21,7 +21,7 @@ from imtorque.cli import app
 from imtorque.cli import explore as verb
 from imtorque.explorer import launch
 from imtorque.explorer.launch import is_loopback, listen, network_address, page_address
-from imtorque.files import write_picture
+from imtorque.files import write_image
 
 
 def run(*arguments, status=1):
@@ -30,8 +30,8 @@ def run(*arguments, status=1):
     return result.output
 
 
-def test_it_starts_with_a_picture_says_where_and_ends_on_ctrl_c(tmp_path):
-    write_picture(tmp_path / "a.png", np.zeros((40, 50), np.uint8))
+def test_it_starts_with_an_image_says_where_and_ends_on_ctrl_c(tmp_path):
+    write_image(tmp_path / "a.png", np.zeros((40, 50), np.uint8))
     process = subprocess.Popen(
         [sys.executable, "-m", "imtorque", "explore", "a.png", "--no-browser", "--port", "0"],
         cwd=tmp_path,

@@ -18,17 +18,17 @@ def box(tab, selector):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1024, 768)])
-def test_p_gives_the_picture_and_one_dial_the_screen(tab, width, height):
+def test_p_gives_the_image_and_one_dial_the_screen(tab, width, height):
     tab.page.set_viewport_size({"width": width, "height": height})
-    tab.open("#picture=sample:shapes")
+    tab.open("#image=sample:shapes")
     tab.page.keyboard.press("p")
     tab.wait()
-    picture, dial = box(tab, "#canvas"), box(tab, "#dial")
-    assert picture["height"] == height
-    assert picture["width"] >= 0.7 * width
-    assert dial["x"] >= picture["x"] + picture["width"]  # covers nothing
+    image, dial = box(tab, "#canvas"), box(tab, "#dial")
+    assert image["height"] == height
+    assert image["width"] >= 0.7 * width
+    assert dial["x"] >= image["x"] + image["width"]  # covers nothing
     assert dial["height"] > 0.17 * height
-    assert box(tab, "#leave")["x"] >= picture["x"] + picture["width"]
+    assert box(tab, "#leave")["x"] >= image["x"] + image["width"]
     assert tab.page.evaluate("parseFloat(getComputedStyle(document.getElementById('torque')).fontSize)") > 0.05 * height
     assert not tab.page.locator("#curve, #bar, .tabs, header > :not(h1)").locator("visible=true").count()
     assert tab.page.evaluate("document.documentElement.scrollHeight") <= height
@@ -39,8 +39,8 @@ def test_p_gives_the_picture_and_one_dial_the_screen(tab, width, height):
 
 
 def test_value_scale_and_torque_under_the_pointer_are_the_maps(tab):
-    tab.open("#picture=sample:hopper")
-    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    tab.open("#image=sample:hopper")
+    image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     edges = imtorque.detect_edges(image)
     value, scale = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     for y, x in ((40, 100), (150, 60), (250, 200)):
@@ -55,7 +55,7 @@ def test_value_scale_and_torque_under_the_pointer_are_the_maps(tab):
 
 @pytest.mark.parametrize("state", ["", "&patch=disk&alpha=1.5", "&polarity=free", "&pattern=spiral"])
 def test_the_formulas_terms_make_the_torque(tab, state):
-    tab.open(f"#picture=sample:hopper&y=120&x=100&size=101{state}")
+    tab.open(f"#image=sample:hopper&y=120&x=100&size=101{state}")
     numbers = {
         name: float(tab.page.inner_text(f"#term-{name}").replace("−", "-").replace(",", ""))
         for name in ("area", "plus", "minus", "torque")
@@ -67,7 +67,7 @@ def test_the_formulas_terms_make_the_torque(tab, state):
 
 
 def test_terms_light_up_as_the_patch_moves_and_an_edge_that_is_pointed_at_shows_its_part(tab):
-    tab.open("#picture=sample:disc&y=80&x=120&size=131")
+    tab.open("#image=sample:disc&y=80&x=120&size=131")
     tab.page.wait_for_timeout(700)
     lit = "document.getAnimations().map((one) => one.effect.target.id)"
     assert not {"term-plus", "term-minus", "term-area"} & set(tab.page.evaluate(lit))
@@ -84,8 +84,8 @@ def test_terms_light_up_as_the_patch_moves_and_an_edge_that_is_pointed_at_shows_
 
 
 def test_the_value_maps_colours_are_not_washed_out_by_one_outlier(tab):
-    tab.open("#picture=sample:hopper&layers=value.90")
-    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    tab.open("#image=sample:hopper&layers=value.90")
+    image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     edges = imtorque.detect_edges(image)
     value = np.abs(imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))[0])
     robust = np.quantile(value[value > 0], 0.99)
@@ -97,8 +97,8 @@ def test_the_value_maps_colours_are_not_washed_out_by_one_outlier(tab):
     assert float(tab.page.inner_text("#limit").split("+")[1]) < robust
 
 
-def test_the_picture_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
-    tab.open("#picture=sample:shapes")
+def test_the_image_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
+    tab.open("#image=sample:shapes")
     before = tab.place
     at = tab.on_screen(98, 119)
     tab.page.mouse.move(*at)
@@ -139,7 +139,7 @@ def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
     for title in ("2/5 Texture cancels", "3/5 A hole turns back", "4/5 Alpha chooses the scale", "5/5 Other patterns"):
         tab.page.keyboard.press("PageDown")
         tab.shows("#step-title", title)
-    tab.wait().click(98, 119)  # a touch of the picture holds
+    tab.wait().click(98, 119)  # a touch of the image holds
     assert tab.page.get_attribute("#step-hold", "aria-label") == "Go on"
     tab.page.click("#step-end")
     assert not tab.page.locator("#player").is_visible()
@@ -177,10 +177,10 @@ def test_help_and_citation_are_on_the_page(tab):
 def test_the_address_on_the_network_is_shown_as_a_qr_code(browser):
     with running(network="http://192.168.1.7:8745/") as address:
         context = browser.new_context(viewport={"width": 1280, "height": 720})
-        tab = Tab(context.new_page(), address).open("#picture=sample:disc&y=80&x=120&size=61")
+        tab = Tab(context.new_page(), address).open("#image=sample:disc&y=80&x=120&size=61")
         tab.page.click("#share-open")
         shown = tab.page.inner_text("#share-address")
-        assert shown == "http://192.168.1.7:8745/#picture=sample:disc&y=80&x=120&size=61"
+        assert shown == "http://192.168.1.7:8745/#image=sample:disc&y=80&x=120&size=61"
         tab.page.wait_for_timeout(300)
         code = np.asarray(Image.open(io.BytesIO(tab.page.locator("#share-code").screenshot())).convert("L"))
         assert cv2.QRCodeDetector().detectAndDecode(code)[0] == shown
@@ -202,8 +202,8 @@ def test_a_text_that_makes_no_code_is_refused():
             assert (answer.status_code, "1 to 800 characters" in answer.json()["error"]) == (400, True)
 
 
-@pytest.mark.parametrize("state", ["", "#tab=settings", "#tab=extrema&tool=extrema", "#picture=sketch"])
-def test_on_a_phone_on_its_side_picture_and_numbers_are_seen_together(browser, address, state):
+@pytest.mark.parametrize("state", ["", "#tab=settings", "#tab=extrema&tool=extrema", "#image=sketch"])
+def test_on_a_phone_on_its_side_image_and_numbers_are_seen_together(browser, address, state):
     context = browser.new_context(viewport={"width": 844, "height": 390}, has_touch=True, is_mobile=True)
     phone = Tab(context.new_page(), address).open(state)
     for selector in ("#canvas", "#torque", "#dial", "[name=tool][value=patch]"):

@@ -12,7 +12,7 @@ import pytest
 from explorer_browser import Tab
 
 TABS, SECONDS = int(os.environ.get("TABS", "30")), float(os.environ.get("SECONDS", "60"))
-PICTURES = ("shapes", "disc", "hole", "overlap", "hopper")
+IMAGES = ("shapes", "disc", "hole", "overlap", "hopper")
 ROUNDS = 2
 MOST_WARM = 100e6  # bytes that a server keeps once its first tabs are closed: code and tables that it loads at need
 MOST_GROWTH = 20e6  # and what it may keep of all later ones
@@ -39,7 +39,7 @@ def many_tabs(browser, address, pid):
     context.set_default_timeout(180_000)
     tabs = [Tab(context.new_page(), address) for _ in range(TABS)]
     for k, tab in enumerate(tabs):
-        tab.page.goto(f"{address}/#picture=sample:{PICTURES[k % len(PICTURES)]}&layers=value.80,saliency.50")
+        tab.page.goto(f"{address}/#image=sample:{IMAGES[k % len(IMAGES)]}&layers=value.80,saliency.50")
     until, steps, most = time.monotonic() + SECONDS, 0, 0
     while time.monotonic() < until:
         tabs[steps % TABS].page.evaluate(
@@ -63,7 +63,7 @@ def test_thirty_tabs_for_a_minute_give_no_error_and_memory_is_flat_after(browser
         after, complaints = [memory(process.pid)], []
         for _ in range(ROUNDS):
             complaints += many_tabs(browser, address, process.pid)
-            time.sleep(30)  # after which the pictures of closed tabs are let go
+            time.sleep(30)  # after which the images of closed tabs are let go
             after.append(memory(process.pid))
         print("memory before and after each round:", ", ".join(f"{one / 1e6:.0f} MB" for one in after))
         process.terminate()

@@ -109,13 +109,13 @@ def exploration(monkeypatch):
 
 def told(shown, **query):
     with httpx.Client(base_url=shown.address, timeout=60) as server:
-        key = server.post("/api/pictures?start=0").json()["key"]
-        assert server.post(f"/api/pictures/{key}/state", params=query).status_code == 204
+        key = server.post("/api/images?start=0").json()["key"]
+        assert server.post(f"/api/images/{key}/state", params=query).status_code == 204
 
 
-def test_before_the_page_is_seen_there_is_the_picture_with_the_usual_settings(exploration):
+def test_before_the_page_is_seen_there_is_the_image_with_the_usual_settings(exploration):
     image = imtorque.datasets.sample("disc")
-    assert_array_equal(exploration.picture, image)
+    assert_array_equal(exploration.image, image)
     assert (exploration.patch, exploration.mask, exploration.found, exploration.finder) == (None, None, None, None)
     assert len(exploration.extrema) > 0
     assert "detect_edges" in exploration.code
@@ -124,7 +124,7 @@ def test_before_the_page_is_seen_there_is_the_picture_with_the_usual_settings(ex
 
 def test_the_state_that_the_page_tells_is_that_of_python(exploration):
     told(exploration, sigma="2", y="80", x="120", size="31", count="3", marks="80,120,60 -5,5")
-    edges = imtorque.detect_edges(exploration.picture, sigma=2.0)
+    edges = imtorque.detect_edges(exploration.image, sigma=2.0)
     value, _ = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     assert exploration.patch == (80, 120, 31)
     assert exploration.marks == [(80, 120, 60, False), (5, 5, 0, True)]
@@ -143,11 +143,11 @@ def test_a_proxy_is_named_by_its_address(monkeypatch):
     try:
         local = f"http://127.0.0.1:{shown._server.servers[0].sockets[0].getsockname()[1]}"
         ours = {"host": "hub.example", "origin": "https://hub.example"}
-        assert httpx.post(f"{local}/api/pictures?start=0", headers=ours).status_code == 201
+        assert httpx.post(f"{local}/api/images?start=0", headers=ours).status_code == 201
         passed_on = {"origin": "https://hub.example"}
-        assert httpx.post(f"{local}/api/pictures?start=0", headers=passed_on).status_code == 201
+        assert httpx.post(f"{local}/api/images?start=0", headers=passed_on).status_code == 201
         foreign = {"origin": "https://other.example"}
-        assert httpx.post(f"{local}/api/pictures?start=0", headers=foreign).status_code == 403
+        assert httpx.post(f"{local}/api/images?start=0", headers=foreign).status_code == 403
         assert "https://hub.example;" in httpx.get(local).headers["content-security-policy"]
     finally:
         shown.close()

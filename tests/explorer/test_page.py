@@ -58,8 +58,8 @@ def test_the_patch_is_dragged_resized_and_moved_by_keys(tab):
     ],
 )
 def test_the_value_is_the_librarys_wherever_the_patch_is(tab, state, options):
-    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
-    tab.open(f"#picture=sample:hopper&y=100&x=130&size=101&{state}")
+    image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    tab.open(f"#image=sample:hopper&y=100&x=130&size=101&{state}")
     for key in (None, "Shift+ArrowRight", "ArrowDown", "+", "Shift+ArrowLeft", "-"):
         if key:
             tab.page.locator("#canvas").press(key)
@@ -68,7 +68,7 @@ def test_the_value_is_the_librarys_wherever_the_patch_is(tab, state, options):
 
 def test_a_detector_finds_the_edges(tab):
     image = imtorque.datasets.sample("disc")
-    tab.open("#picture=sample:disc&y=80&x=120&size=61&tab=settings")
+    tab.open("#image=sample:disc&y=80&x=120&size=61&tab=settings")
     tab.page.select_option("#detector", "pb")
     tab.wait()
     assert tab.page.is_disabled("#sigma")
@@ -84,7 +84,7 @@ def test_a_detector_finds_the_edges(tab):
 
 
 def test_dragging_on_the_curve_resizes_the_patch(tab):
-    tab.open("#picture=sample:disc&y=80&x=120&size=11")
+    tab.open("#image=sample:disc&y=80&x=120&size=11")
     box = tab.page.locator("#curve").bounding_box()
     tab.page.mouse.move(box["x"] + 60, box["y"] + 40)
     tab.page.mouse.down()
@@ -100,7 +100,7 @@ def test_dragging_on_the_curve_resizes_the_patch(tab):
 
 
 def test_forces_are_coloured_by_the_sign_of_their_moment(tab):
-    tab.open("#picture=sample:disc&y=80&x=120&size=131")
+    tab.open("#image=sample:disc&y=80&x=120&size=131")
     edges = imtorque.detect_edges(imtorque.datasets.sample("disc"))
     for y, x in np.argwhere(edges.mask)[::40]:
         red, _, blue, _ = tab.colour(int(y), int(x))
@@ -150,8 +150,8 @@ def test_sliders_change_the_answer_and_how_long_it_takes_is_printed(tab, capsys)
         print("\nexplorer, 481 x 321, from a change to its answer:", ", ".join(f"{k} {v}" for k, v in times.items()))
 
 
-def test_layers_lie_over_the_picture_as_dense_as_asked_for(tab):
-    tab.open("#picture=sample:disc&y=10&x=10&size=5")
+def test_layers_lie_over_the_image_as_dense_as_asked_for(tab):
+    tab.open("#image=sample:disc&y=10&x=10&size=5")
     plain = tab.colour(80, 120)
     tab.page.check("[data-layer=value]")
     shown = tab.wait().colour(80, 120)
@@ -164,7 +164,7 @@ def test_layers_lie_over_the_picture_as_dense_as_asked_for(tab):
 
 
 def test_an_answer_that_has_become_old_is_dropped(tab):
-    tab.open("#picture=sample:hopper&tab=settings")
+    tab.open("#image=sample:hopper&tab=settings")
     held_back = []
 
     def hold(route):
@@ -178,7 +178,7 @@ def test_an_answer_that_has_become_old_is_dropped(tab):
     tab.page.wait_for_selector("#stage[aria-busy=true]")
     tab.page.locator("#sigma").fill("5")
     tab.wait()
-    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     expected = library_torque(image, tab.place, sigma=5.0)
     assert tab.torque == expected != library_torque(image, tab.place, sigma=3.0)
     for route in held_back:
@@ -219,7 +219,7 @@ def test_a_click_on_an_extremum_lights_up_the_edges_that_made_it(tab):
 
 
 def test_a_click_cuts_out_an_object_and_its_mask_is_saved(tab):
-    tab.open("#picture=sample:shapes&tool=cut&tab=cut")
+    tab.open("#image=sample:shapes&tool=cut&tab=cut")
     image = imtorque.datasets.sample("shapes")
     assert tab.page.locator("#save-figure").get_attribute("href") is None
     tab.click(98, 119)
@@ -246,10 +246,10 @@ def test_a_click_cuts_out_an_object_and_its_mask_is_saved(tab):
     assert "pixels" in tab.wait().page.inner_text("#figure-facts")
 
 
-# ---- pictures ------------------------------------------------------------------------------------------------------
+# ---- images ------------------------------------------------------------------------------------------------------
 
 
-def test_pictures_are_dropped_pasted_and_chosen(tab):
+def test_images_are_dropped_pasted_and_chosen(tab):
     tab.open()
     for seed, way in ((1, "drop"), (2, "paste"), (3, "choose")):
         image = np.roll(photograph(90 + seed, 120), 7 * seed, axis=1)
@@ -257,21 +257,21 @@ def test_pictures_are_dropped_pasted_and_chosen(tab):
             with tab.page.expect_file_chooser() as chooser:
                 tab.page.click("#open")
             chooser.value.set_files({"name": "mine.png", "mimeType": "image/png", "buffer": file_bytes(image)})
-            tab.shows("#picture option:checked", "mine.png").wait()
+            tab.shows("#image option:checked", "mine.png").wait()
         else:
             tab.drop(file_bytes(image), f"{way}.png", way)
         assert tab.torque == library_torque(image, tab.place) != 0
-    assert tab.page.locator("#picture option:checked").inner_text() == "mine.png"
+    assert tab.page.locator("#image option:checked").inner_text() == "mine.png"
     for scene in ("disc", "triangle", "overlap", "hole", "texture"):
-        tab.page.select_option("#picture", f"sample:{scene}")
+        tab.page.select_option("#image", f"sample:{scene}")
         assert tab.wait().torque == library_torque(imtorque.datasets.sample(scene), tab.place) != 0
 
 
-def test_a_broken_file_is_refused_and_the_picture_stays(tab):
-    tab.open("#picture=sample:disc")
+def test_a_broken_file_is_refused_and_the_image_stays(tab):
+    tab.open("#image=sample:disc")
     before = tab.torque
-    tab.drop(b"no picture at all", "broken.png")
-    assert "broken.png: must be a picture that can be read" in tab.page.inner_text("#toast")
+    tab.drop(b"no image at all", "broken.png")
+    assert "broken.png: must be an image that can be read" in tab.page.inner_text("#toast")
     assert tab.torque == before
     tab.drag((80, 120), (70, 110))
     assert tab.torque == library_torque(imtorque.datasets.sample("disc"), tab.place)
@@ -281,14 +281,14 @@ def test_a_broken_file_is_refused_and_the_picture_stays(tab):
 
 def test_a_file_that_is_too_large_is_not_even_sent(tab, monkeypatch):
     monkeypatch.setattr("imtorque.explorer.server.MOST_UPLOAD_BYTES", 2**20)
-    tab.open("#picture=sample:disc")
+    tab.open("#image=sample:disc")
     tab.drop(bytes(2**21), "huge.png")
-    assert tab.page.inner_text("#toast") == "huge.png: a picture must have at most 1 MiB, got 2 MiB."
+    assert tab.page.inner_text("#toast") == "huge.png: an image must have at most 1 MiB, got 2 MiB."
     assert not any("huge.png" in url for url in tab.asked)
 
 
 def test_on_the_sketch_pad_closure_fades_as_a_gap_opens(tab):
-    tab.open("#picture=sketch")
+    tab.open("#image=sketch")
     closed = tab.torque
     assert closed < -0.1  # a dark ring
     tab.slide("gap", 50)
@@ -311,7 +311,7 @@ def test_on_the_sketch_pad_closure_fades_as_a_gap_opens(tab):
 def test_the_copied_code_runs_and_prints_what_is_shown(tab):
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.open(
-        "#picture=sample:overlap&sigma=2&y=70&x=100&size=61&tab=extrema&tool=extrema&number=2&layers=value.80,scale.20"
+        "#image=sample:overlap&sigma=2&y=70&x=100&size=61&tab=extrema&tool=extrema&number=2&layers=value.80,scale.20"
     )
     tab.page.click("#tab-save")
     tab.wait().page.click("#copy")
@@ -325,7 +325,7 @@ def test_the_copied_code_runs_and_prints_what_is_shown(tab):
 
 
 def test_maps_and_the_table_are_downloaded(tab):
-    tab.open("#picture=sample:hole&tab=save&sigma=2&y=80&x=120&size=51")
+    tab.open("#image=sample:hole&tab=save&sigma=2&y=80&x=120&size=51")
     assert "torque_spectrum(edges, (80, 120), [51])" in tab.page.inner_text("#code")
     edges = imtorque.detect_edges(imtorque.datasets.sample("hole"), sigma=2)
     value, _ = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
@@ -351,15 +351,15 @@ def test_the_state_lives_in_the_address(tab):
     assert (tab.wait().place, tab.torque) == before
     assert tab.page.locator("#sigma").input_value() == "3"
     assert tab.page.locator("#tab-settings").get_attribute("aria-selected") == "true"
-    tab.page.evaluate("location.hash = '#picture=sample:disc&y=80&x=120&size=97'")
-    tab.shows("#picture option:checked", "disc")
+    tab.page.evaluate("location.hash = '#image=sample:disc&y=80&x=120&size=97'")
+    tab.shows("#image option:checked", "disc")
     assert tab.wait().torque == library_torque(imtorque.datasets.sample("disc"), (80, 120, 97))
 
 
-def test_a_picture_the_server_let_go_is_sent_again(tab, store):
+def test_an_image_the_server_let_go_is_sent_again(tab, store):
     image = photograph(100, 140)
     tab.open().drop(file_bytes(image), "mine.png")
-    for key in list(store._pictures):
+    for key in list(store._images):
         store.remove(key)
     tab.page.click("#tab-settings")
     tab.slide("sigma", 2)
@@ -368,9 +368,9 @@ def test_a_picture_the_server_let_go_is_sent_again(tab, store):
     tab.complaints.clear()
 
 
-def test_a_picture_that_is_gone_and_a_server_that_is_gone_are_said(tab):
-    tab.open("#picture=held:nothing")
-    assert tab.page.inner_text("#toast") == "this picture is no longer held: open it again"
+def test_an_image_that_is_gone_and_a_server_that_is_gone_are_said(tab):
+    tab.open("#image=held:nothing")
+    assert tab.page.inner_text("#toast") == "this image is no longer held: open it again"
     assert tab.torque == library_torque(imtorque.datasets.sample("shapes"), tab.place)
     tab.page.route("**/view?*", lambda route: route.abort())
     tab.page.click("#tab-settings")
@@ -383,18 +383,18 @@ def test_a_picture_that_is_gone_and_a_server_that_is_gone_are_said(tab):
     tab.complaints.clear()
 
 
-def test_a_closed_tab_frees_its_picture(browser, store, address, monkeypatch):
-    for key in list(store._pictures):
+def test_a_closed_tab_frees_its_image(browser, store, address, monkeypatch):
+    for key in list(store._images):
         store.remove(key)
     context = browser.new_context()
     opened = Tab(context.new_page(), address).open()
     assert len(store) == 1
-    opened.page.select_option("#picture", "sample:disc")
+    opened.page.select_option("#image", "sample:disc")
     opened.wait()
-    (picture,) = store._pictures.values()
+    (image,) = store._images.values()
     opened.page.close(run_before_unload=False)
     end = time.monotonic() + 20
-    while picture.closing_since is None and time.monotonic() < end:
+    while image.closing_since is None and time.monotonic() < end:
         time.sleep(0.02)  # the farewell comes after the tab has gone
     context.close()
     monkeypatch.setattr(held, "CLOSING_SECONDS", -1)
@@ -433,7 +433,7 @@ def test_the_page_fits_and_nothing_shifts(tab, width, height, scheme):
 def test_every_control_is_reached_by_the_tab_key_and_has_a_name(tab):
     tab.open("#tab=settings&low=0.02&high=0.05")
     reached = []
-    tab.page.locator("#picture").focus()
+    tab.page.locator("#image").focus()
     for _ in range(60):
         facts = tab.page.evaluate(
             """() => {
@@ -447,7 +447,7 @@ def test_every_control_is_reached_by_the_tab_key_and_has_a_name(tab):
         reached.append(facts)
         tab.page.keyboard.press("Tab")
     names = [name for name, _ in reached]
-    wanted = ["picture", "open", "canvas", "tool", "smaller", "larger", "curve", "tab-settings", "sigma", "auto", "low"]
+    wanted = ["image", "open", "canvas", "tool", "smaller", "larger", "curve", "tab-settings", "sigma", "auto", "low"]
     assert [name for name in names if name in wanted] == wanted
     assert {"high", "force", "patch", "smallest", "largest", "alpha", "defaults"} <= set(names)
     assert all(label for _, label in reached)
@@ -455,7 +455,7 @@ def test_every_control_is_reached_by_the_tab_key_and_has_a_name(tab):
 
 def test_on_a_phone_a_finger_moves_the_patch_and_two_resize_it(browser, address):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    phone = Tab(context.new_page(), address).open("#picture=sample:disc&y=80&x=120&size=41")
+    phone = Tab(context.new_page(), address).open("#image=sample:disc&y=80&x=120&size=41")
     session = context.new_cdp_session(phone.page)
 
     def touch(kind, *places):
@@ -483,7 +483,7 @@ def test_two_tabs_do_not_disturb_each_other(browser, address):
     tabs = [Tab(context.new_page(), address) for _ in range(2)]
     scenes = ("disc", "hole")
     for opened, scene in zip(tabs, scenes, strict=True):
-        opened.page.goto(f"{address}/#picture=sample:{scene}&tab=settings")
+        opened.page.goto(f"{address}/#image=sample:{scene}&tab=settings")
     for k, (opened, scene) in enumerate(zip(tabs, scenes, strict=True)):
         opened.wait().slide("sigma", 2 + k)
         image = imtorque.datasets.sample(scene)

@@ -16,21 +16,21 @@ OLDER = "body.older"
 
 
 def forget_all(store):
-    for key in list(store._pictures):
+    for key in list(store._images):
         store.remove(key)
 
 
 def gone(tab):
-    """What the browser notes of pictures that are gone is no complaint."""
+    """What the browser notes of images that are gone is no complaint."""
     assert [text for text in tab.complaints if "410" not in text] == []
     tab.complaints.clear()
 
 
-# ---- pictures that were let go -------------------------------------------------------------------------------------
+# ---- images that were let go -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["16 bits", "shrunk"])
-def test_after_a_reload_a_picture_is_sent_again_as_the_bytes_that_were_opened(tab, store, kind, monkeypatch):
+def test_after_a_reload_an_image_is_sent_again_as_the_bytes_that_were_opened(tab, store, kind, monkeypatch):
     image = photograph(100, 140)
     if kind == "16 bits":
         image = np.uint16(30_000) + image  # in 8 bits little is left
@@ -50,21 +50,19 @@ def test_after_a_reload_a_picture_is_sent_again_as_the_bytes_that_were_opened(ta
     tab.page.click("#defaults")
     tab.page.click("#tab-save")
     assert (tab.wait().torque, tab.page.inner_text("#code")) == before
-    assert tab.torque == library_torque(
-        imtorque.core.resizing.shrink_image(image, 2 if kind != "16 bits" else 1), tab.place
-    )
+    assert tab.torque == library_torque(imtorque.images.shrink_image(image, 2 if kind != "16 bits" else 1), tab.place)
     assert ("shrink_image" in before[1]) == (kind != "16 bits")
     gone(tab)
 
 
-def test_a_picture_that_was_shrunk_is_said_to_be(tab, monkeypatch):
+def test_an_image_that_was_shrunk_is_said_to_be(tab, monkeypatch):
     monkeypatch.setattr(held, "WORKING_PIXELS", 5000)
     tab.open().drop(file_bytes(photograph(100, 140)), "large.png")
     assert tab.page.inner_text("#facts") == "70 × 50:\n1/2 of 140 × 100"
 
 
-def test_the_size_of_a_shrunk_picture_leaves_room_for_the_time_of_the_answer(tab):
-    tab.open("#picture=sample:hopper")
+def test_the_size_of_a_shrunk_image_leaves_room_for_the_time_of_the_answer(tab):
+    tab.open("#image=sample:hopper")
     assert tab.page.locator("#status").is_visible()
     assert tab.page.locator("#bar").evaluate("(bar) => bar.scrollWidth <= bar.clientWidth")
 
@@ -84,7 +82,7 @@ def slowed(monkeypatch, seconds):
 
 
 def test_answers_of_400_ms_update_the_page_twice_a_second_during_a_drag_and_are_marked_as_older(tab, monkeypatch):
-    tab.open("#picture=sample:hopper&tab=settings")
+    tab.open("#image=sample:hopper&tab=settings")
     slowed(monkeypatch, 0.4)
     shown = tab.page.evaluate(
         """async () => {
@@ -108,12 +106,12 @@ def test_answers_of_400_ms_update_the_page_twice_a_second_during_a_drag_and_are_
     tab.wait()
     assert tab.page.locator(OLDER).count() == 0
     sigma = float(tab.page.locator("#sigma").input_value())
-    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     assert tab.torque == library_torque(image, tab.place, sigma=sigma)
 
 
 def test_after_a_failure_the_numbers_are_marked_as_older_until_a_retry_brings_theirs(tab):
-    tab.open("#picture=sample:hopper&tab=settings")
+    tab.open("#image=sample:hopper&tab=settings")
     tab.page.route("**/view?*", lambda route: route.abort())
     tab.slide("sigma", 5)
     assert "does not answer" in tab.page.inner_text("#toast")
@@ -125,7 +123,7 @@ def test_after_a_failure_the_numbers_are_marked_as_older_until_a_retry_brings_th
     assert [float(opacity) > 0.5 for opacity in faded] == [False, False, False, True]
     tab.page.unroute("**/view?*")
     tab.page.wait_for_selector("body:not(.older)")
-    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     assert tab.wait().torque == library_torque(image, tab.place, sigma=5.0)
     assert all("ERR_FAILED" in text for text in tab.complaints)
     tab.complaints.clear()
@@ -135,8 +133,8 @@ def test_after_a_failure_the_numbers_are_marked_as_older_until_a_retry_brings_th
 
 
 def test_the_curves_peak_is_what_the_maps_show_at_every_pixel(tab):
-    tab.open("#picture=sample:hopper")
-    image = imtorque.core.resizing.shrink_image(imtorque.datasets.sample("hopper"), 2)
+    tab.open("#image=sample:hopper")
+    image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     edges = imtorque.detect_edges(image)
     value, scale = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     places = [list(map(int, place)) for place in np.random.default_rng(0).integers(0, image.shape[:2], (200, 2))]
@@ -163,7 +161,7 @@ def test_the_curves_peak_is_what_the_maps_show_at_every_pixel(tab):
 
 
 def test_the_sketchs_curve_is_not_clipped(tab):
-    tab.open("#picture=sketch")
+    tab.open("#image=sketch")
     tab.page.click("#wipe")
     tab.page.locator("#pen").fill("24")
     tab.wait().drag((80, 119), (80, 121))
@@ -179,7 +177,7 @@ def test_the_sketchs_curve_is_not_clipped(tab):
 
 
 def test_the_needle_stays_on_its_scale_beyond_the_sizes_of_the_maps(tab):
-    tab.open("#picture=sample:disc&y=80&x=120&size=107")
+    tab.open("#image=sample:disc&y=80&x=120&size=107")
     limit = tab.page.evaluate("import('/page/page.js').then(({ page }) => page.curveLimit)")
     assert abs(tab.torque) > tab.page.evaluate("import('/page/page.js').then(({ page }) => page.view.head.limit)")
     assert abs(tab.torque) <= limit
@@ -198,7 +196,7 @@ def test_a_trackpad_turns_the_wheel_by_pixels(tab):
 
 
 def test_unticking_automatic_thresholds_begins_with_their_values(tab):
-    tab.open("#picture=sample:hopper&tab=settings")
+    tab.open("#image=sample:hopper&tab=settings")
     before = (tab.torque, tab.page.text_content("#edge-count"))
     low, high = (float(tab.page.inner_text(f"#{name}-out")) for name in ("low", "high"))
     assert 0 < low < high < 0.1
@@ -208,7 +206,7 @@ def test_unticking_automatic_thresholds_begins_with_their_values(tab):
 
 
 def test_sigma_goes_back_to_the_square_root_of_two(tab):
-    tab.open("#picture=sample:hopper&tab=settings")
+    tab.open("#image=sample:hopper&tab=settings")
     before = tab.torque
     tab.slide("sigma", 3)
     tab.slide("sigma", 1.4)
@@ -217,13 +215,13 @@ def test_sigma_goes_back_to_the_square_root_of_two(tab):
     assert not any("sigma=1.4&" in url for url in tab.asked)
 
 
-def test_an_address_with_another_picture_brings_its_own_patch(tab):
-    tab.open("#picture=sample:hopper&y=20&x=30&size=21&sigma=3")
-    tab.page.evaluate("location.hash = '#picture=sample:shapes'")
-    tab.shows("#picture option:checked", "shapes").wait()
+def test_an_address_with_another_image_brings_its_own_patch(tab):
+    tab.open("#image=sample:hopper&y=20&x=30&size=21&sigma=3")
+    tab.page.evaluate("location.hash = '#image=sample:shapes'")
+    tab.shows("#image option:checked", "shapes").wait()
     assert tab.place == (98, 119, 67)
-    tab.page.evaluate("location.hash = '#picture=sample:disc&sigma=2'")
-    tab.shows("#picture option:checked", "disc").wait()
+    tab.page.evaluate("location.hash = '#image=sample:disc&sigma=2'")
+    tab.shows("#image option:checked", "disc").wait()
     assert tab.torque == library_torque(imtorque.datasets.sample("disc"), tab.place, sigma=2.0) < -0.4
 
 
@@ -236,7 +234,7 @@ def at_step(tab, number):
 def test_back_and_forward_go_through_the_states(tab):
     tab.open().rest()
     states = [(tab.place, tab.torque)]
-    for change in (lambda: tab.drag((98, 119), (60, 60)), lambda: tab.page.select_option("#picture", "sample:disc")):
+    for change in (lambda: tab.drag((98, 119), (60, 60)), lambda: tab.page.select_option("#image", "sample:disc")):
         change()
         at_step(tab, len(states))
         states.append((tab.place, tab.torque))
@@ -263,7 +261,7 @@ def test_a_gesture_right_after_the_page_came_is_a_step(tab):
 
 
 def test_strokes_of_the_sketch_are_undone(tab):
-    tab.open("#picture=sketch").rest()
+    tab.open("#image=sketch").rest()
     before = tab.torque
     tab.drag((60, 60), (60, 180))
     at_step(tab, 1)
@@ -287,7 +285,7 @@ def test_keys_go_from_mark_to_mark_under_the_extrema_tool(tab):
 
 
 def test_extrema_kept_apart_are_as_far_apart_as_it_says(tab):
-    tab.open("#picture=sample:hopper&tab=extrema&tool=extrema&count=60")
+    tab.open("#image=sample:hopper&tab=extrema&tool=extrema&count=60")
     assert "at most half of the smaller shared" in tab.page.inner_text("label:has(#apart)")
     found = tab.page.evaluate("import('/page/page.js').then(({ page }) => page.view.head.extrema)")
     for one, other in itertools.combinations(found, 2):
@@ -301,14 +299,14 @@ def test_extrema_kept_apart_are_as_far_apart_as_it_says(tab):
 
 
 def test_the_gap_opens_with_a_patch_around_its_ring(tab):
-    assert tab.open("#picture=sample:gap").place[2] > 40
+    assert tab.open("#image=sample:gap").place[2] > 40
 
 
 def test_copying_works_where_the_browser_gives_no_clipboard(tab):
     """As over plain http from another machine."""
     tab.page.context.grant_permissions(["clipboard-read"])
     tab.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined });")
-    tab.open("#picture=sample:disc&y=80&x=120&size=61&tab=save")
+    tab.open("#image=sample:disc&y=80&x=120&size=61&tab=save")
     tab.page.click("#copy")
     tab.shows("#toast", "Python copied.")
     tab.page.evaluate("document.body.append(Object.assign(document.createElement('textarea'), { id: 'paste' }))")

@@ -19,14 +19,14 @@ from explorer_browser import photograph
 from explorer_client import client, file_bytes, unpack
 from imtorque.explorer import guard, held
 from imtorque.explorer import server as server_module
-from imtorque.explorer.image_store import HeldPicture, PictureStore, given_picture, picture_of_array, picture_of_sample
+from imtorque.explorer.image_store import HeldImage, ImageStore, given_image, image_of_array, image_of_sample
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import extrema_of
 from imtorque.explorer.settings import LAYERS, read_settings
 
 LAYER_FILES = [f"{layer}.{kind}" for layer in LAYERS for kind in ("png", "npy")]
 LAST = {"connection": "close"}  # where the server hangs up after its answer
-ABOUT_A_PICTURE = [
+ABOUT_A_IMAGE = [
     "",
     "view",
     "contribution",
@@ -34,7 +34,7 @@ ABOUT_A_PICTURE = [
     "figure.png",
     "extrema.csv",
     "code",
-    "picture.png",
+    "image.png",
     *LAYER_FILES,
 ]
 
@@ -47,11 +47,11 @@ def server():
 
 @pytest.fixture(scope="module")
 def disc(server):
-    return server.post("/api/pictures?sample=disc").json()["key"]
+    return server.post("/api/images?sample=disc").json()["key"]
 
 
 def ask(server, key, what, **query):
-    response = server.get(f"/api/pictures/{key}/{what}".rstrip("/"), params=query)
+    response = server.get(f"/api/images/{key}/{what}".rstrip("/"), params=query)
     assert response.status_code == 200, response.text
     return response
 
@@ -86,7 +86,7 @@ def test_the_page_and_everything_it_loads_is_served_and_nothing_from_elsewhere(s
 
 
 def test_every_answer_tells_the_browser_to_load_and_frame_nothing_foreign(server, disc):
-    for path in ("/", "/page/main.js", "/api/start", f"/api/pictures/{disc}/view", "/nowhere"):
+    for path in ("/", "/page/main.js", "/api/start", f"/api/images/{disc}/view", "/nowhere"):
         headers = server.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
@@ -147,7 +147,7 @@ def test_turned_forces_are_sent_beside_the_true_ones(server, disc):
 )
 def test_maps_and_extrema_are_the_librarys(server, query, of_edges, of_patches, of_sizes):
     image = noise()
-    key = server.post("/api/pictures?name=a.png", content=file_bytes(image)).json()["key"]
+    key = server.post("/api/images?name=a.png", content=file_bytes(image)).json()["key"]
     edges = imtorque.detect_edges(image, **of_edges)
     sizes = imtorque.default_sizes(edges.shape, **of_sizes)
     value, scale = imtorque.value_and_scale_maps(edges, sizes, **of_patches)
@@ -169,7 +169,7 @@ def test_maps_and_extrema_are_the_librarys(server, query, of_edges, of_patches, 
 
 def test_the_edges_of_a_detector_are_its_own(server):
     image = noise()
-    key = server.post("/api/pictures?name=a.png", content=file_bytes(image)).json()["key"]
+    key = server.post("/api/images?name=a.png", content=file_bytes(image)).json()["key"]
     edges = imtorque.edges.RECIPES["pb"].edges(image)
     value, _ = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     likely = imtorque.boundary_strength(image, "pb")
@@ -182,7 +182,7 @@ def test_the_edges_of_a_detector_are_its_own(server):
 
 def test_saliency_and_strengthened_edges_are_the_librarys(server):
     image = noise()
-    key = server.post("/api/pictures?name=a.png", content=file_bytes(image)).json()["key"]
+    key = server.post("/api/images?name=a.png", content=file_bytes(image)).json()["key"]
     saliency = np.load(io.BytesIO(ask(server, key, "saliency.npy").content))
     assert_array_equal(saliency, imtorque.torque_saliency(image).astype(np.float32))
     for sigma, preset, scale in ((np.sqrt(2), "learned", 0.13), (2.0, "learned-sigma-2", 0.105)):
@@ -195,10 +195,10 @@ def test_saliency_and_strengthened_edges_are_the_librarys(server):
 
 
 def test_a_disks_maps_too_large_for_the_memory_set_aside_are_the_same(server, monkeypatch):
-    key = server.post("/api/pictures?sample=shapes").json()["key"]
+    key = server.post("/api/images?sample=shapes").json()["key"]
     once = ask(server, key, "extrema.csv", patch="disk").text
     monkeypatch.setattr("imtorque.explorer.results.MOST_VOLUME_BYTES", 0)
-    again = server.post("/api/pictures?sample=shapes").json()["key"]
+    again = server.post("/api/images?sample=shapes").json()["key"]
     assert ask(server, again, "extrema.csv", patch="disk").text == once
 
 
@@ -207,12 +207,12 @@ def test_the_strongest_extrema_of_disks_are_those_of_all(enough):
     image = photograph() if enough else imtorque.datasets.sample("disc")
     edges = imtorque.detect_edges(image)
     every = imtorque.find_extrema(edges, sizes=imtorque.default_sizes(edges.shape), patch="disk")
-    picture = picture_of_array(image, "a.png", "")
-    found = extrema_of(picture, read_settings({"patch": "disk", "count": "200"}))
+    checked = image_of_array(image, "a.png", "")
+    found = extrema_of(checked, read_settings({"patch": "disk", "count": "200"}))
     assert found.to_csv() == imtorque.suppress_overlaps(every)[:200].to_csv()
-    found = extrema_of(picture, read_settings({"patch": "disk", "count": "200", "apart": "0"}))
+    found = extrema_of(checked, read_settings({"patch": "disk", "count": "200", "apart": "0"}))
     assert found.to_csv() == every[:200].to_csv()
-    (kept,) = [result[1] for key, result in picture._results.items() if key[0] == "torque"]
+    (kept,) = [result[1] for key, result in checked._results.items() if key[0] == "torque"]
     assert (len(kept) < len(every)) == enough
 
 
@@ -240,15 +240,15 @@ def test_the_figure_is_the_librarys(server, disc):
     assert_array_equal(arrays["mask"], imtorque.segment_figure(image, (80, 120), size="torque"))
 
 
-def test_the_figure_of_a_larger_picture_is_the_librarys(server):
-    """The library cuts such pictures at a smaller size, and so must the page."""
+def test_the_figure_of_a_larger_image_is_the_librarys(server):
+    """The library cuts such images at a smaller size, and so must the page."""
     image = noise(500, 620)
-    key = server.post("/api/pictures?name=large.png", content=file_bytes(image)).json()["key"]
+    key = server.post("/api/images?name=large.png", content=file_bytes(image)).json()["key"]
     _, arrays = unpack(ask(server, key, "figure", clicks="250,300").content)
     assert_array_equal(arrays["mask"], imtorque.segment_figure(image, (250, 300)))
 
 
-def test_layers_come_as_pictures_to_lay_over_and_as_files(server, disc):
+def test_layers_come_as_images_to_lay_over_and_as_files(server, disc):
     _, arrays = unpack(ask(server, disc, "view", layers=",".join(LAYERS)).content)
     value = np.load(io.BytesIO(ask(server, disc, "value.npy").content))
     for layer in LAYERS:
@@ -263,18 +263,18 @@ def test_layers_come_as_pictures_to_lay_over_and_as_files(server, disc):
     assert arrays["value"][y, x, 2] > arrays["value"][y, x, 0]  # a dark disc: blue
 
 
-def test_the_picture_shown_is_the_one_sent(server):
+def test_the_image_shown_is_the_one_sent(server):
     image = noise()
-    key = server.post("/api/pictures?name=a.png", content=file_bytes(image)).json()["key"]
-    answer = ask(server, key, "picture.png")
+    key = server.post("/api/images?name=a.png", content=file_bytes(image)).json()["key"]
+    answer = ask(server, key, "image.png")
     assert_array_equal(np.asarray(Image.open(io.BytesIO(answer.content))), image)
     assert answer.headers["content-disposition"] == 'attachment; filename="a.png"'  # as the code reads it
 
 
-def test_a_picture_that_is_not_the_file_itself_is_saved_under_another_name(server, disc):
-    key = server.post("/api/pictures?sample=hopper").json()["key"]
-    for held_key, name in ((disc, "disc.picture.png"), (key, "hopper.picture.png")):
-        disposition = ask(server, held_key, "picture.png").headers["content-disposition"]
+def test_an_image_that_is_not_the_file_itself_is_saved_under_another_name(server, disc):
+    key = server.post("/api/images?sample=hopper").json()["key"]
+    for held_key, name in ((disc, "disc.image.png"), (key, "hopper.image.png")):
+        disposition = ask(server, held_key, "image.png").headers["content-disposition"]
         assert disposition == f'attachment; filename="{name}"'
 
 
@@ -291,8 +291,8 @@ def test_a_picture_that_is_not_the_file_itself_is_saved_under_another_name(serve
         (noise(), "GIF"),
     ],
 )
-def test_pictures_of_all_kinds_are_taken(server, pixels, kind):
-    response = server.post("/api/pictures?name=a", content=file_bytes(pixels, kind))
+def test_images_of_all_kinds_are_taken(server, pixels, kind):
+    response = server.post("/api/images?name=a", content=file_bytes(pixels, kind))
     assert response.status_code == 201, response.text
     assert (response.json()["height"], response.json()["width"]) == (60, 80)
     head, arrays = unpack(ask(server, response.json()["key"], "view", layers="value,strengthened").content)
@@ -300,21 +300,21 @@ def test_pictures_of_all_kinds_are_taken(server, pixels, kind):
     assert head["extrema"]
 
 
-def test_a_picture_without_edges_is_fine(server):
-    key = server.post("/api/pictures?name=a.png", content=file_bytes(np.full((5, 7), 9, np.uint8))).json()["key"]
+def test_an_image_without_edges_is_fine(server):
+    key = server.post("/api/images?name=a.png", content=file_bytes(np.full((5, 7), 9, np.uint8))).json()["key"]
     head, arrays = unpack(ask(server, key, "view", layers=",".join(LAYERS)).content)
     assert (head["extrema"], head["limit"], len(arrays["place"])) == ([], 0.0, 0)
     assert "boundary_strength(image)" in ask(server, key, "code", layers="strengthened").text
-    one = server.post("/api/pictures?name=a.png", content=file_bytes(np.zeros((1, 1), np.uint8))).json()["key"]
+    one = server.post("/api/images?name=a.png", content=file_bytes(np.zeros((1, 1), np.uint8))).json()["key"]
     assert unpack(ask(server, one, "view", layers=",".join(LAYERS)).content)[0]["width"] == 1
 
 
-def test_a_large_picture_is_shrunk_and_the_code_says_so(server, tmp_path, monkeypatch):
+def test_a_large_image_is_shrunk_and_the_code_says_so(server, tmp_path, monkeypatch):
     monkeypatch.setattr(held, "WORKING_PIXELS", 1000)
     monkeypatch.chdir(tmp_path)
     image = noise()
     (tmp_path / "large.png").write_bytes(file_bytes(image))
-    facts = server.post("/api/pictures?name=large.png", content=file_bytes(image)).json()
+    facts = server.post("/api/images?name=large.png", content=file_bytes(image)).json()
     assert (facts["height"], facts["width"]) == (20, 26)  # by 3
     names = {}
     exec(ask(server, facts["key"], "code", layers="value", count="0").text, names)
@@ -322,8 +322,8 @@ def test_a_large_picture_is_shrunk_and_the_code_says_so(server, tmp_path, monkey
     assert_array_equal(names["value"], value)
 
 
-def test_a_long_picture_is_shrunk_to_what_the_page_can_show(server):
-    facts = server.post("/api/pictures?name=a.png", content=file_bytes(np.zeros((9, 5001), np.uint8))).json()
+def test_a_long_image_is_shrunk_to_what_the_page_can_show(server):
+    facts = server.post("/api/images?name=a.png", content=file_bytes(np.zeros((9, 5001), np.uint8))).json()
     assert (facts["height"], facts["width"]) == (4, 2500)
     assert ask(server, facts["key"], "view", layers=",".join(LAYERS), patch="disk")
 
@@ -349,7 +349,7 @@ def test_the_code_runs_and_makes_what_is_shown(server, query, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     content = file_bytes(noise())
     (tmp_path / 'it\'s "mine".png').write_bytes(content)
-    response = server.post("/api/pictures", params={"name": 'it\'s "mine".png'}, content=content)
+    response = server.post("/api/images", params={"name": 'it\'s "mine".png'}, content=content)
     key = response.json()["key"]
     code = ask(server, key, "code", **query).text
     names = {}
@@ -372,9 +372,9 @@ def test_the_code_runs_and_makes_what_is_shown(server, query, tmp_path, monkeypa
 
 
 def test_a_name_cannot_break_out_of_the_code():
-    picture = picture_of_array(noise(), "x", held.read_as('a.png"); import os; os.abort() #\n'))
-    code = python_code(picture, read_settings({}))
-    assert len(code.splitlines()) == len(python_code(picture_of_sample("disc"), read_settings({})).splitlines())
+    image = image_of_array(noise(), "x", held.read_as('a.png"); import os; os.abort() #\n'))
+    code = python_code(image, read_settings({}))
+    assert len(code.splitlines()) == len(python_code(image_of_sample("disc"), read_settings({})).splitlines())
     assert "os.abort() #\\n'" in code
 
 
@@ -419,12 +419,12 @@ def test_a_name_cannot_break_out_of_the_code():
     ],
 )
 def test_a_wrong_parameter_is_refused_everywhere_with_a_sentence(server, disc, query, message):
-    for what in ABOUT_A_PICTURE:
-        assert message in refusal(server.get(f"/api/pictures/{disc}/{what}".rstrip("/"), params=query), 400)
+    for what in ABOUT_A_IMAGE:
+        assert message in refusal(server.get(f"/api/images/{disc}/{what}".rstrip("/"), params=query), 400)
 
 
-def test_numbers_and_places_outside_the_picture_are_refused(server, disc):
-    path = f"/api/pictures/{disc}"
+def test_numbers_and_places_outside_the_image_are_refused(server, disc):
+    path = f"/api/images/{disc}"
     assert "number must be of one of the 3 extrema, got 4" in refusal(
         server.get(f"{path}/contribution?number=4&count=3"), 400
     )
@@ -435,10 +435,10 @@ def test_numbers_and_places_outside_the_picture_are_refused(server, disc):
     assert "a point must be added or removed, not both" in both
 
 
-def test_a_picture_that_is_not_held_is_gone(server):
-    for what in ABOUT_A_PICTURE:
-        message = refusal(server.get(f"/api/pictures/no-such/{what}".rstrip("/")), 410)
-        assert message == "this picture is no longer held: open it again"
+def test_an_image_that_is_not_held_is_gone(server):
+    for what in ABOUT_A_IMAGE:
+        message = refusal(server.get(f"/api/images/no-such/{what}".rstrip("/")), 410)
+        assert message == "this image is no longer held: open it again"
 
 
 def bomb(width, height):
@@ -460,36 +460,36 @@ def pages():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no picture format that is known"),
-        (b"not a picture", "no picture format that is known"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "no picture format that is known"),
-        (file_bytes(noise())[:300], "must be a picture that can be read"),
-        (file_bytes(noise(), "JPEG")[:500], "must be a picture that can be read"),
+        (b"", "no image format that is known"),
+        (b"not an image", "no image format that is known"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "no image format that is known"),
+        (file_bytes(noise())[:300], "must be an image that can be read"),
+        (file_bytes(noise(), "JPEG")[:500], "must be an image that can be read"),
         (bomb(60_000, 60_000), "must have at most 50000000 pixels, got 60000 x 60000"),
         (bomb(2_000_000_000, 2_000_000_000), "must have at most 50000000 pixels"),
         (file_bytes(np.zeros((1, 5000), np.uint8)), "must be less narrow to be shown, got 1 x 5000 pixels"),
-        (pages(), "must hold one picture, got a TIFF of 2 pages"),
+        (pages(), "must hold one image, got a TIFF of 2 pages"),
         (file_bytes(np.full((4, 4), np.nan, np.float32), "TIFF"), "image must be finite"),
     ],
 )
-def test_a_file_that_is_no_good_picture_is_refused_with_a_sentence(server, content, message):
-    assert message in refusal(server.post("/api/pictures?name=bad.png", content=content), 400)
+def test_a_file_that_is_no_good_image_is_refused_with_a_sentence(server, content, message):
+    assert message in refusal(server.post("/api/images?name=bad.png", content=content), 400)
 
 
 def test_a_file_of_too_many_bytes_is_refused_before_it_is_read(server, monkeypatch):
     monkeypatch.setattr(guard, "MOST_UPLOAD_BYTES", 2**20)
     monkeypatch.setattr("imtorque.explorer.limits.MOST_UPLOAD_BYTES", 2**20)
     large = bytes(2**20 + 1)
-    message = refusal(server.post("/api/pictures?name=a", content=large, headers=LAST), 413)
-    assert message == "a picture must have at most 1 MiB, got 1048577 bytes"
+    message = refusal(server.post("/api/images?name=a", content=large, headers=LAST), 413)
+    assert message == "an image must have at most 1 MiB, got 1048577 bytes"
     parts = iter([large[: 2**19]] * 3)  # sent without its length
-    message = refusal(server.post("/api/pictures?name=a", content=parts, headers=LAST), 413)
-    assert message == "a picture must have at most 1 MiB, got more"
+    message = refusal(server.post("/api/images?name=a", content=parts, headers=LAST), 413)
+    assert message == "an image must have at most 1 MiB, got more"
 
 
 @pytest.mark.parametrize("query", ["", "sample=nothing", "sample=disc&name=a", "start=1", "path=a.png"])
-def test_a_picture_asked_for_in_no_known_way_is_refused(server, query):
-    assert refusal(server.post(f"/api/pictures?{query}"), 400)
+def test_an_image_asked_for_in_no_known_way_is_refused(server, query):
+    assert refusal(server.post(f"/api/images?{query}"), 400)
 
 
 @pytest.mark.parametrize(
@@ -505,25 +505,25 @@ def test_other_paths_lead_nowhere(server, path):
 
 def test_other_methods_are_refused(server, disc):
     assert refusal(server.post("/"), 405)
-    assert refusal(server.put(f"/api/pictures/{disc}/view"), 405)
+    assert refusal(server.put(f"/api/images/{disc}/view"), 405)
 
 
 def test_a_name_is_no_more_than_a_name(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    facts = server.post("/api/pictures", params={"name": '../../x\r\n"é.png'}, content=file_bytes(noise())).json()
+    facts = server.post("/api/images", params={"name": '../../x\r\n"é.png'}, content=file_bytes(noise())).json()
     disposition = ask(server, facts["key"], "value.png").headers["content-disposition"]
     assert disposition == 'attachment; filename=".._.._x____.png.value.png"'
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failure_of_our_own_is_no_traceback(server, monkeypatch):
-    disc = server.post("/api/pictures?sample=disc").json()["key"]
+    disc = server.post("/api/images?sample=disc").json()["key"]
 
     def fail(*_):
         raise RuntimeError("secret")
 
     monkeypatch.setattr("imtorque.explorer.results.detect_edges", fail)
-    message = refusal(server.get(f"/api/pictures/{disc}/view", headers=LAST), 500)
+    message = refusal(server.get(f"/api/images/{disc}/view", headers=LAST), 500)
     assert message == "the explorer failed: RuntimeError"
 
 
@@ -548,9 +548,9 @@ def test_a_name_the_server_was_started_with_is_answered():
 def test_other_sites_are_refused(server):
     sent = file_bytes(noise())
     for headers in ({"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
-        response = server.post("/api/pictures?name=a.png", content=sent, headers=headers)
+        response = server.post("/api/images?name=a.png", content=sent, headers=headers)
         assert "must come from the explorer's own page" in refusal(response, 403)
-    own = server.post("/api/pictures?name=a.png", content=sent, headers={"origin": str(server.base_url).rstrip("/")})
+    own = server.post("/api/images?name=a.png", content=sent, headers={"origin": str(server.base_url).rstrip("/")})
     assert own.status_code == 201
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
     assert server.get("/", headers=link).status_code == 200  # a link from elsewhere may be followed
@@ -559,36 +559,36 @@ def test_other_sites_are_refused(server):
 # ---- what is held --------------------------------------------------------------------------------------------------
 
 
-def test_the_picture_the_server_was_started_with_is_there():
-    with client(start=[given_picture(picture_of_array(noise(), "cat.png", held.read_as("photos/cat.png")))]) as server:
+def test_the_image_the_server_was_started_with_is_there():
+    with client(start=[given_image(image_of_array(noise(), "cat.png", held.read_as("photos/cat.png")))]) as server:
         assert server.get("/api/start").json()["start"] == ["cat.png"]
-        keys = {server.post("/api/pictures?start=0").json()["key"] for _ in range(2)}
+        keys = {server.post("/api/images?start=0").json()["key"] for _ in range(2)}
         assert len(keys) == 2
         assert "read_image('photos/cat.png')" in ask(server, keys.pop(), "code").text
 
 
-def test_a_tab_that_closes_frees_its_picture_unless_it_comes_back():
+def test_a_tab_that_closes_frees_its_image_unless_it_comes_back():
     now = [0.0]
-    store = PictureStore(lambda: now[0])
+    store = ImageStore(lambda: now[0])
     with client(store=store) as server:
-        closed, reloaded = (server.post("/api/pictures?sample=disc").json()["key"] for _ in range(2))
+        closed, reloaded = (server.post("/api/images?sample=disc").json()["key"] for _ in range(2))
         for key in (closed, reloaded):
-            assert server.post(f"/api/pictures/{key}/close").status_code == 204
+            assert server.post(f"/api/images/{key}/close").status_code == 204
         assert ask(server, reloaded, "")
         now[0] += held.CLOSING_SECONDS + 1
         store.sweep()
         assert ask(server, reloaded, "")
-        assert server.get(f"/api/pictures/{closed}").status_code == 410
-        assert server.delete(f"/api/pictures/{reloaded}").status_code == 204
+        assert server.get(f"/api/images/{closed}").status_code == 410
+        assert server.delete(f"/api/images/{reloaded}").status_code == 204
         assert len(store) == 0
-        assert server.post("/api/pictures/no-such/close").status_code == 204
+        assert server.post("/api/images/no-such/close").status_code == 204
 
 
-def test_pictures_go_when_they_are_idle_or_too_many(monkeypatch):
+def test_images_go_when_they_are_idle_or_too_many(monkeypatch):
     now = [0.0]
-    store = PictureStore(lambda: now[0])
+    store = ImageStore(lambda: now[0])
     monkeypatch.setattr(held, "MOST_BYTES", 25_000)
-    old, used, new = (HeldPicture("x", np.zeros((100, 100), np.uint8), ()) for _ in range(3))
+    old, used, new = (HeldImage("x", np.zeros((100, 100), np.uint8), ()) for _ in range(3))
     store.add(old)
     store.add(used)
     store.get(old.key)
@@ -603,26 +603,26 @@ def test_pictures_go_when_they_are_idle_or_too_many(monkeypatch):
 
 
 @pytest.mark.parametrize("going", ["closed", "removed", "kept"])
-def test_memory_is_given_back_after_pictures_went(going, monkeypatch):
+def test_memory_is_given_back_after_images_went(going, monkeypatch):
     given_back = threading.Event()
     monkeypatch.setattr(server_module, "SWEEP_SECONDS", 0.02)
     monkeypatch.setattr(server_module, "return_memory", given_back.set)
     monkeypatch.setattr(held, "CLOSING_SECONDS", 0)
     with client() as server:
-        key = server.post("/api/pictures?sample=disc").json()["key"]
+        key = server.post("/api/images?sample=disc").json()["key"]
         if going == "closed":
-            server.post(f"/api/pictures/{key}/close")
+            server.post(f"/api/images/{key}/close")
         if going == "removed":
-            server.delete(f"/api/pictures/{key}")
+            server.delete(f"/api/images/{key}")
         assert given_back.wait(0.3 if going == "kept" else 20) == (going != "kept")
 
 
 def test_results_count_as_memory_and_only_the_latest_are_kept():
-    picture = HeldPicture("x", np.zeros((10, 10), np.uint8), ())
+    image = HeldImage("x", np.zeros((10, 10), np.uint8), ())
     for k in range(held.RESULTS_KEPT + 5):
-        assert picture.recall(k, lambda: np.zeros(1000, np.uint8)).nbytes == 1000
-    assert picture.nbytes == 100 + 1000 * held.RESULTS_KEPT
-    marker = picture.recall(k, lambda: pytest.fail("it is kept"))
+        assert image.recall(k, lambda: np.zeros(1000, np.uint8)).nbytes == 1000
+    assert image.nbytes == 100 + 1000 * held.RESULTS_KEPT
+    marker = image.recall(k, lambda: pytest.fail("it is kept"))
     assert marker.nbytes == 1000
 
 
@@ -630,13 +630,13 @@ def test_twenty_tabs_at_once_each_get_their_own_answers(server):
     def tab(k):
         image = noise(60 + k, 80, seed=k)
         sigma = 1 + k / 10
-        key = server.post(f"/api/pictures?name={k}.png", content=file_bytes(image)).json()["key"]
+        key = server.post(f"/api/images?name={k}.png", content=file_bytes(image)).json()["key"]
         answers = []
         for patch in ("square", "disk", "square"):
             query = {"sigma": repr(sigma), "patch": patch, "layers": "value,saliency"}
             head, arrays = unpack(ask(server, key, "view", **query).content)
             answers.append((head["limit"], arrays["place"], arrays["saliency"].shape))
-        server.delete(f"/api/pictures/{key}")
+        server.delete(f"/api/images/{key}")
         return image, sigma, answers
 
     with ThreadPoolExecutor(20) as pool:

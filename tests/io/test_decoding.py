@@ -1,4 +1,4 @@
-"""Pictures of many kinds, damaged ones, and how they are read while others do."""
+"""Images of many kinds, damaged ones, and how they are read while others do."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 
-from imtorque.files import decode_image, pixel_size, read_image, write_picture
+from imtorque.files import decode_image, pixel_size, read_image, write_image
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def frames(path, kind, count=3):
 @pytest.mark.parametrize(("kind", "told"), [("GIF", "GIF of several"), ("WEBP", "WEBP of several"), ("PNG", "PNG of")])
 def test_an_animation_is_refused_rather_than_cut_to_its_first_frame(tmp_path, kind, told):
     frames(tmp_path / "a", kind)
-    with pytest.raises(ValueError, match=f"a: must hold one picture, got a {told}.*; page=0, 1, ... reads one of them"):
+    with pytest.raises(ValueError, match=f"a: must hold one image, got a {told}.*; page=0, 1, ... reads one of them"):
         read_image(tmp_path / "a")
 
 
@@ -47,7 +47,7 @@ def test_a_page_is_read_by_its_number(tmp_path, kind):
 
 
 def test_the_only_page_may_be_named(tmp_path, grey):
-    path = write_picture(tmp_path / "a.png", grey)
+    path = write_image(tmp_path / "a.png", grey)
     assert_array_equal(read_image(path, 0), grey)
     with pytest.raises(ValueError, match="page must be one of the file's"):
         read_image(path, 1)
@@ -75,17 +75,17 @@ def test_a_page_without_dimensions_is_a_one_line_error(tmp_path, grey):
     after = first + 2 + 12 * int.from_bytes(data[first : first + 2], "little")
     data[after : after + 4] = len(data).to_bytes(4, "little")
     (tmp_path / "a.tif").write_bytes(data + bytes(6))
-    with pytest.raises(ValueError, match=r"^b\.tif: must hold one picture, got a TIFF of 2 pages"):
+    with pytest.raises(ValueError, match=r"^b\.tif: must hold one image, got a TIFF of 2 pages"):
         decode_image(bytes(data + bytes(6)), name="b.tif")
-    with pytest.raises(ValueError, match=r"a\.tif: must be a picture that can be read, got: a page without dimensions"):
+    with pytest.raises(ValueError, match=r"a\.tif: must be an image that can be read, got: a page without dimensions"):
         read_image(tmp_path / "a.tif", 1)
 
 
-def test_postscript_named_as_a_picture_starts_nothing(tmp_path, monkeypatch):
+def test_postscript_named_as_an_image_starts_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr("PIL.EpsImagePlugin.Ghostscript", lambda *_, **__: pytest.fail("Ghostscript was started"))
     text = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n"
     (tmp_path / "x.png").write_bytes(text)
-    with pytest.raises(ValueError, match=r"x\.png: must be a picture that can be read, got: no picture format"):
+    with pytest.raises(ValueError, match=r"x\.png: must be an image that can be read, got: no image format"):
         read_image(tmp_path / "x.png")
 
 
@@ -97,7 +97,7 @@ def test_a_compressed_tiff_above_pillows_limit_is_read(tmp_path, monkeypatch, gr
 
 
 def test_a_process_forked_while_threads_read_can_read_too(tmp_path):
-    path = write_picture(tmp_path / "a.png", np.zeros((50, 50), np.uint8))
+    path = write_image(tmp_path / "a.png", np.zeros((50, 50), np.uint8))
     limit, ended = Image.MAX_IMAGE_PIXELS, threading.Event()
 
     def read():
@@ -116,7 +116,7 @@ def test_a_process_forked_while_threads_read_can_read_too(tmp_path):
     assert [_status(child) for child in children] == [0] * 10
 
 
-def test_the_first_picture_imports_nothing_for_which_a_forked_process_would_wait(tmp_path, grey):
+def test_the_first_image_imports_nothing_for_which_a_forked_process_would_wait(tmp_path, grey):
     paths = [str(tmp_path / f"a.{kind}") for kind in ("png", "jpg", "bmp", "webp", "gif", "ppm")]
     for path in paths:
         Image.fromarray(grey).save(path)
@@ -174,9 +174,7 @@ def test_a_microscopes_file_is_read_by_bioio_plane_by_plane(monkeypatch, microsc
     monkeypatch.setitem(sys.modules, "bioio", SimpleNamespace(BioImage=FakeImage))
     assert_array_equal(read_image(microscopy, 1, 2), FakeImage.data[1, 2, 0])
     assert pixel_size(microscopy) == (0.5, 0.25)
-    with pytest.raises(
-        ValueError, match=r"must hold one picture, got a (CZI|LIF|ND2) of 2 pages; page=0, 1, ... reads"
-    ):
+    with pytest.raises(ValueError, match=r"must hold one image, got a (CZI|LIF|ND2) of 2 pages; page=0, 1, ... reads"):
         read_image(microscopy, channel=0)
     with pytest.raises(ValueError, match=r"must have one channel or be in colour, got 3 channels; channel=0, 1, ..."):
         read_image(microscopy, 0)

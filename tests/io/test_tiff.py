@@ -158,10 +158,10 @@ def test_a_tiff_taken_with_the_camera_turned_comes_upright_as_a_png_does(path, o
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "CMYK", "YCbCr", "LAB"])
 def test_every_mode_of_pillow_comes_as_pillow_reads_it(path, mode):
     if mode == "LAB":
-        picture = Image.frombytes("LAB", (17, 12), values("u1", 12, 17, 3).tobytes())
+        image = Image.frombytes("LAB", (17, 12), values("u1", 12, 17, 3).tobytes())
     else:
-        picture = Image.fromarray(values("u1", 12, 17, 4 if mode.endswith("A") else 3)).convert(mode)
-    picture.save(path)
+        image = Image.fromarray(values("u1", 12, 17, 4 if mode.endswith("A") else 3)).convert(mode)
+    image.save(path)
     with Image.open(path) as again:
         kept = again if again.mode in ("1", "L", "RGB", "RGBA") else again.convert("RGBA" if mode == "LA" else "RGB")
         expected = np.asarray(kept)
@@ -177,9 +177,9 @@ def test_colours_kept_multiplied_by_their_opacity_come_as_they_were(path):
 
 
 @pytest.mark.parametrize("compression", ["jpeg", "group4"])
-def test_compressions_of_pictures_are_left_to_pillow(path, compression):
-    picture = Image.fromarray(np.add.outer(np.arange(32), np.arange(40)).astype(np.uint8) * 3)
-    picture.convert("1" if compression == "group4" else "RGB").save(path, compression=compression)
+def test_compressions_of_images_are_left_to_pillow(path, compression):
+    image = Image.fromarray(np.add.outer(np.arange(32), np.arange(40)).astype(np.uint8) * 3)
+    image.convert("1" if compression == "group4" else "RGB").save(path, compression=compression)
     with Image.open(path) as again:
         assert_array_equal(read_image(path), np.asarray(again))
 
@@ -199,7 +199,7 @@ def test_a_stack_is_read_page_by_page(path, options):
     tifffile.imwrite(path, stack, photometric="minisblack", metadata={"axes": "ZYX"}, **options)
     for number in range(5):
         assert_array_equal(read_image(path, number), stack[number])
-    with pytest.raises(ValueError, match=r"a\.tif: must hold one picture, got a TIFF of 5 pages; page=0, 1, ... reads"):
+    with pytest.raises(ValueError, match=r"a\.tif: must hold one image, got a TIFF of 5 pages; page=0, 1, ... reads"):
         read_image(path)
     with pytest.raises(ValueError, match=r"a\.tif: page must be one of the file's 5, counted from 0, got 5"):
         read_image(path, 5)
@@ -240,7 +240,7 @@ def test_samples_that_are_no_colour_are_channels(path, samples, planarconfig):
         read_image(path)
 
 
-def test_a_channel_of_a_colour_picture_is_read_by_its_number(tmp_path):
+def test_a_channel_of_a_colour_image_is_read_by_its_number(tmp_path):
     pixels = values("u1", 6, 7, 3)
     tifffile.imwrite(tmp_path / "a.tif", pixels, photometric="rgb")
     Image.fromarray(pixels).save(tmp_path / "a.png")
@@ -334,7 +334,7 @@ def test_twenty_thousand_pages_are_counted_at_once(path):
 def test_pages_in_a_circle_are_refused(path, length):
     starts = [8 + 6 * k for k in range(length)]
     path.write_bytes(b"II*\x00" + b"".join(start.to_bytes(4, "little") + b"\0\0" for start in [*starts, 8]))
-    with pytest.raises(ValueError, match=r"a\.tif: must be a picture that can be read, got: a TIFF whose pages run in"):
+    with pytest.raises(ValueError, match=r"a\.tif: must be an image that can be read, got: a TIFF whose pages run in"):
         read_image(path)
 
 
@@ -346,7 +346,7 @@ def test_metadata_of_more_planes_than_there_can_be_are_refused_at_once(path):
         read_image(path)
 
 
-def test_a_strip_that_swells_beyond_its_picture_is_not_unpacked(path):
+def test_a_strip_that_swells_beyond_its_image_is_not_unpacked(path):
     path.write_bytes(_tiff(zlib.compress(bytes(10**8)), 10, 10, 8, {259: 8}))
     tracemalloc.start()
     assert_array_equal(read_image(path), np.zeros((10, 10)))
@@ -355,12 +355,12 @@ def test_a_strip_that_swells_beyond_its_picture_is_not_unpacked(path):
     assert peak < 10**7
 
 
-def test_a_picture_beyond_the_limit_is_refused_before_it_is_decoded(path):
+def test_an_image_beyond_the_limit_is_refused_before_it_is_decoded(path):
     path.write_bytes(_tiff(b"", 2**15, 2**16, 8))
     with pytest.raises(ValueError, match=r"a\.tif: must have at most 1073741824 pixels, got 32768 x 65536"):
         read_image(path)
     path.write_bytes(_tiff(b"", 2**15, 2**15, 8))
-    with pytest.raises(ValueError, match=r"a\.tif: must be a picture that can be read, got: a TIFF cut short"):
+    with pytest.raises(ValueError, match=r"a\.tif: must be an image that can be read, got: a TIFF cut short"):
         read_image(path)
 
 

@@ -17,7 +17,7 @@ import scale_work
 from imtorque.jobs import Failure, run_tasks
 from imtorque.jobs.records import Records
 from imtorque.jobs.worker import Attempt
-from imtorque.tiling import process_picture
+from imtorque.tiling import process_image
 from imtorque.video import decoding, process_video
 from scale_work import until
 
@@ -215,18 +215,18 @@ def test_bad_input_is_refused_in_one_line(tmp_path, options, error, message):
         run_tasks(**{"task": abs, "items": [("a", -1)], "records": tmp_path, **options})
 
 
-def test_a_worker_killed_over_a_segment_of_a_film_costs_nothing_but_time(tmp_path, monkeypatch, client):
-    films = pytest.importorskip("film_files", exc_type=ImportError)
+def test_a_worker_killed_over_a_segment_of_a_video_costs_nothing_but_time(tmp_path, monkeypatch, client):
+    videos = pytest.importorskip("video_files", exc_type=ImportError)
     monkeypatch.setattr(decoding, "LEAST", 1)
-    film = films.make_film(tmp_path)
-    expected = process_video(film, tmp_path / "one", jobs=1).table.read_bytes()
-    done = process_video(film, tmp_path / "many", find=scale_work.DiesOnce(str(tmp_path)), client=client)
+    video = videos.make_video(tmp_path)
+    expected = process_video(video, tmp_path / "one", jobs=1).table.read_bytes()
+    done = process_video(video, tmp_path / "many", find=scale_work.DiesOnce(str(tmp_path)), client=client)
     assert (tmp_path / "died").exists()
     assert done.table.read_bytes() == expected
 
 
 def test_without_zarr_nothing_is_begun(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr", None)
-    with pytest.raises(ImportError, match=r"large pictures need zarr: pip install 'imtorque\[scale\]'"):
-        process_picture(np.zeros((50, 60), np.uint8), tmp_path / "out", sizes=range(3, 30, 2))
+    with pytest.raises(ImportError, match=r"large images need zarr: pip install 'imtorque\[scale\]'"):
+        process_image(np.zeros((50, 60), np.uint8), tmp_path / "out", sizes=range(3, 30, 2))
     assert not (tmp_path / "out").exists()

@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 
 import scale_work
 from imtorque.cli import app
-from imtorque.files import read_image, write_picture
+from imtorque.files import read_image, write_image
 from imtorque.io.urls import fetched, find_addresses
 from imtorque.jobs import process_files
 from imtorque.jobs.tables import merge_parts, write_part
 
 
 @pytest.fixture
-def pictures(tmp_path):
-    return [write_picture(tmp_path / f"{k}.png", np.full((4, 5), k, np.uint8)) for k in range(6)]
+def images(tmp_path):
+    return [write_image(tmp_path / f"{k}.png", np.full((4, 5), k, np.uint8)) for k in range(6)]
 
 
 def read(table):
@@ -32,15 +32,15 @@ def read(table):
         return list(csv.DictReader(file))
 
 
-def expected(pictures):
-    return [{"image": str(p), "y": y, "mean": float(read_image(p).mean())} for p in pictures for y in range(2)]
+def expected(images):
+    return [{"image": str(p), "y": y, "mean": float(read_image(p).mean())} for p in images for y in range(2)]
 
 
-def test_the_table_has_all_rows_in_the_order_of_the_files(tmp_path, pictures):
+def test_the_table_has_all_rows_in_the_order_of_the_files(tmp_path, images):
     out = tmp_path / "all.parquet"
-    assert process_files(scale_work.measure, pictures, out, jobs=1) == []
-    assert read(out) == expected(pictures)
-    assert read(tmp_path / "all.files.csv") == [{"image": str(p), "rows": "2", "error": ""} for p in pictures]
+    assert process_files(scale_work.measure, images, out, jobs=1) == []
+    assert read(out) == expected(images)
+    assert read(tmp_path / "all.files.csv") == [{"image": str(p), "rows": "2", "error": ""} for p in images]
 
 
 def counting(notes, path):
@@ -49,46 +49,46 @@ def counting(notes, path):
     return scale_work.measure(path)
 
 
-def test_only_what_is_new_or_changed_is_done(tmp_path, pictures):
+def test_only_what_is_new_or_changed_is_done(tmp_path, images):
     out, notes = tmp_path / "all.csv", tmp_path / "notes"
-    for files in (pictures[:4], pictures[:4], pictures):
+    for files in (images[:4], images[:4], images):
         assert process_files(partial(counting, str(notes)), files, out, jobs=1) == []
-    assert notes.read_text().split() == [p.name for p in pictures]
-    write_picture(pictures[2], np.full((7, 7), 99, np.uint8))
-    process_files(partial(counting, str(notes)), pictures, out, jobs=1)
+    assert notes.read_text().split() == [p.name for p in images]
+    write_image(images[2], np.full((7, 7), 99, np.uint8))
+    process_files(partial(counting, str(notes)), images, out, jobs=1)
     assert notes.read_text().split()[6:] == ["2.png"]
     assert [row["mean"] for row in read(out)[4:6]] == ["99.0", "99.0"]
 
 
-def test_a_part_that_is_gone_is_made_again(tmp_path, pictures):
+def test_a_part_that_is_gone_is_made_again(tmp_path, images):
     out = tmp_path / "all.csv"
-    process_files(scale_work.measure, pictures, out, jobs=1)
+    process_files(scale_work.measure, images, out, jobs=1)
     before = out.read_text()
     next((tmp_path / "all.csv.parts").glob("*.csv")).unlink()
-    assert process_files(scale_work.measure, pictures, out, jobs=1) == []
+    assert process_files(scale_work.measure, images, out, jobs=1) == []
     assert out.read_text() == before
 
 
-def spoil(pictures):
+def spoil(images):
     """Among the files one that kills, one that is cut, one that is gone."""
-    poison = pictures[0].with_name("poison.png")
+    poison = images[0].with_name("poison.png")
     poison.touch()
-    pictures[1].write_bytes(pictures[1].read_bytes()[:45])
-    return [*pictures[:3], poison, pictures[0].with_name("gone.png"), *pictures[3:]], pictures[1], poison
+    images[1].write_bytes(images[1].read_bytes()[:45])
+    return [*images[:3], poison, images[0].with_name("gone.png"), *images[3:]], images[1], poison
 
 
 @pytest.mark.parametrize("where", ["here", "cluster"])
-def test_files_that_fail_or_kill_are_named_and_all_others_done(tmp_path, pictures, where, request, monkeypatch):
+def test_files_that_fail_or_kill_are_named_and_all_others_done(tmp_path, images, where, request, monkeypatch):
     monkeypatch.setattr("imtorque.jobs.files.FEWEST", 2)  # so that the others are in the chunks of the bad ones
     place = {"jobs": 2} if where == "here" else {"client": request.getfixturevalue("client"), "patience": 20}
-    files, cut, poison = spoil(pictures)
+    files, cut, poison = spoil(images)
     out = tmp_path / "all.csv"
     failures = {failure.key: failure.message for failure in process_files(scale_work.measure, files, out, **place)}
     assert set(failures) == {str(cut), str(poison), str(tmp_path / "gone.png")}
     assert failures[str(poison)] == f"{poison}: the process that worked on it ended by itself"
-    assert failures[str(cut)].startswith(f"{cut}: must be a picture that can be read")
+    assert failures[str(cut)].startswith(f"{cut}: must be an image that can be read")
     assert failures[str(tmp_path / "gone.png")] == f"{tmp_path / 'gone.png'}: no such file"
-    good = [p for p in pictures if p != cut]
+    good = [p for p in images if p != cut]
     assert [row["image"] for row in read(out)] == [str(p) for p in good for _ in range(2)]
     listed = {row["image"]: row["error"] for row in read(tmp_path / "all.files.csv")}
     assert {name: error for name, error in listed.items() if error} == failures
@@ -97,13 +97,13 @@ def test_files_that_fail_or_kill_are_named_and_all_others_done(tmp_path, picture
     assert {failure.key: failure.message for failure in again} == failures
 
 
-def test_failures_are_tried_again_where_that_is_asked_for(tmp_path, pictures):
+def test_failures_are_tried_again_where_that_is_asked_for(tmp_path, images):
     flag = tmp_path / "flag"
     task = partial(needs, str(flag))
-    assert len(process_files(task, pictures, tmp_path / "a.csv", jobs=1)) == 6
+    assert len(process_files(task, images, tmp_path / "a.csv", jobs=1)) == 6
     flag.touch()
-    assert len(process_files(task, pictures, tmp_path / "a.csv", jobs=1)) == 6
-    assert process_files(task, pictures, tmp_path / "a.csv", jobs=1, retry=True) == []
+    assert len(process_files(task, images, tmp_path / "a.csv", jobs=1)) == 6
+    assert process_files(task, images, tmp_path / "a.csv", jobs=1, retry=True) == []
 
 
 def needs(flag, path):
@@ -112,9 +112,9 @@ def needs(flag, path):
     return scale_work.columns(path)
 
 
-def test_columns_are_taken_as_rows_and_files_without_rows_have_none(tmp_path, pictures):
-    process_files(scale_work.columns, pictures, tmp_path / "a.csv", jobs=1)
-    assert [row["image"] for row in read(tmp_path / "a.csv")] == [str(p) for p in pictures if p.stem != "3"]
+def test_columns_are_taken_as_rows_and_files_without_rows_have_none(tmp_path, images):
+    process_files(scale_work.columns, images, tmp_path / "a.csv", jobs=1)
+    assert [row["image"] for row in read(tmp_path / "a.csv")] == [str(p) for p in images if p.stem != "3"]
 
 
 NUMBERS = st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False)
@@ -135,9 +135,9 @@ def test_parts_of_different_columns_make_one_table(tmp_path_factory, suffix, par
     assert found == [{k: as_read(v) for k, v in row.items()} for rows in parts for row in rows]
 
 
-def test_files_at_addresses_are_fetched_and_named_by_them(tmp_path, pictures):
+def test_files_at_addresses_are_fetched_and_named_by_them(tmp_path, images):
     memory = fsspec.filesystem("memory")
-    memory.pipe("/folder/a.png", pictures[3].read_bytes())
+    memory.pipe("/folder/a.png", images[3].read_bytes())
     with fetched("memory://folder/a.png") as path:
         assert path.name == "a.png"
         assert read_image(path)[0, 0] == 3
@@ -164,9 +164,9 @@ def test_bad_input_is_refused_in_one_line(tmp_path, paths, out, message):
         process_files(scale_work.measure, paths, tmp_path / out)
 
 
-def test_the_command_on_a_cluster_gives_the_same_table_as_here(tmp_path, pictures, client, monkeypatch):
+def test_the_command_on_a_cluster_gives_the_same_table_as_here(tmp_path, images, client, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = [picture.name for picture in pictures]
+    names = [image.name for image in images]
     common = ["maps", *names, "--sizes", "3-5"]
     for arguments in (["--jobs", "1"], ["--scheduler", client.scheduler.address]):
         table = f"{arguments[0][2:]}.csv"

@@ -11,7 +11,7 @@ from imtorque import _native
 from imtorque.evaluation import match_boundaries, thin_boundary
 from imtorque.evaluation.matching import match_maps
 
-pictures = arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=12))
+images = arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=12))
 RADIUS = 2.30005  # no distance between pixels, and no whole cost, is near it
 
 
@@ -39,9 +39,9 @@ def problems(draw, side=5, pixels=6):
     return boundary(), boundary()
 
 
-@given(pictures)
-def test_thinning_agrees_with_the_definition(picture):
-    assert_array_equal(thin_boundary(picture), naive.thin(picture))
+@given(images)
+def test_thinning_agrees_with_the_definition(image):
+    assert_array_equal(thin_boundary(image), naive.thin(image))
 
 
 @given(problems())

@@ -136,7 +136,7 @@ def test_a_mask_spreads_as_far_as_there_are_pixels():
 
 @st.composite
 def worded_windows(draw):
-    """Words of a small picture and their links, where a window begins in it, and three masks of the window's shape."""
+    """Words of a small image and their links, where a window begins in it, and three masks of the window's shape."""
     height, width = draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
     top, left = draw(st.integers(0, height - 1)), draw(st.integers(0, width - 1))
     own = draw(st.integers(1, height - top)), draw(st.integers(1, width - left))

@@ -1,4 +1,4 @@
-"""The outlines of labelled things: equal to their definition."""
+"""The outlines of labelled objects: equal to their definition."""
 
 import numpy as np
 from hypothesis import given

@@ -107,7 +107,7 @@ def test_the_overview_shows_every_step(image):
     assert pyplot.get_fignums() == []
 
 
-def test_a_second_curve_joins_the_first_picture():
+def test_a_second_curve_joins_the_first_image():
     axes = plotting.show_precision_recall([0.9, 0.5, 0], [0.4, 0.8, 0], best=(0.5, 0.8), label="a")
     lines = len(axes.lines)
     again = plotting.show_precision_recall([0.8, 0.3], [0.5, 0.9], label="b", ax=axes)

@@ -24,7 +24,7 @@ def patches():
 
 
 def test_patches_are_drawn_as_many_as_asked_for(patches):
-    image = synthetic.scene("shapes", (162, 242))  # the picture may be larger than where they were found
+    image = synthetic.scene("shapes", (162, 242))  # the image may be larger than where they were found
     axes = Figure().subplots()
     assert plotting.show_patches(image, patches, most=7, ax=axes) is axes
     assert len(axes.collections[0].get_paths()) == 7

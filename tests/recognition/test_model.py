@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from typer.testing import CliRunner
 
-from drawn_classes import draw_classes, draw_picture, use_small_blocks
+from drawn_classes import draw_classes, draw_image, use_small_blocks
 from imtorque.cli import app
-from imtorque.files import write_picture
+from imtorque.files import write_image
 from imtorque.recognition import Recogniser, cache, cache_folder, train_recogniser, training
 from imtorque.recognition.bag_of_words import learn_words
 from imtorque.recognition.cache import ArrayCache, room_on_disk
@@ -40,17 +40,17 @@ def kept():
     return sorted(cache_folder().rglob("*.npy"))
 
 
-def test_a_model_recognises_pictures_it_has_not_seen():
+def test_a_model_recognises_images_it_has_not_seen():
     run("train photos --out photos.model --jobs 1")
-    write_picture("new.png", draw_picture("bar", seed=50))
+    write_image("new.png", draw_image("bar", seed=50))
     told = json.loads(run("predict new.png sample:hopper --model photos.model --json").stdout)
-    assert told["pictures"][0]["class"] == "bar"
-    best = told["pictures"][0]["best"]
+    assert told["images"][0]["class"] == "bar"
+    best = told["images"][0]["best"]
     assert best[0]["class"] == "bar"
     assert len(best) == 3
-    assert told["pictures"][0]["margin"] == pytest.approx(best[0]["score"] - best[1]["score"])
+    assert told["images"][0]["margin"] == pytest.approx(best[0]["score"] - best[1]["score"])
     table = run("predict new.png --model photos.model").stdout
-    assert table.splitlines()[0].split()[:3] == ["picture", "class", "margin"]
+    assert table.splitlines()[0].split()[:3] == ["image", "class", "margin"]
     assert table.splitlines()[1].split()[:2] == ["new.png", "bar"]
 
 
@@ -65,11 +65,11 @@ def test_a_model_is_the_same_after_it_was_saved():
     run("train photos --out photos.model --jobs 1 --method torque")
     model = Recogniser.load("photos.model")
     model.save("again.model")
-    image = draw_picture("ring", seed=9)
+    image = draw_image("ring", seed=9)
     assert_array_equal(Recogniser.load("again.model").recognise(image).scores, model.recognise(image).scores)
 
 
-def test_training_decodes_each_picture_once_to_learn_words_and_once_to_encode(monkeypatch):
+def test_training_decodes_each_image_once_to_learn_words_and_once_to_encode(monkeypatch):
     decoded = []
     real = training.decode_image
     monkeypatch.setattr(training, "decode_image", lambda data, name: decoded.append(name) or real(data, name=name))
@@ -111,10 +111,10 @@ def test_a_killed_run_goes_on_where_it_was(monkeypatch):
     assert len(told) == (18 - 7) + 18  # the samples that were missing, and all codes
 
 
-def test_a_picture_that_changed_is_done_anew(photos):
+def test_an_image_that_changed_is_done_anew(photos):
     run("train photos --out photos.model --jobs 1 --method sift")
     before = len(kept())
-    write_picture(photos / "disc" / "0.png", draw_picture("disc", seed=77))
+    write_image(photos / "disc" / "0.png", draw_image("disc", seed=77))
     run("train photos --out photos.model --jobs 1 --method sift")
     assert len(kept()) == before + 1 + 1 + 18  # its sample, other words, and codes in them
 
@@ -159,15 +159,15 @@ def test_where_the_disk_is_full_the_error_says_what_to_do(tmp_path):
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (lambda folder: (folder / "empty").mkdir(), "empty: every class must have pictures, got none"),
-        (lambda folder: (folder / "disc" / "broken.png").write_bytes(b"no"), "broken.png: must be a picture"),
+        (lambda folder: (folder / "empty").mkdir(), "empty: every class must have images, got none"),
+        (lambda folder: (folder / "disc" / "broken.png").write_bytes(b"no"), "broken.png: must be an image"),
         (
-            lambda folder: write_picture(folder / "disc" / "tiny.png", np.zeros((9, 9), np.uint8)),
+            lambda folder: write_image(folder / "disc" / "tiny.png", np.zeros((9, 9), np.uint8)),
             "tiny.png: image must be at least 16 x 16",
         ),
     ],
 )
-def test_bad_pictures_and_folders_are_named(photos, prepare, message):
+def test_bad_images_and_folders_are_named(photos, prepare, message):
     prepare(photos)
     told = run("train photos --out photos.model --jobs 1", status=1).stderr
     assert message in told
@@ -175,9 +175,9 @@ def test_bad_pictures_and_folders_are_named(photos, prepare, message):
     assert not (photos.parent / "photos.model").exists()
 
 
-def test_bad_pictures_can_be_passed_over(photos):
+def test_bad_images_can_be_passed_over(photos):
     (photos / "disc" / "broken.png").write_bytes(b"no")
-    write_picture(photos / "bar" / "tiny.png", np.zeros((9, 9), np.uint8))
+    write_image(photos / "bar" / "tiny.png", np.zeros((9, 9), np.uint8))
     told = run("train photos --out photos.model --jobs 1 --method sift --skip-bad")
     assert "passed over: " in told.stderr
     assert Recogniser.load("photos.model").counts == (6, 6, 6)
@@ -189,12 +189,12 @@ def test_a_single_class_is_refused(tmp_path):
     assert "must be a folder" in run("train nowhere --out m --jobs 1", status=1).stderr
     with pytest.raises(ValueError, match="at least 2 classes to tell apart, got 1: a"):
         train_recogniser({"a": [tmp_path / "one" / "disc" / "0.png"]}, folder=tmp_path)
-    with pytest.raises(ValueError, match="class b must have at least one picture"):
+    with pytest.raises(ValueError, match="class b must have at least one image"):
         train_recogniser({"a": [tmp_path / "x.png"], "b": []}, folder=tmp_path)
 
 
-def test_training_from_python_names_the_picture_that_is_too_small(photos, tmp_path):
-    tiny = write_picture(tmp_path / "tiny.png", np.zeros((9, 9), np.uint8))
+def test_training_from_python_names_the_image_that_is_too_small(photos, tmp_path):
+    tiny = write_image(tmp_path / "tiny.png", np.zeros((9, 9), np.uint8))
     classes = {"disc": sorted((photos / "disc").iterdir()), "bar": [tiny]}
     with pytest.raises(ValueError, match=r"tiny\.png: image must be at least 16 x 16 pixels"):
         train_recogniser(classes, method="sift", folder=tmp_path / "kept")
@@ -214,10 +214,10 @@ def test_an_unknown_method_is_refused():
     assert "method must be one of sift, torque" in run("train photos --out m --method surf -j 1", status=1).stderr
 
 
-def test_flat_pictures_alone_teach_nothing(tmp_path):
+def test_flat_images_alone_teach_nothing(tmp_path):
     for name in ("a", "b"):
         (tmp_path / "flat" / name).mkdir(parents=True)
-        write_picture(tmp_path / "flat" / name / "0.png", np.full((40, 40), 90, np.uint8))
+        write_image(tmp_path / "flat" / name / "0.png", np.full((40, 40), 90, np.uint8))
     run("train flat --out m --jobs 1 --method sift")
     assert_allclose(Recogniser.load("m").recognise(np.zeros((40, 40))).scores, 0, atol=0.02)
     with pytest.raises(ValueError, match="at least 5 patches that are not flat, got 3"):
@@ -226,7 +226,7 @@ def test_flat_pictures_alone_teach_nothing(tmp_path):
 
 def test_damaged_models_are_refused(photos):
     run("train photos --out photos.model --jobs 1 --method sift")
-    write_picture("new.png", draw_picture("bar", seed=50))
+    write_image("new.png", draw_image("bar", seed=50))
     whole = (photos.parent / "photos.model").read_bytes()
 
     def told(content):
@@ -243,11 +243,11 @@ def test_damaged_models_are_refused(photos):
     assert "no such file" in run("predict new.png --model none.model", status=1).stderr
 
 
-def test_predicting_goes_on_after_a_bad_picture_and_says_so(photos):
+def test_predicting_goes_on_after_a_bad_image_and_says_so(photos):
     run("train photos --out photos.model --jobs 1 --method sift")
-    write_picture("new.png", draw_picture("bar", seed=50))
+    write_image("new.png", draw_image("bar", seed=50))
     (photos.parent / "broken.png").write_bytes(b"no")
     result = run("predict broken.png new.png --model photos.model --json", status=1)
-    told = json.loads(result.stdout)["pictures"]
-    assert "broken.png: must be a picture" in told[0]["error"]
+    told = json.loads(result.stdout)["images"]
+    assert "broken.png: must be an image" in told[0]["error"]
     assert told[1]["class"] == "bar"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from drawn_classes import draw_picture, use_small_blocks
+from drawn_classes import draw_image, use_small_blocks
 from imtorque.recognition import Recogniser, model
 from imtorque.recognition.bag_of_words import block_of, parameters
 from imtorque.recognition.model import method_parameters
@@ -41,7 +41,7 @@ def change(path, header=None, arrays=None, sign=True):
 def test_a_model_of_any_time_says_what_it_said_when_it_was_written(name):
     recogniser = Recogniser.load(MODELS / f"{name}.model")
     for said in json.loads((MODELS / f"{name}.json").read_text()):
-        found = recogniser.recognise(draw_picture(said["kind"], said["seed"]))
+        found = recogniser.recognise(draw_image(said["kind"], said["seed"]))
         assert found.classes == tuple(said["classes"])
         assert_allclose(found.scores, said["scores"], rtol=0, atol=1e-6)  # sums of matrices differ by processor
 
@@ -72,12 +72,12 @@ def test_a_model_without_a_format_number_is_refused(copy, number):
 
 
 def test_a_model_stays_as_it_is_when_its_method_changes(copy, monkeypatch):
-    before = Recogniser.load(copy).recognise(draw_picture("ring", 9)).scores
+    before = Recogniser.load(copy).recognise(draw_image("ring", 9)).scores
     use_small_blocks(monkeypatch)
     assert parameters(BLOCKS["sift"]())["codebook"] != Recogniser.load(copy).parameters["sift"]["codebook"]
-    assert_array_equal(Recogniser.load(copy).recognise(draw_picture("ring", 9)).scores, before)
+    assert_array_equal(Recogniser.load(copy).recognise(draw_image("ring", 9)).scores, before)
     monkeypatch.setattr(model, "METHODS", {})
-    assert_array_equal(Recogniser.load(copy).recognise(draw_picture("ring", 9)).scores, before)
+    assert_array_equal(Recogniser.load(copy).recognise(draw_image("ring", 9)).scores, before)
 
 
 def test_a_model_that_was_read_and_written_is_the_same_file(copy, tmp_path):

@@ -1,4 +1,4 @@
-"""Recognition: the estimators as scikit-learn meets them, and by what must hold for any picture."""
+"""Recognition: the estimators as scikit-learn meets them, and by what must hold for any image."""
 
 import io
 import subprocess
@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
 import imtorque
-from drawn_classes import draw_picture, use_small_blocks
+from drawn_classes import draw_image, use_small_blocks
 from imtorque import Edges, Extrema, find_extrema, gradient_edges, synthetic, torque_map
 from imtorque.recognition import (
     METHODS,
@@ -31,8 +31,8 @@ from imtorque.recognition import (
     MultiscaleTorque,
     SpatialPyramid,
     TorquePatches,
-    WorkingPicture,
-    WorkingPictures,
+    WorkingImage,
+    WorkingImages,
     features,
     multiscale_torque,
 )
@@ -43,7 +43,7 @@ from imtorque.recognition.sift import grid_starts
 from imtorque.recognition.torque_patches import patch_sizes
 
 TRANSFORMERS = [
-    WorkingPictures(),
+    WorkingImages(),
     TorquePatches(),
     MultiscaleTorque(),
     DenseSIFT(),
@@ -74,7 +74,7 @@ def test_clone_and_set_params_keep_every_parameter(estimator):
     assert twin.set_params(**{first: estimator.get_params()[first]}) is twin
 
 
-@pytest.mark.parametrize("estimator", [WorkingPictures(), TorquePatches(), MultiscaleTorque(), DenseSIFT()])
+@pytest.mark.parametrize("estimator", [WorkingImages(), TorquePatches(), MultiscaleTorque(), DenseSIFT()])
 def test_estimators_with_nothing_to_learn_count_as_fitted(estimator):
     check_is_fitted(estimator)
     assert estimator.fit([disc()]) is estimator
@@ -88,7 +88,7 @@ def test_estimators_over_arrays_pass_scikit_learns_own_checks(estimator):
 
 def test_a_pipeline_learns_predicts_and_survives_joblib(monkeypatch):
     use_small_blocks(monkeypatch)
-    images = [draw_picture(kind, seed) for kind in ("disc", "bar") for seed in range(4)]
+    images = [draw_image(kind, seed) for kind in ("disc", "bar") for seed in range(4)]
     labels = ["disc"] * 4 + ["bar"] * 4
     pipeline = make_pipeline(features("sift+torque"), LinearMachines()).fit(images, labels)
     assert pipeline.predict(images).tolist() == labels
@@ -102,7 +102,7 @@ def test_a_pipeline_learns_predicts_and_survives_joblib(monkeypatch):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_a_transformer_to_rows_of_length_1(method, monkeypatch):
     use_small_blocks(monkeypatch)
-    images = [draw_picture("disc", 0), draw_picture("ring", 1)]
+    images = [draw_image("disc", 0), draw_image("ring", 1)]
     rows = features(method).fit_transform(images)
     assert rows.shape[0] == 2
     assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-4)
@@ -154,7 +154,7 @@ def test_signs_tell_bright_patches_from_dark_ones():
 
 
 def test_extrema_and_grid_come_together_and_small_patches_can_be_asked_for():
-    image = draw_picture("ring", 0)
+    image = draw_image("ring", 0)
     patches = TorquePatches(count=50, grid=(17, 25), step=8).detect(image)
     alone = TorquePatches(count=50).detect(image)
     assert len(patches) == len(alone) + 2 * 6 * 8
@@ -165,7 +165,7 @@ def test_extrema_and_grid_come_together_and_small_patches_can_be_asked_for():
 
 
 def test_the_centre_of_a_descriptor_is_the_torque_map_there():
-    image = draw_picture("ring", 3)
+    image = draw_image("ring", 3)
     edges = gradient_edges(image)
     extrema = find_extrema(edges, sizes=[9, 17, 25], count=20)
     found = multiscale_torque(edges, extrema, regions=(1.0,), distances=(0.5,))
@@ -175,8 +175,8 @@ def test_the_centre_of_a_descriptor_is_the_torque_map_there():
         )
 
 
-def test_an_aligned_descriptor_stays_when_the_picture_is_turned():
-    image = draw_picture("bar", 1)[:48, :48].astype(float)
+def test_an_aligned_descriptor_stays_when_the_image_is_turned():
+    image = draw_image("bar", 1)[:48, :48].astype(float)
     point = Extrema([24], [24], [21], [1.0])
     turned = Extrema([23], [24], [21], [1.0])  # (y, x) goes to (47 - x, y)
     plain, aligned = (
@@ -228,7 +228,7 @@ def test_squares_may_be_given_as_rectangles():
 
 
 def test_all_extrema_can_be_asked_for():
-    image = draw_picture("ring", 0)
+    image = draw_image("ring", 0)
     every = TorquePatches(count=None, threshold=0.0).detect(image)
     assert len(every) > len(TorquePatches(count=50, threshold=0.0).detect(image)) == 50
 
@@ -241,7 +241,7 @@ def test_colour_describes_what_grey_cannot_see():
     assert len(MultiscaleTorque(least=0.3).describe(detector.detect(image))) > 0
     grey = np.repeat(disc()[:, :, None], 3, axis=2)
     assert len(MultiscaleTorque(least=0.3).describe(detector.detect(grey))) == 0
-    assert_array_equal(WorkingPicture(disc()).contrasts[0], np.zeros((60, 70), np.float32))
+    assert_array_equal(WorkingImage(disc()).contrasts[0], np.zeros((60, 70), np.float32))
 
 
 def test_patch_sizes_are_odd_and_end_at_a_part_of_the_shorter_side():
@@ -272,7 +272,7 @@ def test_parameters_without_sense_are_refused_when_used(estimator, message):
 
 
 @pytest.mark.parametrize("estimator", [TorquePatches(), DenseSIFT()], ids=["torque", "sift"])
-def test_pictures_that_are_none_are_refused(estimator):
+def test_images_that_are_none_are_refused(estimator):
     with pytest.raises(ValueError, match="at least 16 x 16 pixels to hold a patch, got 15 x 40"):
         estimator.transform([np.zeros((15, 40))])
     with pytest.raises(ValueError, match="images must be a list of arrays, got one array"):
@@ -281,7 +281,7 @@ def test_pictures_that_are_none_are_refused(estimator):
         estimator.transform([np.zeros((30, 40), complex)])
 
 
-def test_a_flat_picture_has_no_patches_and_becomes_zeros():
+def test_a_flat_image_has_no_patches_and_becomes_zeros():
     flat = np.full((40, 50), 0.5)
     for name in BLOCKS:
         block = BLOCKS[name]()
@@ -309,7 +309,7 @@ def test_a_grid_lies_inside_and_leaves_less_than_a_step_over(length, size, step)
 
 
 def test_sift_rows_have_length_1_and_no_share_far_above_the_clip():
-    found = DenseSIFT(step=4).describe(draw_picture("ring", 0))
+    found = DenseSIFT(step=4).describe(draw_image("ring", 0))
     assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, rtol=1e-5)
     assert found.vectors.min() >= 0
     assert found.vectors.max() < 0.9
@@ -317,8 +317,8 @@ def test_sift_rows_have_length_1_and_no_share_far_above_the_clip():
     assert found.x.max() < 64
 
 
-def test_sift_of_a_turned_picture_is_the_turned_sift():
-    image = draw_picture("bar", 2)[:48, :48].astype(float) / 255
+def test_sift_of_a_turned_image_is_the_turned_sift():
+    image = draw_image("bar", 2)[:48, :48].astype(float) / 255
     plain, turned = (DenseSIFT(sizes=(16,), step=16, least=0).describe(i).vectors for i in (image, np.rot90(image)))
     grid = plain.reshape(3, 3, 4, 4, 8)
     # A quarter turn against the clock: the patches and the cells turn, and every direction goes back by two.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from imtorque.render.tracks import TRACK_COLOURS, track_picture
+from imtorque.render.tracks import TRACK_COLOURS, track_image
 
 GREY = np.full((100, 160), 128, np.uint8)
 NONE = np.zeros(0)
@@ -11,22 +11,22 @@ NONE = np.zeros(0)
 
 def drawn(track, tails):
     one = np.array([track]), np.array([50.0]), np.array([80.0]), np.array([31])
-    return track_picture(GREY, *one, tails)
+    return track_image(GREY, *one, tails)
 
 
-def has(picture, colour):
+def has(image, colour):
     wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return np.any(np.all(picture == wanted, axis=2))
+    return np.any(np.all(image == wanted, axis=2))
 
 
 def test_a_frame_without_things_stays_as_it_is():
-    assert_array_equal(track_picture(GREY, NONE, NONE, NONE, NONE, {}), np.repeat(GREY[:, :, None], 3, axis=2))
+    assert_array_equal(track_image(GREY, NONE, NONE, NONE, NONE, {}), np.repeat(GREY[:, :, None], 3, axis=2))
 
 
 def test_a_box_in_the_tracks_colour_lies_around_the_thing():
-    picture = drawn(4, {})
-    assert has(picture[30:70, 60:100], TRACK_COLOURS[4])
-    assert_array_equal(picture[45:56, 70:90], 128)
+    image = drawn(4, {})
+    assert has(image[30:70, 60:100], TRACK_COLOURS[4])
+    assert_array_equal(image[45:56, 70:90], 128)
 
 
 def test_a_tail_leads_to_where_the_thing_came_from():

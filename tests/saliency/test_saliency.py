@@ -1,4 +1,4 @@
-"""Saliency against its definitions, on scenes whose answer is known, and by what must hold for any picture."""
+"""Saliency against its definitions, on scenes whose answer is known, and by what must hold for any image."""
 
 import math
 
@@ -13,7 +13,7 @@ import imtorque as it
 import naive
 from imtorque import saliency, synthetic
 from imtorque.core.resizing import resize
-from imtorque.images import Picture, lab, rgb_image
+from imtorque.images import CheckedImage, lab, rgb_image
 from imtorque.saliency.boolean_maps import surrounded, whitened
 from imtorque.saliency.gbvs import gbvs_master_map, stationary_mass
 from imtorque.saliency.itti import itti_master_map, raise_lone_peaks
@@ -30,13 +30,13 @@ METHODS = {
     "signature": saliency.signature_saliency,
 }
 MASTERS = {
-    "gbvs": lambda rgb: gbvs_master_map(as_picture(rgb)),
-    "itti": lambda rgb: itti_master_map(as_picture(rgb), (2, 3), (2,)),
+    "gbvs": lambda rgb: gbvs_master_map(as_image(rgb)),
+    "itti": lambda rgb: itti_master_map(as_image(rgb), (2, 3), (2,)),
 }
 
 
-def as_picture(rgb):
-    return Picture(np.moveaxis(rgb, 0, 2), (0, 1))
+def as_image(rgb):
+    return CheckedImage(np.moveaxis(rgb, 0, 2), (0, 1))
 
 
 small_maps = hnp.arrays(np.float64, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.floats(0, 1, width=16))
@@ -158,7 +158,7 @@ def test_extrema_count_by_what_weight_says():
         assert_allclose(found, naive.torque_saliency(extrema.y, extrema.x, strength * factor, (60, 90), 10), atol=0.01)
 
 
-def test_patches_that_leave_the_picture_can_be_left_out():
+def test_patches_that_leave_the_image_can_be_left_out():
     image = synthetic.scene("shapes", (60, 90))
     extrema = it.find_extrema(it.detect_edges(image, sigma=2), sizes=range(3, 34, 2))
     reach = extrema.size // 2
@@ -194,12 +194,12 @@ def test_a_bar_across_the_others_pops_out(method, odd):
     assert items[odd - 5] > 1.1 * items[6 - odd]
 
 
-# What holds for any picture
+# What holds for any image
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shape", [(64, 48), (150, 200), (97, 131), (211, 45)])
-def test_maps_are_finite_within_0_and_1_and_of_the_pictures_size(method, shape):
+def test_maps_are_finite_within_0_and_1_and_of_the_images_size(method, shape):
     found = METHODS[method](noise(*shape))
     assert found.shape == shape
     assert found.min() == 0
@@ -207,7 +207,7 @@ def test_maps_are_finite_within_0_and_1_and_of_the_pictures_size(method, shape):
 
 
 @pytest.mark.parametrize("master", MASTERS)
-def test_flat_pictures_stay_flat_before_borders_are_attenuated(master):
+def test_flat_images_stay_flat_before_borders_are_attenuated(master):
     found = MASTERS[master](np.full((3, 48, 64), 0.3))
     assert_allclose(found, found[0, 0], rtol=1e-9)
 
@@ -223,7 +223,7 @@ def test_mirrors_and_quarter_turns_commute_with_the_master_map(master):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("value", [0, 0.3, 1])
-def test_nothing_is_salient_in_a_constant_picture(method, value):
+def test_nothing_is_salient_in_a_constant_image(method, value):
     assert_array_equal(METHODS[method](np.full((64, 96, 3), value, dtype=float)), 0)
 
 
@@ -234,7 +234,7 @@ def test_grey_is_colour_of_equal_channels(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_bytes_words_and_floats_of_one_picture_are_one_picture(method):
+def test_bytes_words_and_floats_of_one_image_are_one_image(method):
     bytes_ = (255 * noise(64, 96)).astype(np.uint8)
     expected = METHODS[method](bytes_)
     assert_allclose(METHODS[method](bytes_.astype(np.uint16) * 257), expected, atol=1e-5)
@@ -255,7 +255,7 @@ def test_lab_of_white_black_and_red():
     assert_allclose(planes[:, 0, 2], [0.5324, 0.8009, 0.6720], atol=1e-3)
 
 
-def test_a_large_picture_is_as_salient_as_the_same_shrunk():
+def test_a_large_image_is_as_salient_as_the_same_shrunk():
     image = synthetic.scene("shapes", (150, 225))
     large = image.repeat(4, axis=0).repeat(4, axis=1)
     assert_allclose(it.torque_saliency(large)[2::4, 2::4], it.torque_saliency(image), atol=0.1)
@@ -277,7 +277,7 @@ def test_a_blend_is_the_weighted_sum_of_maps_scaled_to_0_and_1():
     assert_allclose(it.blend_saliency([a, b], [1, 0]), naive.to_unit(a))
 
 
-def test_the_centre_is_the_middle_of_the_picture():
+def test_the_centre_is_the_middle_of_the_image():
     centre = saliency.centre_saliency(np.zeros((31, 41)))
     assert np.unravel_index(centre.argmax(), centre.shape) == (15, 20)
 
@@ -317,7 +317,7 @@ BAD = {
     "weight": (lambda: it.torque_saliency(noise(9, 9), weight="all"), "weight must be one of .* got 'all'"),
     "count": (lambda: it.torque_saliency(noise(9, 9), count=0), "count must be at least 1, got 0"),
     "sigma": (lambda: it.torque_saliency(noise(9, 9), sigma=0), "sigma must be positive, got 0"),
-    "NaN picture": (lambda: it.gbvs_saliency(np.full((99, 99), np.nan)), "image must be finite"),
+    "NaN image": (lambda: it.gbvs_saliency(np.full((99, 99), np.nan)), "image must be finite"),
     "two channels": (lambda: it.itti_saliency(np.zeros((99, 99, 2))), "grey .* or colour"),
     "spread": (lambda: saliency.centre_saliency(noise(9, 9), spread=0), "spread must be positive, got 0"),
     "edge sigma": (lambda: saliency.edge_density_saliency(noise(9, 9), sigma=-1), "sigma must be positive, got -1"),
@@ -340,6 +340,6 @@ def test_bad_input_is_refused(case):
         call()
 
 
-def test_tiny_pictures_have_torque_saliency():
+def test_tiny_images_have_torque_saliency():
     for shape in ((1, 1), (2, 3), (9, 9)):
         assert np.isfinite(it.torque_saliency(noise(*shape))).all()

@@ -13,7 +13,7 @@ from scipy import ndimage
 
 import naive_figure
 from imtorque import segment_figure
-from imtorque.images import Picture, lab
+from imtorque.images import CheckedImage, lab
 from imtorque.segmentation import best_figure, colour_cut, figure_cuts
 from imtorque.segmentation.appearance import FACTORS, WORDS, appearance, word_counts, word_odds
 from imtorque.segmentation.colour_cut import Hints
@@ -31,9 +31,9 @@ def disc(shape=SHAPE, centre=CLICK, radius=20):
 
 
 def coloured(figure, inside=(0.8, 0.2, 0.2), outside=(0.2, 0.5, 0.3), noise=0.05):
-    """A picture of a figure in one colour on ground of another, with noise."""
-    picture = np.where(figure[:, :, None], inside, outside)
-    return np.clip(picture + noise * np.random.default_rng(0).standard_normal(picture.shape), 0, 1)
+    """An image of a figure in one colour on ground of another, with noise."""
+    image = np.where(figure[:, :, None], inside, outside)
+    return np.clip(image + noise * np.random.default_rng(0).standard_normal(image.shape), 0, 1)
 
 
 def overlap(mask, truth):
@@ -41,7 +41,7 @@ def overlap(mask, truth):
 
 
 def view_of(image, click=CLICK, **hints):
-    return figure_cuts.view_picture(Picture(image), Hints([click], **hints))
+    return figure_cuts.view_image(CheckedImage(image), Hints([click], **hints))
 
 
 @pytest.mark.parametrize("radius", [8, 14, 24, 38])
@@ -119,7 +119,7 @@ def test_wrong_hints_are_refused(given, error, message):
         segment_figure(coloured(disc()), CLICK, **given)
 
 
-def test_grey_pictures_have_words_by_their_lightness_and_texture_alone():
+def test_grey_images_have_words_by_their_lightness_and_texture_alone():
     grey = np.random.default_rng(0).random((1, 20, 30)).repeat(3, axis=0)
     words = appearance(lab(grey))[0].words
     assert np.unique(words // 4 % 64).size == 1
@@ -179,7 +179,7 @@ def test_cuts_begin_at_all_sizes_and_hold_the_click():
 
 
 def test_without_torque_no_cut_begins_with_its_boxes():
-    view = figure_cuts.view_picture(Picture(coloured(disc())), Hints([CLICK]), torque=False)
+    view = figure_cuts.view_image(CheckedImage(coloured(disc())), Hints([CLICK]), torque=False)
     assert not any(name.startswith("box") for name in figure_cuts.figure_cuts(view))
     assert overlap(best_figure.best_cut(view), disc()) > 0.9
 
@@ -191,7 +191,7 @@ def test_the_box_of_strongest_torque_is_the_object():
         assert_allclose(shrunk, bounding_box(disc()), atol=8)
 
 
-def test_levels_halve_the_picture():
+def test_levels_halve_the_image():
     fine, coarse = appearance(lab(np.random.default_rng(0).random((3, 21, 30))))
     assert (fine.shape, coarse.shape) == ((21, 30), (11, 15))
     assert (fine.factor, coarse.factor) == FACTORS

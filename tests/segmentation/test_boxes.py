@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import ndimage
 
 from imtorque import _native
-from imtorque.images import TO_XYZ, Picture, linear_rgb
+from imtorque.images import TO_XYZ, CheckedImage, linear_rgb
 from imtorque.segmentation import boxes
 
 colours = hnp.arrays(np.uint8, st.tuples(st.integers(1, 90), st.integers(1, 90), st.just(3)))
@@ -26,14 +26,14 @@ def plain_lab(image):
 
 @given(colours)
 def test_colours_by_table_and_in_pieces_are_those_of_whole_planes(image):
-    picture = Picture(image, (0.0, 255.0))
-    assert_array_equal(picture.lab(), plain_lab(image))
-    assert_array_equal(Picture(image.astype(np.float64), (0.0, 255.0)).lab(), plain_lab(image))
+    checked = CheckedImage(image, (0.0, 255.0))
+    assert_array_equal(checked.lab(), plain_lab(image))
+    assert_array_equal(CheckedImage(image.astype(np.float64), (0.0, 255.0)).lab(), plain_lab(image))
 
 
 @given(colours)
 def test_smooth_colours_are_each_plane_smoothed(image):
-    planes = Picture(image).lab()
+    planes = CheckedImage(image).lab()
     expected = [ndimage.gaussian_filter(plane, boxes.SMOOTHING, mode="nearest") for plane in planes]
     assert_array_equal(boxes.smooth_lab(image), expected)
 

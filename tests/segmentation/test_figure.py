@@ -97,7 +97,7 @@ def test_without_edges_the_figure_still_holds_the_fixation(shape, method):
     assert mask[shape[0] // 2, shape[1] // 2]
 
 
-def test_a_picture_without_edges_is_one_figure():
+def test_an_image_without_edges_is_one_figure():
     assert segment_figure(np.zeros((40, 50)), (20, 25)).mean() > 0.6
 
 
@@ -119,7 +119,7 @@ def test_a_removed_point_takes_its_side_of_an_edge_away():
     assert overlap(left, both & (np.arange(160) < 80)) > 0.75
 
 
-def test_large_pictures_are_cut_at_a_smaller_size():
+def test_large_images_are_cut_at_a_smaller_size():
     image = np.kron(scene(), np.ones((9, 9)))
     truth = np.kron(TRUTH, np.ones((9, 9), bool))
     mask = segment_figure(image, (405, 540), add=[(300, 400)], remove=[(300, 401), (50, 50)])

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque import segment_objects
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.segmentation import object_candidates, object_choice
 from imtorque.segmentation.object_choice import Rule, in_turn
 from imtorque.segmentation.region_graph import RegionTree
@@ -26,8 +26,8 @@ def disc(centre=(40, 50), radius=18, shape=SHAPE):
 
 
 def coloured(figure, inside=(0.8, 0.2, 0.2), outside=(0.2, 0.5, 0.3)):
-    picture = np.where(figure[:, :, None], inside, outside)
-    return np.clip(picture + 0.05 * np.random.default_rng(0).standard_normal(picture.shape), 0, 1)
+    image = np.where(figure[:, :, None], inside, outside)
+    return np.clip(image + 0.05 * np.random.default_rng(0).standard_normal(image.shape), 0, 1)
 
 
 def overlap(mask, truth):
@@ -82,7 +82,7 @@ def test_the_second_choice_is_of_the_second_rule():
 @pytest.mark.parametrize("torque", [True, False])
 def test_the_first_figure_is_the_object_with_torque_and_without(torque):
     figure = disc()
-    found = object_choice.best_objects(Picture(coloured(figure)), 1, None, torque=torque)
+    found = object_choice.best_objects(CheckedImage(coloured(figure)), 1, None, torque=torque)
     assert overlap(found[0], figure) > 0.8
 
 
@@ -107,7 +107,7 @@ def test_an_overlap_beyond_all_or_nothing_is_refused(iou):
 
 
 def test_figures_are_no_specks_and_no_ground():
-    view, cuts = object_candidates.object_candidates(Picture(coloured(disc())))
+    view, cuts = object_candidates.object_candidates(CheckedImage(coloured(disc())))
     halves = np.stack([object_candidates.halved(view, cut) for cut in cuts])
     assert halves.mean(axis=(1, 2)).min() >= object_candidates.LEAST
     sides = [halves[:, 0], halves[:, -1], halves[:, :, 0], halves[:, :, -1]]

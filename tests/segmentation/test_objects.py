@@ -75,7 +75,7 @@ def test_boxes_can_be_selected_and_written(tmp_path):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 50), (4, 4), (6, 6), (40, 2)])
-def test_tiny_pictures_have_at_least_themselves_as_a_box(shape):
+def test_tiny_images_have_at_least_themselves_as_a_box(shape):
     boxes = propose_objects(np.random.default_rng(0).random(shape), 5)
     assert len(boxes) >= 1
     assert segment_objects(np.random.default_rng(0).random(shape), 2).shape[1:] == shape
@@ -98,7 +98,7 @@ def test_more_objects_asked_for_begin_with_the_same_ones():
 
 
 @pytest.mark.parametrize("image", [np.zeros((30, 40)), np.zeros((1, 1)), np.full((20, 20, 3), 9, np.uint8)])
-def test_a_picture_without_edges_has_no_objects(image):
+def test_an_image_without_edges_has_no_objects(image):
     assert segment_objects(image, 3).shape == (0, *image.shape[:2])
 
 
@@ -122,7 +122,7 @@ def test_wrong_settings_are_refused(settings, message):
         propose_objects(objects(*TWO), **settings)
 
 
-def test_wrong_pictures_are_refused():
+def test_wrong_images_are_refused():
     for function in (propose_objects, segment_objects):
         with pytest.raises(ValueError, match="image must be grey"):
             function(np.zeros((2, 2, 2, 2)), 3)

@@ -1,4 +1,4 @@
-"""Regions: colour models, the graph of regions and its merging, and the whole from picture to labels."""
+"""Regions: colour models, the graph of regions and its merging, and the whole from image to labels."""
 
 import numpy as np
 import pytest
@@ -69,19 +69,19 @@ def test_a_higher_threshold_leaves_fewer_regions():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (2, 3), (7, 5)])
-def test_small_pictures_have_regions_too(shape):
+def test_small_images_have_regions_too(shape):
     rng = np.random.default_rng(0)
     labels = segment_regions(rng.random((*shape, 3)))
     assert labels.shape == shape
     assert labels.min() == 0
 
 
-def test_a_picture_without_edges_is_one_region():
+def test_an_image_without_edges_is_one_region():
     assert segment_regions(np.full((50, 60), 0.3)).max() == 0
     assert segment_regions(np.full((50, 60, 3), 90, np.uint8), count=4).max() == 0
 
 
-def test_large_pictures_are_worked_on_small():
+def test_large_images_are_worked_on_small():
     image = np.kron(flag(), np.ones((12, 12, 1)))
     assert shrinking(image.shape) > 2
     labels = segment_regions(image)
@@ -113,7 +113,7 @@ def test_impossible_options_are_refused(options, message):
 
 
 @pytest.mark.parametrize("image", [np.zeros((0, 5)), np.full((5, 5), np.nan), np.zeros((5, 5, 2))])
-def test_impossible_pictures_are_refused(image):
+def test_impossible_images_are_refused(image):
     with pytest.raises(ValueError, match="image must"):
         segment_regions(image)
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
-from array_habits import OTHER_TAKERS, PICTURE_TAKERS, numbers
+from array_habits import IMAGE_TAKERS, OTHER_TAKERS, numbers
 
 takers = pytest.mark.parametrize(
-    "taker", [t for t in PICTURE_TAKERS + OTHER_TAKERS if t.name != "optical_flow"], ids=lambda taker: taker.name
+    "taker", [t for t in IMAGE_TAKERS + OTHER_TAKERS if t.name != "optical_flow"], ids=lambda taker: taker.name
 )
 
 

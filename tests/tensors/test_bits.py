@@ -37,7 +37,7 @@ def field(kind, seed, height, width):
 fields = st.builds(field, st.sampled_from(KINDS), st.integers(0, 999), st.integers(1, 40), st.integers(1, 40))
 
 
-def picture(seed, height, width, channels, dtype):
+def image(seed, height, width, channels, dtype):
     """Blots with noise, of any type."""
     rng = np.random.default_rng(seed)
     low = rng.random((height // 6 + 1, width // 6 + 1, channels)).repeat(6, 0).repeat(6, 1)[:height, :width]
@@ -45,8 +45,8 @@ def picture(seed, height, width, channels, dtype):
     return (values * 200).astype(dtype) if dtype == "uint8" else values.astype(dtype)
 
 
-pictures = st.builds(
-    picture,
+images = st.builds(
+    image,
     st.integers(0, 999),
     st.integers(1, 40),
     st.integers(1, 40),
@@ -64,7 +64,7 @@ def batch_of(array):
     return torch.from_numpy(np.ascontiguousarray(array))[None]
 
 
-def batch_of_picture(image):
+def batch_of_image(image):
     return batch_of(np.moveaxis(image, 2, 0))
 
 
@@ -145,32 +145,32 @@ OPTIONS = (
 )
 
 
-@given(pictures, st.sampled_from(OPTIONS))
+@given(images, st.sampled_from(OPTIONS))
 def test_edges_are_the_librarys(image, options):
-    found = tensors.detect_edges(batch_of_picture(image), exact=True, **options)
+    found = tensors.detect_edges(batch_of_image(image), exact=True, **options)
     assert_same_edges(found, imtorque.detect_edges(image, **options))
 
 
 def test_the_edges_of_a_photograph_are_the_librarys():
     image = imtorque.datasets.sample("hopper")
-    assert_same_edges(tensors.detect_edges(batch_of_picture(image), exact=True), imtorque.detect_edges(image))
+    assert_same_edges(tensors.detect_edges(batch_of_image(image), exact=True), imtorque.detect_edges(image))
 
 
 @pytest.mark.parametrize("image", [np.zeros((9, 9, 1), np.uint8), (np.indices((30, 30)).sum(0) // 9 % 2)[..., None]])
-def test_edges_of_flat_pictures_and_masks_are_the_librarys(image):
+def test_edges_of_flat_images_and_masks_are_the_librarys(image):
     image = image.astype(np.uint8)
-    assert_same_edges(tensors.detect_edges(batch_of_picture(image), exact=True), imtorque.detect_edges(image))
+    assert_same_edges(tensors.detect_edges(batch_of_image(image), exact=True), imtorque.detect_edges(image))
 
 
-@given(pictures)
+@given(images)
 def test_the_whole_gradient_is_the_librarys(image):
-    assert_same_edges(tensors.gradient_edges(batch_of_picture(image), exact=True), imtorque.gradient_edges(image))
+    assert_same_edges(tensors.gradient_edges(batch_of_image(image), exact=True), imtorque.gradient_edges(image))
 
 
-@given(pictures)
+@given(images)
 def test_gradient_torque_is_the_librarys(image):
     for sizes in ((3, 9, 61), BOXES):
-        found = tensors.gradient_torque(batch_of_picture(image), sizes, exact=True)
+        found = tensors.gradient_torque(batch_of_image(image), sizes, exact=True)
         assert_array_equal(found[0], imtorque.gradient_torque(image, sizes).tau)
 
 
@@ -184,7 +184,7 @@ def test_forces_of_every_type_are_taken_as_float32(dtype):
     assert_array_equal(scale[0], wanted[1])
 
 
-def test_each_picture_of_a_batch_is_rounded_by_itself():
+def test_each_image_of_a_batch_is_rounded_by_itself():
     kinds = [field(kind, 2, 30, 40) for kind in ("sparse", "dense", "towers", "whole")]
     found = tensors.torque_volume(torch.from_numpy(np.stack(kinds)), SIZES, exact=True)
     for tau, forces in zip(found, kinds, strict=True):

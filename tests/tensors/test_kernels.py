@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import imtorque.torch as tensors
-from imtorque.torch import _cuda, _extrema, _layouts, _nvrtc, _pictures, _strongest
+from imtorque.torch import _cuda, _extrema, _images, _layouts, _nvrtc, _strongest
 from imtorque.torch._patches import boxes_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +78,7 @@ def test_the_volume_has_a_layout_wherever_the_maps_have_one():
             assert not volume or volume.threads <= 1024
 
 
-def test_bands_cover_the_picture_and_keep_the_processors_busy():
+def test_bands_cover_the_image_and_keep_the_processors_busy():
     for height, strips in ((1080, 31), (2160, 61), (50, 1), (1080, 248)):
         rows = _layouts.rows_per_band(height, strips, 28, 45, 132)
         bands = -(-height // rows)
@@ -94,10 +94,10 @@ def test_sums_are_called_narrow_only_where_they_fit():
 
 
 def test_the_range_of_bytes_follows_from_the_highest_alone():
-    found = np.reshape(_pictures._byte_scales(), (256, 2))
+    found = np.reshape(_images._byte_scales(), (256, 2))
     for low, high in ((0, 0), (0, 1), (1, 1), (3, 7), (0, 100), (99, 100), (0, 255), (255, 255)):
         image = torch.tensor([low, high], dtype=torch.uint8).view(1, 1, 1, 2)
-        ((black, white),) = _pictures.ranges_of(image, _pictures.bounds_of(image), None)
+        ((black, white),) = _images.ranges_of(image, _images.bounds_of(image), None)
         assert found[high].tolist() == [black, 1 / (white - black)]
 
 

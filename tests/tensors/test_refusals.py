@@ -15,7 +15,7 @@ OF_FORCES = {
     "torque_coherence": lambda f, **o: tensors.torque_coherence(f, 3, **o),
     "dense_contribution": lambda f, **o: tensors.dense_contribution(f, [3], **o),
 }
-OF_PICTURES = {
+OF_IMAGES = {
     "detect_edges": tensors.detect_edges,
     "gradient_edges": tensors.gradient_edges,
     "gradient_torque": lambda i, **o: tensors.gradient_torque(i, [3], **o),
@@ -39,7 +39,7 @@ def test_forces_of_a_wrong_kind(name, given, error, message):
         OF_FORCES[name](given)
 
 
-@pytest.mark.parametrize("name", OF_PICTURES)
+@pytest.mark.parametrize("name", OF_IMAGES)
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
@@ -50,9 +50,9 @@ def test_forces_of_a_wrong_kind(name, given, error, message):
         (torch.full((1, 1, 9, 9), torch.nan), ValueError, "image must be finite, got NaN or infinity"),
     ],
 )
-def test_pictures_of_a_wrong_kind(name, given, error, message):
+def test_images_of_a_wrong_kind(name, given, error, message):
     with pytest.raises(error, match=message):
-        OF_PICTURES[name](given)
+        OF_IMAGES[name](given)
 
 
 @pytest.mark.parametrize("name", OF_FORCES)
@@ -63,10 +63,10 @@ def test_gradients_of_rounded_forces(name):
         OF_FORCES[name](FORCES.clone().requires_grad_(), exact=True)
 
 
-@pytest.mark.parametrize("name", OF_PICTURES)
-def test_gradients_of_rounded_pictures(name):
+@pytest.mark.parametrize("name", OF_IMAGES)
+def test_gradients_of_rounded_images(name):
     with pytest.raises(ValueError, match="image must not require gradients with exact=True"):
-        OF_PICTURES[name](IMAGE.clone().requires_grad_(), exact=True)
+        OF_IMAGES[name](IMAGE.clone().requires_grad_(), exact=True)
 
 
 @pytest.mark.parametrize("name", OF_FORCES)

@@ -13,7 +13,7 @@ def forces():
     return torch.randn(2, 2, 14, 15, generator=torch.Generator().manual_seed(0))
 
 
-def pictures():
+def images():
     return (torch.rand(2, 1, 24, 25, generator=torch.Generator().manual_seed(0)) * 255).to(torch.uint8)
 
 
@@ -26,7 +26,7 @@ FUNCTIONS = {
     "coherence": lambda f, exact: tensors.torque_coherence(f, 5, exact=exact),
     "contribution": lambda f, exact: tensors.dense_contribution(f, SIZES, exact=exact),
 }
-OF_PICTURES = {
+OF_IMAGES = {
     "detect_edges": lambda p: tensors.detect_edges(p, exact=True, value_range=(0, 255)),
     "gradient_torque": lambda p: tensors.gradient_torque(p, SIZES, exact=True),
 }
@@ -40,11 +40,11 @@ def test_a_compiled_function_gives_the_same(name, exact):
     assert_array_equal(compiled(forces(), exact), function(forces(), exact))
 
 
-@pytest.mark.parametrize("name", OF_PICTURES)
-def test_a_compiled_function_of_pictures_gives_the_same(name):
-    function = OF_PICTURES[name]
+@pytest.mark.parametrize("name", OF_IMAGES)
+def test_a_compiled_function_of_images_gives_the_same(name):
+    function = OF_IMAGES[name]
     compiled = torch.compile(function, backend="aot_eager", fullgraph=True)
-    assert_array_equal(compiled(pictures()), function(pictures()))
+    assert_array_equal(compiled(images()), function(images()))
 
 
 def test_gradients_flow_through_a_compiled_function():

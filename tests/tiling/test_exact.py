@@ -1,4 +1,4 @@
-"""A picture in tiles has the bits that it has in memory: every output, whatever the tiles."""
+"""An image in tiles has the bits that it has in memory: every output, whatever the tiles."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from imtorque import datasets
 from imtorque.tiling import passes
 from imtorque.tiling import thresholds as thresholds_module
 from imtorque.tiling.thresholds import automatic_thresholds
-from large_pictures import assert_same_in_tiles
+from large_images import assert_same_in_tiles
 
 DTYPES = (np.uint8, np.uint16, np.int16, np.float32, np.float64, bool)
 thresholds = st.sampled_from([{}, {"high": 0.1}, {"low": 0.02, "high": 0.02}, {"low": 0.01, "high": 0.2}])
@@ -43,8 +43,8 @@ def curve(side=61, pitch=16):
     st.integers(7, 40),
     thresholds,
 )
-def test_any_picture_in_any_tiles(picture, tile, options):
-    assert_same_in_tiles(picture, tile, [3, 7, 13], **options)
+def test_any_image_in_any_tiles(image, tile, options):
+    assert_same_in_tiles(image, tile, [3, 7, 13], **options)
 
 
 @settings(max_examples=12)
@@ -88,17 +88,17 @@ def test_ties_across_tiles_are_one():
 
 @pytest.mark.parametrize("tile", [13, 20, 33])
 def test_weak_edges_connect_over_any_number_of_tiles(tile):
-    picture = curve()
-    weak = imtorque.detect_edges(picture, low=0.01, high=0.01)
-    strong = imtorque.detect_edges(picture, low=0.2, high=0.2)
-    both = imtorque.detect_edges(picture, low=0.01, high=0.2)
+    image = curve()
+    weak = imtorque.detect_edges(image, low=0.01, high=0.01)
+    strong = imtorque.detect_edges(image, low=0.2, high=0.2)
+    both = imtorque.detect_edges(image, low=0.01, high=0.2)
     assert 0 < np.count_nonzero(strong.mask) < 40 < 200 < np.count_nonzero(both.mask) <= np.count_nonzero(weak.mask)
-    assert_same_in_tiles(picture, tile, [5, 9], low=0.01, high=0.2)
+    assert_same_in_tiles(image, tile, [5, 9], low=0.01, high=0.2)
 
 
 def test_a_dense_field_is_rounded_as_the_whole_is():
-    picture = noise((50, 50), np.float64)
-    assert_same_in_tiles(picture, 25, [5, 9], low=0.0, high=0.0, sigma=0.3)
+    image = noise((50, 50), np.float64)
+    assert_same_in_tiles(image, 25, [5, 9], low=0.0, high=0.0, sigma=0.3)
 
 
 def test_corners_that_need_more_rounds_get_them(monkeypatch):
@@ -111,7 +111,7 @@ def test_thresholds_that_ranges_leave_open_are_counted_anew(monkeypatch):
     assert_same_in_tiles(hopper(100, 90), 40, [5, 11])
 
 
-def test_a_picture_without_edges_has_none():
+def test_an_image_without_edges_has_none():
     assert_same_in_tiles(np.full((30, 40), 7, np.uint8), 16, [3, 9])
 
 

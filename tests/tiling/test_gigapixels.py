@@ -23,7 +23,7 @@ def part(folder, *arguments, **environment):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one", "automatic"])
-def test_no_value_of_a_picture_of_400_megapixels_differs(tmp_path, kind):
+def test_no_value_of_an_image_of_400_megapixels_differs(tmp_path, kind):
     part(tmp_path, "draw", str(SIDE))
     part(tmp_path, "in_memory", json.dumps(kind), KEEP="1")
     part(tmp_path, "processes", json.dumps(kind), "2048", "0", "2")

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from imtorque import datasets
 from imtorque.cli import app
-from imtorque.tiling import process_picture
-from large_pictures import compare
+from imtorque.tiling import process_image
+from large_images import compare
 
 SIZES = [5, 11]
 
@@ -20,15 +20,15 @@ SIZES = [5, 11]
 @pytest.fixture
 def path(tmp_path):
     image = np.ascontiguousarray(datasets.sample("hopper")[150:240, 100:220])
-    tifffile.imwrite(tmp_path / "picture.tif", image, photometric="rgb", tile=(32, 32))
-    return tmp_path / "picture.tif"
+    tifffile.imwrite(tmp_path / "image.tif", image, photometric="rgb", tile=(32, 32))
+    return tmp_path / "image.tif"
 
 
 def run(*arguments):
     return CliRunner().invoke(app, ["large", *map(str, arguments)])
 
 
-def test_a_picture_becomes_a_folder_of_results(path, tmp_path):
+def test_an_image_becomes_a_folder_of_results(path, tmp_path):
     out = tmp_path / "out"
     result = run(path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1)
     assert result.exit_code == 0, result.output
@@ -61,7 +61,7 @@ def test_errors_are_one_line(path, tmp_path, arguments, message):
 
 
 def test_a_cluster_gives_the_same_bits(path, tmp_path, client):
-    process_picture(path, tmp_path / "out", SIZES, tile=40, client=client)
+    process_image(path, tmp_path / "out", SIZES, tile=40, client=client)
     compare(tmp_path / "out", tifffile.imread(path), SIZES)
 
 
@@ -73,6 +73,6 @@ def test_a_worker_that_is_killed_loses_nothing(path, tmp_path, client):
             left[0] = False
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    process_picture(path, tmp_path / "out", SIZES, tile=40, client=client, progress=kill)
+    process_image(path, tmp_path / "out", SIZES, tile=40, client=client, progress=kill)
     assert not left[0]
     compare(tmp_path / "out", tifffile.imread(path), SIZES)

@@ -22,15 +22,15 @@ def _one_thread():
         yield
 
 
-def picture(height=100, width=130):
+def drawn_image(height=100, width=130):
     return np.ascontiguousarray(datasets.sample("hopper")[150 : 150 + height, 100 : 100 + width])
 
 
 @settings(max_examples=4)
 @given(st.integers(40, 140), st.integers(40, 140), st.sampled_from(["square", "disk"]))
 def test_edges_and_torque_of_any_chunks(rows, columns, patch):
-    edges = imtorque.detect_edges(picture(), low=0.02, high=0.02, value_range=(0, 255))
-    forces = scale.detect_edges(da.from_array(picture(), chunks=(rows, columns, 3)), **RANGE).persist()
+    edges = imtorque.detect_edges(drawn_image(), low=0.02, high=0.02, value_range=(0, 255))
+    forces = scale.detect_edges(da.from_array(drawn_image(), chunks=(rows, columns, 3)), **RANGE).persist()
     assert_array_equal(forces.compute(), np.stack([edges.fx, edges.fy]))
     steps = scale.survey(forces).steps
     assert steps == edges.steps
@@ -42,8 +42,8 @@ def test_edges_and_torque_of_any_chunks(rows, columns, patch):
         assert_array_equal(lazy, whole)
 
 
-def test_floats_are_levelled_by_the_bounds_of_the_whole_picture():
-    image = picture()[:, :, 0].astype(np.float32) / 300 + 5
+def test_floats_are_levelled_by_the_bounds_of_the_whole_image():
+    image = drawn_image()[:, :, 0].astype(np.float32) / 300 + 5
     edges = imtorque.detect_edges(image, low=0.02, high=0.02, value_range=(5, 6))
     lazy = da.from_array(image, chunks=50)
     forces = scale.detect_edges(lazy, threshold=0.02, value_range=(5, 6), bounds=(image.min(), image.max()))
@@ -54,7 +54,7 @@ def test_floats_are_levelled_by_the_bounds_of_the_whole_picture():
 
 def test_coordinates_are_kept():
     image = xarray.DataArray(
-        da.from_array(picture()[:, :, 0], chunks=64),
+        da.from_array(drawn_image()[:, :, 0], chunks=64),
         dims=("lat", "lon"),
         coords={"lat": np.linspace(50, 51, 100), "lon": np.linspace(8, 9, 130), "time": 7},
     )
@@ -72,7 +72,7 @@ def test_coordinates_are_kept():
 
 
 def test_corners_that_need_more_rounds_are_told():
-    forces = scale.detect_edges(da.from_array(picture(), chunks=(70, 70, 3)), **RANGE, rounds=0)
+    forces = scale.detect_edges(da.from_array(drawn_image(), chunks=(70, 70, 3)), **RANGE, rounds=0)
     with pytest.raises(ValueError, match="rounds must be more than 0"):
         forces.compute()
 
@@ -80,11 +80,11 @@ def test_corners_that_need_more_rounds_are_told():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: scale.detect_edges(picture(), **RANGE), "array must be lazy"),
+        (lambda: scale.detect_edges(drawn_image(), **RANGE), "array must be lazy"),
         (lambda: scale.detect_edges(da.zeros((4, 5, 6, 7)), **RANGE), "image must be grey"),
         (lambda: scale.torque_volume(da.zeros((3, 5, 6)), [3], steps=1.0), "forces must be fx and fy"),
     ],
 )
-def test_what_is_no_lazy_picture_is_refused(call, message):
+def test_what_is_no_lazy_image_is_refused(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()

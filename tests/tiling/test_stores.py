@@ -13,14 +13,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 import imtorque
 import naive
 from imtorque import datasets
-from imtorque.tiling import Source, large, maps, process_picture
+from imtorque.tiling import Source, large, maps, process_image
 from imtorque.tiling.source import ArraySource, scaled
-from large_pictures import assert_same_rows, compare, read_table
+from large_images import assert_same_rows, compare, read_table
 
 SIZES = [5, 11]
 
 
-def picture(height=90, width=120):
+def drawn_image(height=90, width=120):
     return np.ascontiguousarray(datasets.sample("hopper")[150 : 150 + height, 100 : 100 + width, 1])
 
 
@@ -44,7 +44,7 @@ def test_a_level_keeps_the_strongest_of_four(dtype, values):
 @pytest.mark.parametrize("tile", [64, 45])
 @pytest.mark.usefixtures("smaller_pyramids")
 def test_pyramids_are_the_same_whatever_the_tiles(tmp_path, tile):
-    process_picture(picture(), tmp_path / "out", SIZES, tile=tile, jobs=1)
+    process_image(drawn_image(), tmp_path / "out", SIZES, tile=tile, jobs=1)
     stored = zarr.open_group(tmp_path / "out" / "maps.zarr", mode="r")
     levels = [image["datasets"] for image in stored.attrs["ome"]["multiscales"]]
     assert [[level["path"] for level in levels[0]]] == [["value", *(f"pyramid/{k}/value" for k in (1, 2, 3))]]
@@ -57,8 +57,8 @@ def test_pyramids_are_the_same_whatever_the_tiles(tmp_path, tile):
 
 
 def test_the_store_says_where_pixels_lie(tmp_path):
-    source = ArraySource.of(picture(), scaled((0.5, 0.25), "micrometer"))
-    process_picture(source, tmp_path / "out", SIZES, tile=64, jobs=1)
+    source = ArraySource.of(drawn_image(), scaled((0.5, 0.25), "micrometer"))
+    process_image(source, tmp_path / "out", SIZES, tile=64, jobs=1)
     image = zarr.open_group(tmp_path / "out" / "maps.zarr", mode="r").attrs["ome"]["multiscales"][2]
     assert image["name"] == "edges"
     assert [axis["name"] for axis in image["axes"]] == ["c", "y", "x"]
@@ -70,8 +70,8 @@ def test_the_store_says_where_pixels_lie(tmp_path):
 
 
 def test_tables_can_be_parquet(tmp_path):
-    process_picture(picture(), tmp_path / "out", SIZES, ["extrema"], tile=64, jobs=1, table="parquet")
-    process_picture(picture(), tmp_path / "csv", SIZES, ["extrema"], tile=64, jobs=1)
+    process_image(drawn_image(), tmp_path / "out", SIZES, ["extrema"], tile=64, jobs=1, table="parquet")
+    process_image(drawn_image(), tmp_path / "csv", SIZES, ["extrema"], tile=64, jobs=1)
     columns, texts = read_table(tmp_path / "out" / "extrema.parquet"), read_table(tmp_path / "csv" / "extrema.csv")
     for name, column in columns.items():
         assert_array_equal(texts[name].astype(column.dtype), column)
@@ -80,23 +80,23 @@ def test_tables_can_be_parquet(tmp_path):
 
 def test_the_strongest_extrema_are_the_first_of_all(tmp_path):
     asked = {"outputs": ["extrema", "blobs"], "tile": 64, "jobs": 1}
-    process_picture(picture(), tmp_path / "out", SIZES, count=20, **asked)
-    edges = imtorque.detect_edges(picture())
+    process_image(drawn_image(), tmp_path / "out", SIZES, count=20, **asked)
+    edges = imtorque.detect_edges(drawn_image())
     assert_same_rows(tmp_path / "out" / "extrema.csv", imtorque.find_extrema(edges, SIZES, count=20))
 
 
-def test_blobs_of_the_whole_picture_are_refused_by_name(tmp_path):
+def test_blobs_of_the_whole_image_are_refused_by_name(tmp_path):
     message = r"blobs are those of find_blobs\(\.\.\., recipe=.paper.\) here.* got 'contours'"
     with pytest.raises(ValueError, match=message):
-        process_picture(np.eye(30), tmp_path / "out", [3, 5], outputs=("blobs",), recipe="contours")
+        process_image(np.eye(30), tmp_path / "out", [3, 5], outputs=("blobs",), recipe="contours")
     assert not (tmp_path / "out").exists()
 
 
 def test_blobs_are_those_of_the_papers_recipe(tmp_path):
     sizes = list(range(5, 32, 4))
-    process_picture(picture(), tmp_path / "out", sizes, ["blobs"], tile=64, jobs=1)
+    process_image(drawn_image(), tmp_path / "out", sizes, ["blobs"], tile=64, jobs=1)
     rows = read_table(tmp_path / "out" / "blobs.csv")
-    blobs = imtorque.find_blobs(picture(), sizes=sizes, recipe="paper")
+    blobs = imtorque.find_blobs(drawn_image(), sizes=sizes, recipe="paper")
     assert len(blobs) > 3
     assert_array_equal(rows["size"], blobs.size)
     assert_array_equal(rows["torque"].astype(np.float32), blobs.value.astype(np.float32))
@@ -105,7 +105,7 @@ def test_blobs_are_those_of_the_papers_recipe(tmp_path):
 
 
 def test_only_what_is_asked_for_is_written(tmp_path):
-    found = process_picture(picture(), tmp_path / "out", SIZES, ["edges"], tile=64, jobs=1)
+    found = process_image(drawn_image(), tmp_path / "out", SIZES, ["edges"], tile=64, jobs=1)
     assert found.extrema is None
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["maps.zarr", "results.json", "settings.json"]
 
@@ -124,35 +124,35 @@ class StoppingSource(ArraySource):
 
 @pytest.mark.parametrize("windows", [4, 8])
 def test_the_same_call_goes_on_where_one_ended(tmp_path, windows):
-    image, asked = picture(), {"tile": 48, "jobs": 1}
+    image, asked = drawn_image(), {"tile": 48, "jobs": 1}
     source = StoppingSource.of(image)
     StoppingSource.left = windows
     with pytest.raises((RuntimeError, OSError), match="the disk is gone"):
-        process_picture(source, tmp_path / "out", SIZES, **asked)
+        process_image(source, tmp_path / "out", SIZES, **asked)
     StoppingSource.left = 10**9
-    process_picture(source, tmp_path / "out", SIZES, **asked)
+    process_image(source, tmp_path / "out", SIZES, **asked)
     compare(tmp_path / "out", image, SIZES)
     assert 10**9 - StoppingSource.left == 3 + 6 - (windows - 3)  # what had been done was not done again
 
 
 @pytest.mark.parametrize("step", ["candidates", "lines-30", "tiles-12-4096"])
 def test_a_run_that_is_stopped_goes_on(tmp_path, step):
-    image = picture()
+    image = drawn_image()
 
     def stop(name, done, _):
         if (name, done) == (step, 3):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        process_picture(image, tmp_path / "out", SIZES, tile=48, jobs=1, progress=stop)
-    process_picture(image, tmp_path / "out", SIZES, tile=48, jobs=1)
+        process_image(image, tmp_path / "out", SIZES, tile=48, jobs=1, progress=stop)
+    process_image(image, tmp_path / "out", SIZES, tile=48, jobs=1)
     compare(tmp_path / "out", image, SIZES)
 
 
 def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
-    first = process_picture(picture(), tmp_path / "out", SIZES, tile=64, jobs=1)
+    first = process_image(drawn_image(), tmp_path / "out", SIZES, tile=64, jobs=1)
     monkeypatch.setattr(large, "find_tone", None)
-    assert process_picture(picture(), tmp_path / "out", SIZES, tile=64, jobs=1) == first
+    assert process_image(drawn_image(), tmp_path / "out", SIZES, tile=64, jobs=1) == first
 
 
 @pytest.mark.parametrize(
@@ -160,21 +160,21 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
     [
         ({"tile": 65}, "tile was 64 when this was begun, got 65"),
         ({"sizes": [5]}, r"torque.sizes was \[5, 11\] when this was begun, got \[5\]"),
-        ({"source": picture() + 1}, "source.sha256 was .* when this was begun, got"),
+        ({"source": drawn_image() + 1}, "source.sha256 was .* when this was begun, got"),
         ({"low": 0.1}, "edges.low was None when this was begun, got 0.1"),
     ],
 )
 def test_a_changed_setting_is_refused_by_name(tmp_path, change, message):
-    asked = {"source": picture(), "out": tmp_path / "out", "sizes": SIZES, "tile": 64, "jobs": 1}
-    process_picture(**asked)
+    asked = {"source": drawn_image(), "out": tmp_path / "out", "sizes": SIZES, "tile": 64, "jobs": 1}
+    process_image(**asked)
     with pytest.raises(ValueError, match=message):
-        process_picture(**{**asked, **change})
+        process_image(**{**asked, **change})
 
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("x")
     with pytest.raises(ValueError, match="must be an empty folder, or one that this began"):
-        process_picture(picture(), tmp_path, SIZES, jobs=1)
+        process_image(drawn_image(), tmp_path, SIZES, jobs=1)
 
 
 @pytest.mark.parametrize(
@@ -192,23 +192,23 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path):
 )
 def test_bad_requests_are_one_line(tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
-        process_picture(picture(), tmp_path / "out", **{"sizes": SIZES, "jobs": 1, **options})
+        process_image(drawn_image(), tmp_path / "out", **{"sizes": SIZES, "jobs": 1, **options})
     assert not (tmp_path / "out").exists()
 
 
 def test_not_a_number_is_refused_by_its_tile(tmp_path):
-    image = picture().astype(np.float32)
+    image = drawn_image().astype(np.float32)
     image[80, 100] = np.nan
     with pytest.raises(RuntimeError, match=r"00001-00001: ValueError: image must be finite|00001-00001: image must be"):
-        process_picture(image, tmp_path / "out", SIZES, tile=64, jobs=1)
+        process_image(image, tmp_path / "out", SIZES, tile=64, jobs=1)
 
 
 def test_processes_of_this_machine_do_the_same(tmp_path):
     told = []
-    found = process_picture(
-        picture(), tmp_path / "out", SIZES, tile=64, jobs=2, progress=lambda *state: told.append(state)
+    found = process_image(
+        drawn_image(), tmp_path / "out", SIZES, tile=64, jobs=2, progress=lambda *state: told.append(state)
     )
-    compare(tmp_path / "out", picture(), SIZES)
+    compare(tmp_path / "out", drawn_image(), SIZES)
     assert told[-1][1:] == (4, 4)
     assert json.loads((tmp_path / "out" / "results.json").read_text())["blobs"] == found.blobs
-    assert isinstance(ArraySource.of(picture()), Source)
+    assert isinstance(ArraySource.of(drawn_image()), Source)

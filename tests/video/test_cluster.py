@@ -7,15 +7,15 @@ import dask
 import pytest
 from typer.testing import CliRunner
 
-from film_files import make_film
 from imtorque.cli import app
 from imtorque.video import FrameExtrema, decoding, process_video
+from video_files import make_video
 
 distributed = pytest.importorskip("distributed")
 
 
-def failing(picture):
-    raise ValueError(f"nothing to see in {picture.shape[1]} x {picture.shape[0]}")
+def failing(image):
+    raise ValueError(f"nothing to see in {image.shape[1]} x {image.shape[0]}")
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class Noting:
 
     folder: str
 
-    def __call__(self, picture):
+    def __call__(self, image):
         with open(Path(self.folder) / "notes", "a") as notes:
             notes.write(".")
-        return FrameExtrema()(picture)
+        return FrameExtrema()(image)
 
 
 def run(*arguments):
@@ -51,22 +51,22 @@ def client():
 
 def test_a_cluster_writes_what_one_process_does(tmp_path, monkeypatch, client):
     monkeypatch.setattr(decoding, "LEAST", 1)
-    film = make_film(tmp_path)
-    expected = process_video(film, tmp_path / "one", every=2, jobs=1).table.read_bytes()
-    done = process_video(film, tmp_path / "many", every=2, client=client)
+    video = make_video(tmp_path)
+    expected = process_video(video, tmp_path / "one", every=2, jobs=1).table.read_bytes()
+    done = process_video(video, tmp_path / "many", every=2, client=client)
     assert done.table.read_bytes() == expected
     assert [path.name for path in (tmp_path / "many").iterdir()] == ["open.mp4.video.csv"]
 
 
 def test_an_error_on_a_worker_ends_the_work_without_files(tmp_path, client):
     with pytest.raises(ValueError, match="nothing to see in 128 x 96"):
-        process_video(make_film(tmp_path), tmp_path / "out", find=failing, client=client)
+        process_video(make_video(tmp_path), tmp_path / "out", find=failing, client=client)
     assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_the_verb_works_on_a_cluster(tmp_path, monkeypatch, client):
     monkeypatch.setattr(decoding, "LEAST", 1)
-    make_film(tmp_path)
+    make_video(tmp_path)
     monkeypatch.chdir(tmp_path)
     run("open.mp4", "--track", "--out", "one", "--jobs", 1)
     done = run("open.mp4", "--track", "--out", "many", "--scheduler", client.scheduler.address)
@@ -78,17 +78,17 @@ def test_the_verb_works_on_a_cluster(tmp_path, monkeypatch, client):
 
 def test_segments_that_are_done_are_not_done_again(tmp_path, monkeypatch, client):
     monkeypatch.setattr(decoding, "LEAST", 1)
-    film, out = make_film(tmp_path), tmp_path / "out"
+    video, out = make_video(tmp_path), tmp_path / "out"
 
     def stop(done, _total):
         if done == 20:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        process_video(film, out, find=Noting(str(tmp_path)), client=client, progress=stop)
+        process_video(video, out, find=Noting(str(tmp_path)), client=client, progress=stop)
     kept = len(list((out / "open.mp4.video.segments").glob("*.json")))
     assert kept >= 2
     before = len((tmp_path / "notes").read_text())
-    process_video(film, out, find=Noting(str(tmp_path)), client=client)
+    process_video(video, out, find=Noting(str(tmp_path)), client=client)
     assert len((tmp_path / "notes").read_text()) - before <= 60 - 12 * kept
     assert [path.name for path in out.iterdir()] == ["open.mp4.video.csv"]

@@ -1,4 +1,4 @@
-"""Frames do not depend on where a film is cut, and what is no film is refused in one line."""
+"""Frames do not depend on where a video is cut, and what is no video is refused in one line."""
 
 import os
 import wave
@@ -8,41 +8,41 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from film_files import FORMS, drawn_frames, make_film, write_film
-from imtorque.video import decoding, open_film
+from imtorque.video import decoding, open_video
+from video_files import FORMS, drawn_frames, make_video, write_video
 
 
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("least", [1, 24])
 def test_segments_hold_the_frames_of_one_pass(tmp_path, monkeypatch, name, least):
     monkeypatch.setattr(decoding, "LEAST", least)
-    film = open_film(make_film(tmp_path, name))
-    whole = list(film.frames())
-    parts = [frame for segment in film.segments() for frame in film.frames(segment)]
-    assert len(film.segments()) >= (5 if least == 1 else 2)
+    video = open_video(make_video(tmp_path, name))
+    whole = list(video.frames())
+    parts = [frame for segment in video.segments() for frame in video.frames(segment)]
+    assert len(video.segments()) >= (5 if least == 1 else 2)
     assert [(f.number, f.time) for f in parts] == [(f.number, f.time) for f in whole]
-    assert [f.number for f in whole] == list(range(60)) == list(range(film.count))
+    assert [f.number for f in whole] == list(range(60)) == list(range(video.count))
     assert_array_equal([f.pixels for f in parts], [f.pixels for f in whole])
 
 
 def test_a_segment_can_be_read_without_the_others(tmp_path):
-    film = open_film(make_film(tmp_path))
-    last = film.segments()[-1]
-    frames = list(film.frames(last, every=7))
+    video = open_video(make_video(tmp_path))
+    last = video.segments()[-1]
+    frames = list(video.frames(last, every=7))
     assert [f.number for f in frames] == [k for k in range(last.first, 60) if k % 7 == 0]
 
 
 def test_times_are_seconds_after_the_first_frame(tmp_path):
-    frames = list(open_film(write_film(tmp_path / "a.mp4", drawn_frames(10), rate=10)).frames(every=3))
+    frames = list(open_video(write_video(tmp_path / "a.mp4", drawn_frames(10), rate=10)).frames(every=3))
     assert [frame.time for frame in frames] == pytest.approx([0, 0.3, 0.6, 0.9])
 
 
-def test_brightness_is_that_of_the_film_and_colour_is_given_where_asked_for(tmp_path):
-    film = open_film(make_film(tmp_path))
-    frame = next(film.frames(colour=True))
+def test_brightness_is_that_of_the_video_and_colour_is_given_where_asked_for(tmp_path):
+    video = open_video(make_video(tmp_path))
+    frame = next(video.frames(colour=True))
     assert frame.pixels.shape == (96, 128)
     assert frame.colour.shape == (96, 128, 3)
-    assert next(film.frames()).colour is None
+    assert next(video.frames()).colour is None
     assert np.corrcoef(frame.pixels.ravel(), drawn_frames()[0].ravel())[0, 1] > 0.99
 
 
@@ -55,7 +55,7 @@ def test_ten_bits_stay_ten_bits():
     assert_array_equal(pixels, values)
 
 
-def test_a_film_taken_upright_is_turned():
+def test_a_video_taken_upright_is_turned():
     class Turned:
         rotation = -90
         format = av.VideoFormat("gray")
@@ -65,65 +65,65 @@ def test_a_film_taken_upright_is_turned():
     assert_array_equal(decoding.as_frame(0, 0.0, Turned(), False).pixels, [[4, 1], [5, 2], [6, 3]])
 
 
-def test_an_animation_is_a_film_that_is_read_from_its_beginning(tmp_path):
+def test_an_animation_is_a_video_that_is_read_from_its_beginning(tmp_path):
     from PIL import Image
 
-    pictures = [Image.fromarray(frame) for frame in drawn_frames(6)]
-    pictures[0].save(tmp_path / "a.gif", save_all=True, append_images=pictures[1:], duration=40)
-    film = open_film(tmp_path / "a.gif")
-    assert film.segments() == (None,)
-    assert [frame.number for frame in film.frames(every=2)] == [0, 2, 4]
+    images = [Image.fromarray(frame) for frame in drawn_frames(6)]
+    images[0].save(tmp_path / "a.gif", save_all=True, append_images=images[1:], duration=40)
+    video = open_video(tmp_path / "a.gif")
+    assert video.segments() == (None,)
+    assert [frame.number for frame in video.frames(every=2)] == [0, 2, 4]
 
 
 def refused(path, match):
     with pytest.raises((ValueError, OSError), match=match) as caught:
-        list(open_film(path).frames())
+        list(open_video(path).frames())
     assert "\n" not in str(caught.value)
     assert os.path.basename(path) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["open.mp4", "open.mkv"])
 @pytest.mark.parametrize("share", [0.3, 0.7])
-def test_a_film_that_is_cut_off_is_refused(tmp_path, name, share):
-    path = make_film(tmp_path, name)
+def test_a_video_that_is_cut_off_is_refused(tmp_path, name, share):
+    path = make_video(tmp_path, name)
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    refused(path, "must be a (whole film|film or a camera that can be read)")
+    refused(path, "must be a (whole video|video or a camera that can be read)")
 
 
-def test_a_film_without_a_picture_is_refused(tmp_path):
+def test_a_video_without_an_image_is_refused(tmp_path):
     with wave.open(str(tmp_path / "a.wav"), "wb") as file:
         file.setparams((1, 2, 8000, 0, "NONE", ""))
         file.writeframes(bytes(8000))
     refused(tmp_path / "a.wav", "must have a video stream, got none")
 
 
-def test_a_film_without_frames_is_refused(tmp_path):
+def test_a_video_without_frames_is_refused(tmp_path):
     with av.open(str(tmp_path / "a.mkv"), "w") as container:
         stream = container.add_stream("mpeg4", rate=25)
         stream.height, stream.width, stream.pix_fmt = 48, 64, "yuv420p"
         container.start_encoding()
-    refused(tmp_path / "a.mkv", "must (have frames|be a film)")
+    refused(tmp_path / "a.mkv", "must (have frames|be a video)")
 
 
-def test_what_is_no_film_is_refused(tmp_path):
-    (tmp_path / "a.mp4").write_text("no film")
-    refused(tmp_path / "a.mp4", "must be a film or a camera that can be read")
+def test_what_is_no_video_is_refused(tmp_path):
+    (tmp_path / "a.mp4").write_text("no video")
+    refused(tmp_path / "a.mp4", "must be a video or a camera that can be read")
     refused(tmp_path / "b.mp4", "no such file")
     os.mkfifo(tmp_path / "c.mp4")
     with pytest.raises(OSError, match="a pipe where a file must be"):
-        open_film(tmp_path / "c.mp4")
+        open_video(tmp_path / "c.mp4")
 
 
 def test_a_camera_that_is_not_there_is_refused():
     with pytest.raises(FileNotFoundError, match="/dev/video97: no such"):
-        next(open_film("/dev/video97").frames())
+        next(open_video("/dev/video97").frames())
     with pytest.raises(FileNotFoundError, match="video98: no such"):
-        next(open_film(98).frames())
+        next(open_video(98).frames())
 
 
 def test_without_pyav_it_is_said_how_to_get_it(tmp_path, monkeypatch):
-    path = make_film(tmp_path, count=2)
+    path = make_video(tmp_path, count=2)
     monkeypatch.setitem(__import__("sys").modules, "av", None)
     with pytest.raises(ImportError, match=r"pip install 'imtorque\[video\]'"):
-        open_film(path)
+        open_video(path)

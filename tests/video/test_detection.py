@@ -11,7 +11,7 @@ import naive
 from imtorque import Extrema, detect_edges, find_extrema, synthetic
 from imtorque.core import extrema
 from imtorque.core.moments import openness
-from imtorque.synthetic import film_scene
+from imtorque.synthetic import video_scene
 from imtorque.video import FrameBlobs, FrameExtrema, detection
 from strategies import edge_fields
 
@@ -41,12 +41,12 @@ def test_a_disc_is_closed_and_a_bar_is_open():
 
 
 def test_a_bar_across_the_frame_is_no_thing_and_a_disc_beside_it_is():
-    picture = synthetic.paint(np.full((120, 160), 0.4), synthetic.disc((120, 160), (60, 50), 14), 0.9)
-    picture[:, 110:121] = 0.9
-    found = FrameExtrema(sign=1)(picture)
+    image = synthetic.paint(np.full((120, 160), 0.4), synthetic.disc((120, 160), (60, 50), 14), 0.9)
+    image[:, 110:121] = 0.9
+    found = FrameExtrema(sign=1)(image)
     assert [(int(found.y[0]), int(found.x[0]))] == [(60, 50)]
     assert len(found) == 1
-    assert np.any(np.abs(find_extrema(detect_edges(picture), sign=1, count=50).x - 115) < 3)
+    assert np.any(np.abs(find_extrema(detect_edges(image), sign=1, count=50).x - 115) < 3)
 
 
 def test_nothing_is_found_in_noise():
@@ -70,12 +70,12 @@ def test_expected_extrema_are_those_that_are_found(edges, halves, count, data):
 def many_things(count, seed):
     """Discs of falling contrast on a grid, with a bar through some."""
     rng = np.random.default_rng(seed)
-    picture = np.full((240, 320), 0.4)
+    image = np.full((240, 320), 0.4)
     for k in range(count):
         centre = 16 + 30 * (k // 10) + rng.integers(-3, 4), 16 + 30 * (k % 10) + rng.integers(-3, 4)
-        picture = synthetic.paint(picture, synthetic.disc((240, 320), centre, 6 + k % 4), 1 - 0.004 * k)
-    picture[100:106] = 0.8
-    return picture
+        image = synthetic.paint(image, synthetic.disc((240, 320), centre, 6 + k % 4), 1 - 0.004 * k)
+    image[100:106] = 0.8
+    return image
 
 
 def test_what_is_found_does_not_depend_on_the_frames_before(monkeypatch):
@@ -106,8 +106,8 @@ def test_frames_of_any_shape_are_taken(shape):
 
 
 def test_blobs_come_with_their_diameters():
-    picture = synthetic.paint(np.full((100, 100), 0.4), synthetic.disc((100, 100), (50, 40), 13), 0.9)
-    found = FrameBlobs(sizes=(15, 40))(picture)
+    image = synthetic.paint(np.full((100, 100), 0.4), synthetic.disc((100, 100), (50, 40), 13), 0.9)
+    found = FrameBlobs(sizes=(15, 40))(image)
     assert found.size[0] == pytest.approx(26, abs=1.5)
     assert type(found) is Extrema
 
@@ -124,7 +124,7 @@ def test_blobs_of_any_size_are_found_beside_many_of_another():
 
 
 def test_shades_of_the_ground_are_no_blobs():
-    scene = film_scene(5, shape=(540, 960), frames=1)
+    scene = video_scene(5, shape=(540, 960), frames=1)
     frame = ndimage.gaussian_filter(next(iter(scene.frames())), 0.7)  # compression takes noise away, and leaves shades
     found, faint = FrameBlobs()(frame), FrameBlobs(contrast=0)(frame)
     assert len(found) == len(scene.size) < len(faint)

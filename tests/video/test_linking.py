@@ -1,4 +1,4 @@
-"""Links are the best there are, and identities last through what hides things for a while."""
+"""Links are the best there are, and identities last through what hides objects for a while."""
 
 from itertools import permutations
 
@@ -76,7 +76,7 @@ def test_things_that_cross_keep_their_numbers():
 
 
 def seen_as_one(k):
-    """Two things, one going right, one going left, that make one place while they overlap."""
+    """Two objects, one going right, one going left, that make one place while they overlap."""
     left, right = 40 + 5 * k, 200 - 5 * k
     if abs(right - left) < 40:
         return things((50, (left + right) // 2, 47, 0.9))
@@ -92,7 +92,7 @@ def test_two_things_that_are_seen_as_one_keep_their_numbers_and_both_have_places
 
 
 def behind_a_post(k):
-    """A thing that goes left behind a post: its right part, its left part, and what the post leaves at its right."""
+    """An object that goes left behind a post: its right part, its left part, and what the post leaves at its right."""
     x = 200 - 6 * k
     right, left = min(x + 25, 200) - 106, 94 - max(x - 25, 0)  # of the post, from 94 to 106: how much is seen there
     if right >= 50 or left >= 50:

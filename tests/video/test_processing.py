@@ -1,4 +1,4 @@
-"""Tables are the same to the byte however a film is cut, and complete or, after an error, not there."""
+"""Tables are the same to the byte however a video is cut, and complete or, after an error, not there."""
 
 import csv
 from functools import partial
@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from film_files import FORMS, drawn_frames, make_film, write_film
 from imtorque import Extrema
-from imtorque.files import write_picture
-from imtorque.video import FrameBlobs, Linking, decoding, open_film, process_video, processing
+from imtorque.files import write_image
+from imtorque.video import FrameBlobs, Linking, decoding, open_video, process_video, processing
 from imtorque.video.decoding import Camera
+from video_files import FORMS, drawn_frames, make_video, write_video
 
 
-def brightest(picture):
+def brightest(image):
     """A finder of one's own: the brightest pixel."""
-    y, x = np.unravel_index(np.argmax(picture), picture.shape)
+    y, x = np.unravel_index(np.argmax(image), image.shape)
     return Extrema(np.array([y]), np.array([x]), np.array([9]), np.ones(1))
 
 
-def damaged(picture):
-    if picture[32, 20 + 40] > 200:
+def damaged(image):
+    if image[32, 20 + 40] > 200:
         raise ValueError("a frame that cannot be looked at")
-    return brightest(picture)
+    return brightest(image)
 
 
 def rows_of(path):
@@ -33,31 +33,31 @@ def rows_of(path):
 
 
 def in_turn(function, segments, _count):
-    """Do segments as processes would, each by itself, from its own copy of the film."""
+    """Do segments as processes would, each by itself, from its own copy of the video."""
     return (function(segment) for segment in segments)
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_tables_of_segments_and_of_one_pass_are_the_same_bytes(tmp_path, monkeypatch, name):
     monkeypatch.setattr(processing, "each", in_turn)
-    film = make_film(tmp_path, name)
-    expected = process_video(film, tmp_path / "one", jobs=1).table.read_bytes()
+    video = make_video(tmp_path, name)
+    expected = process_video(video, tmp_path / "one", jobs=1).table.read_bytes()
     for least in (1, 24):
         monkeypatch.setattr(decoding, "LEAST", least)
-        assert process_video(film, tmp_path / f"cut{least}", jobs=8).table.read_bytes() == expected
+        assert process_video(video, tmp_path / f"cut{least}", jobs=8).table.read_bytes() == expected
     assert expected.count(b"\n") == 1 + 2 * 60
 
 
 def test_two_processes_write_what_one_does(tmp_path):
-    film = make_film(tmp_path)
-    one, two = (process_video(film, tmp_path / str(jobs), overlay=True, every=2, jobs=jobs) for jobs in (1, 2))
+    video = make_video(tmp_path)
+    one, two = (process_video(video, tmp_path / str(jobs), overlay=True, every=2, jobs=jobs) for jobs in (1, 2))
     assert one.table.read_bytes() == two.table.read_bytes()
-    assert len(list(open_film(one.overlay).frames())) == len(list(open_film(two.overlay).frames())) == 30
+    assert len(list(open_video(one.overlay).frames())) == len(list(open_video(two.overlay).frames())) == 30
     assert (one.frames, one.places, one.tracks) == (two.frames, two.places, two.tracks) == (30, 60, 2)
 
 
 def test_the_table_says_where_each_thing_was(tmp_path):
-    rows = rows_of(process_video(make_film(tmp_path), tmp_path, every=5).table)
+    rows = rows_of(process_video(make_video(tmp_path), tmp_path, every=5).table)
     assert list(rows[0]) == ["frame", "time", "track", "y", "x", "size", "torque"]
     bright = [row for row in rows if float(row["torque"]) > 0]
     assert {row["track"] for row in bright} == {bright[0]["track"]}
@@ -68,7 +68,7 @@ def test_the_table_says_where_each_thing_was(tmp_path):
 
 
 def test_places_need_not_be_linked(tmp_path):
-    done = process_video(make_film(tmp_path, count=5), tmp_path, linking=None)
+    done = process_video(make_video(tmp_path, count=5), tmp_path, linking=None)
     assert done.tracks == 0
     assert {row["track"] for row in rows_of(done.table)} == {"0"}
 
@@ -76,7 +76,7 @@ def test_places_need_not_be_linked(tmp_path):
 def test_the_overlay_has_the_frames_looked_at(tmp_path):
     odd = [frame[:95, :127] for frame in drawn_frames(9)]
     done = process_video(folder_of(tmp_path, odd), tmp_path / "out", every=2, overlay=True)
-    frames = [frame.colour for frame in open_film(done.overlay).frames(colour=True)]
+    frames = [frame.colour for frame in open_video(done.overlay).frames(colour=True)]
     assert len(frames) == 5
     assert frames[0].shape == (96, 128, 3)
     coloured = np.abs(frames[-1].astype(int) - frames[-1].mean(axis=2, keepdims=True)).max()
@@ -87,11 +87,11 @@ def folder_of(tmp_path, frames):
     folder = tmp_path / "frames"
     folder.mkdir()
     for k, frame in enumerate(frames):
-        write_picture(folder / f"{k:03}.png", frame)
+        write_image(folder / f"{k:03}.png", frame)
     return folder
 
 
-def test_folders_and_stacks_are_films(tmp_path, monkeypatch):
+def test_folders_and_stacks_are_videos(tmp_path, monkeypatch):
     monkeypatch.setattr(processing, "each", in_turn)
     frames = drawn_frames()[:20]
     folder = folder_of(tmp_path, frames)
@@ -103,23 +103,23 @@ def test_folders_and_stacks_are_films(tmp_path, monkeypatch):
     assert rows_of(tables[0])[-1]["frame"] == "19"
 
 
-def test_a_folder_with_pictures_of_two_sizes_is_refused(tmp_path):
+def test_a_folder_with_images_of_two_sizes_is_refused(tmp_path):
     folder = folder_of(tmp_path, [np.zeros((20, 30), np.uint8), np.zeros((20, 31), np.uint8)])
     with pytest.raises(ValueError, match=r"001.png: frames must be of one size, 30 x 20 as 000.png, got 31 x 20"):
         process_video(folder, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_one_picture_is_no_film(tmp_path):
-    write_picture(tmp_path / "a.png", np.zeros((20, 30), np.uint8))
-    with pytest.raises(ValueError, match=r"a.png: must be a film, a folder or a stack of several pages"):
-        open_film(tmp_path / "a.png")
+def test_one_image_is_no_video(tmp_path):
+    write_image(tmp_path / "a.png", np.zeros((20, 30), np.uint8))
+    with pytest.raises(ValueError, match=r"a.png: must be a video, a folder or a stack of several pages"):
+        open_video(tmp_path / "a.png")
 
 
 @pytest.fixture
 def camera(tmp_path, monkeypatch):
-    """A camera that shows a film."""
-    path, opened = make_film(tmp_path), []
+    """A camera that shows a video."""
+    path, opened = make_video(tmp_path), []
     real = av.open
 
     def fake(name, *arguments, **options):
@@ -135,7 +135,7 @@ def camera(tmp_path, monkeypatch):
 def test_a_camera_is_looked_at_until_there_are_enough_frames(tmp_path, camera):
     done = process_video(0, tmp_path / "out", limit=10, overlay=True)
     assert done.frames == 10
-    assert len(list(open_film(done.overlay).frames())) == 10
+    assert len(list(open_video(done.overlay).frames())) == 10
     assert camera[0][0] == Camera.numbered(0).name
     assert camera[0][1]["timeout"] == decoding.PATIENCE
 
@@ -154,44 +154,44 @@ def interrupting(after, done, _total):
 
 def test_ctrl_c_leaves_the_frames_that_were_done_and_says_so(tmp_path):
     with pytest.raises(KeyboardInterrupt) as caught:
-        process_video(make_film(tmp_path), tmp_path / "out", overlay=True, progress=partial(interrupting, 7))
+        process_video(make_video(tmp_path), tmp_path / "out", overlay=True, progress=partial(interrupting, 7))
     assert caught.value.__notes__[0].endswith("open.mp4.video.csv holds the first 7 frames looked at")
     assert len(rows_of(tmp_path / "out" / "open.mp4.video.csv")) == 14
-    assert len(list(open_film(tmp_path / "out" / "open.mp4.video.mp4").frames())) == 7
+    assert len(list(open_video(tmp_path / "out" / "open.mp4.video.mp4").frames())) == 7
     assert len(list((tmp_path / "out").iterdir())) == 2
 
 
-def stopped(_picture):
+def stopped(_image):
     raise KeyboardInterrupt
 
 
 def test_ctrl_c_before_the_first_frame_leaves_nothing(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        process_video(make_film(tmp_path, count=3), tmp_path / "out", find=stopped, overlay=True)
+        process_video(make_video(tmp_path, count=3), tmp_path / "out", find=stopped, overlay=True)
     assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_after_an_error_there_is_no_file(tmp_path):
     with pytest.raises(ValueError, match="cannot be looked at"):
-        process_video(make_film(tmp_path), tmp_path / "out", find=damaged, overlay=True)
+        process_video(make_video(tmp_path), tmp_path / "out", find=damaged, overlay=True)
     assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_finder_of_ones_own_and_blobs_are_taken(tmp_path):
-    film = make_film(tmp_path, count=4)
-    assert process_video(film, tmp_path / "own", find=brightest, linking=Linking(memory=2)).places == 4
-    blobs = rows_of(process_video(film, tmp_path / "blobs", find=FrameBlobs(sizes=(12, 30))).table)
+    video = make_video(tmp_path, count=4)
+    assert process_video(video, tmp_path / "own", find=brightest, linking=Linking(memory=2)).places == 4
+    blobs = rows_of(process_video(video, tmp_path / "blobs", find=FrameBlobs(sizes=(12, 30))).table)
     assert float(blobs[0]["size"]) == pytest.approx(22, abs=2)
 
 
 def test_progress_is_told(tmp_path):
     told = []
-    process_video(make_film(tmp_path, count=9), tmp_path, every=2, progress=lambda *numbers: told.append(numbers))
+    process_video(make_video(tmp_path, count=9), tmp_path, every=2, progress=lambda *numbers: told.append(numbers))
     assert told == [(k, 5) for k in range(1, 6)]
 
 
 def test_what_cannot_be_meant_is_refused(tmp_path):
-    film = write_film(tmp_path / "a.mp4", drawn_frames(3))
+    video = write_video(tmp_path / "a.mp4", drawn_frames(3))
     for options, message in (
         ({"every": 0}, "every must be at least 1, got 0"),
         ({"limit": 0}, "limit must be at least 1, got 0"),
@@ -199,14 +199,14 @@ def test_what_cannot_be_meant_is_refused(tmp_path):
         ({"table": "xls"}, 'table must be "csv" or "parquet"'),
     ):
         with pytest.raises(ValueError, match=message):
-            process_video(film, tmp_path / "out", **options)
+            process_video(video, tmp_path / "out", **options)
 
 
 def test_parquet_holds_what_csv_does(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    film = make_film(tmp_path, count=10)
-    table = parquet.read_table(process_video(film, tmp_path, table="parquet").table).to_pydict()
-    rows = rows_of(process_video(film, tmp_path).table)
+    video = make_video(tmp_path, count=10)
+    table = parquet.read_table(process_video(video, tmp_path, table="parquet").table).to_pydict()
+    rows = rows_of(process_video(video, tmp_path).table)
     assert list(table) == list(rows[0])
     for name, column in table.items():
         np.testing.assert_allclose(column, [float(row[name]) for row in rows], rtol=1e-5, atol=1e-6)
@@ -215,4 +215,4 @@ def test_parquet_holds_what_csv_does(tmp_path):
 def test_parquet_without_pyarrow_is_refused_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match="parquet tables need pyarrow"):
-        process_video(make_film(tmp_path, count=3), tmp_path / "out", table="parquet")
+        process_video(make_video(tmp_path, count=3), tmp_path / "out", table="parquet")

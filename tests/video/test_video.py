@@ -1,4 +1,4 @@
-"""The verb for films: outputs, records, one line for each thing that is wrong."""
+"""The verb for videos: outputs, records, one line for each object that is wrong."""
 
 import json
 import sys
@@ -7,10 +7,10 @@ from contextlib import nullcontext
 import pytest
 from typer.testing import CliRunner
 
-from film_files import drawn_frames, make_film
 from imtorque.cli import app
 from imtorque.cli import video as verb
-from imtorque.files import write_picture
+from imtorque.files import write_image
+from video_files import drawn_frames, make_video
 
 
 def run(*arguments, status=0):
@@ -20,19 +20,19 @@ def run(*arguments, status=0):
 
 
 def test_table_overlay_and_record_are_written_and_not_done_again(tmp_path):
-    film, out = make_film(tmp_path), tmp_path / "out"
-    result = run(film, "--every", 5, "--track", "--overlay", "--out", out)
+    video, out = make_video(tmp_path), tmp_path / "out"
+    result = run(video, "--every", 5, "--track", "--overlay", "--out", out)
     assert "24 places in 12 frames, 2 tracks" in result.stdout
     assert sorted(path.name for path in out.iterdir()) == [f"open.mp4.video.{end}" for end in ("csv", "json", "mp4")]
-    again = run(film, "--every", 5, "--track", "--overlay", "--out", out, "--jobs", 2)
+    again = run(video, "--every", 5, "--track", "--overlay", "--out", out, "--jobs", 2)
     assert "(as before)" in again.stdout
-    assert "(as before)" not in run(film, "--every", 6, "--track", "--overlay", "--out", out).stdout
+    assert "(as before)" not in run(video, "--every", 6, "--track", "--overlay", "--out", out).stdout
 
 
 def test_json_is_one_object(tmp_path):
-    result = run(make_film(tmp_path, count=6), "--json", "--out", tmp_path, "--sizes", "11-40", "--sign", "dark")
+    result = run(make_video(tmp_path, count=6), "--json", "--out", tmp_path, "--sizes", "11-40", "--sign", "dark")
     report = json.loads(result.stdout)
-    assert report["films"][0]["result"] == {"frames": 6, "places": 6, "tracks": 0}
+    assert report["videos"][0]["result"] == {"frames": 6, "places": 6, "tracks": 0}
     assert report["parameters"]["find"]["sizes"][0] == 11
     assert report["stopped"] is False
 
@@ -40,17 +40,17 @@ def test_json_is_one_object(tmp_path):
 def test_blobs_of_a_folder(tmp_path):
     (tmp_path / "in").mkdir()
     for k, frame in enumerate(drawn_frames(4)):
-        write_picture(tmp_path / "in" / f"{k}.png", frame)
+        write_image(tmp_path / "in" / f"{k}.png", frame)
     result = run(tmp_path / "in", "--find", "blobs", "--sizes", "12-30", "--track", "--out", tmp_path / "out")
     assert "8 places in 4 frames, 2 tracks" in result.stdout
 
 
-def test_each_bad_film_is_one_line_and_the_others_are_done(tmp_path):
-    (tmp_path / "bad.mp4").write_text("no film")
-    good = make_film(tmp_path, count=3)
+def test_each_bad_video_is_one_line_and_the_others_are_done(tmp_path):
+    (tmp_path / "bad.mp4").write_text("no video")
+    good = make_video(tmp_path, count=3)
     result = run(tmp_path / "bad.mp4", tmp_path / "none.mp4", 97, good, "--out", tmp_path / "out", status=1)
     assert len(result.stderr.splitlines()) == 3
-    assert "bad.mp4: must be a film or a camera that can be read" in result.stderr
+    assert "bad.mp4: must be a video or a camera that can be read" in result.stderr
     assert "none.mp4: no such file" in result.stderr
     assert "no such" in result.stderr.splitlines()[2]
     assert "6 places in 3 frames" in result.stdout
@@ -63,7 +63,7 @@ def test_ctrl_c_says_what_is_there(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(verb, "_progress", lambda: nullcontext(stop))
-    result = run(make_film(tmp_path), "--track", "--out", tmp_path / "out", status=130)
+    result = run(make_video(tmp_path), "--track", "--out", tmp_path / "out", status=130)
     assert "stopped: " in result.stderr
     assert "open.mp4.video.csv holds the first 4 frames looked at" in result.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["open.mp4.video.csv"]
@@ -73,7 +73,7 @@ def test_ctrl_c_says_what_is_there(tmp_path, monkeypatch):
     ("option", "value"), [("--every", 0), ("--sizes", "big"), ("--sizes", "9-3"), ("--memory", -1)]
 )
 def test_bad_options_are_refused(tmp_path, option, value):
-    run(make_film(tmp_path, count=2), option, value, "--out", tmp_path / "out", status=2)
+    run(make_video(tmp_path, count=2), option, value, "--out", tmp_path / "out", status=2)
 
 
 def test_a_bar_is_shown_on_a_terminal(monkeypatch):

@@ -117,7 +117,7 @@ def test_suppression_is_the_definition(seed, overlap):
 
 
 @given(st.integers(0, 99), st.integers(1, 4).map(lambda h: 2 * h + 1))
-def test_a_stack_of_one_picture_has_the_torque_of_the_picture(seed, size):
+def test_a_stack_of_one_image_has_the_torque_of_the_image(seed, size):
     """The same sum: a gradient (gy, gx) in one slice is the force (gy, -gx) in the plane."""
     rng = np.random.default_rng(seed)
     gy, gx = rng.integers(-3, 4, (2, 9, 10)).astype(np.float32)

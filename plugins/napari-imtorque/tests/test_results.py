@@ -22,13 +22,13 @@ def find(plane):
 
 @pytest.fixture(scope="module")
 def of_stack():
-    return blob_layers(Stack(stack()[0][0]), find, "things")
+    return blob_layers(Stack(stack()[0][0]), find, "objects")
 
 
-def test_a_picture_gives_the_librarys_own_blobs():
-    picture = discs()[0][0]
-    labels, outlines, centres = blob_layers(Stack(picture), find, "things")
-    blobs = find(picture)
+def test_an_image_gives_the_librarys_own_blobs():
+    image = discs()[0][0]
+    labels, outlines, centres = blob_layers(Stack(image), find, "objects")
+    blobs = find(image)
     assert len(blobs) == 6
     assert_array_equal(labels[0], blobs.labels)
     assert_allclose(centres[0], np.stack([blobs.y, blobs.x], axis=1))
@@ -36,10 +36,10 @@ def test_a_picture_gives_the_librarys_own_blobs():
     assert_allclose(centres[1]["features"]["diameter"], blobs.diameter)
 
 
-def test_colour_pictures_are_one_plane():
-    picture = np.repeat(discs()[0][0][:, :, np.newaxis], 3, axis=2)
-    labels, *_ = blob_layers(Stack(picture, rgb=True), find, "things")
-    assert labels[0].shape == picture.shape[:2]
+def test_colour_images_are_one_plane():
+    image = np.repeat(discs()[0][0][:, :, np.newaxis], 3, axis=2)
+    labels, *_ = blob_layers(Stack(image, rgb=True), find, "objects")
+    assert labels[0].shape == image.shape[:2]
 
 
 def test_things_are_numbered_through_a_stack(of_stack):
@@ -65,8 +65,8 @@ def test_the_labels_table_begins_with_the_background(of_stack):
     assert np.isnan(features["diameter"][0])
 
 
-def test_a_picture_without_things_gives_empty_layers():
-    labels, outlines, centres = blob_layers(Stack(np.zeros((40, 50), np.uint8)), find, "things")
+def test_an_image_without_things_gives_empty_layers():
+    labels, outlines, centres = blob_layers(Stack(np.zeros((40, 50), np.uint8)), find, "objects")
     assert labels[0].max() == 0
     assert outlines[0] == []
     assert centres[0].shape == (0, 2)
@@ -83,9 +83,9 @@ def test_maps_are_the_librarys_own():
 
 
 def test_arrows_are_centred_on_edge_pixels_and_lie_along_the_edge():
-    picture = np.zeros((40, 40), np.float32)
-    picture[:, 20:] = 1
-    vectors, _, _ = edge_layer(Stack(picture), 1.5, "step")
+    image = np.zeros((40, 40), np.float32)
+    image[:, 20:] = 1
+    vectors, _, _ = edge_layer(Stack(image), 1.5, "step")
     middle = vectors[:, 0] + vectors[:, 1] / 2
     assert set(np.rint(middle[:, 1]).astype(int)) <= {19, 20}
     assert_allclose(vectors[:, 1, 1], 0, atol=1e-4)  # along y

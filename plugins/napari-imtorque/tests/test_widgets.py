@@ -47,8 +47,8 @@ def test_finding_adds_labels_outlines_and_centres(qtbot, viewer, discs):
     widget = widgets.find_things()
     widget.smallest.value, widget.largest.value = 12, 50
     pressed(qtbot, viewer, widget, 3)
-    centres, labels = viewer.layers["things centres"], viewer.layers["things labels"]
-    assert len(centres.data) == len(viewer.layers["things outlines"].data) == 6
+    centres, labels = viewer.layers["objects centres"], viewer.layers["objects labels"]
+    assert len(centres.data) == len(viewer.layers["objects outlines"].data) == 6
     assert_array_equal(labels.data, imtorque.find_blobs(discs.data, sizes=(12, 50)).labels)
     assert {"diameter", "area", "contrast"} <= set(centres.features.columns) & set(labels.features.columns)
 
@@ -97,9 +97,9 @@ def test_outlines_are_saved(qtbot, viewer, tmp_path):
     widget = widgets.find_things()
     widget.smallest.value, widget.largest.value = 12, 50
     pressed(qtbot, viewer, widget, 3)
-    widgets.save_outlines()(viewer.layers["things outlines"], tmp_path / "a.geojson")
+    widgets.save_outlines()(viewer.layers["objects outlines"], tmp_path / "a.geojson")
     saved = json.loads((tmp_path / "a.geojson").read_text())["features"]
-    assert len(saved) == len(viewer.layers["things outlines"].data)
+    assert len(saved) == len(viewer.layers["objects outlines"].data)
 
 
 def click(layer, position):
@@ -145,7 +145,7 @@ def test_nothing_is_cut_out_once_it_is_switched_off(viewer):
 
 
 @pytest.mark.usefixtures("discs")
-def test_a_click_beside_the_picture_is_none(viewer):
+def test_a_click_beside_the_image_is_none(viewer):
     tool = CutOut(viewer)
     tool.on.value = True
     assert tool.cut((500, 500)) == 0

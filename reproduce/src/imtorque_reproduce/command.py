@@ -19,14 +19,14 @@ CORES = available_cores()
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(EXPERIMENTS)}.", show_default=False)]
 Data = Annotated[Path | None, typer.Option(envvar="IMTORQUE_DATA", metavar="DIR", help="Folder of data sets.")]
-Pictures = Annotated[
-    Path | None, typer.Option("--images", metavar="DIR", help="Report on these pictures instead (figure-ground).")
+Images = Annotated[
+    Path | None, typer.Option("--images", metavar="DIR", help="Report on these images instead (figure-ground).")
 ]
 Masks = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Their masks, PNG of the same names: 0 ground, 255 figure.")
 ]
 Split = Annotated[str | None, typer.Option(metavar="NAME", help="Part of the data to report on.")]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for results.json, table.md, pictures.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for results.json, table.md, images.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Images worked on at a time.")]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N images, for a quick look.")]
 Matching = Annotated[
@@ -45,7 +45,7 @@ Settings = Annotated[
 def reproduce(
     name: Name,
     data: Data = None,
-    images: Pictures = None,
+    images: Images = None,
     masks: Masks = None,
     split: Split = None,
     out: Out = Path("imtorque-results"),
@@ -58,7 +58,7 @@ def reproduce(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Repeat an experiment of the paper: results.json, a table and pictures.
+    """Repeat an experiment of the paper: results.json, a table and images.
 
     Example: [bold]imtorque reproduce boundary --data DIR --split val --out results/boundary[/bold]
     """
@@ -89,6 +89,5 @@ def _run(request: Request) -> Report:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("imtorque"):
             raise
-        needed = f"reproduce {request.experiment} needs the extra [experiments]: pip install 'imtorque[experiments]'"
-        raise ValueError(f"{needed}; {error.name} is missing") from error
+        raise ValueError(f"reproduce {request.experiment} needs {error.name}: pip install {error.name}") from error
     return report

@@ -1,4 +1,4 @@
-"""The one form in which experiments are asked for and answered: results.json, table.md and pictures.
+"""The one form in which experiments are asked for and answered: results.json, table.md and plots.
 
     {"experiment", "command", "version", "commit", "data", "data_sha256", "split", "images", "settings",
      "rows": [{"method": name, METRIC: number, ...}, ...],
@@ -141,7 +141,7 @@ class Report:
         As `difference` makes them.
     notes
         What a reader of the table must know.
-    pictures
+    plots
         PNG files by name.
     readings
         The ladder of readings, nearest first; empty where the paper leaves nothing open.
@@ -155,7 +155,7 @@ class Report:
     rows: Sequence[Row]
     differences: Sequence[Row] = ()
     notes: Sequence[str] = ()
-    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    plots: Mapping[str, bytes] = field(default_factory=dict)
     readings: Sequence[Row] = ()
 
 
@@ -185,11 +185,11 @@ def results(report: Report, request: Request) -> dict[str, Any]:
 
 
 def write_report(report: Report, request: Request, out: Path) -> dict[str, Any]:
-    """Write results.json, table.md and the pictures, each whole or not at all, and return what results.json holds."""
+    """Write results.json, table.md and the plots, each whole or not at all, and return what results.json holds."""
     content = results(report, request)
     out.mkdir(parents=True, exist_ok=True)
-    for name, picture in report.pictures.items():
-        write_bytes(out / name, picture)
+    for name, image in report.plots.items():
+        write_bytes(out / name, image)
     write_text(out / "table.md", tables(content))
     write_text(out / "results.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
     return content

@@ -6,7 +6,7 @@ negative as those of a dark one. c(q + d n) + c(q - d n) is thus positive where 
 negative where the dark side has; a weighted sum over sizes and distances decides (first round). Neighbours along a
 contour then settle it together, the forces are turned so that the side that owns an edge is on their right, whatever
 its grey, and their coherence on either side decides again (further rounds). Nothing depends on which side is darker:
-the negative of a picture has the same owners.
+the negative of an image has the same owners.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from numpy.typing import NDArray
 from imtorque.core.torque import require_edges, torque_coherence
 from imtorque.core.types import BoolArray, Edges, FloatArray, Image, IntArray
 from imtorque.edges import detect_edges
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
-SHARES = (0.045, 0.085, 0.155, 0.275, 0.485, 0.755)  # sides of the squares, of the picture's longer side
+SHARES = (0.045, 0.085, 0.155, 0.275, 0.485, 0.755)  # sides of the squares, of the image's longer side
 DISTANCES = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)  # of the points beside an edge, of the square's side
 SIGMA = 2.0  # of the edges, in pixels
 TOGETHER = 3.0  # sigma in pixels over which neighbours along a contour settle it together
 TRUTH_AT = 2.5  # pixels beside an edge at which a drawn order says who owns it
 NEAR = 1.5  # pixels from a drawn boundary within which an edge counts as its
-MOST = 400  # edge pixels of a picture that weights are learned from
-RIDGE = 0.05  # pull of standardised weights towards 0, against the mean loss of one picture
+MOST = 400  # edge pixels of an image that weights are learned from
+RIDGE = 0.05  # pull of standardised weights towards 0, against the mean loss of one image
 ITERATIONS = 20  # of Newton's method
 Beside = NDArray[np.float64]
 Learned = Literal["photographs", "drawings"]
@@ -58,18 +58,18 @@ class OwnershipModel:
     second: FloatArray
 
     @classmethod
-    def fit(cls, pictures: Iterable[Image], orders: Iterable[IntArray]) -> Self:
-        """Learn the weights from pictures whose owners are known.
+    def fit(cls, images: Iterable[Image], orders: Iterable[IntArray]) -> Self:
+        """Learn the weights from images whose owners are known.
 
         Parameters
         ----------
-        pictures
+        images
             As for `detect_edges`.
         orders
             For each, an integer map (H, W): of two sides, the one of larger number owns the edge between them. A mask
             of the figure is one; negative numbers are not known.
         """
-        cases = [(ownership_edges(image), np.asarray(order)) for image, order in zip(pictures, orders, strict=True)]
+        cases = [(ownership_edges(image), np.asarray(order)) for image, order in zip(images, orders, strict=True)]
         first = fit_weights([first_case(edges, order) for edges, order in cases])
         return cls(first, fit_weights([second_case(edges, order, first) for edges, order in cases]))
 
@@ -87,14 +87,14 @@ class OwnershipModel:
 
 
 def border_ownership(
-    source: Image | Picture | Edges, *, model: OwnershipModel | Learned = "photographs", rounds: int = 2
+    source: Image | CheckedImage | Edges, *, model: OwnershipModel | Learned = "photographs", rounds: int = 2
 ) -> FloatArray:
     """Say for each edge pixel which of its sides is the figure.
 
     Parameters
     ----------
     source
-        A picture as for `detect_edges`, or edges with forces in proportion to their strength, as `ownership_edges`
+        An image as for `detect_edges`, or edges with forces in proportion to their strength, as `ownership_edges`
         finds them.
     model
         Weights: those learned from "photographs" (Caltech's outlines and the Weizmann horses), from "drawings"
@@ -129,7 +129,7 @@ def border_ownership(
     return chosen.sides(require_edges(edges), operator.index(rounds))
 
 
-def ownership_edges(image: Image | Picture) -> Edges:
+def ownership_edges(image: Image | CheckedImage) -> Edges:
     """Return the edges whose sides `border_ownership` judges: Canny's at a sigma of 2 pixels, with their strength."""
     return detect_edges(image, sigma=SIGMA, force="strength")
 
@@ -176,13 +176,13 @@ def second_case(edges: Edges, order: IntArray, first: FloatArray) -> tuple[Besid
 
 
 def fit_weights(cases: Sequence[tuple[Beside, Beside]]) -> NDArray[np.float64]:
-    """Return the weights that tell owners best: logistic regression without a constant, every picture alike.
+    """Return the weights that tell owners best: logistic regression without a constant, every image alike.
 
     By Newton's method, with weights pulled a little towards 0.
     """
     cases = [case for case in cases if len(case[1])]
     if not cases:
-        raise ValueError("pictures must have edges on the boundaries of their orders, got none")
+        raise ValueError("images must have edges on the boundaries of their orders, got none")
     seen, owner = (np.concatenate(parts) for parts in zip(*cases, strict=True))
     share = np.concatenate([np.full(len(sides), 1 / len(sides)) for _, sides in cases])
     scale = seen.std(axis=0) + 1e-12
@@ -217,7 +217,7 @@ class _Places:
         return _Places(self.y[chosen], self.x[chosen], self.ny[chosen], self.nx[chosen], self.shape)
 
     def sample(self, plane: NDArray[np.generic], distance: float, nearest: bool = False) -> NDArray[np.float64]:
-        """Return a plane at the points so far from the edges towards the brighter side, clamped to the picture."""
+        """Return a plane at the points so far from the edges towards the brighter side, clamped to the image."""
         from scipy import ndimage
 
         where = [self.y + distance * self.ny, self.x + distance * self.nx]

@@ -1,4 +1,4 @@
-"""From picture to boundary strength: edges re-weighed by torque, boundaries up, texture down (Sec. 4.2)."""
+"""From image to boundary strength: edges re-weighed by torque, boundaries up, texture down (Sec. 4.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque.core.contribution import dense_contribution
 from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges.recipes import RECIPES, EdgeRecipe, find_recipe
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.io.arrays import whole_array
 
 ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
@@ -29,14 +29,14 @@ COEFFICIENTS = {
 
 
 def boundary_strength(
-    image: Image | Picture, recipe: str | EdgeRecipe = "canny", *, value_range: ValueRange | None = None
+    image: Image | CheckedImage, recipe: str | EdgeRecipe = "canny", *, value_range: ValueRange | None = None
 ) -> FloatArray:
     """Return how likely each edge pixel bounds an object: the recipe's edges, strengthened by torque.
 
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`. The recipes were learned on pictures of about 500 pixels.
+        Grey or colour, as for `detect_edges`. The recipes were learned on images of about 500 pixels.
     recipe
         By name: "canny" (sigma sqrt(2)) or "canny-2" (sigma 2, fewer and smoother edges); or an `EdgeRecipe`.
     value_range
@@ -56,7 +56,7 @@ def boundary_strength(
     (True, 0.0)
     """
     chosen = find_recipe(recipe)
-    return strengthened(chosen.edges(Picture(image, value_range)), chosen)
+    return strengthened(chosen.edges(CheckedImage(image, value_range)), chosen)
 
 
 def strengthened(edges: Edges, recipe: EdgeRecipe) -> FloatArray:

@@ -62,11 +62,11 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
     ] = False,
 ) -> None:
-    """Find closed contours, objects and their sizes in pictures: the image torque operator.
+    """Find closed contours, objects and their sizes in images: the image torque operator.
 
     See what it does to a drawing and a photograph: [bold]imtorque demo[/bold]
 
-    Try a verb on a sample, then on pictures of your own: [bold]imtorque blobs sample:hopper --count 10[/bold]
+    Try a verb on a sample, then on images of your own: [bold]imtorque blobs sample:hopper --count 10[/bold]
     """
 
 

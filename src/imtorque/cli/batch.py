@@ -1,7 +1,7 @@
-"""One task over many pictures: several at a time, taken up where it stopped, bad files reported and passed over.
+"""One task over many images: several at a time, taken up where it stopped, bad files reported and passed over.
 
-Beside its outputs every picture gets a record, NAME.VERB.json: the content of the input (its SHA-256), the parameters,
-the version, the outputs with their checksums, and the result. It is written last. A picture whose record agrees with
+Beside its outputs every image gets a record, NAME.VERB.json: the content of the input (its SHA-256), the parameters,
+the version, the outputs with their checksums, and the result. It is written last. An image whose record agrees with
 what is asked for and with the files that are there is not done again; else outputs that are not written anew are
 removed, so that all files beside a record are of one run.
 """
@@ -26,13 +26,13 @@ from imtorque.jobs.processes import answers, default_jobs
 
 
 class Task(Protocol):
-    """What is done to a picture: a frozen dataclass whose fields are the parameters."""
+    """What is done to an image: a frozen dataclass whose fields are the parameters."""
 
     verb: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the files the result depends on, the picture first."""
+        """Return the files the result depends on, the image first."""
         ...
 
     def run(self, source: Path, stem: str) -> tuple[list[Path], dict[str, Any]]:
@@ -54,7 +54,7 @@ class TableTask(Task, Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a picture: "done", "complete" (it had been before) or "failed"."""
+    """What became of an image: "done", "complete" (it had been before) or "failed"."""
 
     input: str
     status: str
@@ -64,19 +64,19 @@ class Outcome:
 
 
 def process(task: Task, paths: Sequence[Path | str], out: Path, *, jobs: int | None = None) -> Iterator[Outcome]:
-    """Do a task to every picture and yield what became of each, in order.
+    """Do a task to every image and yield what became of each, in order.
 
     Parameters
     ----------
     task
         What to do.
     paths
-        The pictures; a str is an address.
+        The images; a str is an address.
     out
         Folder for the outputs; made where it is missing.
     jobs
-        How many pictures to work on at a time, each in a process of its own; by default as many as there are cores
-        this process may use. The kernels' threads are shared out among them. However this ends, the pictures begun are
+        How many images to work on at a time, each in a process of its own; by default as many as there are cores
+        this process may use. The kernels' threads are shared out among them. However this ends, the images begun are
         finished first.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -92,19 +92,19 @@ def process(task: Task, paths: Sequence[Path | str], out: Path, *, jobs: int | N
 
 
 def _done(task: Task, named: tuple[Path | str, str]) -> Outcome:
-    """Do the task to one picture, or say why it cannot be."""
+    """Do the task to one image, or say why it cannot be."""
     source, stem = named
     path = None
     try:
         with fetched(source) as path:
             return made(task, path, str(source), stem)
-    except Exception as error:  # whatever is wrong with one picture, the others are done
+    except Exception as error:  # whatever is wrong with one image, the others are done
         text = describe_error(error).replace(str(path or source), str(source))
         return Outcome(str(source), "failed", error=text if str(source) in text else f"{source}: {text}")
 
 
 def made(task: Task, path: Path, name: str, stem: str) -> Outcome:
-    """Do the task to one picture, or find that it has been done; `name` is what the picture is called."""
+    """Do the task to one image, or find that it has been done; `name` is what the image is called."""
     record = Path(f"{stem}.json")
     request = {
         "verb": task.verb,

@@ -1,4 +1,4 @@
-"""What the verb that finds blobs does to one picture."""
+"""What the verb that finds blobs does to one image."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from imtorque.core.types import Edges, Image
 from imtorque.detection import Blobs, find_blobs
 from imtorque.detection.table import COLUMNS
 from imtorque.edges import edges_from_depth
-from imtorque.files import SUFFIXES, read_mask, write_picture, write_text
-from imtorque.render.torque import blob_picture
+from imtorque.files import SUFFIXES, read_mask, write_image, write_text
+from imtorque.render.torque import blob_image
 
 # What the columns are called in tables, the number first.
 BLOB_NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in COLUMNS}
@@ -26,7 +26,7 @@ BLOB_NAMES = {"label": "number"} | {name: "torque" if name == "value" else name 
 
 @dataclass(frozen=True)
 class FindBlobs:
-    """Blobs: a table, an overlay with their numbers, and a label picture."""
+    """Blobs: a table, an overlay with their numbers, and a label image."""
 
     verb: ClassVar[str] = "blobs"
     sizes: tuple[int, ...] | None
@@ -44,22 +44,22 @@ class FindBlobs:
     detector: str | None = None
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture and its mask."""
+        """Return the image and its mask."""
         return [source] if self.mask is None else [source, self._mask_path(source)]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the blobs of one picture."""
+        """Write the blobs of one image."""
         image, inside, blobs = self._found(source)
         rois = write_rois(stem, blobs, self.rois, self.opening.reduce)
         outputs = [write_text(f"{stem}.csv", blob_table(blobs)), *rois]
         if self.overlay:
-            outputs.append(write_picture(f"{stem}.png", blob_picture(image, blobs)))
+            outputs.append(write_image(f"{stem}.png", blob_image(image, blobs)))
         if self.labels:
-            outputs.append(write_picture(f"{stem}.labels.tiff", _within(label_bytes(blobs), inside)))
+            outputs.append(write_image(f"{stem}.labels.tiff", _within(label_bytes(blobs), inside)))
         return outputs, _result(image, blobs)
 
     def measure(self, source: Path) -> dict[str, Any]:
-        """Return the result for one picture."""
+        """Return the result for one image."""
         image, _, blobs = self._found(source)
         return _result(image, blobs)
 
@@ -85,7 +85,7 @@ class FindBlobs:
         return image, inside, blobs
 
     def _shown(self, image: Image) -> Image | Edges:
-        """Return what blobs are looked for in: the picture, or edges of another kind than its own."""
+        """Return what blobs are looked for in: the image, or edges of another kind than its own."""
         if self.depth:
             return edges_from_depth(image)
         return image if self.detector is None else edges_by(self.detector, image)
@@ -97,13 +97,13 @@ class FindBlobs:
         mask = self.opening.reduced(read_mask(path))
         if mask.shape != shape:
             raise ValueError(
-                f"{source}: mask must have the picture's {shape[0]} x {shape[1]} pixels, got {path} "
+                f"{source}: mask must have the image's {shape[0]} x {shape[1]} pixels, got {path} "
                 f"of {mask.shape[0]} x {mask.shape[1]}"
             )
         return mask
 
     def _mask_path(self, source: Path) -> Path:
-        """Return the mask: the file itself, or the one of the picture's name in a folder."""
+        """Return the mask: the file itself, or the one of the image's name in a folder."""
         place = Path(self.mask or "")
         if not place.is_dir():
             return place
@@ -125,7 +125,7 @@ def _within(labels: NDArray[Any], inside: NDArray[np.bool_] | None) -> NDArray[A
 
 
 def blob_rows(blobs: Blobs) -> list[dict[str, Any]]:
-    """Return the blobs as rows, with the numbers that stand in the overlay and the label picture."""
+    """Return the blobs as rows, with the numbers that stand in the overlay and the label image."""
     columns = {name: blobs.to_dict()[key].tolist() for key, name in BLOB_NAMES.items()}
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]

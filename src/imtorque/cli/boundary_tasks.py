@@ -1,4 +1,4 @@
-"""What verbs do to one picture when they are asked for a boundary detector."""
+"""What verbs do to one image when they are asked for a boundary detector."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from imtorque.cli.tasks import Written
 from imtorque.core.types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges import RECIPES, OrientedMap, boundary_map, detect_edges, ultrametric_contours
 from imtorque.edges.ultrametric import contour_edges
-from imtorque.files import write_array, write_picture
-from imtorque.images import Picture
+from imtorque.files import write_array, write_image
+from imtorque.images import CheckedImage
 from imtorque.paper import in_unit_range, strengthened_as_printed
 from imtorque.segmentation.cues import TYPICAL
 
@@ -52,7 +52,7 @@ Boundaries = Annotated[
 
 def edges_by(detector: str, image: Image) -> Edges:
     """Return the edge vectors that a detector finds, by its own orientation."""
-    return RECIPES[detector].edges(Picture(image))
+    return RECIPES[detector].edges(CheckedImage(image))
 
 
 def edge_map_by(detector: str, image: Image) -> FloatArray:
@@ -67,7 +67,7 @@ def boundaries_by(detector: str, image: Image) -> OrientedMap:
 
 @dataclass(frozen=True)
 class DetectBoundaries:
-    """Boundaries by a detector that is learned: a map as picture and array, and forces for torque."""
+    """Boundaries by a detector that is learned: a map as image and array, and forces for torque."""
 
     verb: ClassVar[str] = "edges"
     detector: str
@@ -75,14 +75,14 @@ class DetectBoundaries:
     opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture."""
+        """Return the image."""
         return [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the boundaries of one picture."""
-        edges, likely, doubled = self._found(Picture(self.opening.read(source)))
+        """Write the boundaries of one image."""
+        edges, likely, doubled = self._found(CheckedImage(self.opening.read(source)))
         outputs = [
-            write_picture(f"{stem}.png", np.round(likely * 255).astype(np.uint8)),
+            write_image(f"{stem}.png", np.round(likely * 255).astype(np.uint8)),
             write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
             write_array(f"{stem}.boundaries.npy", likely),
         ]
@@ -96,20 +96,20 @@ class DetectBoundaries:
         size = {"height": edges.shape[0], "width": edges.shape[1]}
         return outputs, {**size, **counts, "detector": self.detector}
 
-    def _found(self, picture: Picture) -> tuple[Edges, Float32Array, Float32Array | None]:
+    def _found(self, image: CheckedImage) -> tuple[Edges, Float32Array, Float32Array | None]:
         """Return forces, the thin map of boundaries, and the contours at double size where they are closed."""
         low = RECIPES[self.detector].low
         if self.detector != "ucm":
-            oriented = boundary_map(picture, self.detector)
-            return oriented.edges(picture, low), oriented.thinned(), None
-        oriented = boundary_map(picture, "gpb")
+            oriented = boundary_map(image, self.detector)
+            return oriented.edges(image, low), oriented.thinned(), None
+        oriented = boundary_map(image, "gpb")
         tree = ultrametric_contours(oriented)
-        return contour_edges(tree, oriented, picture, low), tree.contour_map(), tree.contours()
+        return contour_edges(tree, oriented, image, low), tree.contour_map(), tree.contours()
 
 
 @dataclass(frozen=True)
 class PaperEdges:
-    """Canny's edges strengthened as the paper does it: before and after as pictures and arrays."""
+    """Canny's edges strengthened as the paper does it: before and after as images and arrays."""
 
     verb: ClassVar[str] = "edges"
     sigma: float
@@ -119,15 +119,15 @@ class PaperEdges:
     paper: bool = True
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture."""
+        """Return the image."""
         return [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the edges of one picture and the strengthened ones."""
+        """Write the edges of one image and the strengthened ones."""
         edges = detect_edges(self.opening.read(source), sigma=self.sigma, low=self.low, high=self.high)
         before, after = edges.mask.astype(np.float32), strengthened_as_printed(edges).astype(np.float32)
         outputs = [
-            write_picture(f"{stem}.png", np.round(before * 255).astype(np.uint8)),
+            write_image(f"{stem}.png", np.round(before * 255).astype(np.uint8)),
             write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
             *_written_after(stem, before, after),
         ]
@@ -137,9 +137,9 @@ class PaperEdges:
 
 
 def _written_after(stem: str, before: FloatArray, after: FloatArray) -> list[Path]:
-    pictures = [np.round(found * 255).astype(np.uint8) for found in (before, after)]
+    images = [np.round(found * 255).astype(np.uint8) for found in (before, after)]
     return [
-        write_picture(f"{stem}.strengthened.png", np.round(after * 65535).astype(np.uint16)),
+        write_image(f"{stem}.strengthened.png", np.round(after * 65535).astype(np.uint16)),
         write_array(f"{stem}.strengthened.npy", after),
-        write_picture(f"{stem}.before_after.png", np.hstack(pictures)),
+        write_image(f"{stem}.before_after.png", np.hstack(images)),
     ]

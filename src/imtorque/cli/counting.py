@@ -21,10 +21,10 @@ from imtorque.cli.torque import SIGNS, Sign, SignOfThings
 from imtorque.core.types import Image
 from imtorque.detection import ObjectFinder
 from imtorque.detection.truth import read_marks
-from imtorque.files import find_pictures, write_text
+from imtorque.files import find_images, write_text
 
 LENGTHS = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}  # micrometres
-SHOWN = 5  # pictures named that are to be marked next
+SHOWN = 5  # images named that are to be marked next
 SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width"]
 
 
@@ -46,23 +46,23 @@ def teach(
     channel: Channel = None,
     reduce: Reduce = 1,
 ) -> None:
-    """Learn from a few marked pictures what to count. Pictures without marks are ranked: which to mark next.
+    """Learn from a few marked images what to count. Images without marks are ranked: which to mark next.
 
-    Says how far the finder is to be trusted, by cross-validation over the marked pictures, or parts of a lone one.
+    Says how far the finder is to be trusted, by cross-validation over the marked images, or parts of a lone one.
 
     Example: [bold]imtorque teach cells/ --objects objects.csv --out cells.finder[/bold]
     """
     opening = Opening(page, channel, reduce)
     with one_line_errors():
-        paths = find_pictures(images)
+        paths = find_images(images)
         marked = marks_of(paths, read_objects(objects), objects)
-        pictures = {path: opening.read(path) for path in marked}
-        lessons = [_lesson(path, pictures[path], marks, reduce) for path, marks in marked.items()]
+        checked_images = {path: opening.read(path) for path in marked}
+        lessons = [_lesson(path, checked_images[path], marks, reduce) for path, marks in marked.items()]
         out.parent.mkdir(parents=True, exist_ok=True)  # before it learns: nothing is lost then
-        typer.echo(f"learning from {len(lessons)} pictures, which takes up to a minute ...", err=True)
+        typer.echo(f"learning from {len(lessons)} images, which takes up to a minute ...", err=True)
         finder = ObjectFinder()
         taught, wrong = zip(*lessons, strict=True)
-        finder.fit(list(pictures.values()), taught, complete=not clicks, wrong=wrong)
+        finder.fit(list(checked_images.values()), taught, complete=not clicks, wrong=wrong)
         finder.save(out)
         typer.echo(f"{out}: {_trust(finder, clicks, len(lessons))}")
         rest = [path for path in paths if path not in marked]
@@ -100,7 +100,7 @@ def count(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Count objects, with a finder or by size alone: counts.csv, objects.csv, and for each picture its objects.
+    """Count objects, with a finder or by size alone: counts.csv, objects.csv, and for each image its objects.
 
     Places, diameters and areas come in pixels, and in micrometres where the size of a pixel is known.
 
@@ -133,7 +133,7 @@ def count(
 
 
 class _Tables:
-    """One table of all pictures, and one of all objects."""
+    """One table of all images, and one of all objects."""
 
     def __init__(self, out: Path) -> None:
         self.out = out
@@ -146,7 +146,7 @@ class _Tables:
     def write(self) -> None:
         if not self.results:
             return
-        names = Counter(Path(path).name for path in self.results)  # pictures of one name are told by their paths
+        names = Counter(Path(path).name for path in self.results)  # images of one name are told by their paths
         shown = {Path(path).name if names[Path(path).name] == 1 else path: own for path, own in self.results.items()}
         counts = [{"image": name, **{key: own.get(key) for key in SUMMARY[1:]}} for name, own in shown.items()]
         objects = [{"image": name, **row} for name, own in shown.items() for row in own["objects"]]
@@ -155,18 +155,18 @@ class _Tables:
         write_text(self.out / "objects.csv", tasks.table(["image", *object_columns(known)], objects))
 
 
-def _lesson(path: Path, picture: Image, marks: Marked, factor: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the objects of a picture and what is none; what is wrong with them is told with its name."""
+def _lesson(path: Path, image: Image, marks: Marked, factor: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the objects of an image and what is none; what is wrong with them is told with its name."""
     objects, wrong = _reduced(marks.objects, factor), _reduced(marks.wrong, factor)
     try:
-        read_marks(objects, (picture.shape[0], picture.shape[1]), wrong=wrong)
+        read_marks(objects, (image.shape[0], image.shape[1]), wrong=wrong)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
     return objects, wrong
 
 
 def _reduced(marked: Any, factor: int) -> Any:
-    """Return marks on a picture whose blocks of pixels became one; of a label image every so many-th pixel."""
+    """Return marks on an image whose blocks of pixels became one; of a label image every so many-th pixel."""
     if factor == 1 or not marked.size:
         return marked
     if marked.shape[-1] in (2, 4) and marked.dtype.kind == "f":
@@ -175,13 +175,13 @@ def _reduced(marked: Any, factor: int) -> Any:
     return marked[factor // 2 : height : factor, factor // 2 : width : factor]
 
 
-def _trust(finder: ObjectFinder, clicks: bool, pictures: int) -> str:
+def _trust(finder: ObjectFinder, clicks: bool, images: int) -> str:
     found = finder.setting_
     kinds = " and ".join(found.kinds)
     if clicks:
         return f"found {found.f1:.0%} of the clicked objects again, with candidates by {kinds}"
     error = found.count_error / max(found.mean_count, 1)
-    judged = "cross-validated" if pictures > 1 else "each quarter of the one picture by the others: mark another one"
+    judged = "cross-validated" if images > 1 else "each quarter of the one image by the others: mark another one"
     return (
         f"F1 {found.f1:.2f} by place, {found.f1_iou:.2f} by overlap, counts off by {error:.0%} in the mean "
         f"({judged}), with candidates by {kinds}"

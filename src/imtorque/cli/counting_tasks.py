@@ -1,4 +1,4 @@
-"""What the verb that counts does to one picture, and what it reads of marked objects."""
+"""What the verb that counts does to one image, and what it reads of marked objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from imtorque.cli.rois import Form, write_rois
 from imtorque.cli.tasks import Written, table
 from imtorque.core.types import Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
-from imtorque.files import SUFFIXES, pixel_size, read_image, write_picture, write_text
+from imtorque.files import SUFFIXES, pixel_size, read_image, write_image, write_text
 from imtorque.render.objects import numbered_overlay
 
 BOXES, POINTS = ("y0", "x0", "y1", "x1"), ("y", "x")
@@ -29,7 +29,7 @@ LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as doe
 
 @dataclass(frozen=True)
 class CountObjects:
-    """Objects, by a finder that was taught or without one: a table, the picture with their numbers, labels."""
+    """Objects, by a finder that was taught or without one: a table, the image with their numbers, labels."""
 
     verb: ClassVar[str] = "count"
     model: str | None
@@ -42,26 +42,26 @@ class CountObjects:
     rois: Form | None = None
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture and the finder."""
+        """Return the image and the finder."""
         return [source] if self.model is None else [source, Path(self.model)]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the objects of one picture."""
+        """Write the objects of one image."""
         image, found, result = self._measured(source)
         rows = result["objects"]
         outputs = [
             write_text(f"{stem}.csv", table(object_columns(result["pixel_size_um"] is not None), rows)),
-            write_picture(
+            write_image(
                 f"{stem}.png",
                 numbered_overlay(image, found.labels, *(v.astype(np.float64) for v in (found.y, found.x))),
             ),
-            write_picture(f"{stem}.labels.tiff", label_bytes(found)),
+            write_image(f"{stem}.labels.tiff", label_bytes(found)),
             *write_rois(stem, found, self.rois, self.opening.reduce),
         ]
         return outputs, result
 
     def measure(self, source: Path) -> dict[str, Any]:
-        """Return the result for one picture."""
+        """Return the result for one image."""
         return self._measured(source)[-1]
 
     def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -82,7 +82,7 @@ class CountObjects:
         return image, found, {**shape, "count": len(rows), **mean, "objects": rows}
 
     def _pixel(self, source: Path) -> float | None:
-        """Return micrometres per pixel of the picture that is worked on."""
+        """Return micrometres per pixel of the image that is worked on."""
         own = self.pixel
         if own is None and (sides := pixel_size(source)) is not None:
             own = math.sqrt(sides[0] * sides[1])
@@ -129,7 +129,7 @@ def _reading_table(place: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Marked:
-    """What is marked in one picture: boxes, points or a label image, and points (n, 2) of what is no object."""
+    """What is marked in one image: boxes, points or a label image, and points (n, 2) of what is no object."""
 
     objects: NDArray[Any]
     wrong: NDArray[np.float64]
@@ -139,7 +139,7 @@ def read_objects(place: Path) -> dict[str, Marked]:
     """Return what is marked, by file name: boxes or points of a CSV table, or the label images of a folder.
 
     A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x; 1 in a column `wrong` marks what is no
-    object. Label images are named as their pictures.
+    object. Label images are named as their images.
     """
     if place.is_dir():
         paths = [path for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES]
@@ -170,10 +170,10 @@ def read_objects(place: Path) -> dict[str, Marked]:
 
 
 def marks_of(paths: list[Path], marked: dict[str, Marked], place: Path) -> dict[Path, Marked]:
-    """Return what is marked in each of the pictures that have marks, in their order.
+    """Return what is marked in each of the images that have marks, in their order.
 
     They go by their names, with folders where both have them, or less the ending: label images may be TIFF files beside
-    JPEG pictures, and tables may leave the ending out.
+    JPEG images, and tables may leave the ending out.
     """
     found: dict[Path, Marked] = {}
     for image, marks in marked.items():
@@ -182,12 +182,12 @@ def marks_of(paths: list[Path], marked: dict[str, Marked], place: Path) -> dict[
         same = same or [path for path in paths if path.name == name.name]
         same = same or [path for path in paths if path.stem == name.stem]
         if len(same) > 1:
-            raise ValueError(f"{place}: {image} must be the name of one picture, got {same[0]} and {same[1]}")
+            raise ValueError(f"{place}: {image} must be the name of one image, got {same[0]} and {same[1]}")
         if same and same[0] in found:
             raise ValueError(f"{place}: must mark {same[0].name} under one name, got a second one, {image}")
         found.update((path, marks) for path in same)
     if not found:
-        raise ValueError(f"{place}: must mark objects of the pictures given, got none of {paths[0].name} ...")
+        raise ValueError(f"{place}: must mark objects of the images given, got none of {paths[0].name} ...")
     return {path: found[path] for path in paths if path in found}
 
 

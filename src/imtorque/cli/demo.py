@@ -1,4 +1,4 @@
-"""The verb `imtorque demo`: what the operator finds, on pictures that are always at hand."""
+"""The verb `imtorque demo`: what the operator finds, on images that are always at hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from imtorque.io.atomic import replacing
 def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:
     """Show on a drawn scene and on a photograph what image torque finds.
 
-    Writes for each a one-page picture and a table of the strongest extrema.
+    Writes for each a one-page image and a table of the strongest extrema.
 
     Example: [bold]imtorque demo[/bold]
     """

@@ -30,7 +30,7 @@ Predictions = Annotated[
     typer.Option(help="Folder of predictions: .png, .npy or .mat (ucm2, segs); or what a verb of imtorque wrote."),
 ]
 Truths = Annotated[Path, typer.Option("--truth", help="Folder of ground truth.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and pictures.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and images.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Jobs = Annotated[
     int | None,
@@ -70,7 +70,7 @@ def boundaries(
             _, others = _run(baseline, truths, score, jobs, "boundaries")
             result["baseline"] = folders.summarise_boundary_files(names, others)
             result["difference"] = folders.compare_boundary_files(scores, others)
-        _report(result, _boundary_table(result), out, json_output, picture=_draw_curves)
+        _report(result, _boundary_table(result), out, json_output, image=_draw_curves)
 
 
 @evaluate_app.command()
@@ -177,13 +177,13 @@ def _report(
     table: str,
     out: Path | None,
     json_output: bool,
-    picture: Callable[[Result], bytes] | None = None,
+    image: Callable[[Result], bytes] | None = None,
 ) -> None:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_text(out / "table.md", f"{table}\n")
-        if picture is not None:
-            write_bytes(out / "precision_recall.png", picture(result))
+        if image is not None:
+            write_bytes(out / "precision_recall.png", image(result))
         write_text(out / "results.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
     typer.echo(json.dumps(result, allow_nan=False) if json_output else table)
 

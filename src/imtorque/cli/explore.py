@@ -12,15 +12,15 @@ import typer
 from imtorque.cli.running import SAMPLE, one_line_errors
 from imtorque.explorer.image_store import (
     Given,
-    HeldPicture,
-    given_picture,
-    picture_of_array,
-    picture_of_sample,
+    HeldImage,
+    given_image,
+    image_of_array,
+    image_of_sample,
     read_as,
 )
-from imtorque.files import find_pictures, read_image
+from imtorque.files import find_images, read_image
 
-MOST_PICTURES = 1000  # that a page lists
+MOST_IMAGES = 1000  # that a page lists
 MISSING = "imtorque explore needs starlette, uvicorn, segno and threadpoolctl: pip install 'imtorque[explore]'"
 
 
@@ -29,7 +29,7 @@ def explore(
         list[str] | None,
         typer.Argument(
             metavar="[IMAGES]...",
-            help="Pictures or folders to go through, or sample:NAME; a drawn scene by default.",
+            help="Images or folders to go through, or sample:NAME; a drawn scene by default.",
             show_default=False,
         ),
     ] = None,
@@ -47,35 +47,35 @@ def explore(
 
     Example: [bold]imtorque explore sample:hopper[/bold]
 
-    To count in the pictures of a folder, one after the other: [bold]imtorque explore cells/[/bold]
+    To count in the images of a folder, one after the other: [bold]imtorque explore cells/[/bold]
     """
     with one_line_errors():
         if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "threadpoolctl")):
             raise ValueError(MISSING)
         from imtorque.explorer.launch import is_loopback, serve  # here, because they bring the server
 
-        start = start_pictures(images or [])
+        start = start_images(images or [])
         if not is_loopback(host):
-            typer.echo(f"Note: whoever reaches {host} can use the explorer and send it pictures.", err=True)
+            typer.echo(f"Note: whoever reaches {host} can use the explorer and send it images.", err=True)
         with contextlib.suppress(KeyboardInterrupt):
             serve(start, host=host, port=port, browser=browser, announce=_announce)
 
 
-def start_pictures(images: list[str]) -> list[Given]:
-    """Return the pictures that arguments name; the first is read, so that what is wrong with it is said at once."""
+def start_images(images: list[str]) -> list[Given]:
+    """Return the images that arguments name; the first is read, so that what is wrong with it is said at once."""
     start: list[Given] = []
     for image in images:
         if image.startswith(SAMPLE):
-            start.append(given_picture(picture_of_sample(image.removeprefix(SAMPLE))))
+            start.append(given_image(image_of_sample(image.removeprefix(SAMPLE))))
         else:
-            start += [Given(str(path), partial(_read, str(path))) for path in find_pictures([image])]
-    if len(start) > MOST_PICTURES:
-        raise ValueError(f"pictures must be at most {MOST_PICTURES}, got {len(start)}")
-    return [given_picture(start[0].read()), *start[1:]] if start else []
+            start += [Given(str(path), partial(_read, str(path))) for path in find_images([image])]
+    if len(start) > MOST_IMAGES:
+        raise ValueError(f"images must be at most {MOST_IMAGES}, got {len(start)}")
+    return [given_image(start[0].read()), *start[1:]] if start else []
 
 
-def _read(path: str) -> HeldPicture:
-    return picture_of_array(read_image(path), path, read_as(path))
+def _read(path: str) -> HeldImage:
+    return image_of_array(read_image(path), path, read_as(path))
 
 
 def _announce(address: str) -> None:

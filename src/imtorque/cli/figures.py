@@ -47,7 +47,7 @@ def fixate(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Cut out the object under a click: its mask, the picture with its outline, a table of area, box and centroid.
+    """Cut out the object under a click: its mask, the image with its outline, a table of area, box and centroid.
 
     Rows and columns count from 0 at the top left. Several --at are one object; --remove takes parts away
     again.

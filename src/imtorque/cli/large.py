@@ -1,4 +1,4 @@
-"""The verb for pictures that outgrow memory: in tiles, on this machine's processes or a cluster's workers."""
+"""The verb for images that outgrow memory: in tiles, on this machine's processes or a cluster's workers."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Table(StrEnum):
 
 
 def large(
-    picture: Annotated[
+    image: Annotated[
         str,
         typer.Argument(
-            metavar="PICTURE",
+            metavar="IMAGE",
             show_default=False,
             help="A TIFF of any kind and size, a zarr array or OME-Zarr folder, a .npy file, a whole slide.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results of this picture.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results of this image.")],
     sizes: Sizes = None,
     outputs: Annotated[
         str,
@@ -60,7 +60,7 @@ def large(
     ] = None,
     level: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Of strengthened edges and saliency: reduce the picture by 2^N first."),
+        typer.Option(min=0, metavar="N", help="Of strengthened edges and saliency: reduce the image by 2^N first."),
     ] = None,
     table: Annotated[Table, typer.Option(help="Form of the tables.")] = Table.csv,
     patch: Annotated[Patch, typer.Option(help="Shape of the patches.")] = Patch.square,
@@ -84,18 +84,18 @@ def large(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute maps and tables of a picture of any size, to the bit as in memory; the same command resumes.
+    """Compute maps and tables of an image of any size, to the bit as in memory; the same command resumes.
 
     Example: [bold]imtorque large slide.svs --out slide --sizes 3-91[/bold]
     """
     with one_line_errors():
         _need_extra()
-        from imtorque.tiling import open_picture, process_picture
+        from imtorque.tiling import open_image, process_image
 
-        source = open_picture(picture, level=source_level, channel=channel, page=page)
+        source = open_image(image, level=source_level, channel=channel, page=page)
         connection = nullcontext() if scheduler is None else client_of(scheduler)
         with connection as client, _progress() as progress, _resumable():
-            summary = process_picture(
+            summary = process_image(
                 source,
                 out,
                 parse_sizes("--sizes", sizes),
@@ -123,7 +123,7 @@ def large(
 def _need_extra() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise ValueError(f"large pictures need {', '.join(missing)}: pip install 'imtorque[scale]'")
+        raise ValueError(f"large images need {', '.join(missing)}: pip install 'imtorque[scale]'")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Very many pictures: lists of paths, one table of all, and clusters."""
+"""Very many images: lists of paths, one table of all, and clusters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Table = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write one table of all pictures, .parquet or .csv, and files for each only where --out is given, too.",
+        help="Write one table of all images, .parquet or .csv, and files for each only where --out is given, too.",
     ),
 ]
 Scheduler = Annotated[
@@ -36,7 +36,7 @@ Scheduler = Annotated[
     typer.Option(metavar="tcp://HOST:8786", help="Work on a cluster of dask's instead of here. Needs --table."),
 ]
 Retry = Annotated[
-    bool, typer.Option("--retry", help="Try pictures again that failed before, though they have not changed.")
+    bool, typer.Option("--retry", help="Try images again that failed before, though they have not changed.")
 ]
 
 
@@ -52,7 +52,7 @@ class Many:
     def check(self, images: Sequence[str], jobs: int | None) -> None:
         """Refuse options that do not go together."""
         if not images and self.paths is None:
-            raise typer.BadParameter("pictures must be given, as arguments or by --paths", param_hint="IMAGE")
+            raise typer.BadParameter("images must be given, as arguments or by --paths", param_hint="IMAGE")
         if self.table is None and (self.scheduler is not None or self.retry):
             raise typer.BadParameter("must come with --table", param_hint="--retry" if self.retry else "--scheduler")
         if self.scheduler is not None and jobs is not None:
@@ -72,7 +72,7 @@ class Many:
             lines = Path(self.paths).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         names = dict.fromkeys(line.strip() for line in lines if line.strip())
         if not names:
-            raise ValueError(f"{self.paths}: must name a picture a line, got none")
+            raise ValueError(f"{self.paths}: must name an image a line, got none")
         return [name if is_address(name) else Path(name) for name in names]
 
 
@@ -82,16 +82,16 @@ NONE = Many()
 def into_table(
     task: TableTask, sources: Sequence[Source], out: Path | None, many: Many, jobs: int | None
 ) -> Iterator[Outcome]:
-    """Do a task to every picture, into one table, and yield what became of each.
+    """Do a task to every image, into one table, and yield what became of each.
 
     Parameters
     ----------
     task
         What to do.
     sources
-        The pictures.
+        The images.
     out
-        Folder for files of each picture; None writes none.
+        Folder for files of each image; None writes none.
     many
         Says which table, and where the work is done.
     jobs
@@ -111,7 +111,7 @@ def into_table(
 
 @dataclass(frozen=True)
 class _Call:
-    """Rows of one picture, with files about it where it has a stem."""
+    """Rows of one image, with files about it where it has a stem."""
 
     task: TableTask
 
@@ -122,7 +122,7 @@ class _Call:
 
 
 def _beside(task: TableTask, sources: Sequence[Source], out: Path | None) -> Iterator[tuple[str, str | None, Any]]:
-    """Yield what else the result for each picture depends on: how its files are called, and the other inputs."""
+    """Yield what else the result for each image depends on: how its files are called, and the other inputs."""
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     names = output_names([Path(source) for source in sources]) if out is not None else [""] * len(sources)
@@ -131,7 +131,7 @@ def _beside(task: TableTask, sources: Sequence[Source], out: Path | None) -> Ite
         try:
             others = [(str(path), file_state(str(path))) for path in task.inputs(Path(source))[1:]]
         except ValueError:
-            others = []  # which is told when the picture is read
+            others = []  # which is told when the image is read
         yield str(source), stem, others
 
 

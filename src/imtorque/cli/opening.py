@@ -1,4 +1,4 @@
-"""Which picture of a file a verb works on, and how far it is reduced first."""
+"""Which image of a file a verb works on, and how far it is reduced first."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ Page = Annotated[
     typer.Option(min=0, metavar="N", help="Which page of files that hold several (stacks, animations), from 0."),
 ]
 Channel = Annotated[
-    int | None, typer.Option(min=0, metavar="N", help="Which channel to work on, from 0; of a colour picture, too.")
+    int | None, typer.Option(min=0, metavar="N", help="Which channel to work on, from 0; of a colour image, too.")
 ]
 Reduce = Annotated[
     int,
     typer.Option(
-        min=1, metavar="N", help="Average N x N pixels first. Places and sizes are then those of the reduced picture."
+        min=1, metavar="N", help="Average N x N pixels first. Places and sizes are then those of the reduced image."
     ),
 ]
 Depth = Annotated[
     bool,
     typer.Option(
-        "--depth", help="The pictures are depth maps, smaller is nearer, 0 unknown: bright is what stands in front."
+        "--depth", help="The images are depth maps, smaller is nearer, 0 unknown: bright is what stands in front."
     ),
 ]
 
 
 @dataclass(frozen=True)
 class Opening:
-    """How pictures are opened: one page, one channel, reduced by a whole factor; recorded among a task's parameters."""
+    """How images are opened: one page, one channel, reduced by a whole factor; recorded among a task's parameters."""
 
     page: int | None = None
     channel: int | None = None
     reduce: int = 1
 
     def read(self, path: Path) -> Image:
-        """Read the picture of a file."""
+        """Read the image of a file."""
         image = read_image(path, self.page, self.channel)
         try:
             return self.reduced(image)

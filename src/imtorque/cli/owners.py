@@ -32,7 +32,7 @@ def owners(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Say which side of each edge is the figure: a picture with a rim on that side, and an array.
+    """Say which side of each edge is the figure: an image with a rim on that side, and an array.
 
     Red rims lie on the brighter side, blue ones on the darker. The array is positive, negative, and 0 off the edges.
 

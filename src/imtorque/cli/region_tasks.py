@@ -1,4 +1,4 @@
-"""What the verb that divides pictures into regions does to one of them."""
+"""What the verb that divides images into regions does to one of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from imtorque.cli.boundary_tasks import boundaries_by
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written, table
-from imtorque.files import write_array, write_picture, write_text
-from imtorque.render.regions import mean_colour_picture, outline_picture, region_rows
+from imtorque.files import write_array, write_image, write_text
+from imtorque.render.regions import mean_colour_image, outline_image, region_rows
 from imtorque.segmentation import segment_regions
 
 COLUMNS = ["number", "area", "y0", "x0", "y1", "x1", "centroid_y", "centroid_x", "red", "green", "blue"]
@@ -20,7 +20,7 @@ COLUMNS = ["number", "area", "y0", "x0", "y1", "x1", "centroid_y", "centroid_x",
 
 @dataclass(frozen=True)
 class DivideIntoRegions:
-    """Regions: their outlines on the picture, the regions in their mean colours, their numbers, a table."""
+    """Regions: their outlines on the image, the regions in their mean colours, their numbers, a table."""
 
     verb: ClassVar[str] = "segment"
     count: int | None
@@ -31,11 +31,11 @@ class DivideIntoRegions:
     detector: str | None = None
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture."""
+        """Return the image."""
         return [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the regions of one picture."""
+        """Write the regions of one image."""
         image = self.opening.read(source)
         labels = segment_regions(
             image,
@@ -47,9 +47,9 @@ class DivideIntoRegions:
         )
         rows = region_rows(image, labels)
         outputs = [
-            write_picture(f"{stem}.png", outline_picture(image, labels)),
-            write_picture(f"{stem}.colours.png", mean_colour_picture(image, labels)),
-            write_picture(f"{stem}.labels.tiff", (labels + 1).astype(np.uint16)),
+            write_image(f"{stem}.png", outline_image(image, labels)),
+            write_image(f"{stem}.colours.png", mean_colour_image(image, labels)),
+            write_image(f"{stem}.labels.tiff", (labels + 1).astype(np.uint16)),
             write_array(f"{stem}.npy", labels),
             write_text(f"{stem}.csv", table(COLUMNS, rows)),
         ]

@@ -1,4 +1,4 @@
-"""The verb that divides pictures into regions, or cuts objects out of them."""
+"""The verb that divides images into regions, or cuts objects out of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def segment(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Divide pictures into regions: outlines on the picture, regions in their mean colours, their numbers, a table.
+    """Divide images into regions: outlines on the image, regions in their mean colours, their numbers, a table.
 
     The table has area, bounding box, centroid and mean colour of each region. With --objects what looks most like
     objects is cut out instead.
@@ -74,4 +74,4 @@ def segment(
 
 def _describe(result: dict[str, Any]) -> str:
     largest = max(row["area"] for row in result["regions"]) / (result["height"] * result["width"])
-    return f"{result['count']} regions, the largest {largest:.0%} of the picture"
+    return f"{result['count']} regions, the largest {largest:.0%} of the image"

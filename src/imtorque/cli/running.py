@@ -1,4 +1,4 @@
-"""What all verbs over pictures share: their options, progress, lines or JSON, exit status."""
+"""What all verbs over images share: their options, progress, lines or JSON, exit status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import typer
 from imtorque import __version__, datasets, files
 from imtorque.cli.batch import Outcome, TableTask, Task, parameters, process
 from imtorque.cli.many import NONE, Many, Source, into_table
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.io.errors import describe_error
 from imtorque.io.urls import find_addresses, is_address
 
@@ -49,7 +49,7 @@ OutIfAny = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, metavar="N", help="Pictures worked on at a time; as many as cores by default."),
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Images worked on at a time; as many as cores by default."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output, and nothing else there.")]
 
@@ -63,18 +63,18 @@ def run_task(
     describe: Callable[[dict[str, Any]], str],
     collect: Callable[[Outcome], None] = lambda _: None,
 ) -> None:
-    """Do a task to all pictures, tell what happens, and end with the status that says whether all went well.
+    """Do a task to all images, tell what happens, and end with the status that says whether all went well.
 
     Parameters
     ----------
     task
-        What to do to each picture.
+        What to do to each image.
     images, out, jobs, as_json
         The options of these names.
     describe
-        Puts the result for a picture into a few words.
+        Puts the result for an image into a few words.
     collect
-        Is told what became of each picture.
+        Is told what became of each image.
     """
     report = _JsonReport(task, out) if as_json else _Lines(out, describe)
     work = partial(process, task, out=out, jobs=jobs)
@@ -99,7 +99,7 @@ def run_table_task(
     task, images, out, jobs, as_json, describe, collect
         As of `run_task`; where no table is asked for, there is a folder by default.
     many
-        The options for very many pictures.
+        The options for very many images.
     """
     many.check(images or [], jobs)
     folder = out or DEFAULT_OUT
@@ -124,7 +124,7 @@ def _tell(
     work: Callable[[list[Source]], Iterator[Outcome]],
     collect: Callable[[Outcome], None],
 ) -> None:
-    """Find the pictures, do the work, report what became of each, and end with the status of it all."""
+    """Find the images, do the work, report what became of each, and end with the status of it all."""
     stopped = False
     try:
         with one_line_errors():
@@ -139,7 +139,7 @@ def _tell(
         stopped = True
     report.end(stopped)
     if stopped:
-        typer.echo(f"stopped after {report.total} pictures; the same command goes on from there", err=True)
+        typer.echo(f"stopped after {report.total} images; the same command goes on from there", err=True)
         raise typer.Exit(130)
     if report.failed:
         raise typer.Exit(1)
@@ -150,7 +150,7 @@ def _describe_rows(result: dict[str, Any]) -> str:
 
 
 class _Lines:
-    """A line for each picture, and at the end how many there were. Keeps none of them: a batch may be long."""
+    """A line for each image, and at the end how many there were. Keeps none of them: a batch may be long."""
 
     def __init__(self, out: Path, describe: Callable[[dict[str, Any]], str]) -> None:
         self.out, self.describe = out, describe
@@ -165,15 +165,15 @@ class _Lines:
 
     def end(self, stopped: bool) -> None:
         if not stopped:
-            typer.echo(f"{self.total - self.failed} of {self.total} pictures written to {self.out}", err=True)
+            typer.echo(f"{self.total - self.failed} of {self.total} images written to {self.out}", err=True)
 
 
 class _JsonReport:
-    """One JSON object, printed piece by piece as pictures are done, and closed however the batch ends."""
+    """One JSON object, printed piece by piece as images are done, and closed however the batch ends."""
 
     def __init__(self, task: Task, out: Path) -> None:
         head = {"verb": task.verb, "version": __version__, "parameters": parameters(task), "out": str(out)}
-        self.opening = json.dumps(head)[:-1] + ', "pictures": ['
+        self.opening = json.dumps(head)[:-1] + ', "images": ['
         self.total = self.failed = 0
 
     def add(self, outcome: Outcome) -> None:
@@ -199,7 +199,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 def _find(images: list[str], out: Path, many: Many = NONE) -> tuple[list[Source], list[Outcome]]:
-    """Return the pictures that the arguments name, and what is wrong with arguments that name none."""
+    """Return the images that the arguments name, and what is wrong with arguments that name none."""
     named: list[str | Path] = []
     addresses: list[str] = []
     bad: list[Outcome] = []
@@ -208,11 +208,11 @@ def _find(images: list[str], out: Path, many: Many = NONE) -> tuple[list[Source]
             if is_address(image):
                 addresses += find_addresses(image)
             else:
-                named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_pictures([image])
+                named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_images([image])
         except ValueError as error:
             text = str(error)
             bad.append(Outcome(image, "failed", error=text if image in text else f"{image}: {text}"))
-    return list(dict.fromkeys([*files.find_pictures(named), *addresses, *many.listed()])), bad
+    return list(dict.fromkeys([*files.find_images(named), *addresses, *many.listed()])), bad
 
 
 def _written_sample(argument: str, out: Path) -> Path:
@@ -220,7 +220,7 @@ def _written_sample(argument: str, out: Path) -> Path:
     name = argument.removeprefix(SAMPLE)
     image = datasets.sample(name)
     out.mkdir(parents=True, exist_ok=True)
-    return files.write_picture(out / f"{name}.png", Picture(image).as_bytes())
+    return files.write_image(out / f"{name}.png", CheckedImage(image).as_bytes())
 
 
 def with_progress(items: Iterator[Item], total: int, verb: str) -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""What each verb of the command line does to one picture: files in, files and numbers out."""
+"""What each verb of the command line does to one image: files in, files and numbers out."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from imtorque.core.torque import default_sizes, torque_map, value_and_scale_maps
 from imtorque.core.types import Edges, Image, IntArray, Patch
 from imtorque.edges import canny_recipe, detect_edges
 from imtorque.edges.canny import Force
-from imtorque.files import write_array, write_picture, write_text
+from imtorque.files import write_array, write_image, write_text
 from imtorque.render.saliency import heat_overlay
-from imtorque.render.torque import edge_picture, scale_picture, value_picture
+from imtorque.render.torque import edge_image, scale_image, value_image
 from imtorque.saliency import (
     blend_saliency,
     boolean_saliency,
@@ -48,7 +48,7 @@ EXTREMUM = ["y", "x", "size", "torque"]
 
 @dataclass(frozen=True)
 class FindEdges:
-    """Edges: a picture of them, and their forces as an array."""
+    """Edges: an image of them, and their forces as an array."""
 
     verb: ClassVar[str] = "edges"
     sigma: float
@@ -58,14 +58,14 @@ class FindEdges:
     opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture."""
+        """Return the image."""
         return [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the edges of one picture."""
+        """Write the edges of one image."""
         edges = self.detect(self.opening.read(source))
         outputs = [
-            write_picture(f"{stem}.png", edge_picture(edges)),
+            write_image(f"{stem}.png", edge_image(edges)),
             write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
         ]
         return outputs, {**_extent(edges), "edge_pixels": int(np.count_nonzero(edges.mask))}
@@ -77,7 +77,7 @@ class FindEdges:
 
 @dataclass(frozen=True)
 class StrengthenEdges:
-    """Edges re-weighed by torque: before and after as pictures and arrays."""
+    """Edges re-weighed by torque: before and after as images and arrays."""
 
     verb: ClassVar[str] = "edges"
     sigma: float
@@ -87,21 +87,21 @@ class StrengthenEdges:
     opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture."""
+        """Return the image."""
         return [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the edges of one picture and the strengthened ones."""
+        """Write the edges of one image and the strengthened ones."""
         recipe = canny_recipe(self.sigma, self.low, self.high)
         edges = recipe.edges(self.opening.read(source))
         strength, after = np.minimum(edges.strength, 1), strengthened(edges, recipe).astype(np.float32)
-        pictures = [np.round(found * 255).astype(np.uint8) for found in (strength, after)]
+        images = [np.round(found * 255).astype(np.uint8) for found in (strength, after)]
         outputs = [
-            write_picture(f"{stem}.png", pictures[0]),
+            write_image(f"{stem}.png", images[0]),
             write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),
-            write_picture(f"{stem}.strengthened.png", np.round(after * 65535).astype(np.uint16)),
+            write_image(f"{stem}.strengthened.png", np.round(after * 65535).astype(np.uint16)),
             write_array(f"{stem}.strengthened.npy", after),
-            write_picture(f"{stem}.before_after.png", np.hstack(pictures)),
+            write_image(f"{stem}.before_after.png", np.hstack(images)),
         ]
         counts = {"edge_pixels": int(np.count_nonzero(edges.mask)), "likely": int(np.count_nonzero(after > 0.5))}
         return outputs, {**_extent(edges), **counts, "recipe": asdict(recipe)}
@@ -109,7 +109,7 @@ class StrengthenEdges:
 
 @dataclass(frozen=True)
 class DrawMaps:
-    """Value and scale maps, and torque maps of chosen sizes, as pictures and arrays."""
+    """Value and scale maps, and torque maps of chosen sizes, as images and arrays."""
 
     verb: ClassVar[str] = "maps"
     edges: FindEdges
@@ -123,33 +123,33 @@ class DrawMaps:
     extrema: int = 0
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture."""
+        """Return the image."""
         return [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the maps of one picture."""
+        """Write the maps of one image."""
         field, value, scale, result = self._measured(source)
         limit, largest = result["full_colour_at"], float(result["sizes"][-1])
         outputs = [
-            write_picture(f"{stem}.value.png", value_picture(value, limit)),
-            write_picture(f"{stem}.scale.png", scale_picture(scale, largest)),
+            write_image(f"{stem}.value.png", value_image(value, limit)),
+            write_image(f"{stem}.scale.png", scale_image(scale, largest)),
             *self._write_arrays(f"{stem}.value", value),
             *self._write_arrays(f"{stem}.scale", scale),
         ]
         for size in self.at:
             torque = torque_map(field, size, patch=self.patch, alpha=self.alpha, polarity=self.polarity)
-            outputs.append(write_picture(f"{stem}.size{size}.png", value_picture(torque, limit)))
+            outputs.append(write_image(f"{stem}.size{size}.png", value_image(torque, limit)))
             outputs += self._write_arrays(f"{stem}.size{size}", torque)
         if self.extrema:
             outputs.append(write_text(f"{stem}.extrema.csv", table(EXTREMUM, result["extrema"])))
         return outputs, result
 
     def measure(self, source: Path) -> dict[str, Any]:
-        """Return the result for one picture."""
+        """Return the result for one image."""
         return self._measured(source)[-1]
 
     def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the extrema asked for, or the strongest torque of the picture."""
+        """Return the extrema asked for, or the strongest torque of the image."""
         found: list[dict[str, Any]] = result["extrema"] if self.extrema else [result["strongest"]]
         return found
 
@@ -171,13 +171,13 @@ class DrawMaps:
         return field, value, scale, result
 
     def _write_arrays(self, stem: str, array: NDArray[Any]) -> list[Path]:
-        writers = {"npy": write_array, "tiff": write_picture}
+        writers = {"npy": write_array, "tiff": write_image}
         return [writers[form](f"{stem}.{form}", array) for form in self.arrays]
 
 
 @dataclass(frozen=True)
 class PredictFixations:
-    """Saliency: the map laid over the picture, the map in grey and as an array, and a table of fixations in order."""
+    """Saliency: the map laid over the image, the map in grey and as an array, and a table of fixations in order."""
 
     verb: ClassVar[str] = "saliency"
     method: str
@@ -186,11 +186,11 @@ class PredictFixations:
     opening: Opening = AS_IT_IS
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the picture."""
+        """Return the image."""
         return [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write the saliency of one picture."""
+        """Write the saliency of one image."""
         image = self.opening.read(source)
         saliency = self.compute(image)
         y, x = scan_path(saliency, self.fixations)
@@ -199,8 +199,8 @@ class PredictFixations:
             for k, (row, column) in enumerate(zip(y, x, strict=True), start=1)
         ]
         outputs = [
-            write_picture(f"{stem}.png", heat_overlay(image, saliency, y, x)),
-            write_picture(f"{stem}.map.png", np.round(255 * saliency).astype(np.uint8)),
+            write_image(f"{stem}.png", heat_overlay(image, saliency, y, x)),
+            write_image(f"{stem}.map.png", np.round(255 * saliency).astype(np.uint8)),
             write_array(f"{stem}.npy", saliency.astype(np.float32)),
             write_text(f"{stem}.csv", table(["order", "y", "x", "saliency"], rows)),
         ]

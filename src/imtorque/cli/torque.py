@@ -1,4 +1,4 @@
-"""The verbs that take pictures: options in, a task over many files, lines or JSON out."""
+"""The verbs that take images: options in, a task over many files, lines or JSON out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Arrays(StrEnum):
 
 
 class Sign(StrEnum):
-    """Which things are looked for; auto: both, but the kind that explains fewer edges scores less."""
+    """Which objects are looked for; auto: both, but the kind that explains fewer edges scores less."""
 
     auto = "auto"
     both = "both"
@@ -77,7 +77,7 @@ Sizes = Annotated[
     typer.Option(
         metavar="SIZES",
         help="Patch sizes in pixels, odd: 3-91 for all from 3 to 91, or a list such as 5,21,45. "
-        "By default about 6 % apart, up to 21 % of the picture's area.",
+        "By default about 6 % apart, up to 21 % of the image's area.",
     ),
 ]
 Sigma = Annotated[float, typer.Option(show_default="1.414", help="Smoothing before edges are detected, in pixels.")]
@@ -91,8 +91,8 @@ High = Annotated[float | None, typer.Option(help="Upper threshold; by default th
 SignOfThings = Annotated[
     Sign,
     typer.Option(
-        help="Which things to look for. auto takes both, but the kind that explains fewer of the edges, likely what "
-        "lies between things, scores less."
+        help="Which objects to look for. auto takes both, but the kind that explains fewer of the edges, likely what "
+        "lies between objects, scores less."
     ),
 ]
 Forces = Annotated[Force, typer.Option(help="Every edge pixel pulls alike, or in proportion to its gradient.")]
@@ -167,20 +167,20 @@ def blobs(
         float | None, typer.Option(min=0, help="Smallest |torque| of an outline; 1 is a strong edge all around.")
     ] = None,
     sure: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Least score of a blob: how much it looks like a thing.")
+        float | None, typer.Option(min=0, max=1, help="Least score of a blob: how much it looks like an object.")
     ] = None,
     overlap: Annotated[
         float, typer.Option(min=0, help="Largest part of its area a blob may share with a stronger one of like size.")
     ] = 0.4,
-    count: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep the N strongest of each picture.")] = None,
+    count: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep the N strongest of each image.")] = None,
     mask: Annotated[
         Path | None,
         typer.Option(
             exists=True,
-            help="Count inside a region: a picture, white inside; or a folder with one of each input's name.",
+            help="Count inside a region: an image, white inside; or a folder with one of each input's name.",
         ),
     ] = None,
-    overlay: Annotated[bool, typer.Option(help="Write the picture with numbered blobs.")] = True,
+    overlay: Annotated[bool, typer.Option(help="Write the image with numbered blobs.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their blob.")] = True,
     rois: Rois = None,
     detector: Boundaries = None,
@@ -195,7 +195,7 @@ def blobs(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Find bright and dark things: a table of place, size, shape and contrast, labels, and a picture with numbers.
+    """Find bright and dark objects: a table of place, size, shape and contrast, labels, and an image with numbers.
 
     Example: [bold]imtorque blobs sample:hopper --count 10[/bold]
 
@@ -247,9 +247,9 @@ def edges(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Detect edges: a picture of them, and their forces (fx, fy) as an array.
+    """Detect edges: an image of them, and their forces (fx, fy) as an array.
 
-    With --strengthen also how likely each is to be the boundary of an object: a 16-bit picture, an array, and a picture
+    With --strengthen also how likely each is to be the boundary of an object: a 16-bit image, an array, and an image
     of before and after. Forces are then those of strength, and --low is 0.004 where it is not given.
 
     With --detector also how likely each is, for imtorque evaluate boundaries; of ucm contours at double size as well.
@@ -288,7 +288,7 @@ def saliency(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Predict where people look: a heat map over the picture, the map in grey and as an array, a table of fixations.
+    """Predict where people look: a heat map over the image, the map in grey and as an array, a table of fixations.
 
     Example: [bold]imtorque saliency sample:hopper --fixations 5[/bold]
     """

@@ -1,4 +1,4 @@
-"""The verb for films: options in, segments on all cores, a table and an overlay out."""
+"""The verb for videos: options in, segments on all cores, a table and an overlay out."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from imtorque.cli.batch import Outcome, parameters, process
 from imtorque.cli.many import client_of
 from imtorque.cli.running import DEFAULT_OUT, Json, Out, one_line_errors
 from imtorque.cli.torque import SIGNS, Sign
-from imtorque.cli.video_tasks import TrackFilm
+from imtorque.cli.video_tasks import TrackVideo
 from imtorque.core.torque import default_sizes
 from imtorque.io.atomic import remove_leftovers
 from imtorque.io.errors import describe_error
 from imtorque.video.detection import FrameBlobs, FrameExtrema
 from imtorque.video.linking import Linking
 from imtorque.video.processing import Progress
-from imtorque.video.sources import RATE, open_film
+from imtorque.video.sources import RATE, open_video
 
 
 class Find(StrEnum):
@@ -45,19 +45,21 @@ class TableKind(StrEnum):
 
 
 def video(
-    films: Annotated[
+    videos: Annotated[
         list[str],
         typer.Argument(
             metavar="FILM",
             show_default=False,
-            help="Films, folders of pictures, TIFF stacks; or a camera: its number, or a device such as /dev/video0.",
+            help="Videos, folders of images, TIFF stacks; or a camera: its number, or a device such as /dev/video0.",
         ),
     ],
     out: Out = DEFAULT_OUT,
     every: Annotated[int, typer.Option(min=1, metavar="N", help="Look at every N-th frame.")] = 1,
-    track: Annotated[bool, typer.Option("--track", help="Link places over time: each thing keeps its number.")] = False,
+    track: Annotated[
+        bool, typer.Option("--track", help="Link places over time: each object keeps its number.")
+    ] = False,
     overlay: Annotated[
-        bool, typer.Option("--overlay", help="Write a film with boxes, and with numbers and tails where linked.")
+        bool, typer.Option("--overlay", help="Write a video with boxes, and with numbers and tails where linked.")
     ] = False,
     find: Annotated[Find, typer.Option(help="extrema are fast; blobs are surer, and about twenty times slower.")] = (
         Find.extrema
@@ -66,14 +68,14 @@ def video(
         str | None, typer.Option(metavar="20-60", help="Smallest and largest size to look for, in pixels.")
     ] = None,
     sign: Annotated[
-        Sign, typer.Option(help="Which things to look for; auto may choose anew in each frame.")
+        Sign, typer.Option(help="Which objects to look for; auto may choose anew in each frame.")
     ] = Sign.both,
     count: Annotated[int, typer.Option(min=1, metavar="N", help="Most places in a frame.")] = 50,
     memory: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many looked-at frames a thing may be hidden.")
+        int, typer.Option(min=0, metavar="N", help="How many looked-at frames an object may be hidden.")
     ] = Linking.memory,
     reach: Annotated[
-        float, typer.Option(min=0.01, help="How far from where it is expected a thing may be, in its sizes.")
+        float, typer.Option(min=0.01, help="How far from where it is expected an object may be, in its sizes.")
     ] = Linking.reach,
     table: Annotated[TableKind, typer.Option(help="Form of the table; parquet needs pyarrow.")] = TableKind.csv,
     frames: Annotated[
@@ -88,13 +90,13 @@ def video(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find things in every frame and follow them: a table frame,time,track,y,x,size,torque, and an overlay.
+    """Find objects in every frame and follow them: a table frame,time,track,y,x,size,torque, and an overlay.
 
-    Segments of a film are worked on side by side; the table is the same to the byte however many there are. Ctrl-C
+    Segments of a video are worked on side by side; the table is the same to the byte however many there are. Ctrl-C
     leaves the table and the overlay of the frames that were done; a camera is ended that way. With --scheduler the
     same command goes on from the segments that were done.
 
-    Example: [bold]imtorque video film.mp4 --every 5 --track --overlay[/bold]
+    Example: [bold]imtorque video video.mp4 --every 5 --track --overlay[/bold]
 
     Of a camera, a minute long: [bold]imtorque video 0 --track --overlay --frames 1500[/bold]
     """
@@ -107,20 +109,20 @@ def video(
         with one_line_errors():
             client = None if scheduler is None else stack.enter_context(client_of(scheduler))
         progress = stack.enter_context(_progress())
-        task = TrackFilm(finder, every, linking, overlay, table.value, frames, rate, jobs, progress, client)
-        _run(task, films, out, as_json)
+        task = TrackVideo(finder, every, linking, overlay, table.value, frames, rate, jobs, progress, client)
+        _run(task, videos, out, as_json)
 
 
-def _run(task: TrackFilm, films: list[str], out: Path, as_json: bool) -> None:
-    """Do all films one after the other, and end with the status that says whether all went well."""
+def _run(task: TrackVideo, videos: list[str], out: Path, as_json: bool) -> None:
+    """Do all videos one after the other, and end with the status that says whether all went well."""
     outcomes: list[Outcome] = []
     stopped = ""
     try:
         with one_line_errors():
             out.mkdir(parents=True, exist_ok=True)
             remove_leftovers(out)
-            paths = [Path(film) for film in films if not _is_camera(film)]
-            cameras = (_from_camera(task, film, out) for film in films if _is_camera(film))
+            paths = [Path(video) for video in videos if not _is_camera(video)]
+            cameras = (_from_camera(task, video, out) for video in videos if _is_camera(video))
             for outcome in chain(process(task, paths, out, jobs=1), cameras):
                 _tell(outcome, quiet=as_json)
                 outcomes.append(outcome)
@@ -135,26 +137,26 @@ def _run(task: TrackFilm, films: list[str], out: Path, as_json: bool) -> None:
             "parameters": parameters(task),
             "out": str(out),
         }
-        typer.echo(json.dumps(head | {"films": shown, "stopped": bool(stopped)}))
+        typer.echo(json.dumps(head | {"videos": shown, "stopped": bool(stopped)}))
     if stopped:
         raise typer.Exit(130)
     if any(outcome.status == "failed" for outcome in outcomes):
         raise typer.Exit(1)
 
 
-def _is_camera(film: str) -> bool:
-    return film.isdecimal() or film.startswith("/dev/")
+def _is_camera(video: str) -> bool:
+    return video.isdecimal() or video.startswith("/dev/")
 
 
-def _from_camera(task: TrackFilm, film: str, out: Path) -> Outcome:
+def _from_camera(task: TrackVideo, video: str, out: Path) -> Outcome:
     """Look at a camera until it or the user ends it. There is no record: it shows something else the next time."""
     try:
-        camera = open_film(int(film) if film.isdecimal() else film)
+        camera = open_video(int(video) if video.isdecimal() else video)
         outputs, result = task.write(camera, str(out / f"{Path(camera.name).name}.video"))
-        return Outcome(film, "done", [str(path) for path in outputs], result)
+        return Outcome(video, "done", [str(path) for path in outputs], result)
     except Exception as error:  # whatever is wrong with one camera, the others are looked at
         text = describe_error(error)
-        return Outcome(film, "failed", error=text if film in text else f"{film}: {text}")
+        return Outcome(video, "failed", error=text if video in text else f"{video}: {text}")
 
 
 def _tell(outcome: Outcome, *, quiet: bool) -> None:
@@ -162,9 +164,9 @@ def _tell(outcome: Outcome, *, quiet: bool) -> None:
         typer.echo(f"imtorque: {outcome.error}", err=True)
     elif not quiet:
         result = outcome.result
-        things = f", {result['tracks']} tracks" if result["tracks"] else ""
+        objects = f", {result['tracks']} tracks" if result["tracks"] else ""
         before = " (as before)" if outcome.status == "complete" else ""
-        typer.echo(f"{outcome.input}: {result['places']} places in {result['frames']} frames{things}{before}")
+        typer.echo(f"{outcome.input}: {result['places']} places in {result['frames']} frames{objects}{before}")
         typer.echo(f"  written: {', '.join(outcome.outputs)}")
 
 

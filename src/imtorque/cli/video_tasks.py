@@ -1,4 +1,4 @@
-"""What the verb for films does to one film."""
+"""What the verb for videos does to one video."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import InitVar, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from imtorque.files import find_pictures
+from imtorque.files import find_images
 from imtorque.video.detection import FrameBlobs, FrameExtrema
 from imtorque.video.linking import Linking
-from imtorque.video.processing import FilmWork, Progress, shared
-from imtorque.video.sources import Source, open_film
+from imtorque.video.processing import Progress, VideoWork, shared
+from imtorque.video.sources import Source, open_video
 from imtorque.video.tables import TableForm
 
 Written = tuple[list[Path], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class TrackFilm:
+class TrackVideo:
     """Places in every frame, linked or not: a table, and an overlay where it is asked for.
 
     Who works on it, and who is told, are not among the parameters: they change nothing.
@@ -40,18 +40,18 @@ class TrackFilm:
         object.__setattr__(self, "_running", (jobs, progress, client))
 
     def inputs(self, source: Path) -> list[Path]:
-        """Return the film, or the pictures of a folder."""
-        return find_pictures([source]) if source.is_dir() else [source]
+        """Return the video, or the images of a folder."""
+        return find_images([source]) if source.is_dir() else [source]
 
     def run(self, source: Path, stem: str) -> Written:
-        """Write table and overlay of one film."""
+        """Write table and overlay of one video."""
         client = self._running[2]  # type: ignore[attr-defined]
-        return self.write(open_film(shared(source, client), rate=self.rate), stem)
+        return self.write(open_video(shared(source, client), rate=self.rate), stem)
 
-    def write(self, film: Source, stem: str) -> Written:
+    def write(self, video: Source, stem: str) -> Written:
         """Write table and overlay of what frames come from."""
         jobs, progress, client = self._running  # type: ignore[attr-defined]
-        work = FilmWork(film, self.find, self.linking, self.every, self.limit)
+        work = VideoWork(video, self.find, self.linking, self.every, self.limit)
         done = work.write(stem, self.overlay, self.table, jobs, progress or (lambda _done, _total: None), client)
         outputs = [done.table] if done.overlay is None else [done.table, done.overlay]
         return outputs, {"frames": done.frames, "places": done.places, "tracks": done.tracks}

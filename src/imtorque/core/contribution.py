@@ -97,7 +97,7 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: 
     Parameters
     ----------
     edges
-        Edge vectors; forces in proportion to edge strength serve best, on one scale for all pictures:
+        Edge vectors; forces in proportion to edge strength serve best, on one scale for all images:
         ``detect_edges(image, low=0.004, high=0.004, force="strength", strength_scale=0.13)``.
     sizes
         Odd, increasing side lengths of the squares.

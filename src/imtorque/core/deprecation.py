@@ -24,9 +24,18 @@ MODULES = {
 
 # Old name -> new name, for names that did not simply move with their module.
 NAMES = {
+    "imtorque.films.FilmSummary": "imtorque.video.VideoSummary",
+    "imtorque.films.open_film": "imtorque.video.open_video",
+    "imtorque.finding.picture_levels": "imtorque.detection.image_levels",
+    "imtorque.images.Picture": "imtorque.images.CheckedImage",
+    "imtorque.resizing.shrink_image": "imtorque.images.shrink_image",
     "imtorque.scale.Failure": "imtorque.jobs.Failure",
+    "imtorque.scale.open_picture": "imtorque.tiling.open_image",
     "imtorque.scale.process_files": "imtorque.jobs.process_files",
+    "imtorque.scale.process_picture": "imtorque.tiling.process_image",
     "imtorque.scale.run_tasks": "imtorque.jobs.run_tasks",
+    "imtorque.scenes.FilmScene": "imtorque.synthetic.VideoScene",
+    "imtorque.scenes.film_scene": "imtorque.synthetic.video_scene",
 }
 
 

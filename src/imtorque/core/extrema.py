@@ -85,7 +85,7 @@ def find_extrema(
 def expected_extrema(edges: Edges, sizes: Sizes, *, sign: Sign | None, count: int, threshold: float) -> Extrema:
     """Return what `find_extrema` does, in half the time where about `count` extrema are above the threshold.
 
-    So it is in a film, where the frame before tells how strong they are.
+    So it is in a video, where the frame before tells how strong they are.
     """
     array = sizes_for(edges, sizes)
     patches = patch_arrays(edges, array, "square", 2.0, "signed")

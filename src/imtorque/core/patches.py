@@ -45,7 +45,7 @@ def check_patch(patch: str, sizes: IntArray) -> None:
 
 def _check_range(edges: Edges, heights: IntArray, widths: IntArray, areas: FloatArray, alpha: float) -> None:
     """Refuse an exponent with which the torque of these edges might not fit a float32."""
-    # With the usual one the area is at least a quarter of the box, and no lever longer than the picture: no arrays.
+    # With the usual one the area is at least a quarter of the box, and no lever longer than the image: no arrays.
     if alpha == 2 and 4 * max(edges.shape) * edges.survey.largest + 1 / edges.steps <= LARGEST_TORQUE:
         return
     lever = np.minimum(np.maximum(heights, widths) / 2, max(edges.shape))

@@ -1,7 +1,7 @@
 """How finely the forces of a field are rounded: a few numbers from one look at it, which the parts of a field share.
 
 Torque is summed in integers, F -> round(F * steps). The number of steps per unit of force follows from the whole field,
-so a part of a picture must be told it to agree with the whole: `Survey` carries what it follows from.
+so a part of an image must be told it to agree with the whole: `Survey` carries what it follows from.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Survey:
-    """What the rounding of a field of forces follows from; of a whole picture, or of a part of one.
+    """What the rounding of a field of forces follows from; of a whole image, or of a part of one.
 
-    `Edges.survey` is the survey of a field. Surveys of the parts of a picture that do not overlap merge to the survey
+    `Edges.survey` is the survey of a field. Surveys of the parts of an image that do not overlap merge to the survey
     of the whole, and its `steps`, given to `Edges`, make torque computed in parts equal to the bit to that of the
     whole.
 
     Parameters
     ----------
     area
-        (top, left, bottom, right) of the part in the picture, half-open.
+        (top, left, bottom, right) of the part in the image, half-open.
     pixels
         How many pixels were looked at.
     extent
@@ -73,12 +73,12 @@ class Survey:
     octaves: tuple[tuple[int, int], ...]
 
     def at(self, y: int, x: int) -> Self:
-        """Return the same survey for a part whose first pixel is (y, x) of the picture."""
+        """Return the same survey for a part whose first pixel is (y, x) of the image."""
         top, left = self.area[0] - y, self.area[1] - x
         return replace(self, area=_moved(self.area, top, left), extent=self.extent and _moved(self.extent, top, left))
 
     def merge(self, *others: Survey) -> Survey:
-        """Return the survey of this part and others of one picture together; they must not overlap."""
+        """Return the survey of this part and others of one image together; they must not overlap."""
         parts = (self, *others)
         area, pixels = _hull([part.area for part in parts]), sum(part.pixels for part in parts)
         if pixels > (area[2] - area[0]) * (area[3] - area[1]):

@@ -1,4 +1,4 @@
-"""Pictures and maps at other sizes: by whole factors, to fit a side, and by cubic interpolation."""
+"""Images and maps at other sizes: by whole factors, to fit a side, and by cubic interpolation."""
 
 from __future__ import annotations
 

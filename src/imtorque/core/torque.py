@@ -268,7 +268,7 @@ def default_sizes(
     """Return odd sizes for an image of this shape: at least 2 and about 6 % apart, up to a patch of 21 % of its area.
 
     The paper goes to that largest size in steps of 2 (Sec. 3.3); steps in proportion to the size find the same objects
-    with less work on larger pictures.
+    with less work on larger images.
 
     Parameters
     ----------

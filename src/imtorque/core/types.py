@@ -71,7 +71,7 @@ class Edges:
         Components of the force, shape (H, W), finite. Copied, and kept as read-only float32.
     steps
         Steps per unit of force in which the forces are rounded (see `imtorque.core.torque`). Follows from the field;
-        give that of a whole picture (`Survey.steps`) to make the torque of its parts agree with it to the bit.
+        give that of a whole image (`Survey.steps`) to make the torque of its parts agree with it to the bit.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Read the data sets of this field, and people's predictions. Nothing is downloaded, and nothing read before its turn.
 
-A loader takes `root=` and returns a list of light records; a record reads its picture or ground truth when asked.
+A loader takes `root=` and returns a list of light records; a record reads its image or ground truth when asked.
 `holdings` says which sets a folder holds, and where to get them.
 """
 

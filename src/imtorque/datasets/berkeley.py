@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_picture
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_image
 from imtorque.datasets.matlab import read_mat
 from imtorque.io.atomic import open_regular
 
@@ -32,7 +32,7 @@ class BerkeleyImage:
 
     def image(self) -> NDArray[Any]:
         """Read the photograph, (H, W, 3) uint8."""
-        return read_picture(self.image_path)
+        return read_image(self.image_path)
 
     def annotations(self) -> list[Annotation]:
         """Read what each person drew."""

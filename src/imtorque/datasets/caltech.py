@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_picture
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_image
 from imtorque.datasets.matlab import read_mat
 
 # The published outlines have other folder names for four categories.
@@ -53,7 +53,7 @@ class CaltechImage:
 
     def image(self) -> NDArray[Any]:
         """Read the photograph, (H, W, 3) or, where it is grey, (H, W); uint8."""
-        return read_picture(self.image_path)
+        return read_image(self.image_path)
 
     def outline(self) -> Outline:
         """Read the hand-drawn outline."""

@@ -1,4 +1,4 @@
-"""Pictures of many small objects: `images/`, `objects.csv` and, where masks are known, `labels/NAME.png`.
+"""Images of many small objects: `images/`, `objects.csv` and, where masks are known, `labels/NAME.png`.
 
 A row of `objects.csv` is a box, `image,y0,x0,y1,x1,kind` with y1 and x1 exclusive, or a point, `image,y,x`.
 """
@@ -16,25 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
-from imtorque.datasets.images import read_picture
+from imtorque.datasets.images import read_image
 
 IGNORED_KINDS = frozenset({"Platelets"})  # neither right nor wrong
-PICTURE_KINDS = frozenset({"fluorescence", "grey", "stained"})  # say how the whole picture was taken: a set each
-TRAINING_PICTURES = 8
-FEWEST_OBJECTS = 5  # in a training picture
+IMAGE_KINDS = frozenset({"fluorescence", "grey", "stained"})  # say how the whole image was taken: a set each
+TRAINING_IMAGES = 8
+FEWEST_OBJECTS = 5  # in a training image
 BOX_COLUMNS, POINT_COLUMNS = ("image", "y0", "x0", "y1", "x1"), ("image", "y", "x")
 
 
 @dataclass(frozen=True)
 class CountingImage:
-    """One picture with its objects; the picture and its masks are read when asked for.
+    """One image with its objects; the image and its masks are read when asked for.
 
     Parameters
     ----------
     name
-        Of the picture's file.
+        Of the image's file.
     image_path, labels_path
-        The picture; its label image, None where there is none.
+        The image; its label image, None where there is none.
     boxes
         Shape (n, 4): y0, x0, y1, x1 of each object to be found; empty with points.
     points
@@ -51,15 +51,15 @@ class CountingImage:
     ignored: NDArray[np.float64]
 
     def image(self) -> NDArray[Any]:
-        """Read the picture, uint8."""
-        return read_picture(self.image_path)
+        """Read the image, uint8."""
+        return read_image(self.image_path)
 
     def labels(self) -> NDArray[np.int32] | None:
         """Read the label image, 0 for the ground; None where masks are not known."""
         if self.labels_path is None:
             return None
-        with PillowImage.open(self.labels_path) as picture:
-            return np.asarray(picture).astype(np.int32)
+        with PillowImage.open(self.labels_path) as image:
+            return np.asarray(image).astype(np.int32)
 
     @property
     def has_boxes(self) -> bool:
@@ -69,7 +69,7 @@ class CountingImage:
 
 @dataclass(frozen=True)
 class CountingSet:
-    """A set of pictures with its split: `training` and `test`, in order of the names' SHA-256 and of the names."""
+    """A set of images with its split: `training` and `test`, in order of the names' SHA-256 and of the names."""
 
     name: str
     training: list[CountingImage]
@@ -79,9 +79,9 @@ class CountingSet:
 def counting_sets(root: str | Path) -> list[CountingSet]:
     """List the sets of a folder: every folder in it, or in its `counting/`, that holds `images/` and `objects.csv`.
 
-    Where the column `kind` says how pictures were taken (fluorescence, grey, stained), each kind is a set of its own,
-    FOLDER-KIND. Training pictures of a set are the eight whose file names have the smallest SHA-256 among those with
-    at least five objects; all others are test pictures.
+    Where the column `kind` says how images were taken (fluorescence, grey, stained), each kind is a set of its own,
+    FOLDER-KIND. Training images of a set are the eight whose file names have the smallest SHA-256 among those with
+    at least five objects; all others are test images.
     """
     for folder in (Path(root) / "counting", Path(root)):
         found = [path.parent for path in sorted(folder.glob("*/objects.csv"))]
@@ -92,15 +92,15 @@ def counting_sets(root: str | Path) -> list[CountingSet]:
 
 def _sets_of(folder: Path) -> list[CountingSet]:
     rows = _rows(folder / "objects.csv")
-    by_picture: dict[str, list[dict[str, str]]] = {}
+    by_image: dict[str, list[dict[str, str]]] = {}
     for row in rows:
-        by_picture.setdefault(row["image"], []).append(row)
+        by_image.setdefault(row["image"], []).append(row)
     groups: dict[str, list[CountingImage]] = {}
-    for name, objects in sorted(by_picture.items()):
+    for name, objects in sorted(by_image.items()):
         kind = objects[0].get("kind", "")
-        group = f"{folder.name}-{kind}" if kind in PICTURE_KINDS else folder.name
+        group = f"{folder.name}-{kind}" if kind in IMAGE_KINDS else folder.name
         groups.setdefault(group, []).append(_record(folder, name, objects))
-    return [_split(name, pictures) for name, pictures in sorted(groups.items())]
+    return [_split(name, images) for name, images in sorted(groups.items())]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -118,7 +118,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 def _record(folder: Path, name: str, rows: Sequence[dict[str, str]]) -> CountingImage:
     image_path = folder / "images" / name
     if not image_path.is_file():
-        raise ValueError(f"{folder / 'objects.csv'} must name pictures of {folder / 'images'}, got {name}")
+        raise ValueError(f"{folder / 'objects.csv'} must name images of {folder / 'images'}, got {name}")
     labels_path = folder / "labels" / f"{Path(name).stem}.png"
     wanted = [row for row in rows if row.get("kind") not in IGNORED_KINDS]
     boxes, ignored = _numbers(wanted, BOX_COLUMNS), _numbers([row for row in rows if row not in wanted], BOX_COLUMNS)
@@ -133,8 +133,8 @@ def _numbers(rows: Sequence[dict[str, str]], columns: Sequence[str]) -> NDArray[
     return np.array([[float(row[key]) for key in keys] for row in rows if keys[0] in row]).reshape(-1, len(keys))
 
 
-def _split(name: str, pictures: Sequence[CountingImage]) -> CountingSet:
-    enough = [p for p in pictures if len(p.points) + len(p.ignored) >= FEWEST_OBJECTS]
-    training = sorted(enough, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())[:TRAINING_PICTURES]
+def _split(name: str, images: Sequence[CountingImage]) -> CountingSet:
+    enough = [p for p in images if len(p.points) + len(p.ignored) >= FEWEST_OBJECTS]
+    training = sorted(enough, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())[:TRAINING_IMAGES]
     names = {p.name for p in training}
-    return CountingSet(name, training, [p for p in pictures if p.name not in names])
+    return CountingSet(name, training, [p for p in images if p.name not in names])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, picture_shape, read_grey, read_picture
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, image_shape, read_grey, read_image
 from imtorque.io.atomic import open_regular
 
 MARGIN = 1.0  # a fixation may miss the image by this many pixels, from rounding; it is moved to the edge
@@ -38,9 +38,9 @@ class Fixations:
 
 @dataclass(frozen=True)
 class EyeTrackingImage:
-    """One image and where people looked; no picture is read before it is asked for.
+    """One image and where people looked; no image is read before it is asked for.
 
-    `source` holds the fixations, or is the picture that marks them.
+    `source` holds the fixations, or is the image that marks them.
     """
 
     name: str
@@ -49,8 +49,8 @@ class EyeTrackingImage:
     source: Fixations | Path
 
     def image(self) -> NDArray[Any]:
-        """Read the picture, uint8."""
-        return read_picture(self.image_path)
+        """Read the image, uint8."""
+        return read_image(self.image_path)
 
     def fixations(self) -> Fixations:
         """Return where people looked."""
@@ -101,7 +101,7 @@ def mit1003(root: str | Path) -> list[EyeTrackingImage]:
         points = maps / f"{name}_fixPts.jpg"
         if not points.is_file():
             raise ValueError(f"{maps} must hold the fixations of every stimulus, got no {points.name}")
-        images.append(EyeTrackingImage(name, path, picture_shape(path), points))
+        images.append(EyeTrackingImage(name, path, image_shape(path), points))
     return images
 
 

@@ -1,4 +1,4 @@
-"""Pictures and arrays in; every error names the file."""
+"""Images and arrays in; every error names the file."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,32 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.files import image_shape, read_image
+from imtorque import files
 from imtorque.io.atomic import open_regular
 from imtorque.io.errors import reading_file
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp")
 
 
-def read_picture(path: Path) -> NDArray[Any]:
-    """Read a picture, (H, W) grey or (H, W, 3) colour, without its alpha channel."""
-    picture = read_image(path)
-    return picture[:, :, :3] if picture.ndim == 3 else picture
+def read_image(path: Path) -> NDArray[Any]:
+    """Read an image, (H, W) grey or (H, W, 3) colour, without its alpha channel."""
+    image = files.read_image(path)
+    return image[:, :, :3] if image.ndim == 3 else image
 
 
-def picture_shape(path: Path) -> tuple[int, int]:
-    """Return (H, W) of a picture from its header."""
-    return image_shape(path)
+def image_shape(path: Path) -> tuple[int, int]:
+    """Return (H, W) of an image from its header."""
+    return files.image_shape(path)
 
 
 def read_grey(path: Path) -> NDArray[Any]:
-    """Read a picture that must have one channel; one of three equal channels will do."""
-    picture = read_picture(path)
-    if picture.ndim == 3:
-        if (picture != picture[..., :1]).any():
-            raise ValueError(f"{path} must be a grey picture, got colours")
-        picture = picture[..., 0]
-    return picture
+    """Read an image that must have one channel; one of three equal channels will do."""
+    image = read_image(path)
+    if image.ndim == 3:
+        if (image != image[..., :1]).any():
+            raise ValueError(f"{path} must be a grey image, got colours")
+        image = image[..., 0]
+    return image
 
 
 def read_array(path: Path) -> NDArray[Any]:

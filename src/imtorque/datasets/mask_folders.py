@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_grey, read_picture
+from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, read_grey, read_image
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class MaskedImage:
     mask_path: Path
 
     def image(self) -> NDArray[Any]:
-        """Read the picture, uint8."""
-        return read_picture(self.image_path)
+        """Read the image, uint8."""
+        return read_image(self.image_path)
 
     def mask(self) -> NDArray[Any]:
         """Read the mask, (H, W) uint8: 0 ground, 255 figure, anything else unknown."""
@@ -33,12 +33,12 @@ def mask_folder(root: str | Path) -> list[MaskedImage]:
 
 def paired_masks(images: str | Path, masks: str | Path) -> list[MaskedImage]:
     """List the images of one folder with their masks, PNG files of the same names in another."""
-    pictures = files_by_stem(Path(images), IMAGE_SUFFIXES)
+    checked_images = files_by_stem(Path(images), IMAGE_SUFFIXES)
     truths = files_by_stem(Path(masks), (".png",))
-    unpaired = sorted(pictures.keys() ^ truths.keys())
+    unpaired = sorted(checked_images.keys() ^ truths.keys())
     if unpaired:
         raise ValueError(
             f"{images} must hold one image for each mask of {masks}, got only one of the two for "
             f"{', '.join(unpaired[:5])}"
         )
-    return [MaskedImage(name, path, truths[name]) for name, path in pictures.items()]
+    return [MaskedImage(name, path, truths[name]) for name, path in checked_images.items()]

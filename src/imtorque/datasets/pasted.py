@@ -1,6 +1,6 @@
 """Small objects away from the middle: outlined Caltech objects pasted into Berkeley photographs, the same every time.
 
-The objects of the usual figure-ground sets fill the picture, so that any fixed size is nearly right for them. Here the
+The objects of the usual figure-ground sets fill the image, so that any fixed size is nearly right for them. Here the
 size and the place are drawn at random, and a method that finds them must have looked.
 """
 
@@ -15,9 +15,9 @@ from PIL import Image, ImageFilter
 from imtorque.datasets.berkeley import BerkeleyImage, bsds300
 from imtorque.datasets.caltech import CaltechImage, caltech101
 
-LONG_SIDE = 300  # pixels of the pictures
-SHARES = (0.02, 0.15)  # of the picture's area that the object's bounding box takes, evenly in their logarithm
-MARGIN = 6  # pixels between the object's bounding box and the picture's border
+LONG_SIDE = 300  # pixels of the images
+SHARES = (0.02, 0.15)  # of the image's area that the object's bounding box takes, evenly in their logarithm
+MARGIN = 6  # pixels between the object's bounding box and the image's border
 FEATHER = 0.7  # sigma in pixels of the object's rim
 INSIDE = 3  # pixels that the fixation lies from the outline, where the object is thick enough
 BERKELEY = ("bsds500", "bsds300", "BSDS500", "BSDS300")
@@ -40,22 +40,22 @@ class PastedObject:
         return self.source.category
 
     def read(self) -> "Composite":
-        """Make the picture, its mask and its fixation."""
+        """Make the image, its mask and its fixation."""
         rng = np.random.default_rng(self.seed)
         ground = _resized(Image.fromarray(self.background.image()).convert("RGB"), LONG_SIDE)
-        picture, outline = self.source.image(), self.source.outline()
-        mask = Image.fromarray(outline.mask((picture.shape[0], picture.shape[1])).astype(np.uint8) * 255)
+        image, outline = self.source.image(), self.source.outline()
+        mask = Image.fromarray(outline.mask((image.shape[0], image.shape[1])).astype(np.uint8) * 255)
         # The outline runs on the object's outermost pixels, which are half background.
         mask = mask.filter(ImageFilter.MinFilter(3))
         box = mask.getbbox()
         if box is None:
             raise ValueError(f"{self.source.outline_path} must enclose some pixels, got none")
-        return _paste(ground, Image.fromarray(picture).convert("RGB").crop(box), mask.crop(box), rng)
+        return _paste(ground, Image.fromarray(image).convert("RGB").crop(box), mask.crop(box), rng)
 
 
 @dataclass(frozen=True)
 class Composite:
-    """A picture (H, W, 3) uint8, where its object is (H, W) bool, and a fixation (y, x) on it."""
+    """An image (H, W, 3) uint8, where its object is (H, W) bool, and a fixation (y, x) on it."""
 
     image: NDArray[Any]
     mask: NDArray[np.bool_]
@@ -112,7 +112,7 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
     return pasted
 
 
-def _paste(ground: Image.Image, picture: Image.Image, mask: Image.Image, rng: np.random.Generator) -> Composite:
+def _paste(ground: Image.Image, checked: Image.Image, mask: Image.Image, rng: np.random.Generator) -> Composite:
     share = np.exp(rng.uniform(*np.log(SHARES)))
     room = [side - 2 * MARGIN for side in ground.size]
     scale = np.sqrt(share * ground.width * ground.height / (mask.width * mask.height))
@@ -122,7 +122,7 @@ def _paste(ground: Image.Image, picture: Image.Image, mask: Image.Image, rng: np
     cover = Image.new("L", ground.size)
     cover.paste(mask.resize((width, height), Image.Resampling.BOX), (left, top))
     front = ground.copy()
-    front.paste(picture.resize((width, height), Image.Resampling.LANCZOS), (left, top))
+    front.paste(checked.resize((width, height), Image.Resampling.LANCZOS), (left, top))
     image = Image.composite(front, ground, cover.filter(ImageFilter.GaussianBlur(FEATHER)))
     figure = np.asarray(cover) >= 128
     return Composite(np.asarray(image), figure, _fixation(figure, rng))
@@ -138,7 +138,7 @@ def _fixation(figure: NDArray[np.bool_], rng: np.random.Generator) -> tuple[int,
     return int(y[k]), int(x[k])
 
 
-def _resized(picture: Image.Image, long_side: int) -> Image.Image:
-    scale = long_side / max(picture.size)
-    width, height = (max(1, round(side * scale)) for side in picture.size)
-    return picture.resize((width, height), Image.Resampling.LANCZOS)
+def _resized(image: Image.Image, long_side: int) -> Image.Image:
+    scale = long_side / max(image.size)
+    width, height = (max(1, round(side * scale)) for side in image.size)
+    return image.resize((width, height), Image.Resampling.LANCZOS)

@@ -13,8 +13,8 @@ from imtorque.datasets.images import files_by_stem, read_array, read_grey
 from imtorque.datasets.matlab import read_mat
 from imtorque.files import SUFFIXES
 
-PICTURE_SUFFIXES = (".png", ".tif", ".tiff", ".bmp")  # a lossy format would blur what is to be measured
-PREDICTION_SUFFIXES = (*PICTURE_SUFFIXES, ".npy", ".mat")
+IMAGE_SUFFIXES = (".png", ".tif", ".tiff", ".bmp")  # a lossy format would blur what is to be measured
+PREDICTION_SUFFIXES = (*IMAGE_SUFFIXES, ".npy", ".mat")
 
 Kind = Literal["boundaries", "regions", "masks", "saliency"]
 LABELS = (".segment.npy", ".segment.labels.tiff")
@@ -50,14 +50,14 @@ def find_predictions(folder: str | Path, kind: Kind | None = None) -> dict[str, 
 
 
 def read_prediction(path: Path) -> Prediction:
-    """Read a prediction: a grey picture, an .npy array of 2 or 3 dimensions, or a .mat with `ucm2` or `segs`."""
+    """Read a prediction: a grey image, an .npy array of 2 or 3 dimensions, or a .mat with `ucm2` or `segs`."""
     if path.suffix.lower() == ".mat":
         return _read_mat_prediction(path)
-    picture = path.suffix.lower() != ".npy"
-    array = read_grey(path) if picture else read_array(path)
+    image = path.suffix.lower() != ".npy"
+    array = read_grey(path) if image else read_array(path)
     if array.ndim == 2 and path.name.endswith(LABELS):
         return Prediction(segmentations=(array.astype(np.int64),))
-    if picture:
+    if image:
         return Prediction(map=array)
     if array.ndim == 3:
         return Prediction(segmentations=tuple(array))

@@ -1,4 +1,4 @@
-"""Small pictures that are always at hand, for examples and first steps."""
+"""Small images that are always at hand, for examples and first steps."""
 
 import importlib.util
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import synthetic
-from imtorque.datasets.images import read_picture
+from imtorque.datasets.images import read_image
 
 
 def _hopper() -> NDArray[Any]:
@@ -18,7 +18,7 @@ def _hopper() -> NDArray[Any]:
     spec = importlib.util.find_spec("matplotlib")
     if spec is None or spec.submodule_search_locations is None:
         raise ValueError("the sample 'hopper' must come with matplotlib, which is not installed")
-    return read_picture(Path(spec.submodule_search_locations[0]) / "mpl-data" / "sample_data" / "grace_hopper.jpg")
+    return read_image(Path(spec.submodule_search_locations[0]) / "mpl-data" / "sample_data" / "grace_hopper.jpg")
 
 
 def _scene(name: str) -> NDArray[np.uint8]:
@@ -33,7 +33,7 @@ SAMPLES: dict[str, Callable[[], NDArray[Any]]] = {
 
 
 def sample(name: str) -> NDArray[Any]:
-    """Return a sample picture, uint8.
+    """Return a sample image, uint8.
 
     "hopper" is the photograph of Grace Hopper that matplotlib carries, (600, 512, 3); the
     others are scenes drawn by `imtorque.synthetic.scene`, (161, 241).

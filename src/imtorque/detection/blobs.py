@@ -1,4 +1,4 @@
-"""Find things in a picture: torque says where, contours how they look, and each edge belongs to one thing."""
+"""Find objects in an image: torque says where, contours how they look, and each edge belongs to one object."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from numpy.typing import ArrayLike
 from imtorque.core.types import BoolArray, Edges, Float32Array, FloatArray, Image, Patch, Sign, Sizes, check_sizes
 from imtorque.detection.candidates import torque_candidates
 from imtorque.detection.contours import Contours, fit_contours, refine_contours
-from imtorque.detection.levels import FINE_SIZE, WORKING_SIZE, Level, edge_levels, picture_levels
+from imtorque.detection.levels import FINE_SIZE, WORKING_SIZE, Level, edge_levels, image_levels
 from imtorque.detection.measure import measured
 from imtorque.detection.paper import paper_contours
 from imtorque.detection.suppress import claim_edges
 from imtorque.detection.table import Blobs
 from imtorque.detection.things import Look, SizesKnown, looks, thing_scores, weighted_quantile
-from imtorque.images import Picture, grey_image
+from imtorque.images import CheckedImage, grey_image
 
-FAINTEST = 0.45  # torque of an outline that is nowhere taken for a thing, unless a lower threshold is given
-SURE, SURE_UNGUIDED = 0.35, 0.5  # score from which an outline is a thing, for sizes given or not
-SUREST = 0.8  # score of things that say which sizes things have, where none are given
-SHARE_OF_SIGHT, ROOM = 0.2, 1.3  # of things below the usual sizes, or above; and the room given beside those sizes
-LEAST_AT_TIPS = 0.3  # evidence at either end of a thing; stripes have none there
-SIGNIFICANT = 6.0  # least contrast of a thing's mean over what noise makes of it, in standard deviations
-SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the picture's side
+FAINTEST = 0.45  # torque of an outline that is nowhere taken for an object, unless a lower threshold is given
+SURE, SURE_UNGUIDED = 0.35, 0.5  # score from which an outline is an object, for sizes given or not
+SUREST = 0.8  # score of objects that say which sizes objects have, where none are given
+SHARE_OF_SIGHT, ROOM = 0.2, 1.3  # of objects below the usual sizes, or above; and the room given beside those sizes
+LEAST_AT_TIPS = 0.3  # evidence at either end of an object; stripes have none there
+SIGNIFICANT = 6.0  # least contrast of an object's mean over what noise makes of it, in standard deviations
+SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the image's side
 SPARED = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim their edges
 BEYOND = 0.8  # outlines may be this share of the smallest wanted, or its inverse of the largest
-REFINED_SIZE = 18.0  # pixels across a thing at the level that refines its outline, where there is one
+REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one
 
 
 @dataclass(frozen=True)
 class Search:
     """How candidates are looked for: diameters, patch sizes where they are listed, and as `find_blobs` was asked.
 
-    `known` says whether the diameters were asked for, were found in the picture, or are those of anything.
+    `known` says whether the diameters were asked for, were found in the image, or are those of anything.
     """
 
     range: tuple[float, float]
@@ -65,35 +65,35 @@ def find_blobs(
     count: int | None = None,
     mask: ArrayLike | None = None,
 ) -> Blobs:
-    """Find bright and dark things, with place, size and outline.
+    """Find bright and dark objects, with place, size and outline.
 
-    Extrema of ring torque over place and size say where things may be; around each the closed contour with most edges
-    is cut, and judged by its edges, its shape and how like the other contours it is (`things.thing_scores`); from the
+    Extrema of ring torque over place and size say where objects may be; around each the closed contour with most edges
+    is cut, and judged by its edges, its shape and how like the other contours it is (`objects.thing_scores`); from the
     best down, each contour claims its edges, and what is left without edges of its own falls.
-    Edges are taken at a scale in proportion to the things, and judged by the picture's own noise: magnification,
+    Edges are taken at a scale in proportion to the objects, and judged by the image's own noise: magnification,
     contrast, empty margins and slow changes of light do not matter.
 
     Parameters
     ----------
     image
-        A picture as for `detect_edges`; or `Edges`, which have no grey values: then contrast, snr and intensity are
+        An image as for `detect_edges`; or `Edges`, which have no grey values: then contrast, snr and intensity are
         NaN.
     sizes
         (smallest, largest): a tuple of two is the range of diameters to look in, in pixels; what was found there may be
         up to a fifth smaller or a quarter larger. A list or array is the patch sizes themselves, odd and increasing; a
-        list of two is two sizes. By default everything from 7 pixels, or 1.5 % of the picture's side where that is
-        more, to 46 % of it is looked at, and the range is that of the things that hold most of what the picture shows,
+        list of two is two sizes. By default everything from 7 pixels, or 1.5 % of the image's side where that is
+        more, to 46 % of it is looked at, and the range is that of the objects that hold most of what the image shows,
         by contrast times area.
     sign
-        +1 for bright things, -1 for dark ones, 0 for both. None takes both too, but the kind that explains fewer of the
-        edges is likely to be what lies between things, and scores less: the less it explains, the less.
+        +1 for bright objects, -1 for dark ones, 0 for both. None takes both too, but the kind that explains fewer of
+        the edges is likely to be what lies between objects, and scores less: the less it explains, the less.
     sigma
-        Smoothing of the edges, in pixels; by default in proportion to the things.
+        Smoothing of the edges, in pixels; by default in proportion to the objects.
     recipe
         "contours", or "paper": the extrema of the paper's Canny edges in square patches, after overlap suppression;
         their outlines are the patches.
     contrast
-        Least |contrast|, in standard deviations of the picture's noise.
+        Least |contrast|, in standard deviations of the image's noise.
     ring
         Share of the patch, by side, left out in its middle when candidates are looked for; 0 for plain torque.
     patch
@@ -102,15 +102,15 @@ def find_blobs(
         Least |torque| of an outline (see `Blobs`); where it is given it decides, not the score. With recipe="paper" of
         the patch, 0.4.
     overlap
-        Largest part of the smaller thing's area that two things of like size may share. Things of four times the area
-        may hold smaller ones.
+        Largest part of the smaller object's area that two objects of like size may share. Objects of four times the
+        area may hold smaller ones.
     sure
-        Least score of an outline, how much it looks like a thing, 0 to 1: 0.35, or 0.5 where no sizes are given, or 0
+        Least score of an outline, how much it looks like an object, 0 to 1: 0.35, or 0.5 where no sizes are given, or 0
         where a threshold is.
     count
         How many to return at most; all by default.
     mask
-        Where to look, shape (H, W): things whose centre lies elsewhere are left out.
+        Where to look, shape (H, W): objects whose centre lies elsewhere are left out.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def find_blobs(
     [30.0, 25.0, -1.0]
     """
     _check(sign, recipe, contrast, ring, threshold, overlap, sure, count)
-    shape = image.shape if isinstance(image, Edges) else Picture(image).shape
+    shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     chosen = _mask(mask, shape)
     if recipe == "paper":
         found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
@@ -154,11 +154,11 @@ def find_blobs(
 def find_contours(
     image: Image | Edges, search: Search, sigma: float | None = None, least: float = FAINTEST
 ) -> tuple[Contours, list[Level], Float32Array | None]:
-    """Return the contours that may outline things, before they are judged; the levels of the picture, and its grey.
+    """Return the contours that may outline objects, before they are judged; the levels of the image, and its grey.
 
     They have at least this torque, edges at their ends, and stand out of the noise.
     """
-    shape = image.shape if isinstance(image, Edges) else Picture(image).shape
+    shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     smallest, largest = search.range
     grey = None
     if isinstance(image, Edges):
@@ -166,7 +166,7 @@ def find_contours(
     else:
         grey = grey_image(image)
         working = FINE_SIZE if search.known == "given" and smallest >= 2 * WORKING_SIZE else WORKING_SIZE
-        levels = list(picture_levels(grey, smallest, largest, sigma=sigma, working=working))
+        levels = list(image_levels(grey, smallest, largest, sigma=sigma, working=working))
     found = _contours(levels, search, least)
     found = found[found.closure >= least]
     return found[_significant(found, shape)], levels, grey
@@ -195,7 +195,7 @@ def standing(
 
 
 def usual_sizes(found: Contours) -> tuple[float, float]:
-    """Return the range of diameters of the things that hold most of what the picture shows: contrast times area."""
+    """Return the range of diameters of the objects that hold most of what the image shows: contrast times area."""
     surest = found[found.score >= min(SUREST, float(found.score.max()))]
     weight = np.nan_to_num(np.abs(surest.contrast), nan=1.0) * surest.area * surest.score
     small, large = (weighted_quantile(surest.diameter, weight, q) for q in (SHARE_OF_SIGHT, 1 - SHARE_OF_SIGHT))
@@ -256,7 +256,7 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
 
 
 def _reach(shape: tuple[int, ...]) -> float:
-    """Return the side of a patch that holds the whole picture, wherever its centre lies: larger ones see no more."""
+    """Return the side of a patch that holds the whole image, wherever its centre lies: larger ones see no more."""
     return 2.0 * max(shape) + 1
 
 
@@ -289,7 +289,7 @@ def _significant(found: Contours, shape: tuple[int, int]) -> BoolArray:
 
 
 def _refined(found: Contours, levels: list[Level]) -> Contours:
-    """Refine each contour at the coarsest level at which the thing is large enough, else at the finest."""
+    """Refine each contour at the coarsest level at which the object is large enough, else at the finest."""
     if not levels:
         return found
     diameter = found.diameter

@@ -1,4 +1,4 @@
-"""Where things may be: the extrema of plain or ring torque over place and size, at every level of a picture."""
+"""Where objects may be: the extrema of plain or ring torque over place and size, at every level of an image."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def torque_candidates(
     Parameters
     ----------
     level
-        As `picture_levels` yields them.
+        As `image_levels` yields them.
     sign
-        +1 for bright things, -1 for dark ones, None for both.
+        +1 for bright objects, -1 for dark ones, None for both.
     ring
-        Share of the patch, by side, whose edges are left out in its middle: what a thing holds does not matter then.
+        Share of the patch, by side, whose edges are left out in its middle: what an object holds does not matter then.
         0 counts the whole patch.
     patch
         "disk" or "square".
@@ -45,7 +45,7 @@ def torque_candidates(
     Returns
     -------
     Extrema
-        Strongest first; multiply by `level.factor` and add `level.offset` for places in the picture.
+        Strongest first; multiply by `level.factor` and add `level.offset` for places in the image.
     """
     edges = Edges(level.gy, -level.gx)
     steps = level_sizes(level) if sizes is None else np.unique(_odd(np.maximum(sizes, 5)))

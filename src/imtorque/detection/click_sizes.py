@@ -10,10 +10,10 @@ from imtorque.core.types import Edges, FloatArray, Image, IntArray
 from imtorque.images import grey_image
 
 SMALLEST, GROWTH, INNER = 7, 1.15, 0.6
-LARGEST = 0.4  # of the picture's shorter side
+LARGEST = 0.4  # of the image's shorter side
 SIGMA = 1.5
-MOST_POINTS = 40  # of a picture that are looked at
-ELSEWHERE = 12  # rows and columns of places all over the picture
+MOST_POINTS = 40  # of an image that are looked at
+ELSEWHERE = 12  # rows and columns of places all over the image
 ABOUT = 1.8  # ratio of sizes that objects of one kind have
 QUIET = 0.1  # torque that stands out where there is none elsewhere
 

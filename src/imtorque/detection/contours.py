@@ -1,4 +1,4 @@
-"""The outline of each thing: the closed contour around a candidate that most edges support."""
+"""The outline of each object: the closed contour around a candidate that most edges support."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ NEAREST, FARTHEST = 0.45, 1.75  # shares of the candidate's radius between which
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
 LONG = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
 LONGEST = 5.0
-ENDED = 1.5  # ratio of axes from which a thing has ends
-ASPECTS = (2.0, 3.5)  # of the frames tried around things with edges on two sides
+ENDED = 1.5  # ratio of axes from which an object has ends
+ASPECTS = (2.0, 3.5)  # of the frames tried around objects with edges on two sides
 SIDES = 0.25  # mean evidence from which sides are worth following
 SIDED = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
 WORTHY = 0.48  # mean evidence from which a contour is looked for again about its own middle
 UNSATURATED = 8.0  # k of the refined search over that of the level
 FINE = (ANGLES, 25, 0.65, 1.54, 0.01)  # its rays, as above
-LEAST_SEEN = 0.55  # share of a contour that must lie in the picture to count as the whole
+LEAST_SEEN = 0.55  # share of a contour that must lie in the image to count as the whole
 
 
 @dataclass(frozen=True, eq=False)
 class Contours:
-    """Closed contours in a picture, n of them.
+    """Closed contours in an image, n of them.
 
     Parameters
     ----------
     y, x
-        Points of the contours, in pixels of the picture, shape (n, angles).
+        Points of the contours, in pixels of the image, shape (n, angles).
     evidence
-        Gradient across each point, towards the thing's own sign, in [-1, 1]; 0 outside the picture.
+        Gradient across each point, towards the object's own sign, in [-1, 1]; 0 outside the image.
     sign
-        +1 for bright things, -1 for dark ones, shape (n,).
+        +1 for bright objects, -1 for dark ones, shape (n,).
     closure
-        Mean evidence over the points that lie in the picture: the torque of the contour itself, shape (n,).
+        Mean evidence over the points that lie in the image: the torque of the contour itself, shape (n,).
     inside, outside
         Mean grey value in a band along either side of the contour.
     noise
-        Standard deviation of the noise at the level of the contour, for one pixel of the picture.
+        Standard deviation of the noise at the level of the contour, for one pixel of the image.
     torque, size
-        Of the candidate each came from; the size in pixels of the picture.
+        Of the candidate each came from; the size in pixels of the image.
     score
-        How likely it outlines a thing, 0 to 1; NaN before anyone asked.
+        How likely it outlines an object, 0 to 1; NaN before anyone asked.
     """
 
     y: FloatArray
@@ -95,7 +95,7 @@ class Contours:
 
     @property
     def contrast(self) -> FloatArray:
-        """Grey values inside over those outside; negative for dark things."""
+        """Grey values inside over those outside; negative for dark objects."""
         return self.inside - self.outside
 
     @property
@@ -118,7 +118,7 @@ class Contours:
     def tips(self, shape: tuple[int, int]) -> FloatArray:
         """Return the evidence at the weaker end of each contour, along its long axis; 1 where it has no ends.
 
-        Round things have none, and ends at the rim do not count. The sides of a stripe make a contour that nothing
+        Round objects have none, and ends at the rim do not count. The sides of a stripe make a contour that nothing
         closes at its ends.
         """
         moments = self.moments
@@ -138,12 +138,12 @@ def fit_contours(level: Level, candidates: Extrema, *, least: float = -1.0) -> C
     On 32 rays the radius is chosen so that the gradient across the contour is strongest and the radius changes little
     from ray to ray, by dynamic programming (`_native.closed_contours`). It is looked for again about its own middle,
     and where edges lie on two sides in frames stretched along these; the one with more evidence stands. So a long
-    thing is one thing.
+    object is one object.
 
     Parameters
     ----------
     level
-        As `picture_levels` yields them.
+        As `image_levels` yields them.
     candidates
         As `torque_candidates` returns them, in pixels of the level.
     least
@@ -152,7 +152,7 @@ def fit_contours(level: Level, candidates: Extrema, *, least: float = -1.0) -> C
     Returns
     -------
     Contours
-        One for each candidate, in pixels of the picture.
+        One for each candidate, in pixels of the image.
     """
     n = len(candidates)
     sign = np.sign(candidates.value).astype(np.float64)
@@ -163,7 +163,7 @@ def fit_contours(level: Level, candidates: Extrema, *, least: float = -1.0) -> C
         moved |= _improve(level, found, _along_the_sides(found, sign, aspect), least)
     # What has not moved since would only be found again.
     _improve(level, found, _about_the_middle(found, sign, moved), least)
-    return _in_picture(level, candidates, sign, found)
+    return _in_image(level, candidates, sign, found)
 
 
 def refine_contours(level: Level, contours: Contours) -> Contours:
@@ -220,7 +220,7 @@ def _about_the_middle(found: _Found, sign: FloatArray, moved: BoolArray) -> _Aga
 
 
 def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
-    """Return seeds stretched along the two sides of contours that have edges on two sides only: long things."""
+    """Return seeds stretched along the two sides of contours that have edges on two sides only: long objects."""
     y, x, evidence = found[0], found[1], np.maximum(found[2], 0)
     middle_y, middle_x = y.mean(axis=1), x.mean(axis=1)
     v, u = y - middle_y[:, None], x - middle_x[:, None]
@@ -245,14 +245,14 @@ def _closure(found: _Found) -> FloatArray:
     """Return the mean evidence of the points seen."""
     evidence, seen = found[2], found[3]
     cuts = np.sum(seen & ~np.roll(seen, 1, axis=1), axis=1)
-    # What leaves the picture on one side may well end there; what leaves it on two is a stripe as well as a thing.
+    # What leaves the image on one side may well end there; what leaves it on two is a stripe as well as an object.
     whole = np.where(cuts > 1, ANGLES, np.maximum(seen.sum(axis=1), LEAST_SEEN * ANGLES))
     mean: FloatArray = evidence.sum(axis=1, dtype=np.float64) / whole
     return mean
 
 
-def _in_picture(level: Level, candidates: Extrema, sign: FloatArray, found: _Found) -> Contours:
-    """Return what was found in pixels of the picture, cut at its rim."""
+def _in_image(level: Level, candidates: Extrema, sign: FloatArray, found: _Found) -> Contours:
+    """Return what was found in pixels of the image, cut at its rim."""
     height, width = level.grey.shape
     y, x, evidence, _, inside, outside = found
     y, x = np.clip(y, -0.5, height - 0.5), np.clip(x, -0.5, width - 0.5)

@@ -133,7 +133,7 @@ def _profile_features(planes: Planes, pool: Pool) -> FloatArray:
 
 
 def _line_features(planes: Planes, pool: Pool) -> FloatArray:
-    """Return what runs through the middle, as between two things that touch: in grey, likeness and edge strength."""
+    """Return what runs through the middle, as between two objects that touch: in grey, likeness and edge strength."""
     strength = np.hypot(*planes.force("grey", edge_sigma(planes)))
     stack = np.stack([planes.grey, planes.plane("likeness"), strength]).astype(np.float32)
     lines = _native.outline_lines(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii)
@@ -165,7 +165,7 @@ def _torque_features(planes: Planes, sizes: Sizes, shapes: FloatArray) -> FloatA
 
 
 def _typical(values: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the weighted median of each column: what the clearest candidates of this picture are like."""
+    """Return the weighted median of each column: what the clearest candidates of this image are like."""
     if not len(values):
         return np.zeros((1, values.shape[1]))
     order = np.argsort(values, axis=0)

@@ -33,7 +33,7 @@ from imtorque.detection.training import (
     setting_from_clicks,
 )
 from imtorque.detection.truth import ANGLES, Marks, read_marks
-from imtorque.images import Picture, grey_image
+from imtorque.images import CheckedImage, grey_image
 from imtorque.io.arrays import read_arrays
 from imtorque.io.atomic import write_bytes
 from imtorque.io.errors import reading_file
@@ -43,11 +43,11 @@ BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: where the grey values inside and 
 
 
 class ObjectFinder:
-    """Find objects like those marked in a few pictures.
+    """Find objects like those marked in a few images.
 
     Candidates of several kinds (torque, extremal and thresholded regions, Laplacian of Gaussian, radial symmetry) are
     measured, a small forest learns what each is worth, and the best set of candidates that do not overlap is chosen as
-    a whole. Which kinds serve, and from which worth on, cross-validation over the training pictures decides.
+    a whole. Which kinds serve, and from which worth on, cross-validation over the training images decides.
 
     Parameters
     ----------
@@ -75,40 +75,40 @@ class ObjectFinder:
 
     def fit(
         self,
-        pictures: Sequence[Image],
+        images: Sequence[Image],
         objects: Sequence[ArrayLike],
         ignored: Sequence[ArrayLike] | None = None,
         *,
         complete: bool = True,
         wrong: Sequence[ArrayLike] | None = None,
     ) -> ObjectFinder:
-        """Learn from pictures with their objects marked.
+        """Learn from images with their objects marked.
 
         Parameters
         ----------
-        pictures
+        images
             Grey or coloured, of one magnification.
         objects
-            For each picture boxes (n, 4) with y0, x0, y1, x1 (the last two exclusive), points (n, 2) with y, x, or a
-            label image of the picture's height and width.
+            For each image boxes (n, 4) with y0, x0, y1, x1 (the last two exclusive), points (n, 2) with y, x, or a
+            label image of the image's height and width.
         ignored
-            For each picture boxes (m, 4) of what is to be neither learned nor avoided.
+            For each image boxes (m, 4) of what is to be neither learned nor avoided.
         complete
-            Whether all objects of the pictures are marked. With False a handful of clicks will do; then the threshold
+            Whether all objects of the images are marked. With False a handful of clicks will do; then the threshold
             follows from what the clicked objects get, and no F1 is known.
         wrong
-            For each picture points (k, 2) with y, x of what is no object though it looks like one: with `complete` it
+            For each image points (k, 2) with y, x of what is no object though it looks like one: with `complete` it
             is known, without it teaches.
         """
-        if not len(pictures) or len(pictures) != len(objects):
-            raise ValueError(f"every picture must have its objects, got {len(pictures)} and {len(objects)}")
-        aside, no = ([()] * len(pictures) if given is None else given for given in (ignored, wrong))
-        shapes = [np.shape(picture)[:2] for picture in pictures]
+        if not len(images) or len(images) != len(objects):
+            raise ValueError(f"every image must have its objects, got {len(images)} and {len(objects)}")
+        aside, no = ([()] * len(images) if given is None else given for given in (ignored, wrong))
+        shapes = [np.shape(image)[:2] for image in images]
         marks = [read_marks(o, (s[0], s[1]), i, w) for o, s, i, w in zip(objects, shapes, aside, no, strict=True)]
-        self._sizes = sizes_of(pictures, marks)
+        self._sizes = sizes_of(images, marks)
         marks = [mark.reduced(self._sizes.factor) for mark in marks]
-        coloured = any(is_coloured(picture) for picture in pictures)
-        planes = [working_planes(picture, self._sizes, coloured) for picture in pictures]
+        coloured = any(is_coloured(image) for image in images)
+        planes = [working_planes(image, self._sizes, coloured) for image in images]
         self._signs = signs_of(planes, marks)
         lessons = self._lessons(planes, marks)
         if complete:
@@ -121,57 +121,57 @@ class ObjectFinder:
         return self
 
     def _lessons(self, planes: list[Planes], marks: list[Marks]) -> list[Lesson]:
-        """Return the lessons; each picture's learned plane comes from the other pictures, as it will be later."""
+        """Return the lessons; each image's learned plane comes from the other images, as it will be later."""
         moments = [likeness_moments(*pair) for pair in zip(planes, marks, strict=True)]
         self._form = solve_likeness(moments)
         kinds = {kind for part in self.kinds for kind in part}
         lessons = []
-        for i, (picture, marked) in enumerate(zip(planes, marks, strict=True)):
+        for i, (image, marked) in enumerate(zip(planes, marks, strict=True)):
             others = moments[:i] + moments[i + 1 :] or moments
-            picture.likeness = apply_likeness(picture, solve_likeness(others))
-            pool = find_candidates(picture, self._sizes, sources_of(kinds, self._signs))
-            lessons.append(Lesson(picture, marked, pool))
+            image.likeness = apply_likeness(image, solve_likeness(others))
+            pool = find_candidates(image, self._sizes, sources_of(kinds, self._signs))
+            lessons.append(Lesson(image, marked, pool))
         if not any(len(lesson.pool) for lesson in lessons):
-            raise ValueError("the pictures must show something that may be an object, got none with a closed contour")
+            raise ValueError("the images must show something that may be an object, got none with a closed contour")
         return lessons
 
-    def predict(self, picture: Image) -> Blobs:
-        """Find the objects of a picture of the same magnification: a table as of `find_blobs`, by falling strength."""
-        planes, candidates, value = self._judged(picture)
+    def predict(self, image: Image) -> Blobs:
+        """Find the objects of an image of the same magnification: a table as of `find_blobs`, by falling strength."""
+        planes, candidates, value = self._judged(image)
         chosen = chosen_of(candidates, value, self.setting_.threshold, self.setting_.cost)
-        found = _contours(candidates.pool[chosen], value[chosen], planes, grey_image(picture), self._sizes.factor)
-        return measured(found, picture, Picture(picture).shape)
+        found = _contours(candidates.pool[chosen], value[chosen], planes, grey_image(image), self._sizes.factor)
+        return measured(found, image, CheckedImage(image).shape)
 
-    def label_next(self, pictures: Sequence[Image]) -> IntArray:
-        """Return the places of pictures in the order in which to mark them: first those it is least sure of.
+    def label_next(self, images: Sequence[Image]) -> IntArray:
+        """Return the places of images in the order in which to mark them: first those it is least sure of.
 
         What counts is how many objects it is in doubt about: the sum over the chosen set, and over the set it would
         choose with half the threshold, of v (1 - v).
         """
         doubt = []
-        for picture in pictures:
-            _, candidates, value = self._judged(picture)
+        for image in images:
+            _, candidates, value = self._judged(image)
             wide = chosen_of(candidates, value, self.setting_.threshold / 2, self.setting_.cost / 2)
             doubt.append(float((value[wide] * (1 - value[wide])).sum()))
         return np.argsort(-np.asarray(doubt), kind="stable")
 
-    def _judged(self, picture: Image) -> tuple[Planes, Measured, Float32Array]:
-        """Return a picture's planes, its candidates, and what each is worth."""
+    def _judged(self, image: Image) -> tuple[Planes, Measured, Float32Array]:
+        """Return an image's planes, its candidates, and what each is worth."""
         self._require_fit()
-        planes = working_planes(picture, self._sizes, coloured=len(self._form) > IN_COLOUR)
+        planes = working_planes(image, self._sizes, coloured=len(self._form) > IN_COLOUR)
         planes.likeness = apply_likeness(planes, self._form)
         kinds = self.setting_.kinds
         pool = find_candidates(planes, self._sizes, sources_of(kinds, self._signs))
         candidates = measure(planes, self._sizes, pool, torque="torque" in kinds)
         return planes, candidates, self._forest(candidates.features)
 
-    def score(self, pictures: Sequence[Image], objects: Sequence[ArrayLike]) -> float:
-        """Return F1 over pictures with all their objects marked: found centres that lie in an object, one to one."""
+    def score(self, images: Sequence[Image], objects: Sequence[ArrayLike]) -> float:
+        """Return F1 over images with all their objects marked: found centres that lie in an object, one to one."""
         matched = total = 0
-        for picture, marked in zip(pictures, objects, strict=True):
-            shape = np.shape(picture)[:2]
+        for image, marked in zip(images, objects, strict=True):
+            shape = np.shape(image)[:2]
             marks = read_marks(marked, (shape[0], shape[1]))
-            found = self.predict(picture)
+            found = self.predict(image)
             matched += _matches(found, marks, self._sizes.typical / 2)
             total += len(found) + len(marks)
         return 2 * matched / total if total else 1.0
@@ -212,7 +212,7 @@ class ObjectFinder:
 
 
 def _contours(pool: Pool, value: Float32Array, planes: Planes, grey: Float32Array, factor: int) -> Contours:
-    """Return candidates as contours in the picture as given, with the torque and the grey values of their outlines."""
+    """Return candidates as contours in the image as given, with the torque and the grey values of their outlines."""
     gx, gy = planes.force("grey", edge_sigma(planes))
     torque = _native.outline_contrasts(gx, gy, pool.y, pool.x, pool.radii)[:, 0].astype(np.float64)
     shift = np.float32((factor - 1) / 2)

@@ -1,4 +1,4 @@
-"""A picture at the sizes at which its objects are looked for: each octave of sizes at a picture shrunk to suit it."""
+"""An image at the sizes at which its objects are looked for: each octave of sizes at an image shrunk to suit it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from imtorque.detection.noise import noise_level
 
 WORKING_SIZE = 11.0  # pixels across the smallest objects of an octave, once it is shrunk
 FINE_SIZE = 17.0  # the same where objects are large and their sizes known: then there is time for finer edges
-SIGMA = 1.2  # of the edges there; in proportion where the picture cannot be shrunk by a whole number
+SIGMA = 1.2  # of the edges there; in proportion where the image cannot be shrunk by a whole number
 LEAST_SIGMA = 0.8
 QUIET = 1e-3  # least noise taken for granted, as a share of the range of grey values
 TYPICAL = 0.8  # quantile of these edges that is their typical strength
@@ -23,16 +23,16 @@ STRONG = 4.0  # gradients above this many standard deviations of the noise are e
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One octave: the shrunk picture, its noise, and its saturated gradient.
+    """One octave: the shrunk image, its noise, and its saturated gradient.
 
     Parameters
     ----------
     factor
-        Pixels of the picture per pixel here, a whole number.
+        Pixels of the image per pixel here, a whole number.
     smallest, largest
-        Diameters looked for at this level, in pixels of the picture.
+        Diameters looked for at this level, in pixels of the image.
     grey
-        The picture, every block of `factor` x `factor` pixels its mean.
+        The image, every block of `factor` x `factor` pixels its mean.
     noise
         Standard deviation of the noise of `grey`.
     gx, gy
@@ -49,11 +49,11 @@ class Level:
 
     @property
     def offset(self) -> float:
-        """Place of this level's pixel 0 in the picture: the middle of its block."""
+        """Place of this level's pixel 0 in the image: the middle of its block."""
         return (self.factor - 1) / 2
 
 
-def picture_levels(
+def image_levels(
     grey: Float32Array,
     smallest: float,
     largest: float,
@@ -65,16 +65,16 @@ def picture_levels(
     """Yield the levels at which objects from `smallest` to `largest` pixels across are to be looked for.
 
     Each has objects about `working` to twice as many pixels across, so that edges are taken at a scale in proportion to
-    the objects, at a cost that falls with their size. Smaller objects are looked for in the picture as it is.
+    the objects, at a cost that falls with their size. Smaller objects are looked for in the image as it is.
 
     Parameters
     ----------
     grey
-        The picture, shape (H, W).
+        The image, shape (H, W).
     smallest, largest
         Diameters in pixels.
     sigma
-        Smoothing of the edges, in pixels of the picture; by default in proportion to the smallest object of a level.
+        Smoothing of the edges, in pixels of the image; by default in proportion to the smallest object of a level.
     saturation
         k over the typical gradient of the edges: gradients of this strength count half.
     working
@@ -92,7 +92,7 @@ def picture_levels(
 
 
 def edge_levels(edges: Edges, smallest: float, largest: float) -> Iterator[Level]:
-    """Yield levels as `picture_levels` does, of edges alone: there are no grey values, and all of them are NaN.
+    """Yield levels as `image_levels` does, of edges alone: there are no grey values, and all of them are NaN.
 
     Edges are gathered into larger pixels and smoothed a little, so that a contour one pixel wide can be followed.
     """
@@ -123,7 +123,7 @@ def block_means(grey: Float32Array, factor: int) -> Float32Array:
 def saturated_gradient(
     grey: Float32Array, noise: float, sigma: float, saturation: float
 ) -> tuple[Float32Array, Float32Array]:
-    """Return g / (|g| + k) of the smoothed picture: k from its own edges, and not below two noise standard deviations.
+    """Return g / (|g| + k) of the smoothed image: k from its own edges, and not below two noise standard deviations.
 
     The edges are the gradients above four standard deviations of what noise alone gives: a choice that an empty margin
     does not change.

@@ -1,4 +1,4 @@
-"""How much each pixel looks like one of an object: a quadratic form of a picture's planes, by least squares."""
+"""How much each pixel looks like one of an object: a quadratic form of an image's planes, by least squares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from imtorque.detection.truth import Marks
 
 RIDGE = 1e-3
 BAND = 32  # rows
-MOST_PIXELS = 1500  # of each class and picture that are learned from
+MOST_PIXELS = 1500  # of each class and image that are learned from
 INNER, OUTER = 0.85, 1.2  # parts of an outline: pixels between are neither
 
 
@@ -24,7 +24,7 @@ Moments = tuple[FloatArray, FloatArray]
 
 
 def likeness_moments(planes: Planes, marks: Marks) -> Moments:
-    """Return what least squares needs of one picture; the moments of several pictures add up."""
+    """Return what least squares needs of one image; the moments of several images add up."""
     count = len(planes.stack) + 1
     terms = count * (count + 1) // 2
     products, sums = np.zeros((terms, terms)), np.zeros(terms)

@@ -1,4 +1,4 @@
-"""From contours to the table: shape, grey values and label image of each thing."""
+"""From contours to the table: shape, grey values and label image of each object."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from imtorque.core.types import Edges, FloatArray, Image, IntArray
 from imtorque.detection.contours import Contours
 from imtorque.detection.suppress import label_image
 from imtorque.detection.table import Blobs
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 
 def measured(contours: Contours, image: Image | Edges, shape: tuple[int, int]) -> Blobs:
-    """Measure the things that contours outline.
+    """Measure the objects that contours outline.
 
     Parameters
     ----------
     contours
         Their outlines.
     image
-        The picture they were found in, or its edges.
+        The image they were found in, or its edges.
     shape
-        Of the picture.
+        Of the image.
     """
     contours = contours[np.argsort(-contours.closure, kind="stable")]
     shapes = contours.moments
@@ -51,7 +51,7 @@ def measured(contours: Contours, image: Image | Edges, shape: tuple[int, int]) -
 
 
 def _boxes(contours: Contours, shape: tuple[int, int]) -> dict[str, Any]:
-    """Return the boxes of the pixels that the outlines touch, in the picture."""
+    """Return the boxes of the pixels that the outlines touch, in the image."""
 
     def pixel(points: FloatArray, limit: int) -> IntArray:
         whole: IntArray = np.clip(np.floor(points + 0.5).astype(np.int64), 0, limit - 1)
@@ -66,14 +66,14 @@ def _boxes(contours: Contours, shape: tuple[int, int]) -> dict[str, Any]:
 
 
 def _grey_values(image: Image | Edges, labels: IntArray, count: int) -> tuple[float, FloatArray]:
-    """Return how many of the picture's own values make 1, and the mean own value under each label."""
+    """Return how many of the image's own values make 1, and the mean own value under each label."""
     if isinstance(image, Edges):
         return np.nan, np.full(count, np.nan)
-    picture = Picture(image)
-    grey, scale = picture.grey(), picture.high - picture.low
-    held = np.flatnonzero(labels)  # most pixels are of no thing
+    checked = CheckedImage(image)
+    grey, scale = checked.grey(), checked.high - checked.low
+    held = np.flatnonzero(labels)  # most pixels are of no object
     label = labels.ravel()[held]
     pixels = np.bincount(label, minlength=count + 1)[1:]
     sums = np.bincount(label, grey.ravel()[held], minlength=count + 1)[1:]
     mean = np.where(pixels > 0, sums / np.maximum(pixels, 1), np.nan)
-    return scale, mean * scale + picture.low
+    return scale, mean * scale + checked.low

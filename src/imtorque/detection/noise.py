@@ -1,4 +1,4 @@
-"""How noisy a picture is, from the picture itself."""
+"""How noisy an image is, from the image itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FLAT = 1e-5  # of the range of grey values: tiles of margin or saturated parts s
 
 
 def noise_level(grey: Float32Array, span: float | None = None) -> float:
-    """Return the standard deviation of a picture's noise, in its grey values.
+    """Return the standard deviation of an image's noise, in its grey values.
 
     Second differences in both directions cancel all that varies slowly, and straight edges along the axes (Immerkær
     1996). Their median in each tile of 16 x 16 pixels leaves edges aside, and the 30 % quantile over the tiles leaves
@@ -32,7 +32,7 @@ def noise_level(grey: Float32Array, span: float | None = None) -> float:
     Returns
     -------
     float
-        0 for pictures without noise, and for those of fewer than 3 x 3 pixels.
+        0 for images without noise, and for those of fewer than 3 x 3 pixels.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def noise_level(grey: Float32Array, span: float | None = None) -> float:
 
 
 def _tile_medians(values: Float32Array) -> Float32Array:
-    """Return the median of each whole tile; pictures smaller than a tile are one."""
+    """Return the median of each whole tile; images smaller than a tile are one."""
     rows, columns = (max(n // TILE, 1) for n in values.shape)
     height, width = (min(n, TILE) for n in values.shape)
     whole = values[: rows * height, : columns * width].reshape(rows, height, columns, width)

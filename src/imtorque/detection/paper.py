@@ -21,11 +21,11 @@ def paper_contours(
     Parameters
     ----------
     image
-        A picture, whose Canny edges are taken, or edges.
+        An image, whose Canny edges are taken, or edges.
     sizes
         A tuple of two as a range, or the sizes themselves; by default `default_sizes`.
     sign
-        +1 for bright things, -1 for dark ones, None for both.
+        +1 for bright objects, -1 for dark ones, None for both.
     threshold
         Smallest |torque|.
     overlap

@@ -1,4 +1,4 @@
-"""What a picture is made into before candidates are looked for: working size, grey, colours, learned plane."""
+"""What an image is made into before candidates are looked for: working size, grey, colours, learned plane."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from imtorque.detection.click_sizes import clicked_diameters
 from imtorque.detection.truth import Marks
 from imtorque.images import grey_image, rgb_image
 
-WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced picture
-IN_COLOUR = 9  # planes of a picture in colour; of a grey one there are three less
+WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced image
+IN_COLOUR = 9  # planes of an image in colour; of a grey one there are three less
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the objects are, in pixels of the picture as given."""
+    """How large the objects are, in pixels of the image as given."""
 
     smallest: float
     typical: float
@@ -27,16 +27,16 @@ class Sizes:
 
     @property
     def factor(self) -> int:
-        """By how much pictures are reduced."""
+        """By how much images are reduced."""
         return max(1, int(self.typical / WORKING_DIAMETER))
 
 
-def sizes_of(pictures: Sequence[Image], marks: Sequence[Marks]) -> Sizes:
+def sizes_of(images: Sequence[Image], marks: Sequence[Marks]) -> Sizes:
     """Return the range of the marked objects' diameters, without the most extreme; of points, by torque around them."""
     if not sum(len(marked) for marked in marks):
         raise ValueError("at least one object must be marked, got none")
     if all(marked.form == "points" for marked in marks if len(marked)):
-        clicked = [clicked_diameters(p, m.points) for p, m in zip(pictures, marks, strict=True) if len(m)]
+        clicked = [clicked_diameters(p, m.points) for p, m in zip(images, marks, strict=True) if len(m)]
         typical = float(np.median(np.concatenate(clicked)))
         return Sizes(0.65 * typical, typical, 1.8 * typical)
     low, middle, high = np.quantile(np.concatenate([m.diameters for m in marks]), [0.03, 0.5, 0.97])
@@ -45,12 +45,12 @@ def sizes_of(pictures: Sequence[Image], marks: Sequence[Marks]) -> Sizes:
 
 @dataclass
 class Planes:
-    """A picture at its working size.
+    """An image at its working size.
 
     Parameters
     ----------
     grey
-        Luminance, (H, W), from the 0.5 % to the 99.5 % quantile of the picture as 0 to 1.
+        Luminance, (H, W), from the 0.5 % to the 99.5 % quantile of the image as 0 to 1.
     stack
         Shape (C, H, W): planes that features are measured on.
     diameter
@@ -76,7 +76,7 @@ class Planes:
         return self.grey if name == "grey" or self.likeness is None else self.likeness
 
     def force(self, name: str, sigma: float) -> tuple[Float32Array, Float32Array]:
-        """Return the saturating gradient g / (|g| + k) of a plane, gx and gy; k follows from the picture's noise."""
+        """Return the saturating gradient g / (|g| + k) of a plane, gx and gy; k follows from the image's noise."""
         key = (name, sigma)
         if key not in self._gradients:
             gx, gy = _native.smoothed_gradient(np.ascontiguousarray(self.plane(name)), sigma)
@@ -89,12 +89,12 @@ class Planes:
 
 
 def is_coloured(image: Image) -> bool:
-    """Return whether a picture has colours."""
+    """Return whether an image has colours."""
     return bool(np.ptp(rgb_image(image), axis=0).max() > 0.02)
 
 
 def working_planes(image: Image, sizes: Sizes, coloured: bool) -> Planes:
-    """Return the planes of a picture at its working size, those of colours if asked; where pictures come in."""
+    """Return the planes of an image at its working size, those of colours if asked; where images come in."""
     factor = sizes.factor
     grey = grey_image(image)
     diameter = sizes.typical / factor
@@ -158,11 +158,11 @@ def _reduced(planes: Float32Array | FloatArray, factor: int) -> FloatArray:
 def signs_of(planes: list[Planes], marks: list[Marks]) -> tuple[int, ...]:
     """Return the signs, +1 brighter than what is around and -1 darker, that at least a tenth of the objects have."""
     brighter = []
-    for picture, marked in zip(planes, marks, strict=True):
+    for image, marked in zip(planes, marks, strict=True):
         y, x = np.ascontiguousarray(marked.points.T, np.float32)
-        radii = marked.radii if len(marked.radii) else np.full((len(y), 16), picture.diameter / 2, np.float32)
+        radii = marked.radii if len(marked.radii) else np.full((len(y), 16), image.diameter / 2, np.float32)
         parts = np.array([0.8, 1.25], np.float32)
-        profile = _native.outline_profiles(picture.grey[None], y, x, np.ascontiguousarray(radii), parts)[:, 0, :, 0]
+        profile = _native.outline_profiles(image.grey[None], y, x, np.ascontiguousarray(radii), parts)[:, 0, :, 0]
         brighter.append(profile[:, 0] > profile[:, 1])
     share = float(np.mean(np.concatenate(brighter)))
     return tuple(sign for sign, part in ((1, share), (-1, 1 - share)) if part >= 0.1)

@@ -30,7 +30,7 @@ from imtorque.detection.truth import ANGLES
 GROWTH = 1.2  # ratio of neighbouring sizes
 SIGNED_PLANES: tuple[tuple[str, Sign], ...] = (("grey", 1), ("grey", -1), ("likeness", 1))
 INNER = 0.6  # of a ring: the part of the patch's side that is left out
-MOST_SEEDS = 0.5  # of one source, in objects that would fill the picture
+MOST_SEEDS = 0.5  # of one source, in objects that would fill the image
 SEARCHES = ((0.5, 1.6, 20, 0.06, 0.10), (0.7, 1.35, 16, 0.12, 0.4))  # low, high, steps, stiffness, attraction
 ALIKE_AREA, ALIKE_PLACE = 1.25, 0.15  # ratio of areas, and distance over size, that make two candidates one
 LONG = ("contours", "parted", "disk", "log", "radial")  # ways that take long: begun first, so that none is waited for
@@ -39,7 +39,7 @@ KINDS = ("torque", "threshold", "log", "radial", "log-disc", "radial-disc")
 
 @dataclass(frozen=True)
 class Pool:
-    """Candidates of one picture.
+    """Candidates of one image.
 
     Parameters
     ----------

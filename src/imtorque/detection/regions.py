@@ -69,7 +69,7 @@ def _pieces(mask: NDArray[np.bool_], smallest: float, largest: float, widths: tu
 
 
 def without_holes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a mask and whatever of the ground the picture's rim does not reach."""
+    """Return a mask and whatever of the ground the image's rim does not reach."""
     return _native.fill_holes(np.ascontiguousarray(mask).view(np.uint8)).view(bool)
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 # Both count from the corner of the first pixel, we from its centre.
 CORNER = 0.5
-DATE = (1980, 1, 1, 0, 0, 0)  # of files in the archive: the same things give the same bytes
+DATE = (1980, 1, 1, 0, 0, 0)  # of files in the archive: the same objects give the same bytes
 
 
 def geojson(blobs: Blobs, scale: float) -> str:
-    """Return things as a GeoJSON collection of polygons, with their measurements as QuPath's detections have them."""
+    """Return objects as a GeoJSON collection of polygons, with their measurements as QuPath's detections have them."""
     names = [name for name in blobs.to_dict() if name != "label"]
     features = []
     for row in range(len(blobs)):
@@ -38,7 +38,7 @@ def geojson(blobs: Blobs, scale: float) -> str:
 
 
 def imagej_rois(blobs: Blobs, scale: float) -> bytes:
-    """Return things as a .zip of ImageJ regions, polygons in fractions of pixels; needs roifile."""
+    """Return objects as a .zip of ImageJ regions, polygons in fractions of pixels; needs roifile."""
     try:
         from roifile import ROI_TYPE, ImagejRoi
     except ImportError as error:

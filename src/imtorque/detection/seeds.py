@@ -8,7 +8,7 @@ from imtorque.core.types import Float32Array, IntArray, TorqueVolume
 from imtorque.detection.levels import block_means
 from imtorque.detection.planes import smoothed
 
-FINEST = 2.5  # sigma in blocks, at least, when a layer is computed on a reduced picture
+FINEST = 2.5  # sigma in blocks, at least, when a layer is computed on a reduced image
 
 
 def log_volume(plane: Float32Array, sides: IntArray) -> TorqueVolume:

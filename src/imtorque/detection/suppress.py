@@ -1,4 +1,4 @@
-"""Which contours stand: each edge is explained once, by the strongest thing that has it."""
+"""Which contours stand: each edge is explained once, by the strongest object that has it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from imtorque import _native
 from imtorque.core.types import FloatArray, IntArray
 from imtorque.detection.contours import Contours
 
-FRESH = 0.65  # least share of a contour's evidence that no stronger thing claims
-NESTED = 4.0  # ratio of areas from which one thing may lie in another
-REACH = 0.08  # how far beside its contour a thing claims edges, in diameters
-CELLS = 9.0  # cells of the grid across the smallest thing
+FRESH = 0.65  # least share of a contour's evidence that no stronger object claims
+NESTED = 4.0  # ratio of areas from which one object may lie in another
+REACH = 0.08  # how far beside its contour an object claims edges, in diameters
+CELLS = 9.0  # cells of the grid across the smallest object
 
 
 def claim_edges(
@@ -25,7 +25,7 @@ def claim_edges(
     From the strongest down, a contour stands when at least 0.65 of its evidence is not claimed by those that stand
     already, and when it shares no more than `overlap` of the smaller area with one of less than `nested` times, and
     more than 1 / `nested` of, its own area. An edge is claimed with the direction of its gradient, for either sign: so
-    the gaps between things fall, and neighbours that touch do not take each other's sides.
+    the gaps between objects fall, and neighbours that touch do not take each other's sides.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def claim_edges(
     strength
         By which they come, shape (n,).
     shape
-        Of the picture.
+        Of the image.
     overlap
         Largest shared part of the smaller one's area.
     nested
-        Ratio of areas from which one thing may lie in another.
+        Ratio of areas from which one object may lie in another.
     """
     if len(contours) == 0:
         return np.zeros(0, np.int64)
@@ -51,7 +51,7 @@ def claim_edges(
 def label_image(contours: Contours, shape: tuple[int, int]) -> NDArray[np.int32]:
     """Draw the inside of each contour: 1 for the first, 2 for the second, 0 where there is none.
 
-    Where two meet, the earlier has the pixels; what lies in a thing of at least four times its area lies on top.
+    Where two meet, the earlier has the pixels; what lies in an object of at least four times its area lies on top.
     """
     return _label(contours, shape, 1.0, -1.0, np.inf, NESTED)[0]
 

@@ -1,4 +1,4 @@
-"""What finding returns: a table of things, a row each, and the label image with their outlines."""
+"""What finding returns: a table of objects, a row each, and the label image with their outlines."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Blobs(Extrema):
-    """Things found in a picture, strongest first: `Extrema` with more columns, and a label image.
+    """Objects found in an image, strongest first: `Extrema` with more columns, and a label image.
 
     Masks, slices and index arrays select rows, and the label image follows: row i has the label i + 1.
 
     Parameters
     ----------
     y, x
-        Centroid of the thing's inside, in fractions of pixels, shape (n,).
+        Centroid of the object's inside, in fractions of pixels, shape (n,).
     size
         Side of the patch that found it, odd.
     value
-        Torque of the thing's own outline: +1 for a bright one with a strong edge all around, -1 for a dark one.
+        Torque of the object's own outline: +1 for a bright one with a strong edge all around, -1 for a dark one.
     diameter
         Of the disc of the same area.
     area
@@ -50,21 +50,21 @@ class Blobs(Extrema):
     orientation
         Angle of its major axis in radians, from the x axis towards the y axis (down), in (-pi/2, pi/2].
     contrast
-        Mean grey value along the inside of the outline less that along its outside, in the picture's own values. NaN
+        Mean grey value along the inside of the outline less that along its outside, in the image's own values. NaN
         where only edges were given; so are snr and intensity.
     snr
-        |contrast| over the standard deviation of the picture's noise.
+        |contrast| over the standard deviation of the image's noise.
     intensity
-        Mean grey value of the thing's pixels in the label image, in the picture's own values.
+        Mean grey value of the object's pixels in the label image, in the image's own values.
     score
-        How much its outline looks like that of a thing, 0 to 1; NaN for the paper's form, which does not ask.
+        How much its outline looks like that of an object, 0 to 1; NaN for the paper's form, which does not ask.
     top, left, bottom, right
         Box of the outline, in whole pixels; bottom and right are exclusive.
     outline
         Points (y, x) of the outline, shape (n, k, 2).
     labels
-        Shape (H, W): i + 1 on the pixels of row i, 0 elsewhere. What lies in a thing of at least four times its area
-        lies on top; a thing may have no pixel left to show.
+        Shape (H, W): i + 1 on the pixels of row i, 0 elsewhere. What lies in an object of at least four times its area
+        lies on top; an object may have no pixel left to show.
     """
 
     diameter: FloatArray
@@ -91,7 +91,7 @@ class Blobs(Extrema):
         for name in _rows():
             column = np.asarray(getattr(self, name))
             if len(column) != len(order):
-                raise ValueError(f"{name} must have a row for each thing, got {len(column)} for {len(order)}")
+                raise ValueError(f"{name} must have a row for each object, got {len(column)} for {len(order)}")
             if name not in EXTREMA:
                 object.__setattr__(self, name, column[order])
         if np.any(order != np.arange(len(order))):
@@ -145,7 +145,7 @@ class Blobs(Extrema):
         path
             Where to write it, such as cells.geojson.
         scale
-            How many pixels of the program's picture are one of the picture that was searched, by side.
+            How many pixels of the program's image are one of the image that was searched, by side.
         """
         text = geojson(self, scale)
         if path is not None:
@@ -169,7 +169,7 @@ class Blobs(Extrema):
 
 
 def _rows() -> list[str]:
-    """Return the names of the fields with a row for each thing."""
+    """Return the names of the fields with a row for each object."""
     return [field.name for field in fields(Blobs) if field.name != "labels"]
 
 

@@ -50,7 +50,7 @@ class Judged:
 
 
 def judge(measured: Measured, marks: Marks, shape: tuple[int, int], diameter: float) -> Judged:
-    """Return what the candidates of a picture of this shape, with objects of this diameter, are worth."""
+    """Return what the candidates of an image of this shape, with objects of this diameter, are worth."""
     if not len(marks):
         none = np.full(len(measured.pool), -1)
         return Judged(np.zeros(len(measured.pool)), none, none, 0, _wrong(measured, marks))

@@ -1,4 +1,4 @@
-"""How much a contour looks like a thing: first by its own edges, shape and grey values, then beside the others.
+"""How much a contour looks like an object: first by its own edges, shape and grey values, then beside the others.
 
 Two logistic rules over a few dozen measures, all of them ratios: magnification, contrast and light do not matter. What
 is not known (sizes wanted, grey values) counts as average. Their weights were learned by
@@ -22,13 +22,13 @@ from imtorque.detection.shapes import Moments
 from imtorque.detection.suppress import claim_edges
 
 CLEAREST = 0.8  # quantile of torque from which contours say what is typical before anything stands
-STANDING = 0.7  # score of the first look from which a contour says what things look like here
+STANDING = 0.7  # score of the first look from which a contour says what objects look like here
 FEWEST = 3  # contours that say so in any case
 FEW = 4.0  # contours that do not yet say it clearly
 PLAIN = 0.3  # evidence from which a point of a contour has an edge
 FARTHEST = 4.0  # standard deviations from the mean, beyond which a measure says no more
 INSIDE, OUTSIDE = (0.15, 0.4, 0.6, 0.75, 0.85), (1.15, 1.3)  # shares of the radius at which grey values are read
-ROUNDS, RAREST = 100, 0.08  # of the search for the share of contours that outline things, and its least
+ROUNDS, RAREST = 100, 0.08  # of the search for the share of contours that outline objects, and its least
 MEASURES = (
     "torque", "torque_to_best", "median_edge", "weakest_edges", "patch_torque", "edges", "size", "size_squared",
     "size_apart", "aspect", "roughness", "rim", "sign", "moved", "plain", "inside_spread", "outside_spread",
@@ -63,7 +63,7 @@ class Look:
 
 @cache
 def looks(sizes: SizesKnown) -> tuple[Look, Look]:
-    """Return the two rules: for sizes that are given, found in the picture itself, or unknown."""
+    """Return the two rules: for sizes that are given, found in the image itself, or unknown."""
     text = resources.files("imtorque.detection").joinpath("thing_weights.json").read_text("utf-8")
     stored = json.loads(text)[sizes]
     return Look.from_dict(stored["first"], MEASURES), Look.from_dict(stored["second"], BESIDE)
@@ -77,18 +77,18 @@ def thing_scores(
     signed: bool,
     rules: tuple[Look, Look] | None = None,
 ) -> FloatArray:
-    """Return for each contour how likely it outlines a thing, 0 to 1.
+    """Return for each contour how likely it outlines an object, 0 to 1.
 
     Parameters
     ----------
     contours
-        The candidates of one picture.
+        The candidates of one image.
     shape
-        Of the picture.
+        Of the image.
     sizes
         Smallest and largest diameter wanted, None where they are not known.
     grey
-        The picture, None where there are edges alone.
+        The image, None where there are edges alone.
     signed
         Whether the sign was asked for: then bright and dark are not compared.
     rules
@@ -98,14 +98,14 @@ def thing_scores(
         return np.zeros(0)
     first, second = rules or looks("unknown" if sizes is None else "given")
     odds = first(first_measures(contours, shape, sizes, grey, signed))
-    return _chance(_for_this_picture(second(second_measures(contours, odds, shape, signed))))
+    return _chance(_for_this_image(second(second_measures(contours, odds, shape, signed))))
 
 
-def _for_this_picture(odds: FloatArray) -> FloatArray:
-    """Return odds that reckon with how many of the picture's contours outline things, where the rules took half.
+def _for_this_image(odds: FloatArray) -> FloatArray:
+    """Return odds that reckon with how many of the image's contours outline objects, where the rules took half.
 
     That share is the one at which the contours' chances have it as their mean (Saerens et al. 2002), from `RAREST`, so
-    that a clear thing stands in any clutter, to one half.
+    that a clear object stands in any clutter, to one half.
     """
     share = 0.5
     for _ in range(ROUNDS):
@@ -209,13 +209,13 @@ def _diameter(moments: Moments) -> FloatArray:
 
 
 def _contrast(contours: Contours) -> FloatArray:
-    """Return the contrast with the sign of the thing, at least a little; 1 where only edges are known."""
+    """Return the contrast with the sign of the object, at least a little; 1 where only edges are known."""
     contrast = contours.sign * contours.contrast
     return np.where(np.isnan(contrast), 1.0, np.maximum(contrast, 1e-6))
 
 
 def _size_measures(diameter: FloatArray, sizes: tuple[float, float] | None) -> list[FloatArray]:
-    """Return where in the range of sizes wanted a thing lies, -1 to 1 from end to end."""
+    """Return where in the range of sizes wanted an object lies, -1 to 1 from end to end."""
     if sizes is None:
         return [np.full(len(diameter), np.nan)] * 3
     smallest, largest = sizes
@@ -232,7 +232,7 @@ def _roughness(contours: Contours, moments: Moments) -> FloatArray:
 
 
 def _at_rim(contours: Contours, shape: tuple[int, int]) -> FloatArray:
-    """Return the share of a contour's points that lie at the picture's rim."""
+    """Return the share of a contour's points that lie at the image's rim."""
     y, x = contours.y, contours.x
     share: FloatArray = ((y < 1) | (x < 1) | (y > shape[0] - 2) | (x > shape[1] - 2)).mean(axis=1)
     return share
@@ -249,7 +249,7 @@ def _sign_share(sign: FloatArray, weight: FloatArray, signed: bool) -> FloatArra
 
 
 def _grey_measures(contours: Contours, moments: Moments, grey: Float32Array | None) -> list[FloatArray]:
-    """Return how even a thing is inside and its ground outside, how its edge steps, and how its middle differs."""
+    """Return how even an object is inside and its ground outside, how its edge steps, and how its middle differs."""
     if grey is None:
         return [np.full(len(contours), np.nan)] * 5
     contrast = np.maximum(np.abs(contours.contrast), 1e-6)
@@ -267,7 +267,7 @@ def _grey_measures(contours: Contours, moments: Moments, grey: Float32Array | No
 
 
 def _rays(contours: Contours, moments: Moments, grey: Float32Array, share: float) -> tuple[FloatArray, BoolArray]:
-    """Return grey values at this share of the way from the middle to the contour, and which lie in the picture."""
+    """Return grey values at this share of the way from the middle to the contour, and which lie in the image."""
     y = moments.y[:, None] + (contours.y - moments.y[:, None]) * share
     x = moments.x[:, None] + (contours.x - moments.x[:, None]) * share
     row, column = np.rint(y).astype(np.int64), np.rint(x).astype(np.int64)

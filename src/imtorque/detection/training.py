@@ -35,7 +35,7 @@ KIND_SETS = (  # the plainest first: among kinds that are level the earlier ones
 
 @dataclass(frozen=True)
 class Lesson:
-    """A training picture at its working size, with the marks on it and the candidates of all sources found in it."""
+    """A training image at its working size, with the marks on it and the candidates of all sources found in it."""
 
     planes: Planes
     marks: Marks
@@ -52,7 +52,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Example:
-    """The candidates of one training picture, and what each is worth."""
+    """The candidates of one training image, and what each is worth."""
 
     measured: Measured
     judged: Judged
@@ -69,7 +69,7 @@ class Setting:
     f1, f1_iou
         F1 by place, and by overlap of at least one half. With a few clicks, the part of them that was found.
     count_error, count_bias, mean_count
-        Means over the pictures of |found - marked|, of found - marked, and of marked.
+        Means over the images of |found - marked|, of found - marked, and of marked.
     smooth_score
         What settings were compared by.
     """
@@ -89,7 +89,7 @@ class Setting:
 class Trial:
     """What some kinds of candidates reach at their best threshold and cost.
 
-    `counts` has a row for each picture, as `Judged.counts` gives it.
+    `counts` has a row for each image, as `Judged.counts` gives it.
     """
 
     setting: Setting
@@ -100,7 +100,7 @@ class Trial:
 def choose_setting(
     lessons: Sequence[Lesson], sizes: Sizes, kind_sets: Sequence[tuple[str, ...]]
 ) -> tuple[Setting, list[Example]]:
-    """Return the kinds, threshold and cost that serve best on pictures not learned from; and those examples."""
+    """Return the kinds, threshold and cost that serve best on images not learned from; and those examples."""
     trials = []
     for kinds in kind_sets:
         examples = [lesson.of_kinds(kinds, sizes) for lesson in lessons]
@@ -115,7 +115,7 @@ def choose_setting(
 def plainest(trials: Sequence[Trial]) -> Trial:
     """Return the first trial that is not worse than the best one by more than a standard error of their difference.
 
-    A few pictures do not say which of two kinds is better by a hundredth; then the plainer ones, which come first, are
+    A few images do not say which of two kinds is better by a hundredth; then the plainer ones, which come first, are
     less likely to be better by chance (the rule of one standard error, Breiman et al. 1984).
     """
     best = max(trials, key=lambda trial: trial.setting.smooth_score)
@@ -123,9 +123,9 @@ def plainest(trials: Sequence[Trial]) -> Trial:
 
 
 def _clearly_better(best: FloatArray, other: FloatArray) -> bool:
-    """Return whether the first of two trials on the same pictures is better by more than one standard error.
+    """Return whether the first of two trials on the same images is better by more than one standard error.
 
-    The error is the jackknife's: each picture is left out in turn. One picture says nothing about it, and the score
+    The error is the jackknife's: each image is left out in turn. One image says nothing about it, and the score
     alone decides.
     """
     n = len(best)
@@ -184,7 +184,7 @@ def learned_from(examples: Sequence[Example]) -> tuple[Float32Array, FloatArray,
 
 
 def out_of_fold(examples: Sequence[Example]) -> list[FloatArray]:
-    """Return every candidate's value by a forest that was not grown on its picture (its strip, of a lone picture)."""
+    """Return every candidate's value by a forest that was not grown on its image (its strip, of a lone image)."""
     groups, parts = _groups(examples)
     features, values, weights = learned_from(examples)
     known, predicted = np.isfinite(values), np.zeros(len(values))
@@ -211,8 +211,8 @@ def _best_setting(
 ) -> tuple[Setting, FloatArray]:
     """Return the setting with the best score, where a threshold's score is taken together with its neighbours'.
 
-    A few pictures make scores jump from one threshold to the next; what is good nearby as well is good elsewhere. Its
-    counts on each picture are returned too.
+    A few images make scores jump from one threshold to the next; what is good nearby as well is good elsewhere. Its
+    counts on each image are returned too.
     """
     table = [[_counts(examples, values, t, part * t) for t in THRESHOLDS] for part in COSTS]
     scores = np.array([[_score(counts) for counts in row] for row in table])
@@ -227,13 +227,13 @@ def _best_setting(
 
 
 def _counts(examples: Sequence[Example], values: Sequence[FloatArray], threshold: float, cost: float) -> FloatArray:
-    """Return for each picture how many objects were met by place and by overlap, and how many found and marked."""
+    """Return for each image how many objects were met by place and by overlap, and how many found and marked."""
     chosen = [chosen_of(e.measured, v, threshold, cost) for e, v in zip(examples, values, strict=True)]
     return np.array([e.judged.counts(c) for e, c in zip(examples, chosen, strict=True)], dtype=np.float64)
 
 
 def _f1s(counts: FloatArray) -> tuple[float, float]:
-    """Return F1 by place and by overlap, over the objects of all pictures together."""
+    """Return F1 by place and by overlap, over the objects of all images together."""
     placed, overlapping, found, marked = counts.sum(axis=0)
     total = max(found + marked, 1)
     return float(2 * placed / total), float(2 * overlapping / total)

@@ -1,4 +1,4 @@
-"""What people mark in a training picture: boxes, points or label images, as outlines and sizes."""
+"""What people mark in a training image: boxes, points or label images, as outlines and sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANGLES = 32  # directions of an outline
 
 @dataclass(frozen=True)
 class Marks:
-    """Marked objects of one picture.
+    """Marked objects of one image.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Marks:
         return len(self.points)
 
     def reduced(self, factor: int) -> Marks:
-        """Return the marks on the picture whose blocks of factor x factor pixels became one."""
+        """Return the marks on the image whose blocks of factor x factor pixels became one."""
         shift = (factor - 1) / 2
         points = (self.points - shift) / factor
         radii = (self.radii / factor).astype(np.float32)
@@ -62,7 +62,7 @@ class Marks:
 
 
 def read_marks(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike = (), wrong: ArrayLike = ()) -> Marks:
-    """Return marks from what `ObjectFinder.fit` takes for one picture of this shape."""
+    """Return marks from what `ObjectFinder.fit` takes for one image of this shape."""
     places = np.asarray(wrong, dtype=np.float64)
     if places.size and (places.ndim != 2 or places.shape[1] != 2):
         raise ValueError(f"wrong must be points (n, 2), got {places.shape}")
@@ -73,11 +73,11 @@ def read_marks(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike = 
 
 
 def _check_inside(points: FloatArray, shape: tuple[int, int]) -> None:
-    """Refuse marks beside the picture, as of exchanged columns; of a box its middle counts."""
+    """Refuse marks beside the image, as of exchanged columns; of a box its middle counts."""
     outside = ~((points >= -0.5) & (points <= np.array(shape) - 0.5)).all(axis=1)
     if outside.any():
         y, x = points[outside.argmax()]
-        raise ValueError(f"marks must lie in the picture, {shape[0]} rows by {shape[1]} columns, got y={y:g}, x={x:g}")
+        raise ValueError(f"marks must lie in the image, {shape[0]} rows by {shape[1]} columns, got y={y:g}, x={x:g}")
 
 
 def _read_objects(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike) -> Marks:

@@ -1,4 +1,4 @@
-"""From picture to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, Sketch Tokens, any map, depth, motion."""
+"""From image to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, Sketch Tokens, any map, depth, motion."""
 
 from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges

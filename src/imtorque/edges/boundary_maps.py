@@ -26,7 +26,7 @@ from imtorque.edges.cues import Cue, combined_cues, filled_in
 from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.spectral import spectral_gradients
 from imtorque.edges.token_forest import trained_tokens
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 
 PB_CUES = (Cue("brightness", 5), Cue("a", 10), Cue("b", 10), Cue("texture", 10))
 MPB_CUES = (
@@ -34,7 +34,7 @@ MPB_CUES = (
     *(Cue(channel, radius) for channel in ("a", "b", "texture") for radius in (5, 10, 20)),
 )
 MAPS = ("pb", "mpb", "gpb", "sketch-tokens")
-MOST_NODES = 60_000  # of the graph whose eigenvectors are solved for: time and memory do not grow with the picture
+MOST_NODES = 60_000  # of the graph whose eigenvectors are solved for: time and memory do not grow with the image
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Combination:
     intercept: float
     weights: tuple[float, ...]
 
-    def evidence(self, picture: Picture) -> FloatArray:
+    def evidence(self, image: CheckedImage) -> FloatArray:
         """Return the log odds of a boundary of each orientation, (8, H, W)."""
-        return evidence_by(picture, self)[0]
+        return evidence_by(image, self)[0]
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,17 @@ LEARNED_GLOBAL = GlobalCombination(
 
 
 def boundary_map(
-    image: Image | Picture, detector: str = "mpb", *, value_range: ValueRange | None = None
+    image: Image | CheckedImage, detector: str = "mpb", *, value_range: ValueRange | None = None
 ) -> OrientedMap:
     """Return how likely a boundary of each of eight orientations passes through each pixel.
 
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`. Radii are those of pictures of about 500 pixels.
+        Grey or colour, as for `detect_edges`. Radii are those of images of about 500 pixels.
     detector
         "pb": brightness, colour and texture at one scale. "mpb": at three scales. "gpb": with the eigenvectors of the
-        picture's graph, which know what separates its large parts; about ten times as slow. "sketch-tokens": a forest
+        image's graph, which know what separates its large parts; about ten times as slow. "sketch-tokens": a forest
         that knows pieces of drawn contours, once `imtorque data train sketch-tokens` has trained it on this computer.
     value_range
         As for `detect_edges`.
@@ -94,23 +94,23 @@ def boundary_map(
     >>> bool(found.strength[20, 30] > 10 * found.strength[20, 10]), round(float(found.angle[20, 30]), 2)
     (True, 1.57)
     """
-    picture = Picture(image, value_range)
+    checked = CheckedImage(image, value_range)
     if detector not in MAPS:
         raise ValueError(f"detector must be one of {', '.join(MAPS)}, got {detector!r}")
     if detector == "sketch-tokens":
-        return trained_tokens()(picture)
+        return trained_tokens()(checked)
     if detector != "gpb":
-        return probabilities(LEARNED[detector].evidence(picture))
-    linking, local = evidence_by(picture, LEARNED["mpb"], LEARNED_GLOBAL.local)
+        return probabilities(LEARNED[detector].evidence(checked))
+    linking, local = evidence_by(checked, LEARNED["mpb"], LEARNED_GLOBAL.local)
     return probabilities(global_evidence(linking, local, LEARNED_GLOBAL.spectral))
 
 
-def evidence_by(picture: Picture, *learned: Combination) -> list[FloatArray]:
+def evidence_by(image: CheckedImage, *learned: Combination) -> list[FloatArray]:
     """Return the log odds by each of several combinations of the same cues, whose gradients are computed once."""
     cues, weightings = learned[0].cues, np.array([combination.weights for combination in learned])
-    known = np.array([not (picture.is_grey and cue.channel in ("a", "b")) for cue in cues])
+    known = np.array([not (image.is_grey and cue.channel in ("a", "b")) for cue in cues])
     used = np.flatnonzero(known & weightings.any(axis=0))
-    sums = combined_cues(picture, [cues[i] for i in used], weightings[:, used].tolist())
+    sums = combined_cues(image, [cues[i] for i in used], weightings[:, used].tolist())
     return [total + np.float32(combination.intercept) for total, combination in zip(sums, learned, strict=True)]
 
 
@@ -122,7 +122,7 @@ def global_evidence(linking: FloatArray, local: FloatArray, spectral: float) -> 
 def spectral_of(local: FloatArray) -> Float32Array:
     """Return the spectral gradients that follow from mPb's log odds, (8, H, W).
 
-    They are solved for at half the size, or less where the picture is large.
+    They are solved for at half the size, or less where the image is large.
     """
     thinned = probabilities(local).thinned()
     factor = max(2, math.ceil(math.sqrt(thinned.size / MOST_NODES)))

@@ -1,4 +1,4 @@
-"""From picture to edge vectors by Canny's method (Sec. 3.1 of the paper)."""
+"""From image to edge vectors by Canny's method (Sec. 3.1 of the paper)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from imtorque import _native
 from imtorque.core.types import Edges, FloatArray, Image
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 
 SQRT2 = math.sqrt(2.0)
 STEEPEST = math.sqrt(0.5)  # gradient by central differences, in parts of the value range: half of it along either axis
@@ -20,7 +20,7 @@ Force = Literal["unit", "strength"]
 
 
 def detect_edges(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     *,
     sigma: float = SQRT2,
     low: float | None = None,
@@ -47,7 +47,7 @@ def detect_edges(
     sigma
         Standard deviation of the Gaussian, in pixels.
     low, high
-        Hysteresis thresholds of |g| per pixel, in parts of the value range: 0.02 is 5 grey values of a uint8 picture.
+        Hysteresis thresholds of |g| per pixel, in parts of the value range: 0.02 is 5 grey values of a uint8 image.
         By default `high` is the value that 70 % of the pixels stay below (in a histogram of 64 bins) and `low` is 0.4
         of `high`.
     use_quantiles
@@ -85,22 +85,22 @@ def detect_edges(
         raise ValueError(f"directions must be 8 or None, got {directions}")
     if strength_scale is not None and not (math.isfinite(strength_scale) and strength_scale > 0):
         raise ValueError(f"strength_scale must be positive, got {strength_scale}")
-    picture = Picture(image, value_range, mask)
-    _check_thresholds(low, high, use_quantiles, picture)
+    checked = CheckedImage(image, value_range, mask)
+    _check_thresholds(low, high, use_quantiles, checked)
 
-    grey, unit = picture.levelled()
+    grey, unit = checked.levelled()
     top = high if high is not None else low  # one threshold alone is both
     bottom = low if low is not None else 0.4 * (top or 0.0)
     per_unit = 1.0 if use_quantiles else unit
     scale = 0.0 if force == "unit" else RAW if strength_scale is None else strength_scale / unit
     thresholds = ((bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, top is None)
-    if scale != RAW and picture.mask is None:
+    if scale != RAW and checked.mask is None:
         return Edges.from_field(
             _native.canny_field(grey, sigma, *thresholds, scale, directions or 0, length_correction)
         )
     fx, fy = _native.canny(grey, sigma, *thresholds, RAW)
-    if picture.mask is not None:
-        fx[~picture.mask] = fy[~picture.mask] = 0
+    if checked.mask is not None:
+        fx[~checked.mask] = fy[~checked.mask] = 0
     if scale == RAW:
         scale = _typical_strength(fx, fy)
     if scale > 0 or force == "unit":
@@ -108,16 +108,16 @@ def detect_edges(
     return Edges.adopt(fx, fy)
 
 
-def automatic_thresholds(image: Image | Picture, sigma: float = SQRT2) -> tuple[float, float]:
+def automatic_thresholds(image: Image | CheckedImage, sigma: float = SQRT2) -> tuple[float, float]:
     """Return the thresholds `low` and `high` that `detect_edges` chooses by itself, in parts of the value range."""
     check_sigma(sigma)
-    grey, unit = Picture(image).levelled()
+    grey, unit = CheckedImage(image).levelled()
     low, high = _native.automatic_thresholds(grey, sigma)
     return low * unit, high * unit
 
 
 def check_sigma(sigma: float) -> None:
-    """Refuse a standard deviation that no picture can be smoothed by."""
+    """Refuse a standard deviation that no image can be smoothed by."""
     if not (math.isfinite(sigma) and 0 < sigma <= 1000):
         raise ValueError(f"sigma must be positive and at most 1000, got {sigma}")
 
@@ -128,7 +128,7 @@ def check_force(force: str) -> None:
         raise ValueError(f'force must be "unit" or "strength", got {force!r}')
 
 
-def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool, picture: Picture) -> None:
+def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool, image: CheckedImage) -> None:
     for name, value in (("low", low), ("high", high)):
         if value is not None and not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must not be negative, got {value}")
@@ -137,7 +137,7 @@ def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool
         if not use_quantiles and value is not None and value > STEEPEST:
             raise ValueError(
                 f"{name} must be a gradient that a pixel can reach, at most {STEEPEST:.2f}: it counts in parts of the "
-                f"value range {picture.low:g} to {picture.high:g} per pixel, got {value:g}"
+                f"value range {image.low:g} to {image.high:g} per pixel, got {value:g}"
             )
     if low is not None and high is not None and low > high:
         raise ValueError(f"low must not exceed high, got low {low} and high {high}")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.core.types import Float32Array, FloatArray
 from imtorque.edges.textons import TEXTONS, textons
-from imtorque.images import Picture, lab
+from imtorque.images import CheckedImage, lab
 
 ORIENTATIONS = 8
 BINS = 25
@@ -38,16 +38,16 @@ class Cue(NamedTuple):
         return 2 if self.radius >= HALVED_FROM else 1
 
 
-def channel_bins(picture: Picture, channels: set[str]) -> dict[str, tuple[NDArray[np.uint8], int]]:
+def channel_bins(image: CheckedImage, channels: set[str]) -> dict[str, tuple[NDArray[np.uint8], int]]:
     """Return for each channel the number of each pixel's bin, (H, W), and how many bins there are."""
-    planes = lab(picture.rgb())
+    planes = lab(image.rgb())
     spans = {"brightness": (0.0, 1.0), "a": AB_RANGE, "b": AB_RANGE}
     found = {
         channel: (_binned(plane, span), BINS)
         for plane, (channel, span) in zip(planes, spans.items(), strict=True)
         if channel in channels
     }
-    return found | ({"texture": (textons(picture.grey()), TEXTONS)} if "texture" in channels else {})
+    return found | ({"texture": (textons(image.grey()), TEXTONS)} if "texture" in channels else {})
 
 
 def disc_gradients(bins: NDArray[np.uint8], count: int, cue: Cue) -> Float32Array:
@@ -56,13 +56,13 @@ def disc_gradients(bins: NDArray[np.uint8], count: int, cue: Cue) -> Float32Arra
     return _native.half_disc_gradients(padded, count, cue.radius, SMOOTHING[cue.channel], cue.step)
 
 
-def combined_cues(picture: Picture, cues: Sequence[Cue], weightings: Sequence[Sequence[float]]) -> list[FloatArray]:
+def combined_cues(image: CheckedImage, cues: Sequence[Cue], weightings: Sequence[Sequence[float]]) -> list[FloatArray]:
     """Return for each weighting the weighted sum of the cues' gradients, each smoothed along the edge, (8, H, W).
 
     Gradients are computed once for all. Smoothing is linear and the same for all channels of one radius, so it is done
     once for their sum.
     """
-    bins = channel_bins(picture, {cue.channel for cue in cues})
+    bins = channel_bins(image, {cue.channel for cue in cues})
     sums: list[dict[tuple[int, int], Float32Array]] = [{} for _ in weightings]
     for cue, weights in zip(cues, zip(*weightings, strict=True), strict=True):
         gradients = disc_gradients(*bins[cue.channel], cue)
@@ -70,7 +70,7 @@ def combined_cues(picture: Picture, cues: Sequence[Cue], weightings: Sequence[Se
             key = cue.radius, cue.step
             part = np.float32(weight) * gradients
             parts[key] = parts[key] + part if key in parts else part
-    return [_smoothed_sum(parts, picture.shape) for parts in sums]
+    return [_smoothed_sum(parts, image.shape) for parts in sums]
 
 
 def _smoothed_sum(parts: dict[tuple[int, int], Float32Array], shape: tuple[int, int]) -> FloatArray:
@@ -83,13 +83,13 @@ def _smoothed_sum(parts: dict[tuple[int, int], Float32Array], shape: tuple[int, 
     return filled[0] if len(filled) == 1 else filled[0] + filled[1]
 
 
-def each_cue(picture: Picture, cues: Sequence[Cue]) -> Float32Array:
+def each_cue(image: CheckedImage, cues: Sequence[Cue]) -> Float32Array:
     """Return every cue's gradients, smoothed along the edge, (cues, 8, H, W): what weights are learned from."""
-    bins = channel_bins(picture, {cue.channel for cue in cues})
+    bins = channel_bins(image, {cue.channel for cue in cues})
     maps = []
     for cue in cues:
         smooth = smoothed_along(disc_gradients(*bins[cue.channel], cue), cue.radius / cue.step)
-        maps.append(smooth if cue.step == 1 else filled_in(smooth, cue.step, picture.shape))
+        maps.append(smooth if cue.step == 1 else filled_in(smooth, cue.step, image.shape))
     return np.stack(maps)
 
 

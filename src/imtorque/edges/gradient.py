@@ -7,10 +7,10 @@ import numpy as np
 from imtorque import _native
 from imtorque.core.patches import check_patch, sides
 from imtorque.core.types import Edges, Image, Patch, Sizes, TorqueVolume, check_sizes
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 
 
-def gradient_edges(image: Image | Picture, *, value_range: ValueRange | None = None) -> Edges:
+def gradient_edges(image: Image | CheckedImage, *, value_range: ValueRange | None = None) -> Edges:
     """Return the whole gradient as a force field, F = (g_y, -g_x), for gradient torque (Appendix A).
 
     Central differences inside, one-sided ones on the border. The torque of a bright shape is then its area over the
@@ -28,14 +28,14 @@ def gradient_edges(image: Image | Picture, *, value_range: ValueRange | None = N
     >>> gradient_edges(image).fy[4, 3:7].tolist()
     [0.0, -0.5, -0.5, 0.0]
     """
-    grey = Picture(image, value_range).grey()
+    grey = CheckedImage(image, value_range).grey()
     gy = np.gradient(grey, axis=0) if grey.shape[0] > 1 else np.zeros_like(grey)
     gx = np.gradient(grey, axis=1) if grey.shape[1] > 1 else np.zeros_like(grey)
     return Edges(gy, -gx + 0.0)
 
 
 def gradient_torque(
-    image: Image | Picture, sizes: Sizes, *, patch: Patch = "square", value_range: ValueRange | None = None
+    image: Image | CheckedImage, sizes: Sizes, *, patch: Patch = "square", value_range: ValueRange | None = None
 ) -> TorqueVolume:
     """Compute the torque of the whole image gradient without computing a gradient (Appendix A).
 
@@ -60,7 +60,7 @@ def gradient_torque(
     """
     array = check_sizes(sizes)
     check_patch(patch, array)
-    grey = Picture(image, value_range).grey()
+    grey = CheckedImage(image, value_range).grey()
     centred = grey.astype(np.float64) - float(grey.mean(dtype=np.float64))
     if patch == "disk":
         return TorqueVolume(_native.gradient_disks(centred, sides(array)[0]), array)

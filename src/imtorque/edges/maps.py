@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque.core.types import Edges, Float32Array, Image
 from imtorque.edges.canny import SQRT2, Force, check_force, check_sigma
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.io.arrays import whole_array
 
 
 def edges_from_map(
     strength: ArrayLike,
     *,
-    image: Image | Picture | None = None,
+    image: Image | CheckedImage | None = None,
     orientation: ArrayLike | None = None,
     threshold: float = 0.1,
     force: Force = "unit",
@@ -34,7 +34,7 @@ def edges_from_map(
     strength
         Edge strength, shape (H, W), not negative.
     image
-        The picture the map belongs to, or any field whose sides matter, such as depth (nearer = larger).
+        The image the map belongs to, or any field whose sides matter, such as depth (nearer = larger).
     orientation
         Angle of the edge in radians, shape (H, W), from the x axis towards the y axis (down). With `image`, only the
         line counts and the image says which way; without, the force is (cos, sin) of the angle as it is.
@@ -73,13 +73,13 @@ def edges_from_map(
 
 
 def _sides(
-    shape: tuple[int, ...], image: Image | Picture | None, orientation: ArrayLike | None, sigma: float
+    shape: tuple[int, ...], image: Image | CheckedImage | None, orientation: ArrayLike | None, sigma: float
 ) -> tuple[Float32Array, Float32Array]:
     """Return the direction across each edge, towards its brighter side."""
     check_sigma(sigma)
     gradient = None
     if image is not None:
-        gradient = _native.smoothed_gradient(Picture(image).levelled()[0], sigma)
+        gradient = _native.smoothed_gradient(CheckedImage(image).levelled()[0], sigma)
         if gradient[0].shape != shape:
             raise ValueError(f"image and strength must have one size, got {gradient[0].shape} and {shape}")
         if orientation is None:

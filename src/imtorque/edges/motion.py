@@ -1,4 +1,4 @@
-"""Edges of motion: where one surface moves unlike its neighbour, with what moves unlike the whole picture inside."""
+"""Edges of motion: where one surface moves unlike its neighbour, with what moves unlike the whole image inside."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from imtorque.core.types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges.canny import Force, check_force
 from imtorque.edges.jumps import Plane, Window, check_jump, jump_edges, jumps, least_jump, slopes
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.io.arrays import whole_array
 
 Ground = Literal["affine", "still"]
 WINDOW = Window(gap=3, length=5)  # flow is blurred across edges by about the patches it is matched by
 ROUNDS = 30  # of reweighting until the ground's motion stands
-FITTED = 20_000  # pixels that the ground's motion is fitted to, spread over the picture
+FITTED = 20_000  # pixels that the ground's motion is fitted to, spread over the image
 SOFTEST = 0.05  # pixels per frame: residuals below this count alike
 
 
@@ -34,7 +34,7 @@ def edges_from_motion(flow: ArrayLike, *, jump: float = 0.5, ground: Ground = "a
     jump
         Least jump in pixels per frame. Jumps below five standard deviations of the flow's own noise are none either.
     ground
-        What moves unlike it is inside. "affine": the affine motion that most of the picture follows. "still": no
+        What moves unlike it is inside. "affine": the affine motion that most of the image follows. "still": no
         motion at all, for a camera that stands.
     force
         "unit", or "strength": the jump itself.
@@ -46,7 +46,7 @@ def edges_from_motion(flow: ArrayLike, *, jump: float = 0.5, ground: Ground = "a
 
     Notes
     -----
-    Two frames do not say which of two surfaces lies in front. Where two things touch that both move by themselves, the
+    Two frames do not say which of two surfaces lies in front. Where two objects touch that both move by themselves, the
     one that differs more from the ground counts as inside.
 
     Examples
@@ -92,8 +92,10 @@ def optical_flow(first: Image, second: Image) -> Float32Array:
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("optical_flow needs the extra [opencv]: pip install 'imtorque[opencv]'") from error
 
-    frames = [Picture(frame).as_bytes() for frame in (first, second)]
-    frames = [frame if frame.ndim == 2 else np.rint(255 * Picture(frame).grey()).astype(np.uint8) for frame in frames]
+    frames = [CheckedImage(frame).as_bytes() for frame in (first, second)]
+    frames = [
+        frame if frame.ndim == 2 else np.rint(255 * CheckedImage(frame).grey()).astype(np.uint8) for frame in frames
+    ]
     if frames[0].shape != frames[1].shape:
         raise ValueError(f"first and second must have one size, got {frames[0].shape} and {frames[1].shape}")
     if min(frames[0].shape) < 16:
@@ -105,10 +107,10 @@ def optical_flow(first: Image, second: Image) -> Float32Array:
 
 
 def ground_motion(flow: FloatArray) -> Plane:
-    """Return the affine motion that most of the picture follows, at every pixel, shape (H, W, 2).
+    """Return the affine motion that most of the image follows, at every pixel, shape (H, W, 2).
 
     By iteratively reweighted least squares: the sum of the distances between flow and fit is the least, so a part of
-    the picture that moves by itself hardly counts.
+    the image that moves by itself hardly counts.
     """
     height, width = flow.shape[:2]
     y, x = np.indices((height, width)).reshape(2, -1).astype(np.float64)

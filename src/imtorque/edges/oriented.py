@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from imtorque import _native
 from imtorque.core.types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges.maps import edges_from_map
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class OrientedMap:
         """Return the strength where it is largest across its orientation, 0 elsewhere, (H, W)."""
         return _native.suppress_non_maxima(self.strength, -np.sin(self.angle), np.cos(self.angle), 0.0)
 
-    def edges(self, image: Image | Picture, threshold: float = 0.0) -> Edges:
+    def edges(self, image: Image | CheckedImage, threshold: float = 0.0) -> Edges:
         """Return edge vectors for torque: thinned, as strong as the map; `image` says which side is brighter."""
         return edges_from_map(self.strength, image=image, orientation=self.angle, threshold=threshold, force="strength")
 

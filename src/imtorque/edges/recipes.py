@@ -15,7 +15,7 @@ from imtorque.core.types import Edges, Image
 from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.ultrametric import contour_edges, ultrametric_contours
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 LOWEST_GRADIENT = 0.004  # of edges to be weighed, in parts of the value range: texture is for torque to tell, not this
 LEAST_LIKELY = 0.02  # of boundaries to be weighed
@@ -33,7 +33,7 @@ class EdgeRecipe:
     detector
         Which detector of `DETECTORS` finds the edges.
     sigma, low, high, strength_scale
-        As for `detect_edges`; on one scale for all pictures. Those that give maps have edges above `low`, as
+        As for `detect_edges`; on one scale for all images. Those that give maps have edges above `low`, as
         strong as they are likely, and no use for the others.
     sizes
         Patches that vote, for `dense_contribution`.
@@ -50,12 +50,12 @@ class EdgeRecipe:
     sizes: tuple[int, ...]
     coefficients: tuple[float, float, float]
 
-    def edges(self, image: Image | Picture) -> Edges:
+    def edges(self, image: Image | CheckedImage) -> Edges:
         """Return the edges, with forces in proportion to their strength, before torque re-weighs them."""
         return DETECTORS[self.detector](image, self)
 
 
-def _canny(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
+def _canny(image: Image | CheckedImage, recipe: EdgeRecipe) -> Edges:
     return detect_edges(
         image,
         sigma=recipe.sigma,
@@ -66,16 +66,16 @@ def _canny(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
     )
 
 
-def _map_edges(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
+def _map_edges(image: Image | CheckedImage, recipe: EdgeRecipe) -> Edges:
     """Return the edges of the boundary map of the recipe's detector."""
-    picture = Picture(image)
-    return boundary_map(picture, recipe.detector).edges(picture, recipe.low)
+    checked = CheckedImage(image)
+    return boundary_map(checked, recipe.detector).edges(checked, recipe.low)
 
 
-def _closed_contours(image: Image | Picture, recipe: EdgeRecipe) -> Edges:
-    picture = Picture(image)
-    oriented = boundary_map(picture, "gpb")
-    return contour_edges(ultrametric_contours(oriented), oriented, picture, recipe.low)
+def _closed_contours(image: Image | CheckedImage, recipe: EdgeRecipe) -> Edges:
+    checked = CheckedImage(image)
+    oriented = boundary_map(checked, "gpb")
+    return contour_edges(ultrametric_contours(oriented), oriented, checked, recipe.low)
 
 
 def _canny_recipe(
@@ -89,7 +89,7 @@ def _map_recipe(name: str, coefficients: tuple[float, float, float]) -> EdgeReci
     return EdgeRecipe(name, name, 0.0, LEAST_LIKELY, LEAST_LIKELY, 1.0, BOUNDARY_SIZES, coefficients)
 
 
-DETECTORS: dict[str, Callable[[Image | Picture, EdgeRecipe], Edges]] = {
+DETECTORS: dict[str, Callable[[Image | CheckedImage, EdgeRecipe], Edges]] = {
     "canny": _canny,
     "pb": _map_edges,
     "mpb": _map_edges,

@@ -1,4 +1,4 @@
-"""Boundaries from the eigenvectors of a picture's own graph: what separates large parts, not small ones (sPb).
+"""Boundaries from the eigenvectors of an image's own graph: what separates large parts, not small ones (sPb).
 
 P. Arbelaez, M. Maire, C. Fowlkes, J. Malik: Contour detection and hierarchical image segmentation. PAMI 33(5), 2011.
 """
@@ -45,7 +45,7 @@ def spectral_gradients(thinned: Float32Array) -> Float32Array:
 def contour_eigenvectors(thinned: Float32Array, count: int) -> tuple[FloatArray, FloatArray]:
     """Return the `count` smallest eigenvalues above the first of (D - W) v = lambda D v, and their vectors (n, h, w).
 
-    Fewer where the picture has fewer pixels.
+    Fewer where the image has fewer pixels.
     """
     from scipy.sparse.linalg import eigsh
 

@@ -1,4 +1,4 @@
-"""Textons: kinds of small patterns, by clustering the answers of a bank of filters in one picture.
+"""Textons: kinds of small patterns, by clustering the answers of a bank of filters in one image.
 
 J. Malik, S. Belongie, T. Leung, J. Shi: Contour and texture analysis for image segmentation. IJCV 43(1), 2001.
 """
@@ -25,7 +25,7 @@ ROWS = 1 << 14  # pixels whose distances are held at a time
 
 
 def textons(grey: Float32Array, count: int = TEXTONS) -> NDArray[np.uint8]:
-    """Return for each pixel of a grey picture in [0, 1] the number of its texton, shape (H, W), below `count`."""
+    """Return for each pixel of a grey image in [0, 1] the number of its texton, shape (H, W), below `count`."""
     answers = filter_answers(grey)
     size = np.sqrt((answers**2).sum(axis=1, keepdims=True))
     answers[size[:, 0] < FAINTEST] = 0
@@ -55,7 +55,7 @@ def filter_answers(grey: Float32Array) -> Float32Array:
 
 @lru_cache(maxsize=2)
 def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
-    """Return the Fourier transforms of the filters, for pictures of this shape; of absolute sum 1 each.
+    """Return the Fourier transforms of the filters, for images of this shape; of absolute sum 1 each.
 
     They end at REACH, or what is flat would answer to edges far away by the long tails of Hilbert transforms.
     """

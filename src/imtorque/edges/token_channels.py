@@ -1,4 +1,4 @@
-"""What Sketch Tokens see of a picture: 14 channels, and their means over cells.
+"""What Sketch Tokens see of an image: 14 channels, and their means over cells.
 
 J. J. Lim, C. L. Zitnick, P. Dollar: Sketch Tokens: a learned mid-level representation for contour and object detection.
 CVPR 2013.
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import Float32Array
-from imtorque.images import Picture, luv
+from imtorque.images import CheckedImage, luv
 
 SIDE = 35  # of a patch, in pixels
 REACH = SIDE // 2
@@ -26,18 +26,18 @@ LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds
 STRONGEST = 3.2  # gradient that a byte holds, in parts of those nearby
 
 
-def token_colours(picture: Picture) -> Float32Array:
-    """Return CIE L, u, v of a picture, (3, H, W).
+def token_colours(image: CheckedImage) -> Float32Array:
+    """Return CIE L, u, v of an image, (3, H, W).
 
-    RGB is taken as linear, as the authors' program takes it: the dark parts of a picture then have contrast, too.
+    RGB is taken as linear, as the authors' program takes it: the dark parts of an image then have contrast, too.
     """
-    return luv(picture.rgb()).astype(np.float32)
+    return luv(image.rgb()).astype(np.float32)
 
 
 def channel_planes(colours: Float32Array) -> NDArray[np.uint8]:
     """Return the 14 channels, then each one's means over the cell around each pixel, (28, H + 34, W + 34).
 
-    The border mirrors the picture, so that every pixel is the middle of a patch.
+    The border mirrors the image, so that every pixel is the middle of a patch.
     """
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 

@@ -24,7 +24,7 @@ from imtorque.core.types import Float32Array, Image
 from imtorque.edges.cues import filled_in
 from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.token_channels import CELL, CELLS, CHANNELS, SIDE, channel_planes, token_colours
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.io.arrays import read_arrays
 from imtorque.io.atomic import write_bytes
 from imtorque.io.caches import cache_folder
@@ -32,7 +32,7 @@ from imtorque.io.errors import reading_file
 
 FORMAT = 2  # of the file, and of all that trees ask: a forest of another one would answer nonsense
 STEP = 2  # every other pixel gets an answer
-FINE = 2  # how often the picture as it is counts beside itself at half its size
+FINE = 2  # how often the image as it is counts beside itself at half its size
 SMOOTHING = 0.7  # sigma of the answers, in pixels
 RIDGE = 2.0  # sigma at which the ridges of the answers are followed
 COMMAND = "imtorque data train sketch-tokens --data BSDS"
@@ -44,7 +44,7 @@ ARRAYS = {"feature": "i4", "threshold": "u1", "child": "i4", "value": "f4", "roo
 
 @dataclass(frozen=True, eq=False)
 class SketchTokens:
-    """A trained forest: makes the oriented boundary map of a picture.
+    """A trained forest: makes the oriented boundary map of an image.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class SketchTokens:
     root: NDArray[np.int32]
     about: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, image: Image | Picture) -> OrientedMap:
+    def __call__(self, image: Image | CheckedImage) -> OrientedMap:
         """Return how likely a contour passes through each pixel, by its orientation."""
-        colours = token_colours(Picture(image))
+        colours = token_colours(CheckedImage(image))
         fine, coarse = self._answers(colours), self._answers(shrunk(colours, 2))
         height, width = 2 * coarse.shape[1], 2 * coarse.shape[2]
         doubled = np.stack([resize(plane, (height, width)) for plane in coarse])[:, : fine.shape[1], : fine.shape[2]]

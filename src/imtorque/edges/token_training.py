@@ -1,7 +1,7 @@
-"""Training Sketch Tokens: from pictures, and what people drew over them, to a forest.
+"""Training Sketch Tokens: from images, and what people drew over them, to a forest.
 
 Pieces of drawn contours are clustered into tokens by how they look; trees then learn to tell from a patch of the
-picture which token is in its middle, or none. Everything follows from the pictures, the settings and their seed.
+image which token is in its middle, or none. Everything follows from the images, the settings and their seed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from imtorque.edges.sketches import daisies, tangents
 from imtorque.edges.textons import cluster, nearest
 from imtorque.edges.token_channels import channel_planes, token_colours
 from imtorque.edges.token_forest import FEATURES, SketchTokens, feature_places
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 Part = TypeVar("Part")
 AT_ONCE = 3  # trees that grow, each from two gigabytes of features
@@ -79,7 +79,7 @@ class TokenSettings:
 
 
 class Drawn(NamedTuple):
-    """A picture and what each person drew over it, (H, W), True on contours."""
+    """An image and what each person drew over it, (H, W), True on contours."""
 
     image: Image
     drawings: list[BoolArray]
@@ -87,9 +87,9 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class Places:
-    """Places in pictures: each one's picture and pixel; the angle of the contour there, and what it looks like."""
+    """Places in images: each one's image and pixel; the angle of the contour there, and what it looks like."""
 
-    picture: NDArray[np.int32]
+    image: NDArray[np.int32]
     y: NDArray[np.int32]
     x: NDArray[np.int32]
     angle: Float32Array
@@ -101,9 +101,9 @@ def train_tokens(
     settings: TokenSettings | None = None,
     tell: Callable[[str], object] = str,
 ) -> SketchTokens:
-    """Train a forest; `examples` are called to give each picture, `tell` is told how far it is."""
+    """Train a forest; `examples` are called to give each image, `tell` is told how far it is."""
     settings = settings or TokenSettings()
-    seen = _each(lambda k: _look(k, examples[k], settings), len(examples), "pictures looked at", tell)
+    seen = _each(lambda k: _look(k, examples[k], settings), len(examples), "images looked at", tell)
     planes = [own for own, _, _ in seen]
     contours, background = _joined([on for _, on, _ in seen]), _joined([off for _, _, off in seen])
     tell(f"clustering {len(contours.y)} places on contours")
@@ -140,7 +140,7 @@ def _each(function: Callable[[int], Part], count: int, what: str, tell: Callable
 def _look(
     number: int, example: Callable[[], Drawn], settings: TokenSettings
 ) -> tuple[NDArray[np.uint8], Places, Places]:
-    """Return a picture's planes, and places on and off the contours drawn over it."""
+    """Return an image's planes, and places on and off the contours drawn over it."""
     from scipy import ndimage
 
     image, drawings = example()
@@ -155,7 +155,7 @@ def _look(
         y, x = _chosen(clear, rng, settings.from_drawing)
         nothing = np.zeros((len(y), 0), np.float32)
         background.append(Places(np.full(len(y), number, np.int32), y, x, np.zeros(len(y), np.float32), nothing))
-    return channel_planes(token_colours(Picture(image))), _joined(contours), _joined(background)
+    return channel_planes(token_colours(CheckedImage(image))), _joined(contours), _joined(background)
 
 
 def _chosen(mask: BoolArray, rng: np.random.Generator, most: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -218,8 +218,8 @@ def _fill(
     chosen: NDArray[np.intp],
     asked: NDArray[np.int32],
 ) -> None:
-    """Write features of the chosen places, (features, places); places are in order of their pictures."""
-    ends = np.searchsorted(places.picture[chosen], np.arange(len(planes) + 1))
+    """Write features of the chosen places, (features, places); places are in order of their images."""
+    ends = np.searchsorted(places.image[chosen], np.arange(len(planes) + 1))
     for own, start, end in zip(planes, ends[:-1], ends[1:], strict=True):
         first, second = feature_places(asked, (own.shape[1], own.shape[2]))
         part = chosen[start:end]

@@ -14,7 +14,7 @@ from imtorque import _native
 from imtorque.core.types import Edges, Float32Array
 from imtorque.edges.maps import edges_from_map
 from imtorque.edges.oriented import OrientedMap
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 LEAST = np.float32(0.001)  # likelihood of a boundary below which all are alike
 EVIDENCE_OF_LEAST = np.log((1 - LEAST) / LEAST)
@@ -61,7 +61,7 @@ class ContourTree:
         return doubled
 
     def contour_map(self) -> Float32Array:
-        """Return the contours at the picture's size, (H, W): a pixel has those at its lower right corner."""
+        """Return the contours at the image's size, (H, W): a pixel has those at its lower right corner."""
         return np.ascontiguousarray(self.contours()[2::2, 2::2])
 
 
@@ -106,11 +106,11 @@ def likelihood_above_least(evidence: Float32Array) -> Float32Array:
     return likely
 
 
-def contour_edges(tree: ContourTree, oriented: OrientedMap, picture: Picture, threshold: float) -> Edges:
+def contour_edges(tree: ContourTree, oriented: OrientedMap, image: CheckedImage, threshold: float) -> Edges:
     """Return the contours above a threshold as edge vectors for torque, as strong as they are."""
     return edges_from_map(
         tree.contour_map(),
-        image=picture,
+        image=image,
         orientation=oriented.angle,
         threshold=threshold,
         force="strength",

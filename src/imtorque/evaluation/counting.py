@@ -20,7 +20,7 @@ MASK_OVERLAPS = np.arange(0.5, 0.96, 0.05)  # of the mean over overlaps, as in t
 
 @dataclass(frozen=True)
 class CountingScores:
-    """What was right on one picture: `matched` of `found` objects and of `marked` ones."""
+    """What was right on one image: `matched` of `found` objects and of `marked` ones."""
 
     matched: int
     found: int
@@ -81,7 +81,7 @@ def box_scores(found: ArrayLike, marked: ArrayLike, *, overlap: float = 0.5, ign
 def mask_average_precision(found: NDArray[np.integer], marked: NDArray[np.integer]) -> float:
     """Return the mean, over overlaps of 0.5 to 0.95, of matched / (matched + missed + wrong) masks.
 
-    This is the score of the Data Science Bowl 2018, of one picture. Both are label images, 0 for the ground. 1 where
+    This is the score of the Data Science Bowl 2018, of one image. Both are label images, 0 for the ground. 1 where
     both are empty.
     """
     iou = label_iou(found, marked)
@@ -125,13 +125,13 @@ def label_iou(a: NDArray[np.integer], b: NDArray[np.integer]) -> Floats:
 
 
 def pooled_f1(scores: Iterable[CountingScores]) -> float:
-    """Return F1 over the objects of all pictures together."""
+    """Return F1 over the objects of all images together."""
     rows = list(scores)
     return CountingScores(*(sum(getattr(row, key) for row in rows) for key in ("matched", "found", "marked"))).f1
 
 
 def mean_count_error(scores: Iterable[CountingScores]) -> float:
-    """Return the mean over pictures of |found - marked|; what lies on something ignored is not counted as found."""
+    """Return the mean over images of |found - marked|; what lies on something ignored is not counted as found."""
     return float(np.mean([abs(row.found - row.marked) for row in scores]))
 
 

@@ -1,4 +1,4 @@
-"""Tracks against truth: which places were found, and how often a thing changed its identity."""
+"""Tracks against truth: which places were found, and how often an object changed its identity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TrackScores:
     found
         How many of them have a place of the tracks near.
     switches
-        How often a thing was found under another track than the last time.
+        How often an object was found under another track than the last time.
     false
         Places of the tracks that are none of the truth.
     """
@@ -44,7 +44,7 @@ class TrackScores:
 
 @dataclass(frozen=True, eq=False)
 class TrackTable:
-    """A row for each place: the number of its frame, of its thing or track, the place, and the size of the thing."""
+    """A row for each place: the number of its frame, of its object or track, the place, and the size of the object."""
 
     frame: IntArray
     track: IntArray
@@ -62,19 +62,19 @@ def track_scores(
 ) -> TrackScores:
     """Judge tracks.
 
-    A place is found where a place of a track lies within `reach` times its size. A thing that was found under a track
+    A place is found where a place of a track lies within `reach` times its size. An object that was found under a track
     keeps it as long as that is near enough; the others are matched so that distances are least together.
 
     Parameters
     ----------
     truth
-        Places of things that can be seen.
+        Places of objects that can be seen.
     found
         Places of tracks.
     reach
-        How far a place may lie from the true one, in sizes of the thing.
+        How far a place may lie from the true one, in sizes of the object.
     ignored
-        Places of things that can hardly be seen: tracks near them are neither right nor false.
+        Places of objects that can hardly be seen: tracks near them are neither right nor false.
     """
     names: dict[int, int] = {}
     hits = switches = false = 0

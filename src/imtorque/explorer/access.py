@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_UPLOAD_BYTES = 64 * 2**20
 
-# The page has its own scripts and styles only, shows pictures it made itself, and may be framed by notebooks alone.
+# The page has its own scripts and styles only, shows images it made itself, and may be framed by notebooks alone.
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "frame-ancestors {ancestors}; base-uri 'none'; form-action 'none'"
@@ -64,7 +64,7 @@ class Guard:
             return 403, "requests must come from the explorer's own page, got one from another site"
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_UPLOAD_BYTES:
-            return 413, f"a picture must have at most {MOST_UPLOAD_BYTES // 2**20} MiB, got {length[:20]} bytes"
+            return 413, f"an image must have at most {MOST_UPLOAD_BYTES // 2**20} MiB, got {length[:20]} bytes"
         return None
 
     def _with_headers(self, send: Send) -> Send:

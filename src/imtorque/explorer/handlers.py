@@ -1,4 +1,4 @@
-"""The answers about a picture that is held: what the page shows of it, and the files it saves."""
+"""The answers about an image that is held: what the page shows of it, and the files it saves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from imtorque.core.patterns import pattern_edges
 from imtorque.explorer.counting import finder_file, finder_of, found_of, marks_table
 from imtorque.explorer.frame import pack
-from imtorque.explorer.image_store import HeldPicture
+from imtorque.explorer.image_store import HeldImage
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import (
     contribution_of,
@@ -23,8 +23,8 @@ from imtorque.explorer.results import (
     extrema_of,
     figure_of,
     layer_array,
+    layer_image,
     layer_overlay,
-    layer_picture,
     maps_of,
     range_of,
     sizes_of,
@@ -32,35 +32,35 @@ from imtorque.explorer.results import (
 )
 from imtorque.explorer.settings import LAYERS, Settings
 from imtorque.files import encode_png
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 BINARY = "application/octet-stream"
 
-Answer = Callable[[HeldPicture, Settings], Response]
+Answer = Callable[[HeldImage, Settings], Response]
 
 
-def described(picture: HeldPicture) -> dict[str, Any]:
-    """Return what the page is told about a picture: its size, and from which one it was shrunk."""
-    height, width = picture.shape
+def described(image: HeldImage) -> dict[str, Any]:
+    """Return what the page is told about an image: its size, and from which one it was shrunk."""
+    height, width = image.shape
     return {
-        "key": picture.key,
-        "name": picture.name,
+        "key": image.key,
+        "name": image.name,
         "height": height,
         "width": width,
-        "factor": picture.factor,
-        "whole": list(picture.whole),
+        "factor": image.factor,
+        "whole": list(image.whole),
     }
 
 
-def _facts(picture: HeldPicture, _: Settings) -> Response:
-    return JSONResponse(described(picture))
+def _facts(image: HeldImage, _: Settings) -> Response:
+    return JSONResponse(described(image))
 
 
-def _view(picture: HeldPicture, settings: Settings) -> Response:
+def _view(image: HeldImage, settings: Settings) -> Response:
     """Answer all that changes with the settings in one piece, so that the page never shows two states at once."""
     began = time.perf_counter()
-    edges = edges_of(picture, settings)
-    extrema = extrema_of(picture, settings)
+    edges = edges_of(image, settings)
+    extrema = extrema_of(image, settings)
     steps = edges.steps
     places = np.flatnonzero(edges.mask)
     arrays: dict[str, Any] = {"place": places.astype(np.int32)}
@@ -71,15 +71,15 @@ def _view(picture: HeldPicture, settings: Settings) -> Response:
         # As the kernels round: in float32, ties to even.
         arrays[name] = np.rint(force.ravel()[places] * np.float32(steps)).astype(np.int32)
     for layer in settings.layers:
-        arrays[layer] = layer_overlay(picture, settings, layer)
-    low, high = thresholds_of(picture, settings)
+        arrays[layer] = layer_overlay(image, settings, layer)
+    low, high = thresholds_of(image, settings)
     head = {
-        "height": picture.shape[0],
-        "width": picture.shape[1],
+        "height": image.shape[0],
+        "width": image.shape[1],
         "steps": steps,
-        "sizes": sizes_of(picture, settings).tolist(),
-        "limit": float(np.abs(maps_of(picture, settings)[0]).max()),
-        "range": range_of(picture, settings),
+        "sizes": sizes_of(image, settings).tolist(),
+        "limit": float(np.abs(maps_of(image, settings)[0]).max()),
+        "range": range_of(image, settings),
         "low": low,
         "high": high,
         "extrema": [
@@ -93,47 +93,47 @@ def _view(picture: HeldPicture, settings: Settings) -> Response:
     return Response(pack(head, arrays), media_type=BINARY)
 
 
-def _contribution(picture: HeldPicture, settings: Settings) -> Response:
+def _contribution(image: HeldImage, settings: Settings) -> Response:
     """Answer for each edge pixel, in the order of `place`, how much it turns with the chosen extremum."""
-    contribution = contribution_of(picture, settings)
-    edges = edges_of(picture, settings)
+    contribution = contribution_of(image, settings)
+    edges = edges_of(image, settings)
     return Response(pack({}, {"moment": contribution[edges.mask].astype(np.float32)}), media_type=BINARY)
 
 
-def _figure(picture: HeldPicture, settings: Settings) -> Response:
-    figure = figure_of(picture, settings)
+def _figure(image: HeldImage, settings: Settings) -> Response:
+    figure = figure_of(image, settings)
     return Response(pack({"pixels": int(figure.sum())}, {"mask": figure.astype(np.uint8)}), media_type=BINARY)
 
 
-def _figure_png(picture: HeldPicture, settings: Settings) -> Response:
-    return _file(picture, "figure.png", encode_png(figure_of(picture, settings).astype(np.uint8) * np.uint8(255)))
+def _figure_png(image: HeldImage, settings: Settings) -> Response:
+    return _file(image, "figure.png", encode_png(figure_of(image, settings).astype(np.uint8) * np.uint8(255)))
 
 
-def _picture(picture: HeldPicture, _: Settings) -> Response:
-    """Answer the picture; one that was drawn or pasted under the name by which the code reads it."""
-    same = picture.name.endswith(".png") and len(picture.recipe) == 1
-    return _file(picture, "" if same else "picture.png", encode_png(Picture(picture.image).as_bytes()))
+def _image(image: HeldImage, _: Settings) -> Response:
+    """Answer the image; one that was drawn or pasted under the name by which the code reads it."""
+    same = image.name.endswith(".png") and len(image.recipe) == 1
+    return _file(image, "" if same else "image.png", encode_png(CheckedImage(image.image).as_bytes()))
 
 
-def _original(picture: HeldPicture, _: Settings) -> Response:
+def _original(image: HeldImage, _: Settings) -> Response:
     """Answer the bytes that were sent, so that a page that was loaded anew can send them again."""
-    if picture.original is None:
-        raise HTTPException(404, f"{picture.name}: must be a picture that was sent, got one that was not")
-    return Response(picture.original, media_type=BINARY)
+    if image.original is None:
+        raise HTTPException(404, f"{image.name}: must be an image that was sent, got one that was not")
+    return Response(image.original, media_type=BINARY)
 
 
-def _extrema_csv(picture: HeldPicture, settings: Settings) -> Response:
-    return _file(picture, "extrema.csv", extrema_of(picture, settings).to_csv().encode(), "text/csv")
+def _extrema_csv(image: HeldImage, settings: Settings) -> Response:
+    return _file(image, "extrema.csv", extrema_of(image, settings).to_csv().encode(), "text/csv")
 
 
-def _code(picture: HeldPicture, settings: Settings) -> Response:
-    return Response(python_code(picture, settings), media_type="text/plain")
+def _code(image: HeldImage, settings: Settings) -> Response:
+    return Response(python_code(image, settings), media_type="text/plain")
 
 
-def _count(picture: HeldPicture, settings: Settings) -> Response:
+def _count(image: HeldImage, settings: Settings) -> Response:
     """Answer the objects found: outlines, diameters, scores, and how many of the clicked ones were found again."""
-    found = found_of(picture, settings)
-    head = {"count": len(found), "again": finder_of(picture, settings).setting_.f1}
+    found = found_of(image, settings)
+    head = {"count": len(found), "again": finder_of(image, settings).setting_.f1}
     arrays = {
         "outline": found.outline.astype(np.float32),
         "diameter": found.diameter.astype(np.float32),
@@ -143,36 +143,36 @@ def _count(picture: HeldPicture, settings: Settings) -> Response:
     return Response(pack(head, arrays), media_type=BINARY)
 
 
-def _objects_csv(picture: HeldPicture, settings: Settings) -> Response:
-    return _file(picture, "objects.csv", found_of(picture, settings).to_csv().encode(), "text/csv")
+def _objects_csv(image: HeldImage, settings: Settings) -> Response:
+    return _file(image, "objects.csv", found_of(image, settings).to_csv().encode(), "text/csv")
 
 
-def _marks_csv(picture: HeldPicture, settings: Settings) -> Response:
-    return _file(picture, "marks.csv", marks_table(picture, settings).encode(), "text/csv")
+def _marks_csv(image: HeldImage, settings: Settings) -> Response:
+    return _file(image, "marks.csv", marks_table(image, settings).encode(), "text/csv")
 
 
-def _masks_png(picture: HeldPicture, settings: Settings) -> Response:
+def _masks_png(image: HeldImage, settings: Settings) -> Response:
     """Answer the objects as a label image of 16 bits, as `teach` reads it."""
-    return _file(picture, "objects.png", encode_png(found_of(picture, settings).labels.astype(np.uint16)))
+    return _file(image, "objects.png", encode_png(found_of(image, settings).labels.astype(np.uint16)))
 
 
-def _finder(picture: HeldPicture, settings: Settings) -> Response:
-    return _file(picture, "finder", finder_file(picture, settings), BINARY)
+def _finder(image: HeldImage, settings: Settings) -> Response:
+    return _file(image, "finder", finder_file(image, settings), BINARY)
 
 
-def _layer_png(layer: str, picture: HeldPicture, settings: Settings) -> Response:
-    return _file(picture, f"{layer}.png", encode_png(layer_picture(picture, settings, layer)))
+def _layer_png(layer: str, image: HeldImage, settings: Settings) -> Response:
+    return _file(image, f"{layer}.png", encode_png(layer_image(image, settings, layer)))
 
 
-def _layer_npy(layer: str, picture: HeldPicture, settings: Settings) -> Response:
+def _layer_npy(layer: str, image: HeldImage, settings: Settings) -> Response:
     file = io.BytesIO()
-    np.save(file, layer_array(picture, settings, layer), allow_pickle=False)
-    return _file(picture, f"{layer}.npy", file.getvalue(), BINARY)
+    np.save(file, layer_array(image, settings, layer), allow_pickle=False)
+    return _file(image, f"{layer}.npy", file.getvalue(), BINARY)
 
 
-def _file(picture: HeldPicture, ending: str, content: bytes, media: str = "image/png") -> Response:
-    """Answer a file to be saved under the picture's name."""
-    stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in picture.name)[:80]
+def _file(image: HeldImage, ending: str, content: bytes, media: str = "image/png") -> Response:
+    """Answer a file to be saved under the image's name."""
+    stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in image.name)[:80]
     disposition = f'attachment; filename="{stem}{"." if ending else ""}{ending}"'
     return Response(content, media_type=media, headers={"content-disposition": disposition})
 
@@ -180,7 +180,7 @@ def _file(picture: HeldPicture, ending: str, content: bytes, media: str = "image
 ANSWERS: dict[str, Answer] = {
     "": _facts,
     "/file": _original,
-    "/picture.png": _picture,
+    "/image.png": _image,
     "/view": _view,
     "/contribution": _contribution,
     "/figure": _figure,

@@ -31,7 +31,7 @@ def serve(
     Parameters
     ----------
     start
-        The pictures the page goes through, the first of which it opens with.
+        The images the page goes through, the first of which it opens with.
     host
         The address to listen at.
     port

@@ -44,13 +44,13 @@ class Uploads:
     async def read(self, request: Request) -> bytes:
         """Return the body of a request, or refuse it where it is too much, too slow, or one of too many."""
         if self._waiting >= MOST_WAITING:
-            raise HTTPException(503, "too many pictures are being sent at once: try again in a moment")
+            raise HTTPException(503, "too many images are being sent at once: try again in a moment")
         self._waiting += 1
         try:
             with anyio.fail_after(UPLOAD_SECONDS):
                 await self._turn.acquire()
         except TimeoutError:
-            raise HTTPException(503, "too many pictures are being sent at once: try again in a moment") from None
+            raise HTTPException(503, "too many images are being sent at once: try again in a moment") from None
         finally:
             self._waiting -= 1
         try:
@@ -58,7 +58,7 @@ class Uploads:
                 return await _body(request)
         except TimeoutError:
             seconds = f"{UPLOAD_SECONDS:.0f} s, without a pause of {STALL_SECONDS:.0f} s"
-            raise HTTPException(408, f"a picture must be sent within {seconds}, got a slower one") from None
+            raise HTTPException(408, f"an image must be sent within {seconds}, got a slower one") from None
         finally:
             self._turn.release()
 
@@ -73,7 +73,7 @@ async def _body(request: Request) -> bytes:
         if part is None:
             return body.getvalue()
         if body.tell() + len(part) > MOST_UPLOAD_BYTES:
-            raise HTTPException(413, f"a picture must have at most {MOST_UPLOAD_BYTES // 2**20} MiB, got more")
+            raise HTTPException(413, f"an image must have at most {MOST_UPLOAD_BYTES // 2**20} MiB, got more")
         body.write(part)
 
 

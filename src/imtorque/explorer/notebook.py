@@ -15,7 +15,7 @@ import numpy as np
 from imtorque.core.types import BoolArray, Extrema, Float32Array, Image
 from imtorque.detection import Blobs, ObjectFinder
 from imtorque.explorer.counting import finder_of, found_of
-from imtorque.explorer.image_store import HeldPicture, given_picture, picture_of_array, picture_of_sample
+from imtorque.explorer.image_store import HeldImage, given_image, image_of_array, image_of_sample
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import extrema_of, figure_of, maps_of
 from imtorque.explorer.settings import Settings
@@ -37,7 +37,7 @@ class Exploration:
         Where the page is.
     """
 
-    def __init__(self, address: str, notebook: Notebook, start: HeldPicture, server: Any) -> None:
+    def __init__(self, address: str, notebook: Notebook, start: HeldImage, server: Any) -> None:
         """Follow what the page tells its server."""
         self.address = address
         self._notebook = notebook
@@ -45,8 +45,8 @@ class Exploration:
         self._server = server
 
     @property
-    def picture(self) -> Image:
-        """The picture on the page, as it is worked on: places and sizes count in its pixels."""
+    def image(self) -> Image:
+        """The image on the page, as it is worked on: places and sizes count in its pixels."""
         return self._held.image
 
     @property
@@ -104,8 +104,8 @@ class Exploration:
         return f"Exploration({self._held.name!r} at {self.address})"
 
     @property
-    def _held(self) -> HeldPicture:
-        return self._notebook.picture or self._start
+    def _held(self) -> HeldImage:
+        return self._notebook.image or self._start
 
     @property
     def _settings(self) -> Settings:
@@ -145,9 +145,9 @@ def explore(
     from imtorque.explorer.server import Notebook
 
     if isinstance(image, str) or image is None:
-        start = picture_of_sample(image or "shapes")
+        start = image_of_sample(image or "shapes")
     else:
-        start = picture_of_array(np.asarray(image), "image", "...  # the array that was explored")
+        start = image_of_array(np.asarray(image), "image", "...  # the array that was explored")
     site = urlsplit(address or "")
     notebook = Notebook((*ANCESTORS, *([f"{site.scheme}://{site.netloc}"] if site.netloc else ())))
     found, server = _serving(start, notebook, port, site.hostname)
@@ -161,7 +161,7 @@ def explore(
     return shown
 
 
-def _serving(start: HeldPicture, notebook: Notebook, port: int | None, name: str | None) -> tuple[str, Any]:
+def _serving(start: HeldImage, notebook: Notebook, port: int | None, name: str | None) -> tuple[str, Any]:
     """Start a server in a thread; return its address and itself."""
     import uvicorn
 
@@ -169,7 +169,7 @@ def _serving(start: HeldPicture, notebook: Notebook, port: int | None, name: str
     from imtorque.explorer.server import make_app
 
     listening = listen("127.0.0.1", port)
-    app = make_app([given_picture(start)], names=() if name is None else (name,), notebook=notebook)
+    app = make_app([given_image(start)], names=() if name is None else (name,), notebook=notebook)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     # As a daemon: a notebook that ends does not wait for it.
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from imtorque.explorer.counting import count_code
-from imtorque.explorer.image_store import HeldPicture
+from imtorque.explorer.image_store import HeldImage
 from imtorque.explorer.results import figure_arguments
 from imtorque.explorer.settings import Settings
 
 
-def python_code(picture: HeldPicture, settings: Settings) -> str:
+def python_code(image: HeldImage, settings: Settings) -> str:
     """Return a program that computes what the page shows with these settings."""
-    lines = ["import imtorque", "", *picture.recipe, f"edges = {_edges(settings)}"]
+    lines = ["import imtorque", "", *image.recipe, f"edges = {_edges(settings)}"]
     if settings.y is not None:
         place = f"({settings.y}, {settings.x}), [{settings.size}]"
         lines += [
@@ -36,7 +36,7 @@ def python_code(picture: HeldPicture, settings: Settings) -> str:
         cut = f"mask = imtorque.segment_figure(image, {fixation}{_given(others)})"
         lines += ["", "# The figure that was cut out.", cut]
     if settings.lessons or any(not mark.wrong for mark in settings.marks):
-        lines += count_code(picture, settings)
+        lines += count_code(image, settings)
     return "\n".join(lines) + "\n"
 
 

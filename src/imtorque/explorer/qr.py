@@ -9,7 +9,7 @@ import segno
 MOST_CHARACTERS = 800
 
 
-def qr_picture(text: str) -> bytes:
+def qr_image(text: str) -> bytes:
     """Return a text as a QR code, an SVG file in black on white."""
     if not 0 < len(text) <= MOST_CHARACTERS:
         raise ValueError(f"text must have 1 to {MOST_CHARACTERS} characters, got {len(text)}")

@@ -1,4 +1,4 @@
-"""The explorer's server: the page's files, and the library's functions for the pictures it holds."""
+"""The explorer's server: the page's files, and the library's functions for the images it holds."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from imtorque.explorer.access import MOST_UPLOAD_BYTES, Guard
 from imtorque.explorer.handlers import ANSWERS, Answer, described
 from imtorque.explorer.image_store import (
     Given,
-    HeldPicture,
-    PictureStore,
-    picture_of_file,
-    picture_of_sample,
+    HeldImage,
+    ImageStore,
+    image_of_file,
+    image_of_sample,
     return_memory,
 )
 from imtorque.explorer.limits import Uploads, Workers
-from imtorque.explorer.qr import qr_picture
+from imtorque.explorer.qr import qr_image
 from imtorque.explorer.settings import Settings, read_settings
 
 SWEEP_SECONDS = 5.0
@@ -43,7 +43,7 @@ def make_app(
     start: Sequence[Given] = (),
     *,
     names: tuple[str, ...] = (),
-    store: PictureStore | None = None,
+    store: ImageStore | None = None,
     network: str | None = None,
     notebook: Notebook | None = None,
 ) -> ASGIApp:
@@ -52,17 +52,17 @@ def make_app(
     Parameters
     ----------
     start
-        The pictures the page goes through, the first of which it opens with; a drawn scene where there are none.
+        The images the page goes through, the first of which it opens with; a drawn scene where there are none.
     names
         Host names, besides addresses and localhost, by which the server may be asked for.
     store
-        Where pictures are held.
+        Where images are held.
     network
         Where other machines find the page, if they do.
     notebook
         Told what is on the page, which it may have in a frame.
     """
-    held = PictureStore() if store is None else store
+    held = ImageStore() if store is None else store
     explorer = Explorer(held, start, network, notebook)
 
     @contextlib.asynccontextmanager
@@ -100,7 +100,7 @@ class Notebook:
     """The notebook that shows the page: who may frame it, and what was last on it."""
 
     ancestors: tuple[str, ...]
-    picture: HeldPicture | None = None
+    image: HeldImage | None = None
     settings: Settings = field(default_factory=Settings)
 
 
@@ -108,15 +108,15 @@ class Explorer:
     """The answers to the page's requests."""
 
     def __init__(
-        self, store: PictureStore, start: Sequence[Given], network: str | None, notebook: Notebook | None
+        self, store: ImageStore, start: Sequence[Given], network: str | None, notebook: Notebook | None
     ) -> None:
-        """Answer about the pictures in the store, and about those that are given."""
+        """Answer about the images in the store, and about those that are given."""
         self._store = store
         self._start = start
         self._network = network
         self._notebook = notebook
         self._uploads = Uploads()
-        self._decoding = Workers(1)  # a picture may be large until it is shrunk
+        self._decoding = Workers(1)  # an image may be large until it is shrunk
         self._answering = Workers()
         self._files = _page_files()
 
@@ -127,15 +127,15 @@ class Explorer:
             *(Route(f"/page/{name}", self._page(name)) for name in self._files),
             Route("/api/start", self.about),
             Route("/api/qr.svg", self.qr_code),
-            Route("/api/pictures", self.take, methods=["POST"]),
-            Route("/api/pictures/{key}", self.forget, methods=["DELETE"]),
-            Route("/api/pictures/{key}/close", self.close, methods=["POST"]),
-            *([Route("/api/pictures/{key}/state", self.note, methods=["POST"])] if self._notebook else []),
-            *(Route(f"/api/pictures/{{key}}{name}", self._computed(answer)) for name, answer in ANSWERS.items()),
+            Route("/api/images", self.take, methods=["POST"]),
+            Route("/api/images/{key}", self.forget, methods=["DELETE"]),
+            Route("/api/images/{key}/close", self.close, methods=["POST"]),
+            *([Route("/api/images/{key}/state", self.note, methods=["POST"])] if self._notebook else []),
+            *(Route(f"/api/images/{{key}}{name}", self._computed(answer)) for name, answer in ANSWERS.items()),
         ]
 
     async def about(self, _: Request) -> Response:
-        """Say which pictures there are to begin with, and how large one may be."""
+        """Say which images there are to begin with, and how large one may be."""
         facts = {
             "version": imtorque.__version__,
             "samples": list(SAMPLES),
@@ -149,34 +149,34 @@ class Explorer:
     async def qr_code(self, request: Request) -> Response:
         """Answer a text, such as the page's address, as a QR code."""
         text = request.query_params.get("text", "")
-        return Response(qr_picture(text), media_type="image/svg+xml")
+        return Response(qr_image(text), media_type="image/svg+xml")
 
     async def take(self, request: Request) -> Response:
-        """Take a picture: a file in the body, the name of a sample, or the number of one it was started with."""
+        """Take an image: a file in the body, the name of a sample, or the number of one it was started with."""
         query = dict(request.query_params)
         if set(query) == {"sample"}:
-            picture = await self._decoding.compute(request, lambda: picture_of_sample(query["sample"]))
+            image = await self._decoding.compute(request, lambda: image_of_sample(query["sample"]))
         elif set(query) == {"start"}:
-            picture = await self._decoding.compute(request, self._given(query["start"]).read)
+            image = await self._decoding.compute(request, self._given(query["start"]).read)
         elif set(query) == {"name"}:
             data = await self._uploads.read(request)
-            name = query["name"][:200] or "picture"
-            picture = await self._decoding.compute(request, lambda: picture_of_file(data, name))
+            name = query["name"][:200] or "image"
+            image = await self._decoding.compute(request, lambda: image_of_file(data, name))
         else:
-            raise ValueError(f"a picture must be given by name and content, or by sample, got {sorted(query)}")
-        self._store.add(picture)
-        return JSONResponse(described(picture), 201)
+            raise ValueError(f"an image must be given by name and content, or by sample, got {sorted(query)}")
+        self._store.add(image)
+        return JSONResponse(described(image), 201)
 
     def _given(self, text: str) -> Given:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else -1
         if not 0 <= number < len(self._start):
-            raise ValueError(f"start must be the number of a picture, below {len(self._start)}, got {text[:40]!r}")
+            raise ValueError(f"start must be the number of an image, below {len(self._start)}, got {text[:40]!r}")
         return self._start[number]
 
     async def note(self, request: Request) -> Response:
         """Take note of what is on the page, for the notebook."""
         if self._notebook is not None:
-            self._notebook.picture, self._notebook.settings = self._asked(request)
+            self._notebook.image, self._notebook.settings = self._asked(request)
         return Response(status_code=204)
 
     async def close(self, request: Request) -> Response:
@@ -185,26 +185,26 @@ class Explorer:
         return Response(status_code=204)
 
     async def forget(self, request: Request) -> Response:
-        """Let a picture go."""
+        """Let an image go."""
         self._store.remove(request.path_params["key"])
         return Response(status_code=204)
 
     def _computed(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
-            picture, settings = self._asked(request)
-            return await self._answering.compute(request, lambda: answer(picture, settings))
+            image, settings = self._asked(request)
+            return await self._answering.compute(request, lambda: answer(image, settings))
 
         return respond
 
-    def _asked(self, request: Request) -> tuple[HeldPicture, Settings]:
-        """Return the picture a request is about, and its settings."""
+    def _asked(self, request: Request) -> tuple[HeldImage, Settings]:
+        """Return the image a request is about, and its settings."""
         settings = read_settings(dict(request.query_params))
         try:
-            picture = self._store.get(request.path_params["key"])
+            image = self._store.get(request.path_params["key"])
             teachers = tuple(self._store.get(key) for key, _ in settings.lessons)
         except KeyError:
-            raise HTTPException(410, "this picture is no longer held: open it again") from None
-        return picture, replace(settings, teachers=teachers)
+            raise HTTPException(410, "this image is no longer held: open it again") from None
+        return image, replace(settings, teachers=teachers)
 
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         content = self._files[name]

@@ -11,14 +11,14 @@ from imtorque.core.patterns import PATTERNS, Pattern, Polarity
 from imtorque.core.types import Patch
 from imtorque.edges import RECIPES, SQRT2, EdgeRecipe
 from imtorque.edges.canny import Force
-from imtorque.explorer.image_store import HeldPicture
+from imtorque.explorer.image_store import HeldImage
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
 MOST_EXTREMA = 200
 MOST_CLICKS = 50
 MOST_MARKS = 100
 MOST_LESSONS = 8
-LARGEST_SIZE = 4095  # a patch that covers any picture the explorer works on, wherever its centre lies
+LARGEST_SIZE = 4095  # a patch that covers any image the explorer works on, wherever its centre lies
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Settings:
     clicks: tuple[Click, ...] = ()
     whole: str = "any"
     marks: tuple[Mark, ...] = ()
-    lessons: tuple[tuple[str, tuple[Mark, ...]], ...] = ()  # other pictures' keys, and the marks there
-    teachers: tuple[HeldPicture, ...] = ()  # those pictures, which the server looks up
+    lessons: tuple[tuple[str, tuple[Mark, ...]], ...] = ()  # other images' keys, and the marks there
+    teachers: tuple[HeldImage, ...] = ()  # those images, which the server looks up
 
     def __post_init__(self) -> None:
         """Check what concerns two values at once."""
@@ -211,10 +211,10 @@ def _marks(name: str, text: str) -> tuple[Mark, ...]:
 
 
 def _lessons(name: str, text: str) -> tuple[tuple[str, tuple[Mark, ...]], ...]:
-    """Read what was marked in other pictures, such as "KEY 80,120,34 40,60;KEY 9,9"."""
+    """Read what was marked in other images, such as "KEY 80,120,34 40,60;KEY 9,9"."""
     lessons = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
     if len(lessons) > MOST_LESSONS:
-        raise ValueError(f"{name} must be of at most {MOST_LESSONS} pictures, got {len(lessons)}")
+        raise ValueError(f"{name} must be of at most {MOST_LESSONS} images, got {len(lessons)}")
     return tuple((key, _marks(name, marks)) for key, _, marks in lessons)
 
 

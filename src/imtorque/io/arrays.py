@@ -29,7 +29,7 @@ def whole_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArr
 
 
 def as_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
-    """Return what the array protocols make of an object: of tensors, lazy and labelled arrays, pictures of Pillow."""
+    """Return what the array protocols make of an object: of tensors, lazy and labelled arrays, images of Pillow."""
     try:
         return np.asarray(values.data if isinstance(values, np.ma.MaskedArray) else values, dtype)
     except (RuntimeError, TypeError, ValueError) as error:

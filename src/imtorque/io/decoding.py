@@ -22,55 +22,55 @@ from imtorque.io.tiff_opening import is_tiff, opened
 from imtorque.io.tiff_segments import PLAIN, STREAMS
 
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
-# Pillow would import these with the first picture: a process forked meanwhile, by another thread, would wait for ever.
+# Pillow would import these with the first image: a process forked meanwhile, by another thread, would wait for ever.
 for _plugin in ("Png", "Jpeg", "Tiff", "Bmp", "WebP", "Gif", "Ppm"):
     import_module(f"PIL.{_plugin}ImagePlugin")
-BY_PILLOW = (2, 3, 4, 6, 7)  # compressions of whole pictures: three of fax machines, two of JPEG
-MOST_SAMPLES = 4  # for each of the most pixels a picture may have
+BY_PILLOW = (2, 3, 4, 6, 7)  # compressions of whole images: three of fax machines, two of JPEG
+MOST_SAMPLES = 4  # for each of the most pixels an image may have
 COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a camera's raw pattern", 32845: "LogLuv"}
 
 
 @contextmanager
 def reading(name: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in one line, with the name, what is wrong with a picture."""
+    """Say in one line, with the name, what is wrong with an image."""
     passed = MemoryError, _native.Cancelled
-    with reading_file(name, "a picture that can be read", said=(RefusedError,), passed=passed):
+    with reading_file(name, "an image that can be read", said=(RefusedError,), passed=passed):
         try:
             yield
         except UnidentifiedImageError:
-            raise OSError("no picture format that is known") from None
+            raise OSError("no image format that is known") from None
 
 
 def decode(
     file: BinaryIO, most_pixels: int, page: int | None, channel: int | None, *, most_bytes: int | None = None
 ) -> Image:
-    """Return the pixels of the only picture in a file, or of one page or channel; to be called within `reading`."""
+    """Return the pixels of the only image in a file, or of one page or channel; to be called within `reading`."""
     if is_tiff(file):
         return _decode_tiff(file, most_pixels, most_bytes, page, channel)
-    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as picture:
-        _check_extent(picture.height, picture.width, most_pixels)
-        _turn_to(picture, page)
-        _check_extent(picture.height, picture.width, most_pixels)
-        return _one_channel(_pixels(picture), channel, str(picture.format))
+    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as image:
+        _check_extent(image.height, image.width, most_pixels)
+        _turn_to(image, page)
+        _check_extent(image.height, image.width, most_pixels)
+        return _one_channel(_pixels(image), channel, str(image.format))
 
 
 def decode_shape(file: BinaryIO) -> tuple[int, int]:
-    """Return (H, W) of a picture from its header; to be called within `reading`."""
+    """Return (H, W) of an image from its header; to be called within `reading`."""
     if is_tiff(file):
         with opened(file) as tiff:
             plane = Plane(file, tiff, 0, 0)
             return plane.shape if plane.orientation < 5 else (plane.shape[1], plane.shape[0])
-    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as picture:
-        return picture.height, picture.width
+    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as image:
+        return image.height, image.width
 
 
 def decode_pages(file: BinaryIO) -> int:
-    """Return how many pictures a file holds; to be called within `reading`."""
+    """Return how many images a file holds; to be called within `reading`."""
     if is_tiff(file):
         with opened(file) as tiff:
             return Plane(file, tiff, 0, 0).pages
-    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as picture:
-        return int(getattr(picture, "n_frames", 1)) if picture.format != "MPO" else 1
+    with _limit_lifted(), PillowImage.open(file, formats=FORMATS) as image:
+        return int(getattr(image, "n_frames", 1)) if image.format != "MPO" else 1
 
 
 def _decode_tiff(
@@ -95,9 +95,9 @@ def _by_pillow(file: BinaryIO, plane: Plane) -> Image:
     key = plane.key
     known = key.compression in (PLAIN, *STREAMS, *BY_PILLOW)
     if known and key.bitspersample in (1, 8) and key.dtype is not None and key.dtype.kind in "bu":
-        with _limit_lifted(), suppress(UnidentifiedImageError), PillowImage.open(file, formats=("TIFF",)) as picture:
-            picture.seek(plane.number)
-            return _pixels(picture)
+        with _limit_lifted(), suppress(UnidentifiedImageError), PillowImage.open(file, formats=("TIFF",)) as image:
+            image.seek(plane.number)
+            return _pixels(image)
     if key.compression in (PLAIN, *STREAMS) and key.photometric in COLOURS:
         raise RefusedError(f"must have 8 bits for each of the colours {COLOURS[key.photometric]}, got {key.dtype}")
     raise RefusedError(f"must be compressed in a known way, got {plane.compression}: pip install imagecodecs")
@@ -114,35 +114,35 @@ def _check_extent(height: int, width: int, most: int) -> None:
         raise RefusedError(f"must have at most {most} pixels, got {width} x {height}")
 
 
-def _turn_to(picture: PillowImage.Image, page: int | None) -> None:
+def _turn_to(image: PillowImage.Image, page: int | None) -> None:
     """Turn to a frame. Where none is named there must be one only, but for the previews that cameras add to a JPEG."""
     if page is None:
-        if picture.format != "MPO" and getattr(picture, "is_animated", False):
-            many = f"a {picture.format} of several frames"
-            raise RefusedError(f"must hold one picture, got {many}; page=0, 1, ... reads one of them")
+        if image.format != "MPO" and getattr(image, "is_animated", False):
+            many = f"a {image.format} of several frames"
+            raise RefusedError(f"must hold one image, got {many}; page=0, 1, ... reads one of them")
         return
     try:
-        picture.seek(page)
+        image.seek(page)
     except EOFError:
         raise RefusedError(f"page must be one of the file's, counted from 0, got {page}") from None
 
 
-def _pixels(picture: PillowImage.Image) -> Image:
+def _pixels(image: PillowImage.Image) -> Image:
     """Return the pixels, upright, in one of the forms that every function here takes."""
-    ImageOps.exif_transpose(picture, in_place=True)
-    mode = picture.mode
+    ImageOps.exif_transpose(image, in_place=True)
+    mode = image.mode
     if mode.startswith("I;16"):
-        return np.asarray(picture).astype(np.uint16)
+        return np.asarray(image).astype(np.uint16)
     if mode == "I":  # 16-bit PNG in older versions of Pillow
-        return np.asarray(picture).astype(np.uint16)
+        return np.asarray(image).astype(np.uint16)
     if mode in ("L", "RGB", "RGBA", "F", "1"):
-        return np.array(picture)
-    clear = mode in ("LA", "La", "PA", "RGBa") or "transparency" in picture.info
-    return np.array(picture.convert("RGBA" if clear else "RGB"))
+        return np.array(image)
+    clear = mode in ("LA", "La", "PA", "RGBa") or "transparency" in image.info
+    return np.array(image.convert("RGBA" if clear else "RGB"))
 
 
 class _Limit:
-    """Pillow's limit on the size of pictures, one for the whole process, as it is while nobody reads here."""
+    """Pillow's limit on the size of images, one for the whole process, as it is while nobody reads here."""
 
     lock = threading.Lock()
     readers = 0

@@ -20,9 +20,9 @@ def is_microscopy(path: str | os.PathLike[str]) -> bool:
 
 
 def read_plane(path: str | os.PathLike[str], most_pixels: int, page: int | None, channel: int | None) -> NDArray[Any]:
-    """Return one picture of the first scene of a file; no other is read."""
-    picture = _opened(path)
-    axes, shape = str(picture.dims.order), tuple(int(length) for length in picture.shape)
+    """Return one image of the first scene of a file; no other is read."""
+    image = _opened(path)
+    axes, shape = str(image.dims.order), tuple(int(length) for length in image.shape)
     height, width = shape[axes.index("Y")], shape[axes.index("X")]
     if height * width > most_pixels:
         raise RefusedError(f"must have at most {most_pixels} pixels, got {width} x {height}")
@@ -30,7 +30,7 @@ def read_plane(path: str | os.PathLike[str], most_pixels: int, page: int | None,
     chosen = choose(axes, shape, page, channel, kind=_suffix(path)[1:].upper(), colour=colour)
     kept = "".join(axis for axis, number in zip(axes, chosen.numbers, strict=True) if number is None)
     numbers = {axis: number for axis, number in zip(axes, chosen.numbers, strict=True) if number is not None}
-    pixels = np.asarray(picture.get_image_dask_data("YX" + kept.replace("Y", "").replace("X", ""), **numbers))
+    pixels = np.asarray(image.get_image_dask_data("YX" + kept.replace("Y", "").replace("X", ""), **numbers))
     return pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels
 
 

@@ -1,4 +1,4 @@
-"""Which part of a stack of pictures is the one picture that is asked for."""
+"""Which part of a stack of images is the one image that is asked for."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 
 class RefusedError(ValueError):
-    """A picture that is whole, and refused for what it is; the text says what must hold."""
+    """An image that is whole, and refused for what it is; the text says what must hold."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Where a picture lies in a stack: a number for each axis, None where all stay; in colour or not; of how many."""
+    """Where an image lies in a stack: a number for each axis, None where all stay; in colour or not; of how many."""
 
     numbers: tuple[int | None, ...]
     colour: bool
@@ -25,12 +25,12 @@ class Chosen:
 def choose(
     axes: str, shape: Sequence[int], page: int | None, channel: int | None, *, kind: str, colour: bool = True
 ) -> Chosen:
-    """Return where the picture lies that `page` and `channel` ask for; refuse where they leave open which.
+    """Return where the image lies that `page` and `channel` ask for; refuse where they leave open which.
 
     Parameters
     ----------
     axes
-        A letter for each axis: Y and X are of the picture, S the samples of a pixel, C the channels; all others count
+        A letter for each axis: Y and X are of the image, S the samples of a pixel, C the channels; all others count
         pages, the last of them fastest.
     shape
         The length of each axis.
@@ -45,7 +45,7 @@ def choose(
     kept = {axes.rfind("Y"), axes.rfind("X"), axes.rfind("S")}
     pages = [i for i in range(len(axes)) if i not in kept and i != channels]
     count, many = math.prod(shape[i] for i in pages), 1 if channels is None else shape[channels]
-    number = _one_of("page", page, count, f"must hold one picture, got a {kind} of {count} pages")
+    number = _one_of("page", page, count, f"must hold one image, got a {kind} of {count} pages")
     picked = _one_of("channel", channel, many, f"must have one channel or be in colour, got {many} channels")
     numbers: list[int | None] = [None] * len(axes)
     for i, place in zip(pages, np.unravel_index(number, [shape[i] for i in pages]) if pages else (), strict=True):

@@ -28,7 +28,7 @@ _TURNED |= {5: (True, 1, 1), 6: (True, 1, -1), 7: (True, -1, -1), 8: (True, -1, 
 
 
 class Plane:
-    """One page of a TIFF file, or the part of one, that is a picture; nothing of it decoded yet."""
+    """One page of a TIFF file, or the part of one, that is an image; nothing of it decoded yet."""
 
     def __init__(self, file: BinaryIO, tiff: tifffile.TiffFile, page: int | None, channel: int | None) -> None:
         """Find the page; refuse where it is not said which."""
@@ -70,13 +70,13 @@ class Plane:
         return self.key.compression in (PLAIN, *STREAMS) or self.key.compression in tifffile.TIFF.DECOMPRESSORS
 
     def use(self, page: Any, offset: int = 0) -> None:
-        """Take another page of the same kind: the same picture at another size."""
+        """Take another page of the same kind: the same image at another size."""
         self.key, self.page, self.offset = page.keyframe, page, offset
 
     def pixels(self) -> NDArray[Any]:
         """Return the pixels, upright: (H, W), or (H, W, 3 or 4) in colour."""
         check_kind(self.key)
-        meant = self._picture(read_values(self.file, self.page, self.offset).reshape(self.key.shape))
+        meant = self._image(read_values(self.file, self.page, self.offset).reshape(self.key.shape))
         return _upright(meant, self.orientation)
 
     def window(self, bounds: tuple[int, int, int, int], read: Callable[..., NDArray[Any]]) -> NDArray[Any]:
@@ -85,10 +85,10 @@ class Plane:
         values = read(self.file, self.page, self.offset, bounds)
         sides = {"Y": bounds[2] - bounds[0], "X": bounds[3] - bounds[1]}
         shape = zip(self.key.axes, self.key.shape, strict=True)
-        return self._picture(values.reshape([sides.get(axis, side) for axis, side in shape]))
+        return self._image(values.reshape([sides.get(axis, side) for axis, side in shape]))
 
-    def _picture(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the picture that values of a page, or of a window of it, make: one channel, or the colours last."""
+    def _image(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the image that values of a page, or of a window of it, make: one channel, or the colours last."""
         index = tuple(slice(None) if number is None else number for number in self.numbers)
         axes = "".join(a for a, number in zip(self.key.axes, self.numbers, strict=True) if number is None)
         pixels = np.moveaxis(values[index], axes.index("S"), -1) if "S" in axes else values[index][:, :, None]

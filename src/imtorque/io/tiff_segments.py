@@ -19,7 +19,7 @@ PLAIN, LZMA, DEFLATE = 1, 34925, (8, 32946)
 STREAMS = (5, 32773, 50000, LZMA, *DEFLATE)  # with LZW, PackBits and Zstandard: bytes in, bytes out
 JPEG = (6, 7, 33007, 34892)
 FLOAT_PREDICTOR = 3
-LARGEST_TILE = 2**24  # pixels that a tile may have where the picture has fewer
+LARGEST_TILE = 2**24  # pixels that a tile may have where the image has fewer
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
@@ -73,7 +73,7 @@ def read_segments(
     if min(len(page.dataoffsets), len(page.databytecounts)) < count:
         raise ValueError(f"a TIFF of {len(page.dataoffsets)} strips or tiles where there must be {count}")
     if key.is_tiled and math.prod(key.tile) > max(LARGEST_TILE, math.prod(key.shaped[1:4])):
-        raise ValueError(f"a TIFF with tiles of {' x '.join(map(str, key.tile))} pixels, larger than the picture")
+        raise ValueError(f"a TIFF with tiles of {' x '.join(map(str, key.tile))} pixels, larger than the image")
     plain = _Plain(key) if key.compression in (PLAIN, *STREAMS) else None
     tables = {"jpegtables": page.jpegtables, "jpegheader": key.jpegheader} if key.compression in JPEG else {}
     for k in range(count) if bounds is None else _touching(key, count, bounds):
@@ -147,8 +147,8 @@ def _by_libtiff(data: bytearray, compression: int, rows: int, width: int) -> byt
     ]
     head = struct.pack("<2sHIH", b"II", 42, 8, len(fields))
     head += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in fields) + bytes(4)
-    with PillowImage.open(io.BytesIO(head + data), formats=("TIFF",)) as picture:
-        return bytearray(picture.tobytes())
+    with PillowImage.open(io.BytesIO(head + data), formats=("TIFF",)) as image:
+        return bytearray(image.tobytes())
 
 
 def _unpacked(data: bytearray, rows: int, numbers: int, bits: int, dtype: np.dtype[Any]) -> bytearray:
@@ -180,7 +180,7 @@ def _read(file: BinaryIO, offset: int, count: int) -> bytearray:
 
 
 def check_kind(key: Any) -> None:
-    """Refuse numbers that no picture is made of."""
+    """Refuse numbers that no image is made of."""
     if 0 in key.shaped:
         raise ValueError("a page without dimensions")
     if key.dtype is None or key.dtype.kind not in "buif" or key.dtype.itemsize > 8:

@@ -75,7 +75,7 @@ def process_files(
 
     Examples
     --------
-    >>> process_files(blobs_of, Path("pictures").glob("*.png"), "all.parquet", client=client)  # doctest: +SKIP
+    >>> process_files(blobs_of, Path("images").glob("*.png"), "all.parquet", client=client)  # doctest: +SKIP
     []
     """
     if not callable(task):

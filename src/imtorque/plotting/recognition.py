@@ -13,7 +13,7 @@ from matplotlib.patches import Circle, Rectangle
 from numpy.typing import ArrayLike
 
 from imtorque.core.types import Edges, Image, IntArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.plotting.torque import VALUE_MAP
 from imtorque.render.torque import MAXIMUM_COLOUR
@@ -35,12 +35,12 @@ class PatchesLike(Protocol):
 
 
 def show_patches(image: Image, patches: PatchesLike, *, most: int = 100, ax: Axes | None = None) -> Axes:
-    """Show the patches that describe a picture.
+    """Show the patches that describe an image.
 
     Parameters
     ----------
     image
-        The picture, at any size.
+        The image, at any size.
     patches
         What `TorquePatches` found in it.
     most
@@ -50,7 +50,7 @@ def show_patches(image: Image, patches: PatchesLike, *, most: int = 100, ax: Axe
     """
     axes = given_or_new_axes(ax)
     height, width = patches.edges.shape
-    axes.imshow(Picture(image).as_bytes(), extent=(-0.5, width - 0.5, height - 0.5, -0.5))
+    axes.imshow(CheckedImage(image).as_bytes(), extent=(-0.5, width - 0.5, height - 0.5, -0.5))
     rows = zip(patches.y[:most], patches.x[:most], patches.size[:most], strict=True)
     squares = [Rectangle((x - size / 2, y - size / 2), size, size) for y, x, size in rows]
     axes.add_collection(PatchCollection(squares, facecolor="none", edgecolor=MAXIMUM_COLOUR, linewidth=0.8))

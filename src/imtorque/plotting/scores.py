@@ -19,7 +19,7 @@ def show_precision_recall(
 ) -> Axes:
     """Draw a precision-recall curve over lines of equal F.
 
-    Call it again with the returned Axes to draw further methods into the same picture.
+    Call it again with the returned Axes to draw further methods into the same image.
 
     Parameters
     ----------

@@ -15,9 +15,9 @@ from imtorque.core.torque import default_sizes, torque_spectrum, value_and_scale
 from imtorque.core.types import Edges, Extrema, FloatArray, Image, IntArray, Patch, Sizes, check_sizes
 from imtorque.detection import find_blobs
 from imtorque.edges import detect_edges
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.plotting.axes import figure_of, given_or_new_axes
-from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, edge_picture
+from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, SCALE_COLOURS, VALUE_COLOURS, edge_image
 
 VALUE_MAP = LinearSegmentedColormap.from_list("imtorque_value", VALUE_COLOURS)
 SCALE_MAP = LinearSegmentedColormap.from_list("imtorque_scale", SCALE_COLOURS)
@@ -69,7 +69,7 @@ def show_extrema(image: Image, extrema: Extrema, *, numbered: bool = False, ax: 
     Parameters
     ----------
     image
-        The picture they were found in.
+        The image they were found in.
     extrema
         What to show.
     numbered
@@ -78,7 +78,7 @@ def show_extrema(image: Image, extrema: Extrema, *, numbered: bool = False, ax: 
         Where to draw.
     """
     axes = given_or_new_axes(ax)
-    axes.imshow(Picture(image).as_bytes())
+    axes.imshow(CheckedImage(image).as_bytes())
     kinds = (
         ("bright: maximum", 1, MAXIMUM_COLOUR, "-", "^"),
         ("dark: minimum", -1, MINIMUM_COLOUR, (0, (3, 1.5)), "v"),
@@ -164,7 +164,7 @@ def show_evidence(
     """
     axes = given_or_new_axes(ax)
     if image is not None:
-        grey = Picture(image).as_bytes().mean(axis=2)
+        grey = CheckedImage(image).as_bytes().mean(axis=2)
         axes.imshow(grey, cmap="gray", vmin=-700, vmax=255)  # faint
     share = contribution_map(edges, extrema, weight="area", patch=patch)
     y, x = np.nonzero(edges.mask)
@@ -205,8 +205,8 @@ def overview(image: Image, extrema: Extrema | None = None, *, title: str = "") -
     figure = Figure(figsize=(13, height), layout="constrained")
     cells = figure.subplots(2, 3)
     figure.suptitle(title)
-    _bare(cells[0, 0]).imshow(Picture(image).as_bytes())
-    _bare(cells[0, 1]).imshow(255 - edge_picture(edges), cmap="gray", vmin=0, vmax=255)
+    _bare(cells[0, 0]).imshow(CheckedImage(image).as_bytes())
+    _bare(cells[0, 1]).imshow(255 - edge_image(edges), cmap="gray", vmin=0, vmax=255)
     show_value_map(value, ax=cells[0, 2])
     show_scale_map(scale, ax=cells[1, 0])
     show_extrema(image, marked, numbered=True, ax=cells[1, 1])

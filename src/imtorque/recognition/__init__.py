@@ -17,7 +17,7 @@ from imtorque.recognition.presets import METHODS, features
 from imtorque.recognition.sift import DenseSIFT
 from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches, multiscale_torque
 from imtorque.recognition.training import train_recogniser
-from imtorque.recognition.working_image import WorkingPicture, WorkingPictures
+from imtorque.recognition.working_image import WorkingImage, WorkingImages
 
 __all__ = [
     "METHODS",
@@ -33,8 +33,8 @@ __all__ = [
     "Recognition",
     "SpatialPyramid",
     "TorquePatches",
-    "WorkingPicture",
-    "WorkingPictures",
+    "WorkingImage",
+    "WorkingImages",
     "cache_folder",
     "features",
     "multiscale_torque",

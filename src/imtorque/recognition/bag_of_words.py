@@ -1,4 +1,4 @@
-"""Blocks one picture at a time: describe, learn the words from a sample, encode. For sets that do not fit in memory."""
+"""Blocks one image at a time: describe, learn the words from a sample, encode. For sets that do not fit in memory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.local import Descriptors
 from imtorque.recognition.sift import DenseSIFT
 from imtorque.recognition.torque_patches import MultiscaleTorque, TorquePatches
-from imtorque.recognition.working_image import WorkingPicture
+from imtorque.recognition.working_image import WorkingImage
 
 LAST_STEPS = 2  # of a block: encode, pool
 
 
-def describe(block: Pipeline, image: Image | WorkingPicture) -> Descriptors:
-    """Return the descriptors of one picture under a block; a `WorkingPicture` serves several blocks."""
+def describe(block: Pipeline, image: Image | WorkingImage) -> Descriptors:
+    """Return the descriptors of one image under a block; a `WorkingImage` serves several blocks."""
     result: Any = [image]
     for _, step in block.steps[:-LAST_STEPS]:
         result = step.transform(result)
@@ -31,31 +31,29 @@ def describe(block: Pipeline, image: Image | WorkingPicture) -> Descriptors:
 
 
 def drawn(descriptors: Descriptors, count: int, seed: int) -> Float32Array:
-    """Return at most `count` of a picture's descriptors, drawn at random."""
+    """Return at most `count` of an image's descriptors, drawn at random."""
     if len(descriptors) <= count:
         return descriptors.vectors
     chosen = np.random.default_rng(seed).choice(len(descriptors), count, replace=False)
     return descriptors.vectors[np.sort(chosen)]
 
 
-def samples_per_picture(block: Pipeline, pictures: int) -> int:
-    """Return how many descriptors of each picture the codebook of a block learns from."""
-    return -(-int(_codebook(block).samples) // max(1, pictures))
+def samples_per_image(block: Pipeline, images: int) -> int:
+    """Return how many descriptors of each image the codebook of a block learns from."""
+    return -(-int(_codebook(block).samples) // max(1, images))
 
 
 def learn_words(block: Pipeline, samples: Sequence[Float32Array]) -> Float32Array:
-    """Return the words of a block, learned from what `drawn` returned for each picture.
+    """Return the words of a block, learned from what `drawn` returned for each image.
 
     There are as many as the block asks for, but at most one for every four descriptors. A block that sees nothing in
-    any picture, such as colour in grey ones, has words of zeros, and adds nothing.
+    any image, such as colour in grey ones, has words of zeros, and adds nothing.
     """
     pooled, neighbours = np.concatenate(samples), int(block["encode"].neighbours)
     if len(pooled) == 0:
         return np.zeros((neighbours, pooled.shape[1]), np.float32)
     if len(pooled) < neighbours:
-        raise ValueError(
-            f"pictures must have at least {neighbours} patches that are not flat, got {len(pooled)} in all"
-        )
+        raise ValueError(f"images must have at least {neighbours} patches that are not flat, got {len(pooled)} in all")
     codebook = clone(_codebook(block))
     codebook.set_params(words=min(codebook.words, max(neighbours, len(pooled) // 4)))
     words: Float32Array = codebook.fit(pooled).words_
@@ -73,7 +71,7 @@ def with_words(block: Pipeline, words: Float32Array) -> Pipeline:
 
 
 def bag(block: Pipeline, descriptors: Descriptors) -> Float32Array:
-    """Return the vector of one picture, of length 1, under a block that has learned its words."""
+    """Return the vector of one image, of length 1, under a block that has learned its words."""
     pooled: Float32Array = block["pool"].pool(block["encode"].encode(descriptors))
     return pooled
 

@@ -26,21 +26,21 @@ from imtorque.io.arrays import read_arrays
 from imtorque.io.errors import reading_file
 from imtorque.recognition.bag_of_words import bag, block_of, describe, parameters, with_words
 from imtorque.recognition.presets import BLOCKS, METHODS
-from imtorque.recognition.working_image import working_picture
+from imtorque.recognition.working_image import working_image
 
 FORMAT = 1  # of the file; raised whenever what it holds changes its meaning, and older ones are still read
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """What a recogniser says of one picture: classes from the best to the worst, and their scores.
+    """What a recogniser says of one image: classes from the best to the worst, and their scores.
 
     Parameters
     ----------
     classes
         Names, best first.
     scores
-        Of the machines, falling; above 0 where a machine claims the picture.
+        Of the machines, falling; above 0 where a machine claims the image.
     """
 
     classes: tuple[str, ...]
@@ -59,7 +59,7 @@ class Recognition:
 
 @dataclass(frozen=True, eq=False)
 class Recogniser:
-    """Recognise the class of pictures. `train_recogniser` makes one; `save` and `load` keep it.
+    """Recognise the class of images. `train_recogniser` makes one; `save` and `load` keep it.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Recogniser:
     weights, intercepts
         Of the machines, (classes, features) and (classes,).
     counts
-        How many pictures of each class it learned from.
+        How many images of each class it learned from.
     parameters
         Weight and parameters of each block; by default what `METHODS` has under the method's name.
     """
@@ -102,9 +102,9 @@ class Recogniser:
             )
 
     def recognise(self, image: Image) -> Recognition:
-        """Return the classes of a picture, best first."""
-        picture = working_picture(image)
-        rows = {name: bag(block, describe(block, picture)) for name, block in self.blocks.items()}
+        """Return the classes of an image, best first."""
+        checked = working_image(image)
+        rows = {name: bag(block, describe(block, checked)) for name, block in self.blocks.items()}
         shares = {name: own["weight"] for name, own in self.parameters.items()}
         scores = self.weights @ joined_row(rows, shares) + self.intercepts
         order = np.argsort(-scores, kind="stable")
@@ -154,7 +154,7 @@ class Recogniser:
 
 
 def joined_row(rows: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -> Float32Array:
-    """Return the blocks' vectors of one picture as one, each with its weight, of length 1."""
+    """Return the blocks' vectors of one image as one, each with its weight, of length 1."""
     row = np.concatenate([np.float32(weights[name]) * rows[name].astype(np.float32) for name in weights])
     length = np.sqrt(np.dot(row, row))
     return row / length if length > 0 else row
@@ -168,7 +168,7 @@ def method_parameters(method: str) -> dict[str, Any]:
 
 
 def _length(block: Pipeline) -> int:
-    """Return the length of a picture's vector under a block that has learned its words."""
+    """Return the length of an image's vector under a block that has learned its words."""
     cells: int = sum(level**2 for level in block["pool"].levels)
     return cells * len(block["encode"].codebook_.words_)
 

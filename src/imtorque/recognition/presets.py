@@ -12,7 +12,7 @@ from sklearn.preprocessing import Normalizer
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.sift import DenseSIFT
 from imtorque.recognition.torque_patches import Force, MultiscaleTorque, Sign, TorquePatches
-from imtorque.recognition.working_image import WorkingPictures
+from imtorque.recognition.working_image import WorkingImages
 
 Method = Literal[
     "sift",
@@ -138,7 +138,7 @@ def features(method: Method = "sift+torque") -> Pipeline:
     if len(weights) == 1:
         return BLOCKS[next(iter(weights))]()
     union = FeatureUnion([(name, BLOCKS[name]()) for name in weights], transformer_weights=dict(weights))
-    return Pipeline([("pictures", WorkingPictures()), ("blocks", union), ("normalise", Normalizer())])
+    return Pipeline([("images", WorkingImages()), ("blocks", union), ("normalise", Normalizer())])
 
 
 def _block(steps: list[tuple[str, object]], words: int, seed: int = 0) -> Pipeline:

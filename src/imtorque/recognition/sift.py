@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from imtorque import _native
 from imtorque.core.types import Float32Array, Image
 from imtorque.recognition.local import Descriptors, unit_rows
-from imtorque.recognition.working_image import LONGEST_SIDE, WorkingPicture, working_picture, working_pictures
+from imtorque.recognition.working_image import LONGEST_SIDE, WorkingImage, working_image, working_images
 
 CLIP = 0.2  # largest share of one direction in one cell (Lowe)
 
@@ -34,7 +34,7 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
     least
         Patches whose histogram is shorter than this, in grey values of gradient per pixel, are left out as flat.
     longest
-        Pictures are reduced to this many pixels on their longer side.
+        Images are reduced to this many pixels on their longer side.
     """
 
     sizes: Sequence[int] = (16, 24, 32)
@@ -47,11 +47,11 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
         """Do nothing: there is nothing to learn."""
         return self
 
-    def transform(self, images: Iterable[Image | WorkingPicture]) -> list[Descriptors]:
+    def transform(self, images: Iterable[Image | WorkingImage]) -> list[Descriptors]:
         """Return the descriptors of every image."""
-        return [self.describe(image) for image in working_pictures(images, self.longest)]
+        return [self.describe(image) for image in working_images(images, self.longest)]
 
-    def describe(self, image: Image | WorkingPicture) -> Descriptors:
+    def describe(self, image: Image | WorkingImage) -> Descriptors:
         """Return the descriptors of one image. Patches larger than it are left out, and flat ones."""
         if not self.sizes or any(size < 4 or size % 4 for size in self.sizes):
             raise ValueError(f"sizes must be multiples of 4, got {list(self.sizes)}")
@@ -59,7 +59,7 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
             raise ValueError(f"step must be at least 1, got {self.step}")
         if not (math.isfinite(self.sigma) and 0 < self.sigma <= 1000):
             raise ValueError(f"sigma must be positive and at most 1000, got {self.sigma}")
-        grey = working_picture(image, self.longest).grey
+        grey = working_image(image, self.longest).grey
         gx, gy = _native.smoothed_gradient(np.ascontiguousarray(grey), self.sigma)
         fitting = [size for size in self.sizes if size <= min(grey.shape)]
         if not fitting:

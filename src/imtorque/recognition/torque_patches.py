@@ -16,7 +16,7 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray
 from imtorque.edges import detect_edges
 from imtorque.recognition.local import Descriptors, Patches, unit_rows
-from imtorque.recognition.working_image import LONGEST_SIDE, WorkingPicture, working_picture, working_pictures
+from imtorque.recognition.working_image import LONGEST_SIDE, WorkingImage, working_image, working_images
 
 Force = Literal["gradient", "unit"]
 Sign = Literal[1, -1]
@@ -57,7 +57,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         Whether the patches are described by the gradients of two colour contrasts, red to green and yellow to blue,
         instead of by the edges they were found in.
     longest
-        Pictures are reduced to this many pixels on their longer side.
+        Images are reduced to this many pixels on their longer side.
     """
 
     force: Force = "gradient"
@@ -76,14 +76,14 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         """Do nothing: there is nothing to learn."""
         return self
 
-    def transform(self, images: Iterable[Image | WorkingPicture]) -> list[Patches]:
+    def transform(self, images: Iterable[Image | WorkingImage]) -> list[Patches]:
         """Return the patches of every image."""
-        return [self.detect(image) for image in working_pictures(images, self.longest)]
+        return [self.detect(image) for image in working_images(images, self.longest)]
 
-    def detect(self, image: Image | WorkingPicture) -> Patches:
+    def detect(self, image: Image | WorkingImage) -> Patches:
         """Return the patches of one image: extrema, strongest first, then the grid."""
-        picture = working_picture(image, self.longest)
-        edges = self._edges(picture.grey)
+        checked = working_image(image, self.longest)
+        edges = self._edges(checked.grey)
         extrema = self._extrema(edges)
         height, width = edges.shape
         ys, xs = (np.arange(self.step // 2, n, self.step) for n in (height, width))
@@ -93,7 +93,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
             np.concatenate([extrema.y, gy]).astype(np.int64),
             np.concatenate([extrema.x, gx]).astype(np.int64),
             np.concatenate([extrema.size, sizes]).astype(np.int64),
-            self._colours(picture) if self.colour else (),
+            self._colours(checked) if self.colour else (),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -107,8 +107,8 @@ class TorquePatches(TransformerMixin, BaseEstimator):
             raise ValueError(f'force must be "gradient" or "unit", got {self.force!r}')
         return gradient_forces(grey, self.sigma)
 
-    def _colours(self, picture: WorkingPicture) -> tuple[Edges, ...]:
-        return tuple(gradient_forces(plane, self.sigma, typical=TYPICAL_COLOUR) for plane in picture.contrasts)
+    def _colours(self, image: WorkingImage) -> tuple[Edges, ...]:
+        return tuple(gradient_forces(plane, self.sigma, typical=TYPICAL_COLOUR) for plane in image.contrasts)
 
     def _extrema(self, edges: Edges) -> Extrema:
         if self.sign not in (None, 1, -1):

@@ -1,4 +1,4 @@
-"""Training a recogniser on folders of pictures, with what was computed kept on disk."""
+"""Training a recogniser on folders of images, with what was computed kept on disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from imtorque.recognition.bag_of_words import (
     fingerprint,
     learn_words,
     parameters,
-    samples_per_picture,
+    samples_per_image,
     with_words,
 )
 from imtorque.recognition.cache import ArrayCache
@@ -31,7 +31,7 @@ from imtorque.recognition.linear_svm import LinearMachines
 from imtorque.recognition.local import Descriptors
 from imtorque.recognition.model import Recogniser, joined_row
 from imtorque.recognition.presets import BLOCKS, METHODS, Method
-from imtorque.recognition.working_image import WorkingPicture, working_picture
+from imtorque.recognition.working_image import WorkingImage, working_image
 
 
 class Each(Protocol):
@@ -52,13 +52,13 @@ class Work:
     blocks: Mapping[str, Pipeline]
     folder: Path
 
-    def key(self, kind: str, name: str, picture: PictureFile, further: Any) -> str:
-        """Return a key that names all a result depends on: the picture's content, the parameters, the version."""
-        return fingerprint(kind, version("imtorque"), parameters(self.blocks[name]), picture.checksum, further)
+    def key(self, kind: str, name: str, image: ImageFile, further: Any) -> str:
+        """Return a key that names all a result depends on: the image's content, the parameters, the version."""
+        return fingerprint(kind, version("imtorque"), parameters(self.blocks[name]), image.checksum, further)
 
 
-class PictureFile:
-    """A picture in a file that is read once, and decoded once where something must be computed from it."""
+class ImageFile:
+    """An image in a file that is read once, and decoded once where something must be computed from it."""
 
     def __init__(self, path: Path) -> None:
         """Read the file."""
@@ -71,14 +71,14 @@ class PictureFile:
         return hashlib.sha256(self.content).hexdigest()
 
     @cached_property
-    def picture(self) -> WorkingPicture:
-        """The picture at its working size, for all blocks."""
-        return working_picture(decode_image(self.content, name=str(self.path)))
+    def image(self) -> WorkingImage:
+        """The image at its working size, for all blocks."""
+        return working_image(decode_image(self.content, name=str(self.path)))
 
     def described(self, block: Pipeline) -> Descriptors:
-        """Return the picture's descriptors under a block."""
+        """Return the image's descriptors under a block."""
         try:
-            return describe(block, self.picture)
+            return describe(block, self.image)
         except ValueError as error:
             text = str(error)
             raise ValueError(text if str(self.path) in text else f"{self.path}: {text}") from error
@@ -92,18 +92,18 @@ def train_recogniser(
     each: Each = one_by_one,
     cost: float = 10.0,
 ) -> Recogniser:
-    """Learn to recognise classes from pictures of them.
+    """Learn to recognise classes from images of them.
 
     Parameters
     ----------
     classes
-        Pictures of each class.
+        Images of each class.
     method
         Name of the features, one of `METHODS`.
     folder
-        Cache: what was computed for a picture is kept here, and found again by its content and the parameters.
+        Cache: what was computed for an image is kept here, and found again by its content and the parameters.
     each
-        How to go through the pictures.
+        How to go through the images.
     cost
         Of the machines.
     """
@@ -113,7 +113,7 @@ def train_recogniser(
         raise ValueError(f"there must be at least 2 classes to tell apart, got {len(classes)}: {', '.join(classes)}")
     for name, own in classes.items():
         if not own:
-            raise ValueError(f"class {name} must have at least one picture, got none")
+            raise ValueError(f"class {name} must have at least one image, got none")
     paths = [path for own in classes.values() for path in own]
     names = list(METHODS[method])
     work = Work({name: BLOCKS[name]() for name in names}, folder)
@@ -135,25 +135,25 @@ def kept_words(work: Work, name: str, samples: Sequence[Float32Array]) -> Float3
     return _kept_or_made(work, key, lambda: learn_words(block, samples)).astype(np.float32)
 
 
-def sample_file(work: Work, pictures: int, path: Path) -> dict[str, Float32Array]:
-    """Return some of a picture's descriptors under each block, for words to be learned from so many pictures."""
-    picture = PictureFile(path)
+def sample_file(work: Work, images: int, path: Path) -> dict[str, Float32Array]:
+    """Return some of an image's descriptors under each block, for words to be learned from so many images."""
+    image = ImageFile(path)
     samples = {}
     for name, block in work.blocks.items():
-        count = samples_per_picture(block, pictures)
-        key = work.key("sample", name, picture, count)
-        kept = _kept_or_made(work, key, partial(_sample, picture, block, count))
+        count = samples_per_image(block, images)
+        key = work.key("sample", name, image, count)
+        kept = _kept_or_made(work, key, partial(_sample, image, block, count))
         samples[name] = kept.astype(np.float32)
     return samples
 
 
 def bag_file(work: Work, path: Path) -> dict[str, NDArray[np.float16]]:
-    """Return the vector of a picture under each block, all of which have learned their words."""
-    picture = PictureFile(path)
+    """Return the vector of an image under each block, all of which have learned their words."""
+    image = ImageFile(path)
     bags = {}
     for name, block in work.blocks.items():
-        key = work.key("bag", name, picture, block["encode"].codebook_.words_)
-        bags[name] = _kept_or_made(work, key, partial(_bag, picture, block))
+        key = work.key("bag", name, image, block["encode"].codebook_.words_)
+        bags[name] = _kept_or_made(work, key, partial(_bag, image, block))
     return bags
 
 
@@ -166,9 +166,9 @@ def _kept_or_made(work: Work, key: str, make: Callable[[], NDArray[Any]]) -> NDA
     return kept
 
 
-def _sample(picture: PictureFile, block: Pipeline, count: int) -> Float32Array:
-    return drawn(picture.described(block), count, seed=0)
+def _sample(image: ImageFile, block: Pipeline, count: int) -> Float32Array:
+    return drawn(image.described(block), count, seed=0)
 
 
-def _bag(picture: PictureFile, block: Pipeline) -> NDArray[np.float16]:
-    return bag(block, picture.described(block)).astype(np.float16)
+def _bag(image: ImageFile, block: Pipeline) -> NDArray[np.float16]:
+    return bag(block, image.described(block)).astype(np.float16)

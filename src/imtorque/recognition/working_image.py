@@ -1,4 +1,4 @@
-"""Pictures at the size at which they are described. The only place in recognition that makes grey or colours."""
+"""Images at the size at which they are described. The only place in recognition that makes grey or colours."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from imtorque.core.resizing import fitted
 from imtorque.core.types import Float32Array, Image
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
-LONGEST_SIDE = 300  # to which larger pictures are reduced before they are described
-SMALLEST_SIDE = 16  # of a picture that holds a patch worth describing
+LONGEST_SIDE = 300  # to which larger images are reduced before they are described
+SMALLEST_SIDE = 16  # of an image that holds a patch worth describing
 
 
 @dataclass(frozen=True, eq=False)
-class WorkingPicture:
-    """A picture with no side longer than `longest`; what is asked for is made once, and kept.
+class WorkingImage:
+    """An image with no side longer than `longest`; what is asked for is made once, and kept.
 
     Parameters
     ----------
     image
         Grey or colour, of any size from 16 x 16 pixels on.
     longest
-        Pixels of the longer side, to which larger pictures are reduced; each pixel is the mean of those it covers.
+        Pixels of the longer side, to which larger images are reduced; each pixel is the mean of those it covers.
     """
 
     image: Image
@@ -37,16 +37,16 @@ class WorkingPicture:
     @cached_property
     def grey(self) -> Float32Array:
         """Luminance in [0, 1], (h, w)."""
-        return _reduced(Picture(self.image).grey(), self.longest)
+        return _reduced(CheckedImage(self.image).grey(), self.longest)
 
     @cached_property
     def contrasts(self) -> tuple[Float32Array, Float32Array]:
-        """Red minus green and yellow minus blue, (h, w) each; zeros where the picture is grey."""
-        picture = Picture(self.image)
-        if picture.is_grey:
+        """Red minus green and yellow minus blue, (h, w) each; zeros where the image is grey."""
+        image = CheckedImage(self.image)
+        if image.is_grey:
             nothing = np.zeros_like(self.grey)
             return nothing, nothing
-        red, green, blue = picture.rgb().astype(np.float32)
+        red, green, blue = image.rgb().astype(np.float32)
         return (
             _reduced((red - green) / np.float32(sqrt(2)), self.longest),
             _reduced((red + green - 2 * blue) / np.float32(sqrt(6)), self.longest),
@@ -54,13 +54,13 @@ class WorkingPicture:
 
 
 @dataclass(eq=False, repr=False)
-class WorkingPictures(TransformerMixin, BaseEstimator):
-    """Reduce pictures once for all the steps that follow: first step of a pipeline whose blocks share them.
+class WorkingImages(TransformerMixin, BaseEstimator):
+    """Reduce images once for all the steps that follow: first step of a pipeline whose blocks share them.
 
     Parameters
     ----------
     longest
-        Pictures are reduced to this many pixels on their longer side.
+        Images are reduced to this many pixels on their longer side.
     """
 
     longest: int = LONGEST_SIDE
@@ -69,27 +69,27 @@ class WorkingPictures(TransformerMixin, BaseEstimator):
         """Do nothing: there is nothing to learn."""
         return self
 
-    def transform(self, images: Iterable[Image | WorkingPicture]) -> list[WorkingPicture]:
+    def transform(self, images: Iterable[Image | WorkingImage]) -> list[WorkingImage]:
         """Return every image at its working size."""
-        return working_pictures(images, self.longest)
+        return working_images(images, self.longest)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return True: there is nothing to fit."""
         return True
 
 
-def working_picture(image: Image | WorkingPicture, longest: int = LONGEST_SIDE) -> WorkingPicture:
-    """Return a picture at its working size; one that has it already is returned as it is."""
-    if not isinstance(image, WorkingPicture):
-        return WorkingPicture(image, longest)
-    return image if image.longest == longest else WorkingPicture(image.image, longest)
+def working_image(image: Image | WorkingImage, longest: int = LONGEST_SIDE) -> WorkingImage:
+    """Return an image at its working size; one that has it already is returned as it is."""
+    if not isinstance(image, WorkingImage):
+        return WorkingImage(image, longest)
+    return image if image.longest == longest else WorkingImage(image.image, longest)
 
 
-def working_pictures(images: Iterable[Image | WorkingPicture], longest: int = LONGEST_SIDE) -> list[WorkingPicture]:
-    """Return pictures at their working size; one image alone is an error that is easily made."""
+def working_images(images: Iterable[Image | WorkingImage], longest: int = LONGEST_SIDE) -> list[WorkingImage]:
+    """Return images at their working size; one image alone is an error that is easily made."""
     if isinstance(images, np.ndarray) and images.ndim < 4 and images.dtype != object:
         raise ValueError(f"images must be a list of arrays, got one array of shape {images.shape}")
-    return [working_picture(image, longest) for image in images]
+    return [working_image(image, longest) for image in images]
 
 
 def _reduced(plane: Float32Array, longest: int) -> Float32Array:

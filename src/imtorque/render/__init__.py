@@ -1,1 +1,1 @@
-"""Results as pictures of bytes, without matplotlib: arrays in, arrays out, at any size."""
+"""Results as images of bytes, without matplotlib: arrays in, arrays out, at any size."""

@@ -1,4 +1,4 @@
-"""Figures and their outlines as pictures of bytes, and what there is to say about each in numbers."""
+"""Figures and their outlines as images of bytes, and what there is to say about each in numbers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw
 
 from imtorque.core.types import BoolArray, Image
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.render.torque import READABLE, Bytes
 
-SHADE = 0.45  # of the picture's brightness left where there is no figure
+SHADE = 0.45  # of the image's brightness left where there is no figure
 ADDED, REMOVED = "#33e08a", "#ff5a4f"
 Point = tuple[float, float]
 
@@ -26,9 +26,9 @@ def figure_overlay(
 ) -> Bytes:
     """Draw figures bright on darkened ground, each with an outline of its own colour, and dots where the clicks were.
 
-    Green dots are fixations, red ones points taken away. Pictures smaller than about 640 pixels are enlarged.
+    Green dots are fixations, red ones points taken away. Images smaller than about 640 pixels are enlarged.
     """
-    ground = Picture(image).as_bytes()
+    ground = CheckedImage(image).as_bytes()
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
     inside = np.logical_or.reduce([np.zeros(ground.shape[:2], bool), *masks])
     shaded = np.where(inside[:, :, None], ground, (SHADE * ground).astype(np.uint8))
@@ -56,7 +56,7 @@ def outline_colours(count: int) -> list[tuple[int, int, int]]:
 
 
 def label_mask(masks: Sequence[BoolArray], shape: tuple[int, int]) -> NDArray[np.uint16]:
-    """Return a picture whose pixels hold the number of their figure, from 1; of several the first, 0 of none."""
+    """Return an image whose pixels hold the number of their figure, from 1; of several the first, 0 of none."""
     labels = np.zeros(shape, np.uint16)
     for number in range(len(masks), 0, -1):
         labels[masks[number - 1]] = number
@@ -84,7 +84,7 @@ def figure_rows(masks: Sequence[BoolArray]) -> list[dict[str, Any]]:
 
 
 def _outline(mask: BoolArray, width: int) -> BoolArray:
-    """Return the pixels of a mask within so many of its rim; the picture's border is no rim."""
+    """Return the pixels of a mask within so many of its rim; the image's border is no rim."""
     inner = mask
     for _ in range(width):
         padded = np.pad(inner, 1, mode="edge")

@@ -1,4 +1,4 @@
-"""Objects with their outlines and numbers on the picture they were found in."""
+"""Objects with their outlines and numbers on the image they were found in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image as PillowImage
 
 from imtorque.core.types import FloatArray, Image, IntArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.render.torque import MAXIMUM_COLOUR, READABLE, Bytes, write_number
 
 OUTLINE, RIM = (255, 217, 47), (0, 0, 0)
@@ -17,9 +17,9 @@ OUTLINE, RIM = (255, 217, 47), (0, 0, 0)
 def numbered_overlay(image: Image, labels: IntArray, y: FloatArray, x: FloatArray) -> Bytes:
     """Draw the outline of every label, yellow on black, and its number at (y, x); row i of the places is label i + 1.
 
-    Pictures smaller than about 640 pixels are enlarged.
+    Images smaller than about 640 pixels are enlarged.
     """
-    ground = Picture(image).as_bytes()
+    ground = CheckedImage(image).as_bytes()
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
     large = ground.repeat(zoom, axis=0).repeat(zoom, axis=1)
     numbers = np.asarray(labels).repeat(zoom, axis=0).repeat(zoom, axis=1)

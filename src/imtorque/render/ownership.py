@@ -1,30 +1,30 @@
-"""A picture of which side owns each edge."""
+"""An image of which side owns each edge."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from imtorque.core.types import Edges, FloatArray, Image
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.render.torque import Bytes
 
 BRIGHT, DARK, EDGE = (214, 39, 40), (31, 119, 180), (255, 255, 255)  # owner on the brighter side, on the darker, edges
 LENGTH = 4  # pixels that the colour reaches into the owner's side
 
 
-def owner_picture(image: Image, edges: Edges, side: FloatArray) -> Bytes:
-    """Return the picture in pale grey with its edges in white, and a coloured rim on the side that owns each.
+def owner_image(image: Image, edges: Edges, side: FloatArray) -> Bytes:
+    """Return the image in pale grey with its edges in white, and a coloured rim on the side that owns each.
 
     Parameters
     ----------
     image
-        The picture.
+        The image.
     edges
         Its edges.
     side
         As `border_ownership` returns it: red where the brighter side is the owner, blue where the darker one is.
     """
-    grey = np.rint(90 + 120 * Picture(image).grey()).clip(0, 255).astype(np.uint8)
+    grey = np.rint(90 + 120 * CheckedImage(image).grey()).clip(0, 255).astype(np.uint8)
     canvas = np.repeat(grey[:, :, None], 3, axis=2)
     y, x = np.nonzero(edges.mask)
     length = edges.strength[y, x]

@@ -1,4 +1,4 @@
-"""Regions as pictures of bytes, and what there is to say about each in numbers."""
+"""Regions as images of bytes, and what there is to say about each in numbers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import BoolArray, Image, IntArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.render.torque import READABLE, Bytes
 
 OUTLINE, RIM = (255, 217, 47), (0, 0, 0)
 
 
-def outline_picture(image: Image, labels: IntArray) -> Bytes:
-    """Draw the borders between regions over the picture, yellow between black.
+def outline_image(image: Image, labels: IntArray) -> Bytes:
+    """Draw the borders between regions over the image, yellow between black.
 
-    Pictures smaller than about 640 pixels are enlarged.
+    Images smaller than about 640 pixels are enlarged.
     """
-    ground = Picture(image).as_bytes()
+    ground = CheckedImage(image).as_bytes()
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
     large = ground.repeat(zoom, axis=0).repeat(zoom, axis=1)
     numbers = np.asarray(labels).repeat(zoom, axis=0).repeat(zoom, axis=1)
@@ -33,7 +33,7 @@ def outline_picture(image: Image, labels: IntArray) -> Bytes:
     return large
 
 
-def mean_colour_picture(image: Image, labels: IntArray) -> Bytes:
+def mean_colour_image(image: Image, labels: IntArray) -> Bytes:
     """Paint each region in its mean colour."""
     colours = mean_colours(image, labels)
     return np.round(colours).astype(np.uint8)[np.asarray(labels)]
@@ -42,7 +42,7 @@ def mean_colour_picture(image: Image, labels: IntArray) -> Bytes:
 def mean_colours(image: Image, labels: IntArray) -> NDArray[np.float64]:
     """Return the mean colour of each region as it is shown, (n, 3) from 0 to 255."""
     flat = np.asarray(labels).ravel()
-    pixels = Picture(image).as_bytes().reshape(-1, 3)
+    pixels = CheckedImage(image).as_bytes().reshape(-1, 3)
     sums = [np.bincount(flat, channel) for channel in pixels.T.astype(np.float64)]
     return np.stack(sums, axis=1) / np.maximum(np.bincount(flat), 1)[:, None]
 

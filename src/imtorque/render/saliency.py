@@ -1,4 +1,4 @@
-"""Saliency as pictures of bytes: heat maps, overlays with the order of fixations, and sheets of many maps."""
+"""Saliency as images of bytes: heat maps, overlays with the order of fixations, and sheets of many maps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
 from imtorque.core.types import FloatArray, Image, IntArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.render.torque import READABLE, Bytes, coloured
 
 # Dark to bright, alike for colour-blind eyes: anchors of the "inferno" colours.
@@ -20,7 +20,7 @@ OPACITY = 0.75  # of the hottest places of an overlay
 GAP = 4  # pixels between the cells of a sheet
 
 
-def heat_picture(saliency: FloatArray) -> Bytes:
+def heat_image(saliency: FloatArray) -> Bytes:
     """Colour a map from its lowest value (black) over red to its highest (pale yellow)."""
     scaled = np.asarray(saliency, np.float64)
     low, high = float(scaled.min()), float(scaled.max())
@@ -28,22 +28,22 @@ def heat_picture(saliency: FloatArray) -> Bytes:
 
 
 def heat_overlay(image: Image, saliency: FloatArray, y: IntArray, x: IntArray) -> Bytes:
-    """Lay a map over its picture, the hotter the denser, with numbered fixations joined in their order.
+    """Lay a map over its image, the hotter the denser, with numbered fixations joined in their order.
 
-    Pictures smaller than about 640 pixels are enlarged, so that the numbers can be read.
+    Images smaller than about 640 pixels are enlarged, so that the numbers can be read.
 
     Parameters
     ----------
     image
-        The picture.
+        The image.
     saliency
         Its map, from 0 to 1, of the same height and width.
     y, x
         Fixations in order; may be empty.
     """
-    ground = Picture(image).as_bytes().astype(np.float64)
+    ground = CheckedImage(image).as_bytes().astype(np.float64)
     cover = OPACITY * np.asarray(saliency, np.float64)[:, :, None]
-    mixed = (ground * (1 - cover) + heat_picture(saliency) * cover).round().astype(np.uint8)
+    mixed = (ground * (1 - cover) + heat_image(saliency) * cover).round().astype(np.uint8)
     zoom = min(16, max(1, math.ceil(READABLE / max(mixed.shape[:2]))))
     canvas = PillowImage.fromarray(mixed)
     canvas = canvas.resize((canvas.width * zoom, canvas.height * zoom), PillowImage.Resampling.BICUBIC)
@@ -52,7 +52,7 @@ def heat_overlay(image: Image, saliency: FloatArray, y: IntArray, x: IntArray) -
 
 
 def labelled_sheet(rows: Sequence[Sequence[tuple[str, Bytes]]]) -> Bytes:
-    """Lay pictures out in rows, each with a line of text above it."""
+    """Lay images out in rows, each with a line of text above it."""
     font = ImageFont.load_default(12)
     line = 16
     widths = [max(row[k][1].shape[1] for row in rows) for k in range(len(rows[0]))]

@@ -1,4 +1,4 @@
-"""Results as pictures of the image's own resolution: arrays in, arrays of bytes out, quickly, at any size.
+"""Results as images of the image's own resolution: arrays in, arrays of bytes out, quickly, at any size.
 
 Figures with axes and legends are made by `imtorque.plotting`; both use these colours. Red is positive and blue
 negative, which colour-blind people tell apart; extrema also differ in their line.
@@ -16,7 +16,7 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
 from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 Bytes = NDArray[np.uint8]
 
@@ -29,7 +29,7 @@ PIECE = 2**14  # pixels that are coloured at a time
 READABLE = 640  # pixels of the longer side, below which an overlay is enlarged so that its numbers can be read
 
 
-def value_picture(value: Float32Array, limit: float | None = None) -> Bytes:
+def value_image(value: Float32Array, limit: float | None = None) -> Bytes:
     """Colour a map of torque: red positive, white zero, blue negative.
 
     Parameters
@@ -43,24 +43,24 @@ def value_picture(value: Float32Array, limit: float | None = None) -> Bytes:
     return coloured(value, top, VALUE_COLOURS)
 
 
-def scale_picture(scale: IntArray, limit: float | None = None) -> Bytes:
+def scale_image(scale: IntArray, limit: float | None = None) -> Bytes:
     """Colour a scale map: red where the torque is positive, blue where negative, the larger the lighter, 0 black."""
     top = limit if limit is not None else float(np.abs(scale).max())
     return coloured(scale, top, SCALE_COLOURS)
 
 
-def edge_picture(edges: Edges) -> Bytes:
+def edge_image(edges: Edges) -> Bytes:
     """Draw edges white on black, as bright as they are strong."""
     strength = edges.strength
     return np.round(strength * (255 / max(float(strength.max()), 1e-30))).astype(np.uint8)
 
 
-def blob_picture(image: Image, blobs: Extrema) -> Bytes:
+def blob_image(image: Image, blobs: Extrema) -> Bytes:
     """Draw blobs with their numbers, from 1 for the strongest: bright ones solid yellow, dark ones dashed green.
 
-    Pictures smaller than about 640 pixels are enlarged, so that the numbers can be read.
+    Images smaller than about 640 pixels are enlarged, so that the numbers can be read.
     """
-    ground = Picture(image).as_bytes()
+    ground = CheckedImage(image).as_bytes()
     zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
     canvas = PillowImage.fromarray(ground.repeat(zoom, axis=0).repeat(zoom, axis=1))
     draw = ImageDraw.Draw(canvas)
@@ -121,10 +121,10 @@ def _digit(digit: str, height: int, colour: str) -> PillowImage.Image:
     rim = max(1, height // 10)
     _, top, _, bottom = font.getbbox("0123456789")
     width = math.ceil(font.getlength(digit))
-    picture = PillowImage.new("RGBA", (width, math.ceil(bottom - top) + 2 * rim))
-    draw = ImageDraw.Draw(picture)
+    image = PillowImage.new("RGBA", (width, math.ceil(bottom - top) + 2 * rim))
+    draw = ImageDraw.Draw(image)
     draw.text((0, rim - top), digit, colour, font, stroke_width=rim, stroke_fill="black")
-    return picture
+    return image
 
 
 def coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Bytes:
@@ -133,12 +133,12 @@ def coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Byt
     steps = np.linspace(0, len(colours) - 1, 511)
     table = np.stack([np.interp(steps, np.arange(len(colours)), channel) for channel in anchors.T], axis=1)
     bytes_of = np.round(table).astype(np.uint8)
-    picture = np.empty((*array.shape, 3), np.uint8)
-    # A few rows at a time, so that a large map needs little more memory than its picture.
+    image = np.empty((*array.shape, 3), np.uint8)
+    # A few rows at a time, so that a large map needs little more memory than its image.
     rows = max(1, PIECE // array.shape[1])
     for start in range(0, len(array), rows):
         places = np.round(array[start : start + rows] * (255 / (limit or 1.0)))
         places += 255
         np.clip(places, 0, 510, out=places)
-        np.take(bytes_of, places.astype(np.intp), axis=0, out=picture[start : start + rows])
-    return picture
+        np.take(bytes_of, places.astype(np.intp), axis=0, out=image[start : start + rows])
+    return image

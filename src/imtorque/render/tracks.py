@@ -1,4 +1,4 @@
-"""Tracks on the frame they lead to: a box and a number for each thing, and the way it came."""
+"""Tracks on the frame they lead to: a box and a number for each object, and the way it came."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw
 
 from imtorque.core.types import FloatArray, Image, IntArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.render.torque import Bytes, write_number
 
 # ColorBrewer's Set2 and Dark2, in turn: neighbours in number differ, on bright ground and on dark.
 TRACK_COLOURS = ("#ffd92f", "#66c2a5", "#fc8d62", "#8da0cb", "#e78ac3", "#a6d854", "#e7298a", "#1b9e77", "#d95f02")
 
 
-def track_picture(
+def track_image(
     image: Image,
     track: IntArray,
     y: FloatArray | IntArray,
@@ -31,11 +31,11 @@ def track_picture(
     image
         The frame.
     track, y, x, size
-        Numbers, places and sizes, shape (n,); things of number 0 are boxes without one.
+        Numbers, places and sizes, shape (n,); objects of number 0 are boxes without one.
     tails
-        By number, the places (y, x) a thing came by, the latest last.
+        By number, the places (y, x) an object came by, the latest last.
     """
-    canvas = PillowImage.fromarray(Picture(image).as_bytes()).convert("RGB")
+    canvas = PillowImage.fromarray(CheckedImage(image).as_bytes()).convert("RGB")
     draw = ImageDraw.Draw(canvas)
     line = max(2, round(max(canvas.size) / 480))
     rows = list(zip(track.tolist(), y.tolist(), x.tolist(), size.tolist(), strict=True))

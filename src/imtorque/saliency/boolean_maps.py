@@ -8,31 +8,31 @@ from __future__ import annotations
 import numpy as np
 
 from imtorque.core.types import BoolArray, Image, Planes
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import widened, working_shape
 from imtorque.saliency.maps import Map, is_constant, unit_range
 
 STEP = 8 / 255  # between thresholds
-OPENING = 3  # side of the square in which thin bridges are cut, in pixels of the working picture
+OPENING = 3  # side of the square in which thin bridges are cut, in pixels of the working image
 DILATION = 9  # side of the square by which what is surrounded grows
 NO_COLOUR = 1e-6  # variance of a direction in Lab, in parts of all, that says nothing
 EIGHT = np.ones((3, 3), bool)
 
 
-def boolean_saliency(image: Image | Picture, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:
+def boolean_saliency(image: Image | CheckedImage, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:
     """Compute Boolean map saliency (Zhang & Sclaroff 2016).
 
     The colours, made independent of each other, are cut at many thresholds. In each of the cuts and their complements
-    what does not touch the picture's border is surrounded; the map is the mean of what is surrounded, each cut's share
+    what does not touch the image's border is surrounded; the map is the mean of what is surrounded, each cut's share
     of length 1, blurred. Torque measures by edges what this measures by regions.
 
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`. Pictures whose shorter side exceeds 150 pixels are shrunk to that first,
+        Grey or colour, as for `detect_edges`. Images whose shorter side exceeds 150 pixels are shrunk to that first,
         and the map enlarged again.
     sigma
-        Standard deviation of the blur, in pixels of a picture whose shorter side is 150.
+        Standard deviation of the blur, in pixels of an image whose shorter side is 150.
     value_range
         As for `detect_edges`.
 
@@ -49,14 +49,14 @@ def boolean_saliency(image: Image | Picture, *, sigma: float = 20.0, value_range
     >>> bool(abs(y - 50) < 5 and abs(x - 100) < 5)
     True
     """
-    picture = Picture(image, value_range)
-    shape = working_shape(picture.shape)
+    checked = CheckedImage(image, value_range)
+    shape = working_shape(checked.shape)
     total = np.zeros(shape)
-    for plane in whitened(picture.resized(shape, colours=True)):
+    for plane in whitened(checked.resized(shape, colours=True)):
         for threshold in np.arange(STEP, 1, STEP):
             for cut in (plane > threshold, plane <= threshold):
                 total += _attention(surrounded(cut))
-    return widened(total, sigma, picture.shape)
+    return widened(total, sigma, checked.shape)
 
 
 def whitened(planes: Planes) -> Planes:

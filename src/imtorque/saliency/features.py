@@ -1,4 +1,4 @@
-"""Feature maps of GBVS and of Itti, Koch and Niebur: a pyramid of halved pictures, and oriented energy.
+"""Feature maps of GBVS and of Itti, Koch and Niebur: a pyramid of halved images, and oriented energy.
 
 Described in J. Harel, C. Koch, P. Perona: Graph-based visual saliency. NIPS 2006, and L. Itti, C. Koch, E. Niebur: A
 model of saliency-based visual attention for rapid scene analysis. PAMI 20(11), 1998. The numbers are those of the
@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from imtorque.core.types import Planes
-from imtorque.images import Picture, linear_rgb
+from imtorque.images import CheckedImage, linear_rgb
 from imtorque.saliency.maps import Map, attenuate_borders
 
 # Linear RGB of a monitor to the cones' L, M, S, and the grey they are adapted to (from GBVS as released).
@@ -29,12 +29,12 @@ ROUNDING = 1e-10  # responses below it come from rounding alone
 GABOR_REACH = math.ceil(GABOR_SIGMAS[1] * math.sqrt(10))
 
 
-def pyramid(picture: Picture, levels: int, smallest: int = SMALLEST_SIDE) -> list[Planes]:
-    """Return the picture halved once (level 1), twice, and so on, each (3, H / 2^k, W / 2^k).
+def pyramid(image: CheckedImage, levels: int, smallest: int = SMALLEST_SIDE) -> list[Planes]:
+    """Return the image halved once (level 1), twice, and so on, each (3, H / 2^k, W / 2^k).
 
     It ends early at a level with a side of `smallest` pixels or less.
     """
-    built = [_halved_picture(picture)]
+    built = [_halved_image(image)]
     while len(built) < levels and min(built[-1].shape[1:]) > smallest:
         built.append(_halved(built[-1]))
     return built
@@ -66,19 +66,19 @@ def dkl(rgb: Planes) -> Planes:
     return contrasts
 
 
-def _halved_picture(picture: Picture) -> Planes:
-    """Return a picture's RGB at half its size, as `_halved` does, strip by strip."""
+def _halved_image(image: CheckedImage) -> Planes:
+    """Return an image's RGB at half its size, as `_halved` does, strip by strip."""
     parts = []
-    kept = np.zeros((3, 0, picture.shape[1]))
-    for start, part in picture.rgb_strips(2):
+    kept = np.zeros((3, 0, image.shape[1]))
+    for start, part in image.rgb_strips(2):
         rows = part if start else np.pad(part, ((0, 0), (2, 0), (0, 0)), mode="edge")
         rows = np.concatenate([kept, rows], axis=1)
-        if start + part.shape[1] == picture.shape[0]:
+        if start + part.shape[1] == image.shape[0]:
             rows = np.pad(rows, ((0, 0), (0, 3), (0, 0)), mode="edge")
         count = (rows.shape[1] - len(BINOMIAL)) // 2 + 1
         parts.append(_halved_rows(_filtered_rows(rows, count).swapaxes(1, 2)).swapaxes(1, 2))
         kept = rows[:, 2 * count :]
-    return np.concatenate(parts, axis=1)[:, : picture.shape[0] // 2]
+    return np.concatenate(parts, axis=1)[:, : image.shape[0] // 2]
 
 
 def _halved(planes: Planes) -> Planes:

@@ -15,11 +15,11 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.resizing import resize
 from imtorque.core.types import Edges, Extrema, FloatArray, Image, IntArray, Planes
 from imtorque.edges import SQRT2, detect_edges
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, splatted, working_shape, working_sigma
 from imtorque.saliency.maps import Map, unit_range
 
-LARGEST_PATCH = 0.46  # of the square root of the picture's area (Sec. 3.3)
+LARGEST_PATCH = 0.46  # of the square root of the image's area (Sec. 3.3)
 MEAN_LEVER = 0.38  # mean distance of a square's pixels from its centre, over its side
 TYPICAL_STRENGTH = 0.99  # quantile of the edges' gradient magnitudes that becomes force 1
 Form = Literal["best", "paper"]
@@ -44,7 +44,7 @@ FORMS = {
 
 
 def torque_saliency(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     *,
     form: Form = "best",
     count: int | None = None,
@@ -61,7 +61,7 @@ def torque_saliency(
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`. Pictures whose shorter side exceeds 150 pixels are shrunk to that first,
+        Grey or colour, as for `detect_edges`. Images whose shorter side exceeds 150 pixels are shrunk to that first,
         and the map enlarged again.
     form
         "best": the L, a and b channels apart, forces in proportion to the gradient, the strongest extrema of all three.
@@ -73,12 +73,12 @@ def torque_saliency(
         w_k: "torque" (|tau|), "one", "size" (|tau| times the patch size) or "coherence" (|tau| times the share of its
         edges' moments that turn one way, which favours lone closed contours over dense edges; for `sigma` up to 10).
     sigma
-        In pixels of a picture whose shorter side is 150. 25 is the paper's; near 8 places fixations more exactly.
+        In pixels of an image whose shorter side is 150. 25 is the paper's; near 8 places fixations more exactly.
     alpha
         Exponent of the torque's normalisation; below 2 larger patches count more. 1.5 for "best", 2 for "paper" by
         default.
     inside
-        Whether only patches that lie inside the picture count. This prefers the middle of the picture, as people do:
+        Whether only patches that lie inside the image count. This prefers the middle of the image, as people do:
         compare it only with maps that have a centre prior too.
     value_range
         As for `detect_edges`.
@@ -86,7 +86,7 @@ def torque_saliency(
     Returns
     -------
     ndarray
-        Shape (H, W), from 0 to 1; all 0 where the picture has no edges.
+        Shape (H, W), from 0 to 1; all 0 where the image has no edges.
 
     Examples
     --------
@@ -99,30 +99,30 @@ def torque_saliency(
     if form not in FORMS:
         raise ValueError(f'form must be "best" or "paper", got {form!r}')
     chosen = FORMS[form]
-    picture = Picture(image, value_range)
+    checked = CheckedImage(image, value_range)
     points = attended_extrema(
-        form_edges(picture, chosen), alpha=chosen.alpha if alpha is None else alpha, inside=inside, weight=weight
+        form_edges(checked, chosen), alpha=chosen.alpha if alpha is None else alpha, inside=inside, weight=weight
     ).strongest(chosen.count if count is None else count)
-    return _drawn(points, picture.shape, sigma, picture.shape)
+    return _drawn(points, checked.shape, sigma, checked.shape)
 
 
-def saliency_of_size(picture: Picture, shape: tuple[int, int]) -> Map:
+def saliency_of_size(image: CheckedImage, shape: tuple[int, int]) -> Map:
     """Return torque saliency, as `torque_saliency` does by default, of another height and width."""
     chosen = FORMS["best"]
-    points = attended_extrema(form_edges(picture, chosen), alpha=chosen.alpha).strongest(chosen.count)
-    return _drawn(points, picture.shape, DEFAULT_SIGMA, shape)
+    points = attended_extrema(form_edges(image, chosen), alpha=chosen.alpha).strongest(chosen.count)
+    return _drawn(points, image.shape, DEFAULT_SIGMA, shape)
 
 
-def form_edges(picture: Picture, form: TorqueForm) -> list[Edges]:
+def form_edges(image: CheckedImage, form: TorqueForm) -> list[Edges]:
     """Return the edges that a form's extrema are found in, at the working size."""
-    shape = working_shape(picture.shape)
+    shape = working_shape(image.shape)
     if form.colour:
-        return strength_edges(picture.resized(shape, colours=True))
-    return [detect_edges(picture.resized(shape)[0], sigma=form.edge_sigma, value_range=(0.0, 1.0))]
+        return strength_edges(image.resized(shape, colours=True))
+    return [detect_edges(image.resized(shape)[0], sigma=form.edge_sigma, value_range=(0.0, 1.0))]
 
 
 def _drawn(points: Points, whole: tuple[int, int], sigma: float, shape: tuple[int, int]) -> Map:
-    """Return the Gaussians around points of a picture at its working size, as a map of another size."""
+    """Return the Gaussians around points of an image at its working size, as a map of another size."""
     working = working_shape(whole)
     saliency = splatted(points.y, points.x, points.weight, working, working_sigma(sigma, working))
     return unit_range(resize(saliency, shape))
@@ -169,7 +169,7 @@ def attended_extrema(
 
 
 def patch_sizes(shape: tuple[int, int]) -> range:
-    """Return the paper's sizes: 3, 5, ... up to a patch of 21 % of the picture's area (Sec. 3.3)."""
+    """Return the paper's sizes: 3, 5, ... up to a patch of 21 % of the image's area (Sec. 3.3)."""
     largest = math.floor(LARGEST_PATCH * math.sqrt(shape[0] * shape[1]))
     return range(3, max(largest, 3) + 1, 2)
 
@@ -185,7 +185,7 @@ def _channel_points(
 
 
 def _lies_inside(extrema: Extrema, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return which patches lie wholly in the picture."""
+    """Return which patches lie wholly in the image."""
     room = np.minimum.reduce([extrema.y, shape[0] - 1 - extrema.y, extrema.x, shape[1] - 1 - extrema.x])
     return np.asarray(room >= extrema.size // 2)
 

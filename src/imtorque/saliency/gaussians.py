@@ -10,9 +10,9 @@ from imtorque.core.resizing import resize
 from imtorque.core.types import FloatArray, IntArray
 from imtorque.saliency.maps import Map, is_constant, unit_range
 
-SHORTER_SIDE = 150  # pixels, to which the paper resizes pictures (Sec. 4.1)
+SHORTER_SIDE = 150  # pixels, to which the paper resizes images (Sec. 4.1)
 LONGEST_SIDE = 3000  # pixels, which bounds the work on a narrow strip
-DEFAULT_SIGMA = 25.0  # pixels of such a picture
+DEFAULT_SIGMA = 25.0  # pixels of such an image
 
 
 def splatted(y: IntArray, x: IntArray, weight: FloatArray, shape: tuple[int, int], sigma: float) -> Map:
@@ -30,7 +30,7 @@ def blurred(values: Map, sigma: float) -> Map:
 
 
 def widened(values: Map, sigma: float, shape: tuple[int, int]) -> Map:
-    """Return a map of a working picture blurred, enlarged to another shape and scaled to [0, 1].
+    """Return a map of a working image blurred, enlarged to another shape and scaled to [0, 1].
 
     A constant map becomes 0: the blur, which knows nothing beyond the border, would make it a hill.
     """
@@ -39,13 +39,13 @@ def widened(values: Map, sigma: float, shape: tuple[int, int]) -> Map:
 
 
 def working_shape(shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the size that a picture is worked on at: a shorter side of 150 pixels, or its own if that is smaller."""
+    """Return the size that an image is worked on at: a shorter side of 150 pixels, or its own if that is smaller."""
     scale = max(1.0, _scale(shape))
     return max(1, round(shape[0] / scale)), max(1, round(shape[1] / scale))
 
 
 def working_sigma(sigma: float, shape: tuple[int, ...]) -> float:
-    """Return a sigma meant for pictures whose shorter side is 150 in pixels of this working picture."""
+    """Return a sigma meant for images whose shorter side is 150 in pixels of this working image."""
     if not (math.isfinite(sigma) and sigma > 0):
         raise ValueError(f"sigma must be positive, got {sigma}")
     return sigma * min(1.0, _scale(shape))

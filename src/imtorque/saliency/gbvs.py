@@ -14,20 +14,20 @@ import numpy as np
 
 from imtorque.core.resizing import resize
 from imtorque.core.types import Image, Planes
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.features import dkl, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
-LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the picture's sides
+LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the image's sides
 LONGEST_SIDE = 32  # of the grid on which the walk takes place
 WALK_SIGMA = 0.15  # of the grid's mean side
 POWER = 1.5
 BORDER = 4  # grid pixels
 BLUR_SIGMA = 0.02  # of the grid's longer side
-SMALLEST_PICTURE = 22  # pixels, below which level 2 does not exist
+SMALLEST_IMAGE = 22  # pixels, below which level 2 does not exist
 
 
-def gbvs_saliency(image: Image | Picture, *, value_range: ValueRange | None = None) -> Map:
+def gbvs_saliency(image: Image | CheckedImage, *, value_range: ValueRange | None = None) -> Map:
     """Compute graph-based visual saliency (Harel, Koch, Perona 2006).
 
     On a grid of 32 pixels on the longer side, a random walk goes from i to j with weight
@@ -35,20 +35,20 @@ def gbvs_saliency(image: Image | Picture, *, value_range: ValueRange | None = No
         w(i, j) = |A(i) - A(j)| exp(-d(i, j)^2 / (2 sigma^2))
 
     for each feature map A: luminance, red-green and blue-yellow contrast, intensity, and energy at four orientations,
-    at 1/4, 1/8 and 1/16 of the picture's size. Where the walk spends its time is salient.
+    at 1/4, 1/8 and 1/16 of the image's size. Where the walk spends its time is salient.
 
     Parameters
     ----------
     image
         Grey or colour, as for `detect_edges`; both sides at least 22 pixels. Levels of the pyramid that a small
-        picture does not have are left out.
+        image does not have are left out.
     value_range
         As for `detect_edges`.
 
     Returns
     -------
     ndarray
-        Shape (H, W), from 0 to 1; all 0 for a constant picture.
+        Shape (H, W), from 0 to 1; all 0 for a constant image.
 
     Examples
     --------
@@ -58,24 +58,22 @@ def gbvs_saliency(image: Image | Picture, *, value_range: ValueRange | None = No
     >>> bool(56 <= y < 72 and 36 <= x < 52)
     True
     """
-    picture = Picture(image, value_range)
-    master = gbvs_master_map(picture)
+    checked = CheckedImage(image, value_range)
+    master = gbvs_master_map(checked)
     if is_constant(master):
-        return np.zeros(picture.shape)
+        return np.zeros(checked.shape)
     blurred = _blurred(unit_range(attenuate_borders(master, BORDER)))
-    return unit_range(resize(unit_range(blurred), picture.shape))
+    return unit_range(resize(unit_range(blurred), checked.shape))
 
 
-def gbvs_master_map(picture: Picture) -> Map:
+def gbvs_master_map(image: CheckedImage) -> Map:
     """Return the sum of all channels' walks on the grid, before borders are attenuated."""
-    height, width = picture.shape
-    if min(height, width) < SMALLEST_PICTURE:
-        raise ValueError(
-            f"image must have sides of at least {SMALLEST_PICTURE} pixels for GBVS, got {height} x {width}"
-        )
+    height, width = image.shape
+    if min(height, width) < SMALLEST_IMAGE:
+        raise ValueError(f"image must have sides of at least {SMALLEST_IMAGE} pixels for GBVS, got {height} x {width}")
     scale = LONGEST_SIDE / max(height, width)
     grid = max(1, round(height * scale)), max(1, round(width * scale))
-    built = pyramid(picture, LEVELS[-1])
+    built = pyramid(image, LEVELS[-1])
     levels = [built[level - 1] for level in LEVELS if level <= len(built)]
     maps = [feature for level in levels for feature in _features(level)]
     master: Map = np.sum([stationary_mass(unit_range(resize(m, grid))) ** POWER for m in maps], axis=0)

@@ -13,20 +13,20 @@ import numpy as np
 
 from imtorque.core.resizing import resize
 from imtorque.core.types import Image, Planes
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.features import ROUNDING, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
 PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
 LOWEST_PEAK = 1.0
-GRID = 8  # pixels of the picture's longer side for one of the map's
+GRID = 8  # pixels of the image's longer side for one of the map's
 BORDER = 4  # grid pixels
 CHANNELS = 3  # colour, intensity, orientation
 COARSEST_SIDE = 4  # a level with a side as small is the last
 
 
 def itti_saliency(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     *,
     centres: Sequence[int] = (2, 3),
     deltas: Sequence[int] = (2,),
@@ -43,9 +43,9 @@ def itti_saliency(
     image
         Grey or colour, as for `gbvs_saliency`.
     centres
-        Levels c of the pyramid taken as centre; level k has 1 / 2^k of the picture's size.
+        Levels c of the pyramid taken as centre; level k has 1 / 2^k of the image's size.
     deltas
-        Levels c + delta are the surround. Pairs whose surround a small picture does not have are left out; the picture
+        Levels c + delta are the surround. Pairs whose surround a small image does not have are left out; the image
         must have at least one.
     value_range
         As for `detect_edges`.
@@ -53,7 +53,7 @@ def itti_saliency(
     Returns
     -------
     ndarray
-        Shape (H, W), from 0 to 1; all 0 for a constant picture.
+        Shape (H, W), from 0 to 1; all 0 for a constant image.
 
     Examples
     --------
@@ -63,19 +63,19 @@ def itti_saliency(
     >>> bool(52 <= y < 76 and 32 <= x < 56)
     True
     """
-    picture = Picture(image, value_range)
-    master = itti_master_map(picture, centres, deltas)
+    checked = CheckedImage(image, value_range)
+    master = itti_master_map(checked, centres, deltas)
     if is_constant(master):
-        return np.zeros(picture.shape)
-    return unit_range(resize(unit_range(attenuate_borders(master, BORDER)), picture.shape))
+        return np.zeros(checked.shape)
+    return unit_range(resize(unit_range(attenuate_borders(master, BORDER)), checked.shape))
 
 
-def itti_master_map(picture: Picture, centres: Sequence[int], deltas: Sequence[int]) -> Map:
+def itti_master_map(image: CheckedImage, centres: Sequence[int], deltas: Sequence[int]) -> Map:
     """Return the sum of the three channels on the grid, before borders are attenuated."""
-    height, width = picture.shape
+    height, width = image.shape
     if not centres or not deltas or min(centres) < 1 or min(deltas) < 1:
         raise ValueError(f"centres and deltas must be levels from 1, got {list(centres)} and {list(deltas)}")
-    built = pyramid(picture, max(centres) + max(deltas), COARSEST_SIDE)
+    built = pyramid(image, max(centres) + max(deltas), COARSEST_SIDE)
     pairs = [(c - 1, c + d - 1) for c in centres for d in deltas if c + d <= len(built)]
     if not pairs:
         needed = (COARSEST_SIDE + 1) * 2 ** (min(centres) + min(deltas) - 1)

@@ -1,4 +1,4 @@
-"""The image signature: the signs of a picture's cosine transform hold where its sparse foreground is.
+"""The image signature: the signs of an image's cosine transform hold where its sparse foreground is.
 
 X. Hou, J. Harel, C. Koch: Image signature: highlighting sparse salient regions. PAMI 34(1), 2012.
 """
@@ -9,15 +9,17 @@ import numpy as np
 
 from imtorque.core.resizing import resize
 from imtorque.core.types import Image, Planes
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import widened, working_shape
 from imtorque.saliency.maps import Map
 
-LONGER_SIDE = 64  # pixels, to which pictures are shrunk
+LONGER_SIDE = 64  # pixels, to which images are shrunk
 ROUNDING = 1e-9  # of the plane's largest value, or of 1, up to which a coefficient has no sign
 
 
-def signature_saliency(image: Image | Picture, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:
+def signature_saliency(
+    image: Image | CheckedImage, *, sigma: float = 20.0, value_range: ValueRange | None = None
+) -> Map:
     """Compute the saliency of the image signature (Hou, Harel, Koch 2012).
 
     The cosine transform of each of L, a and b, at 64 pixels on the longer side, keeps only its signs; transformed back
@@ -29,14 +31,14 @@ def signature_saliency(image: Image | Picture, *, sigma: float = 20.0, value_ran
     image
         Grey or colour, as for `detect_edges`.
     sigma
-        Standard deviation of the blur, in pixels of a picture whose shorter side is 150.
+        Standard deviation of the blur, in pixels of an image whose shorter side is 150.
     value_range
         As for `detect_edges`.
 
     Returns
     -------
     ndarray
-        Shape (H, W), from 0 to 1; all 0 for a constant picture.
+        Shape (H, W), from 0 to 1; all 0 for a constant image.
 
     Examples
     --------
@@ -46,11 +48,11 @@ def signature_saliency(image: Image | Picture, *, sigma: float = 20.0, value_ran
     >>> bool(abs(y - 50) < 8 and abs(x - 100) < 8)
     True
     """
-    picture = Picture(image, value_range)
-    scale = min(1.0, LONGER_SIDE / max(picture.shape))
-    small = max(1, round(scale * picture.shape[0])), max(1, round(scale * picture.shape[1]))
-    raw = sum((reconstruction(plane) for plane in picture.resized(small, colours=True)), np.zeros(small))
-    return widened(resize(raw, working_shape(picture.shape)), sigma, picture.shape)
+    checked = CheckedImage(image, value_range)
+    scale = min(1.0, LONGER_SIDE / max(checked.shape))
+    small = max(1, round(scale * checked.shape[0])), max(1, round(scale * checked.shape[1]))
+    raw = sum((reconstruction(plane) for plane in checked.resized(small, colours=True)), np.zeros(small))
+    return widened(resize(raw, working_shape(checked.shape)), sigma, checked.shape)
 
 
 def reconstruction(plane: Planes) -> Map:

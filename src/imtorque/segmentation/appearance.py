@@ -17,7 +17,7 @@ from imtorque.segmentation.likeness import texture
 Reals = NDArray[np.float64]
 TEXTURES = 4  # levels of texture
 WORDS = BINS**3 * TEXTURES
-TEXTURE_RANGE = (0.02, 0.98)  # quantiles of the picture's texture that the levels span
+TEXTURE_RANGE = (0.02, 0.98)  # quantiles of the image's texture that the levels span
 LEAST_RANGE = 0.05  # of L, a, b and texture that the bins span: less is rounding, or noise
 SPREAD = 0.7  # sigma by which histograms of words are smoothed, in bins of each of their four axes
 SPREAD_REACH = 3  # bins
@@ -27,7 +27,7 @@ FACTORS = (1, 2)  # by which the levels are shrunk
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A picture shrunk by a whole factor: L, a, b, the words of its pixels, and how alike neighbours are, in (0, 1]."""
+    """An image shrunk by a whole factor: L, a, b, the words of its pixels, and how alike neighbours are, in (0, 1]."""
 
     factor: int
     lab: Planes
@@ -52,7 +52,7 @@ class Level:
 
 
 def appearance(lab: Planes) -> tuple[Level, Level]:
-    """Return the levels of a picture given by L, a and b: as it is, and at half the size."""
+    """Return the levels of an image given by L, a and b: as it is, and at half the size."""
     busy = texture(lab[0])
     fine, coarse = (_level(shrunk(lab, factor), shrunk(busy, factor), factor) for factor in FACTORS)
     return fine, coarse

@@ -12,9 +12,9 @@ import numpy as np
 
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import BoolArray, FloatArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.segmentation.colour_cut import Hints, sharpened
-from imtorque.segmentation.figure_cuts import View, figure_cuts, view_picture
+from imtorque.segmentation.figure_cuts import View, figure_cuts, view_image
 from imtorque.segmentation.figure_measures import measure_cuts
 from imtorque.segmentation.fixated_boxes import Box
 from imtorque.segmentation.working_size import enlarge
@@ -60,13 +60,13 @@ def learned_weights(torque: bool) -> Weights:
 
 
 def best_cuts(
-    picture: Picture, clicks: Sequence[Pixel], removed: Iterable[Pixel], box: Box | None, *, torque: bool = True
+    image: CheckedImage, clicks: Sequence[Pixel], removed: Iterable[Pixel], box: Box | None, *, torque: bool = True
 ) -> tuple[list[BoolArray], FloatArray] | None:
     """Return the best cut for every click that none before it holds, and the edges, at the working size.
 
-    All points are in pixels of that size. None, where the picture has no edges to choose by.
+    All points are in pixels of that size. None, where the image has no edges to choose by.
     """
-    view = view_picture(picture, Hints(clicks[:1], tuple(removed), box), torque=torque)
+    view = view_image(image, Hints(clicks[:1], tuple(removed), box), torque=torque)
     if not view.edges.any():
         return None
     found: list[BoolArray] = []

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.core.boxes import Boxes
 from imtorque.core.types import FloatArray, Image, IntArray, Planes
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
-SMALLEST = 0.14  # side of the smallest boxes, of the square root of the picture's area: 2 % of it
-SIZES = 13  # from the smallest by default to the side of a square picture
+SMALLEST = 0.14  # side of the smallest boxes, of the square root of the image's area: 2 % of it
+SIZES = 13  # from the smallest by default to the side of a square image
 ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width
 STEPS = 8  # places per box side
 THINNEST = 5  # pixels
@@ -24,7 +24,7 @@ SCORES = ("both", "side", "torque")
 SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
 COARSE = 2  # one in so many rows and columns tells how busy a box is
 AROUND = 4  # the ring around a box reaches as far as its sides over this
-CALM = 0.3  # of the picture's mean gradient, that is added to a ring's: a ring without any is no proof
+CALM = 0.3  # of the image's mean gradient, that is added to a ring's: a ring without any is no proof
 FIRST_COMPARED = 6_000  # boxes, best first, that are looked through for distinct ones: these nearly always do,
 MOST_COMPARED = 12_000  # and more are not looked at
 
@@ -78,7 +78,7 @@ def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[
 
 
 def busyness(planes: Planes, boxes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the mean gradient in each box over that in the ring around it, as far as the ring lies in the picture.
+    """Return the mean gradient in each box over that in the ring around it, as far as the ring lies in the image.
 
     Half of an object has the other half beside it, and a box that is too large has calm within.
     """
@@ -120,11 +120,11 @@ def _sums(
     return np.maximum(found, 0.0), (y1 - y0) * (x1 - x0)  # rounding can leave less than nothing
 
 
-@lru_cache(maxsize=2)  # pictures of one set are often of one shape, or lie or stand
+@lru_cache(maxsize=2)  # images of one set are often of one shape, or lie or stand
 def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArray[np.int64]:
-    """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the picture.
+    """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the image.
 
-    `smallest` is the side of the smallest, as a part of the square root of the picture's area. Not to be written to.
+    `smallest` is the side of the smallest, as a part of the square root of the image's area. Not to be written to.
     """
     least, largest = smallest * math.sqrt(shape[0] * shape[1]), max(shape)
     growth = (1 / SMALLEST) ** (1 / SIZES)
@@ -144,11 +144,11 @@ def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArr
     return candidates
 
 
-def smooth_lab(image: Image | Picture) -> Planes:
-    """Return the picture's L, a and b, smoothed, (3, H, W)."""
+def smooth_lab(image: Image | CheckedImage) -> Planes:
+    """Return the image's L, a and b, smoothed, (3, H, W)."""
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    planes = Picture(image).lab()
+    planes = CheckedImage(image).lab()
     for plane in planes:
         ndimage.gaussian_filter(plane, SMOOTHING, mode="nearest", output=plane)
     return planes

@@ -99,9 +99,9 @@ def _spread(mask: BoolArray) -> BoolArray:
 def _cut(level: Level, window: Window, counts: Reals, cost: float, sure: tuple[BoolArray, BoolArray]) -> BoolArray:
     """Return the parts of the cheapest figure that hold a click, from the counts of words in the figure so far."""
     odds = np.minimum(np.maximum(word_odds(counts, level.counts - counts), -LARGEST_ODDS), LARGEST_ODDS)
-    picture, corner = (level.words, level.right, level.down), (window.top, window.left)
+    image, corner = (level.words, level.right, level.down), (window.top, window.left)
     on, off = map(_bytes, sure)
-    return _native.cut_words(*picture, *corner, odds, cost, on, off, level.flow).view(bool)
+    return _native.cut_words(*image, *corner, odds, cost, on, off, level.flow).view(bool)
 
 
 def _window(level: Level, box: Box, hints: Hints) -> Window:
@@ -154,6 +154,6 @@ def _bytes(mask: BoolArray) -> NDArray[np.uint8]:
 
 
 def _area(box: Box, shape: tuple[int, int]) -> float:
-    """Return how many pixels of the picture a box covers."""
+    """Return how many pixels of the image a box covers."""
     top, left, bottom, right = (min(max(box[i], 0), shape[i % 2]) for i in range(4))
     return float((bottom - top) * (right - left))

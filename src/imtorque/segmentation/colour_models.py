@@ -9,7 +9,7 @@ from imtorque.core.types import Extrema, FloatArray, Planes
 
 Bins = NDArray[np.int64]
 
-BINS = 8  # per channel, over the picture's own range
+BINS = 8  # per channel, over the image's own range
 SMOOTHING = 1.0  # of the histograms, in bins
 FLOOR = 1e-4  # so that no colour is impossible
 LARGEST_COST = 20.0

@@ -14,15 +14,17 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, detect_edges
 from imtorque.edges.canny import Force
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 
 TYPICAL = 0.99  # quantile of a cue over its edge pixels that becomes 1
 PAPER_EXTREMA = 5000
 Cue = Literal["canny", "magnitude", "torque-paper", "torque", "contribution", "product", "blend", "strengthened"]
-LARGEST_PATCH = 0.8  # of the square root of the picture's area, for the patches that vote
+LARGEST_PATCH = 0.8  # of the square root of the image's area, for the patches that vote
 
 
-def edge_cue(image: Image | Picture, cue: Cue = "strengthened", *, value_range: ValueRange | None = None) -> FloatArray:
+def edge_cue(
+    image: Image | CheckedImage, cue: Cue = "strengthened", *, value_range: ValueRange | None = None
+) -> FloatArray:
     """Return an edge map for `segment_figure` by its name.
 
     Parameters
@@ -43,19 +45,19 @@ def edge_cue(image: Image | Picture, cue: Cue = "strengthened", *, value_range: 
     """
     if cue not in CUES:
         raise ValueError(f"cue must be one of {', '.join(CUES)}, got {cue!r}")
-    grey = Picture(image, value_range).grey()  # once, for all detectors that a cue takes
-    return CUES[cue](Picture(grey, (0.0, 1.0)))
+    grey = CheckedImage(image, value_range).grey()  # once, for all detectors that a cue takes
+    return CUES[cue](CheckedImage(grey, (0.0, 1.0)))
 
 
-def _canny(image: Picture) -> FloatArray:
+def _canny(image: CheckedImage) -> FloatArray:
     return detect_edges(image).mask.astype(np.float64)
 
 
-def _magnitude(image: Picture) -> FloatArray:
+def _magnitude(image: CheckedImage) -> FloatArray:
     return _typical_is_one(_strong(image).strength)
 
 
-def _votes(image: Picture, force: Force) -> FloatArray:
+def _votes(image: CheckedImage, force: Force) -> FloatArray:
     """Return the contribution of Canny's edges to the strongest extrema, the paper's d_tau."""
     edges = detect_edges(image, force=force)
     largest = LARGEST_PATCH * math.sqrt(edges.shape[0] * edges.shape[1])
@@ -63,24 +65,24 @@ def _votes(image: Picture, force: Force) -> FloatArray:
     return _typical_is_one(contribution_map(edges, extrema))
 
 
-def _contribution(image: Picture) -> FloatArray:
+def _contribution(image: CheckedImage) -> FloatArray:
     return _typical_is_one(_dense(image))
 
 
-def _product(image: Picture) -> FloatArray:
+def _product(image: CheckedImage) -> FloatArray:
     return _typical_is_one(_strong(image).strength * np.maximum(_dense(image), 0))
 
 
-def _blend(image: Picture) -> FloatArray:
+def _blend(image: CheckedImage) -> FloatArray:
     return 0.5 * _magnitude(image) + 0.5 * _contribution(image)
 
 
-def _strong(image: Picture) -> Edges:
+def _strong(image: CheckedImage) -> Edges:
     """Return Canny's edges with forces in proportion to the gradient."""
     return detect_edges(image, force="strength")
 
 
-def _dense(image: Picture) -> FloatArray:
+def _dense(image: CheckedImage) -> FloatArray:
     """Return the dense contribution on Canny's edges."""
     return np.where(detect_edges(image).mask, dense_contribution(RECIPES["canny"].edges(image)), 0.0)
 
@@ -91,7 +93,7 @@ def _typical_is_one(values: FloatArray) -> FloatArray:
     return np.asarray(np.clip(values / top, 0.0, 1.0))
 
 
-CUES: dict[str, Callable[[Picture], FloatArray]] = {
+CUES: dict[str, Callable[[CheckedImage], FloatArray]] = {
     "canny": _canny,
     "magnitude": _magnitude,
     "torque-paper": lambda image: _votes(image, "unit"),

@@ -1,4 +1,4 @@
-"""What regions are found from: colours and edges of a picture at a working size."""
+"""What regions are found from: colours and edges of an image at a working size."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from imtorque.boundaries.strength import strengthened
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import FloatArray, Image, Planes
 from imtorque.edges import RECIPES
-from imtorque.images import Picture, lab
+from imtorque.images import CheckedImage, lab
 
 Label = TypeVar("Label", bound=np.integer[Any])
 
-FINE_AREA = 481 * 321  # pixels to which larger pictures are shrunk: boundary sizes and scales were chosen for these
+FINE_AREA = 481 * 321  # pixels to which larger images are shrunk: boundary sizes and scales were chosen for these
 RECIPE = RECIPES["canny"]
 
 
@@ -35,7 +35,7 @@ class Evidence:
 
 
 def shrinking(shape: tuple[int, ...]) -> int:
-    """Return by how much a picture is shrunk: twice what brings it to about 481 x 321 pixels; not if it is small."""
+    """Return by how much an image is shrunk: twice what brings it to about 481 x 321 pixels; not if it is small."""
     fine = _fine_factor(shape)
     return fine * (2 if shape[0] * shape[1] > fine**2 * FINE_AREA / 2 else 1)
 
@@ -44,14 +44,14 @@ def _fine_factor(shape: tuple[int, ...]) -> int:
     return max(1, round(math.sqrt(shape[0] * shape[1] / FINE_AREA)))
 
 
-def gather_evidence(image: Image | Picture, *, torque: bool = True) -> Evidence:
-    """Return colours and edges of a picture at the working size; without torque, edges as the gradient has them."""
-    picture = Picture(image)
-    fine_factor = _fine_factor(picture.shape)
-    fine = picture.block_means(fine_factor)
-    edges = RECIPE.edges(Picture(np.moveaxis(fine, 0, 2), (0.0, 1.0)))
+def gather_evidence(image: Image | CheckedImage, *, torque: bool = True) -> Evidence:
+    """Return colours and edges of an image at the working size; without torque, edges as the gradient has them."""
+    checked = CheckedImage(image)
+    fine_factor = _fine_factor(checked.shape)
+    fine = checked.block_means(fine_factor)
+    edges = RECIPE.edges(CheckedImage(np.moveaxis(fine, 0, 2), (0.0, 1.0)))
     strength = strengthened(edges, RECIPE) if torque else np.minimum(edges.strength, 1.0)
-    further = shrinking(picture.shape) // fine_factor
+    further = shrinking(checked.shape) // fine_factor
     return Evidence(lab(shrunk(fine, further)), shrunk(strength.astype(np.float64), further, np.max))
 
 

@@ -14,7 +14,7 @@ from imtorque import _native
 from imtorque.core.torque import torque_spectrum
 from imtorque.core.types import BoolArray, Float32Array, FloatArray, Image
 from imtorque.edges import SQRT2, detect_edges
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.io.arrays import whole_array
 from imtorque.segmentation.best_figure import best_cuts
 from imtorque.segmentation.cartesian import cut_cartesian
@@ -22,7 +22,7 @@ from imtorque.segmentation.cues import Cue, edge_cue
 from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, working_shape
 from imtorque.segmentation.fixated_boxes import Box
 from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
-from imtorque.segmentation.working_size import enlarge, moved, working_picture
+from imtorque.segmentation.working_size import enlarge, moved, working_image
 
 Point = tuple[float, float]
 Cuts = tuple[list[BoolArray], FloatArray]  # and the edges, of the same shape
@@ -33,7 +33,7 @@ GROUND_COST = 0.02  # of a step where there is no edge, against 1 across the str
 
 
 def segment_figure(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     fixation: Point,
     *,
     edge_map: Cue | ArrayLike | None = None,
@@ -59,7 +59,7 @@ def segment_figure(
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`. Pictures whose longer side exceeds 200 pixels are cut at that size (the
+        Grey or colour, as for `detect_edges`. Images whose longer side exceeds 200 pixels are cut at that size (the
         other methods: 360, unless an edge map is given), and the mask is enlarged again.
     fixation
         (y, x) of a pixel on the object; the more central the better.
@@ -102,8 +102,8 @@ def segment_figure(
     chosen = _check_method(method or ("polar" if one_cut else "best"), size, eta, k)
     if chosen == "best" and one_cut:
         raise ValueError('edge_map, size, eta and k must be left out with method="best", got one of them')
-    picture = Picture(image, value_range)
-    shape = picture.shape
+    checked = CheckedImage(image, value_range)
+    shape = checked.shape
     clicks = [pixel(point, shape) for point in (fixation, *add)]
     removed = [pixel(point, shape, "remove") for point in remove]
     if both := set(clicks) & set(removed):
@@ -111,9 +111,9 @@ def segment_figure(
     within = None if box is None else check_box(box, clicks)
     found = None
     if chosen == "best":
-        found = _best(picture, clicks, removed, within)
+        found = _best(checked, clicks, removed, within)
         chosen = "polar"  # where there is nothing to choose by
-    cuts, strength = found or _by_edges(picture, clicks, edge_map, size, (chosen, eta, k))
+    cuts, strength = found or _by_edges(checked, clicks, edge_map, size, (chosen, eta, k))
     small = strength.shape[0], strength.shape[1]
     added = [moved(click, shape, small) for click in clicks]
     taken = {moved(click, shape, small) for click in removed} - set(added)
@@ -151,32 +151,32 @@ def check_box(box: Sequence[float], clicks: Sequence[tuple[int, int]]) -> Box:
 
 
 def _best(
-    picture: Picture, clicks: Sequence[tuple[int, int]], removed: Sequence[tuple[int, int]], box: Box | None
+    image: CheckedImage, clicks: Sequence[tuple[int, int]], removed: Sequence[tuple[int, int]], box: Box | None
 ) -> Cuts | None:
-    """Return the best of many cuts, where the picture has room and edges enough."""
-    shape, small = picture.shape, working_shape(picture.shape)
+    """Return the best of many cuts, where the image has room and edges enough."""
+    shape, small = image.shape, working_shape(image.shape)
     if min(small) < SMALLEST_SIDE:
         return None
     added, taken = ([moved(point, shape, small) for point in points] for points in (clicks, removed))
     scale = max(small) / max(shape)
     held = None if box is None else (box[0] * scale, box[1] * scale, box[2] * scale, box[3] * scale)
-    return best_cuts(picture, added, taken, held)
+    return best_cuts(image, added, taken, held)
 
 
 def _by_edges(
-    picture: Picture,
+    image: CheckedImage,
     clicks: Sequence[tuple[int, int]],
     edge_map: Cue | ArrayLike | None,
     size: float | Literal["torque"] | None,
     way: tuple[str, float, float],
 ) -> Cuts:
     """Return one cut for every click, by edges alone."""
-    shape = picture.shape
+    shape = image.shape
     if edge_map is None or isinstance(edge_map, str):
-        working = working_picture(picture)
+        working = working_image(image)
         strength = edge_cue(working, cast(Cue, edge_map or DEFAULT_CUE))
     else:
-        working, strength = Picture(picture.grey(), (0.0, 1.0)), check_edge_map(edge_map, shape)
+        working, strength = CheckedImage(image.grey(), (0.0, 1.0)), check_edge_map(edge_map, shape)
     method, eta, k = way
     added = [moved(click, shape, working.shape) for click in clicks]
     radii = [_radius(working, click, size, max(working.shape) / max(shape)) for click in added]
@@ -209,20 +209,20 @@ def check_edge_map(edge_map: ArrayLike | None, shape: tuple[int, int]) -> FloatA
     return floats
 
 
-def _radius(picture: Picture, fixation: tuple[int, int], size: float | str | None, scale: float) -> float | None:
-    """Return the distance at which the outline is expected, if at any, in pixels of a picture shrunk by `scale`."""
+def _radius(image: CheckedImage, fixation: tuple[int, int], size: float | str | None, scale: float) -> float | None:
+    """Return the distance at which the outline is expected, if at any, in pixels of an image shrunk by `scale`."""
     if size is None:
         return None
     if isinstance(size, str):
         if size != "torque":
             raise ValueError(f'size must be a number of pixels, "torque" or None, got {size!r}')
-        return RADIUS_OF_SIZE * torque_size(picture, fixation)
+        return RADIUS_OF_SIZE * torque_size(image, fixation)
     if not (math.isfinite(size) and size > 0):
         raise ValueError(f"size must be positive, got {size}")
     return RADIUS_OF_SIZE * size * scale
 
 
-def torque_size(image: Image | Picture, fixation: tuple[int, int]) -> int:
+def torque_size(image: Image | CheckedImage, fixation: tuple[int, int]) -> int:
     """Return the side of the square of strongest torque at the fixation, with alpha = 1: whole objects, not parts."""
     edges = detect_edges(image, force="strength")
     sizes = np.arange(3, max(4, math.ceil(math.sqrt(edges.shape[0] * edges.shape[1]))), 2)
@@ -273,5 +273,5 @@ def _together(
 
 
 def _without_holes(figure: BoolArray) -> BoolArray:
-    """Fill what no way of four neighbours joins with the picture's border."""
+    """Fill what no way of four neighbours joins with the image's border."""
     return _native.fill_holes(np.ascontiguousarray(figure).view(np.uint8)).view(bool)

@@ -11,7 +11,7 @@ from imtorque import _native
 from imtorque.core.resizing import fitted, shrunk
 from imtorque.core.types import BoolArray, FloatArray, Planes
 from imtorque.edges import SQRT2
-from imtorque.images import Picture, lab
+from imtorque.images import CheckedImage, lab
 from imtorque.segmentation.appearance import Level, appearance
 from imtorque.segmentation.colour_cut import Hints, colour_cut
 from imtorque.segmentation.cues import edge_cue
@@ -20,11 +20,11 @@ from imtorque.segmentation.graph_cut import no_flow
 from imtorque.segmentation.polar import cut_links, outside_image, polar_edge_map, polar_links, polar_places
 
 WORKING_SIDE = 200  # pixels of the longer side at most: outlines are followed there
-SMALLEST_SIDE = 8  # pixels; smaller pictures have no room for a choice
-POLAR_SIZES = (0.15, 0.25, 0.4, 0.65, 1.0)  # expected, of the square root of the picture's area
+SMALLEST_SIDE = 8  # pixels; smaller images have no room for a choice
+POLAR_SIZES = (0.15, 0.25, 0.4, 0.65, 1.0)  # expected, of the square root of the image's area
 RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size
 FIXATED = (0.4, 0.56, 0.8)  # sides of boxes around the fixation, of the square root of the area
-CENTRED = (0.7, 0.9)  # of the picture's sides
+CENTRED = (0.7, 0.9)  # of the image's sides
 FREE_COSTS, SIZED_COSTS = (20.0, 50.0), (5.0, 20.0)  # eta and k without and with an expected size
 DEGREES = 3  # of the polar map that make one row of the cut
 ROOM = 2.0  # sides of the box that a polar cut may grow into, over those of its own
@@ -33,7 +33,7 @@ COLOUR_SMOOTHING = 1.0  # sigma in pixels of half the size
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A picture at the working size, and what cuts are made from; maps are mostly at half of that size."""
+    """An image at the working size, and what cuts are made from; maps are mostly at half of that size."""
 
     levels: tuple[Level, Level]
     strength: FloatArray  # of edges, in [0, 1], at the working size
@@ -55,19 +55,19 @@ class View:
 
 
 def working_shape(shape: tuple[int, int]) -> tuple[int, int]:
-    """Return height and width of a picture at the working size."""
+    """Return height and width of an image at the working size."""
     share = min(1.0, WORKING_SIDE / max(shape))
     return max(1, round(shape[0] * share)), max(1, round(shape[1] * share))
 
 
-def view_picture(picture: Picture, hints: Hints, *, torque: bool = True) -> View:
-    """Return a picture as cuts need it; without torque, edges as the gradient has them."""
+def view_image(image: CheckedImage, hints: Hints, *, torque: bool = True) -> View:
+    """Return an image as cuts need it; without torque, edges as the gradient has them."""
     from scipy import ndimage
 
-    planes = np.stack([fitted(plane.astype(np.float32), WORKING_SIDE) for plane in picture.rgb()])
-    grey = fitted(picture.grey(), WORKING_SIDE)
+    planes = np.stack([fitted(plane.astype(np.float32), WORKING_SIDE) for plane in image.rgb()])
+    grey = fitted(image.grey(), WORKING_SIDE)
     levels = appearance(lab(planes.astype(np.float64)))
-    strength = edge_cue(Picture(grey, (0.0, 1.0)), "strengthened" if torque else "magnitude")
+    strength = edge_cue(CheckedImage(grey, (0.0, 1.0)), "strengthened" if torque else "magnitude")
     gx, gy = _native.smoothed_gradient(shrunk(grey, 2), SQRT2)
     sigma = (0, COLOUR_SMOOTHING, COLOUR_SMOOTHING)
     colours = ndimage.gaussian_filter(levels[1].lab, sigma, mode="nearest")

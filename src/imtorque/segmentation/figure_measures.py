@@ -49,7 +49,7 @@ def _agreement(flat: NDArray[np.float32], area: FloatArray) -> Measures:
 
 
 def _outlines(view: View, masks: BoolArray, area: FloatArray) -> Measures:
-    """Measure edges along the outlines and within them, and how much of an outline is the picture's border."""
+    """Measure edges along the outlines and within them, and how much of an outline is the image's border."""
     from scipy import ndimage
 
     around = np.pad(masks, ((0, 0), (1, 1), (1, 1)))

@@ -9,13 +9,13 @@ import numpy as np
 
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import BoolArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.saliency import scan_path
 from imtorque.saliency.from_torque import saliency_of_size
 from imtorque.segmentation.boxes import best_boxes, candidate_boxes
 from imtorque.segmentation.colour_cut import Hints, colour_cut
 from imtorque.segmentation.evidence import gather_evidence
-from imtorque.segmentation.figure_cuts import View, figure_cuts, view_picture, working_shape
+from imtorque.segmentation.figure_cuts import View, figure_cuts, view_image, working_shape
 from imtorque.segmentation.fixated_boxes import enlarged
 from imtorque.segmentation.likeness import merge_regions
 from imtorque.segmentation.region_graph import RegionTree
@@ -23,26 +23,26 @@ from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, grid_
 
 Pixel = tuple[int, int]
 BOXES, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
-SMALLEST_BOX = 0.1  # side, of the square root of the picture's area
+SMALLEST_BOX = 0.1  # side, of the square root of the image's area
 MARGIN = 1.3  # by which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it
 PLACES = 3  # that attract the eye
 BLIND_PLACES = ((0.5, 0.25), (0.5, 0.75), (0.75, 0.5))  # in their stead without torque, as parts of the sides
-LEAST = 0.001  # of the picture that an object covers
+LEAST = 0.001  # of the image that an object covers
 
 
-def object_candidates(picture: Picture, *, torque: bool = True) -> tuple[View, list[BoolArray]]:
-    """Return a picture as cuts need it, looked at in the middle, and figures at one of its two levels' sizes."""
-    height, width = working_shape(picture.shape)
-    view = view_picture(picture, Hints([(height // 2, width // 2)]), torque=torque)
+def object_candidates(image: CheckedImage, *, torque: bool = True) -> tuple[View, list[BoolArray]]:
+    """Return an image as cuts need it, looked at in the middle, and figures at one of its two levels' sizes."""
+    height, width = working_shape(image.shape)
+    view = view_image(image, Hints([(height // 2, width // 2)]), torque=torque)
     if not view.edges.any():
         return view, []
-    found = [*box_cuts(view), *(cut for place in _places(picture, view) for cut in _cuts_around(view, place))]
-    found += regions_as_masks(region_tree_of(picture, torque), view.levels[0].shape)
+    found = [*box_cuts(view), *(cut for place in _places(image, view) for cut in _cuts_around(view, place))]
+    found += regions_as_masks(region_tree_of(image, torque), view.levels[0].shape)
     return view, [cut for cut in found if _may_be_object(halved(view, cut))]
 
 
 def _may_be_object(figure: BoolArray) -> bool:
-    """Return whether a figure is no speck, and no ground, which reaches all sides of the picture."""
+    """Return whether a figure is no speck, and no ground, which reaches all sides of the image."""
     reaches_all = figure[0].any() and figure[-1].any() and figure[:, 0].any() and figure[:, -1].any()
     return bool(figure.mean() >= LEAST and not reaches_all)
 
@@ -68,20 +68,20 @@ def _cuts_around(view: View, place: Pixel) -> list[BoolArray]:
     return list(figure_cuts(replace(view, hints=Hints([place]))).values())
 
 
-def _places(picture: Picture, view: View) -> Iterator[Pixel]:
-    """Yield the middle of the picture, and the places that attract the eye first, in pixels of the working size."""
+def _places(image: CheckedImage, view: View) -> Iterator[Pixel]:
+    """Yield the middle of the image, and the places that attract the eye first, in pixels of the working size."""
     height, width = view.levels[0].shape
     yield height // 2, width // 2
     if view.torque:
-        y, x = scan_path(saliency_of_size(picture, (height, width)), PLACES)
+        y, x = scan_path(saliency_of_size(image, (height, width)), PLACES)
         yield from zip(y.tolist(), x.tolist(), strict=True)
     else:
         yield from ((int(down * height), int(across * width)) for down, across in BLIND_PLACES)
 
 
-def region_tree_of(picture: Picture, torque: bool) -> RegionTree:
-    """Return the regions of a picture and how they merge; without torque, by plain edges around a blind grid."""
-    evidence = gather_evidence(picture, torque=torque)
+def region_tree_of(image: CheckedImage, torque: bool) -> RegionTree:
+    """Return the regions of an image and how they merge; without torque, by plain edges around a blind grid."""
+    evidence = gather_evidence(image, torque=torque)
     patches = torque_patches(evidence, MODELS) if torque else grid_patches(evidence.shape, MODELS)
     return merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
 

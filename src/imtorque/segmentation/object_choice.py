@@ -1,7 +1,7 @@
 """Which figures are objects: two logistic rules over what can be measured of them, and no two that are nearly the same.
 
-The first rule says how likely a figure is the object. Pictures with a large object teach it most, for of that there are
-many figures; alternatives of one and the same place would fill its list. So the second rule was learned from pictures
+The first rule says how likely a figure is the object. Images with a large object teach it most, for of that there are
+many figures; alternatives of one and the same place would fill its list. So the second rule was learned from images
 where the first figure of the first rule is wrong, and the two choose in turn; what overlaps a chosen one comes later.
 """
 
@@ -16,7 +16,7 @@ from importlib import resources
 import numpy as np
 
 from imtorque.core.types import BoolArray, FloatArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.segmentation.best_figure import at_working_size, standardised
 from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, View, working_shape
 from imtorque.segmentation.figure_measures import measure_cuts
@@ -53,9 +53,9 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Figures of a picture, as they were cut and at half of the working size, with the odds that both rules give."""
+    """Figures of an image, as they were cut and at half of the working size, with the odds that both rules give."""
 
-    view: View | None  # None where the picture is too small to have any
+    view: View | None  # None where the image is too small to have any
     cuts: list[BoolArray]
     halves: list[BoolArray]
     odds: FloatArray  # logarithms, (rules, figures)
@@ -84,19 +84,19 @@ def measure_objects(view: View, figures: Sequence[BoolArray]) -> tuple[tuple[str
     return tuple(names[k] for k in kept), measures[:, kept]
 
 
-def best_objects(picture: Picture, count: int, iou: float | None, *, torque: bool = True) -> list[BoolArray]:
+def best_objects(image: CheckedImage, count: int, iou: float | None, *, torque: bool = True) -> list[BoolArray]:
     """Return the figures most like objects, best first, at the working size.
 
     None overlaps a better one by more than `iou`; without it, none shares more than half of either with a better one.
     """
-    return ranked_objects(picture, torque=torque).first(count, iou)
+    return ranked_objects(image, torque=torque).first(count, iou)
 
 
-def ranked_objects(picture: Picture, *, torque: bool = True) -> Ranked:
+def ranked_objects(image: CheckedImage, *, torque: bool = True) -> Ranked:
     """Return all figures with their odds."""
-    if min(working_shape(picture.shape)) < SMALLEST_SIDE:
+    if min(working_shape(image.shape)) < SMALLEST_SIDE:
         return Ranked(None, [], [], np.zeros((len(RULES), 0)))
-    view, cuts = object_candidates(picture, torque=torque)
+    view, cuts = object_candidates(image, torque=torque)
     halves = [halved(view, cut) for cut in cuts]
     if len(cuts) < 2:  # nothing to compare
         return Ranked(view, cuts, halves, np.zeros((len(RULES), len(cuts))))

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from imtorque.core.boxes import Boxes
 from imtorque.core.types import BoolArray, Image
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.segmentation.boxes import SCORES, SMALLEST, best_boxes, candidate_boxes, smooth_lab
 from imtorque.segmentation.object_choice import best_objects
 from imtorque.segmentation.working_size import enlarge
 
 
 def propose_objects(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     count: int = 100,
     *,
     score: Literal["torque", "side", "both"] = "both",
@@ -45,7 +45,7 @@ def propose_objects(
     iou
         How much a box may overlap a better one, as the area of their intersection over that of their union.
     smallest
-        Side of the smallest boxes, as a part of the square root of the picture's area. The largest fill the picture.
+        Side of the smallest boxes, as a part of the square root of the image's area. The largest fill the image.
     value_range
         As for `detect_edges`.
 
@@ -70,13 +70,13 @@ def propose_objects(
         raise ValueError(f"iou must lie in [0, 1], got {iou}")
     if not 0.001 <= smallest <= 1:
         raise ValueError(f"smallest must lie in [0.001, 1], got {smallest}")
-    planes = smooth_lab(Picture(image, value_range))
+    planes = smooth_lab(CheckedImage(image, value_range))
     candidates = candidate_boxes((planes.shape[1], planes.shape[2]), smallest)
     return best_boxes(planes, candidates, count, score, iou, busy=score == "both")
 
 
 def segment_objects(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     count: int = 5,
     *,
     iou: float | None = None,
@@ -86,17 +86,17 @@ def segment_objects(
 
     Some 150 figures are tried: the cuts by colour and texture in the boxes of strongest torque (`propose_objects`); the
     cuts that `segment_figure` chooses from, around the places that torque saliency has people look at first
-    (`scan_path`) and around the middle of the picture; and the regions of `segment_regions`, with all that they merge
+    (`scan_path`) and around the middle of the image; and the regions of `segment_regions`, with all that they merge
     to. They are ranked by two logistic rules, learned from what can be measured of figures: edges along the outline,
-    contrast of colours to the surround, size, share of the outline on the picture's border, overlap with the other
-    figures, and so on. The second knows pictures where the first is wrong, mostly those of small objects; they choose
+    contrast of colours to the surround, size, share of the outline on the image's border, overlap with the other
+    figures, and so on. The second knows images where the first is wrong, mostly those of small objects; they choose
     in turn, and other places come before alternatives of one that was chosen. What reaches all four sides of the
-    picture is ground, and left out.
+    image is ground, and left out.
 
     Parameters
     ----------
     image
-        Grey or colour, as for `detect_edges`. Pictures whose longer side exceeds 200 pixels are cut at that size, and
+        Grey or colour, as for `detect_edges`. Images whose longer side exceeds 200 pixels are cut at that size, and
         the masks are enlarged again; those under 8 pixels high or wide have no objects.
     count
         How many objects, at most.
@@ -125,12 +125,12 @@ def segment_objects(
         raise ValueError(f"count must not be negative, got {count}")
     if iou is not None and not 0 <= iou <= 1:
         raise ValueError(f"iou must lie in [0, 1], got {iou}")
-    picture = Picture(image, value_range)
-    return masks_of(best_objects(picture, count, iou), picture.shape, apart=iou is None)
+    checked = CheckedImage(image, value_range)
+    return masks_of(best_objects(checked, count, iou), checked.shape, apart=iou is None)
 
 
 def masks_of(found: Sequence[BoolArray], shape: tuple[int, int], *, apart: bool) -> NDArray[np.bool_]:
-    """Return figures as masks of a picture's shape, (n, H, W); where they are kept apart, each pixel in the first."""
+    """Return figures as masks of an image's shape, (n, H, W); where they are kept apart, each pixel in the first."""
     masks = np.zeros((len(found), *shape), bool)
     taken = np.zeros(shape, bool)
     for mask, cut in zip(masks, found, strict=True):

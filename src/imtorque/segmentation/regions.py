@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from imtorque.core.extrema import find_extrema, suppress_overlaps
 from imtorque.core.types import Extrema, Image
 from imtorque.edges import OrientedMap, boundary_map, detect_edges, ultrametric_contours
-from imtorque.images import Picture, ValueRange
+from imtorque.images import CheckedImage, ValueRange
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion
@@ -25,14 +25,14 @@ CONSIDERED = 3000  # extrema
 MODELS = 40
 SMOOTHNESS = 10.0
 EDGE_DECAY = 5.0
-SMALLEST_REGION = 0.002  # of the picture
+SMALLEST_REGION = 0.002  # of the image
 CYCLES = 2
 GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}  # rows and columns
 CONTOUR_THRESHOLD = 0.2  # of closed contours: what covers best on photographs
 
 
 def segment_regions(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     *,
     count: int | None = None,
     threshold: float | None = None,
@@ -43,7 +43,7 @@ def segment_regions(
     boundaries: OrientedMap | None = None,
     value_range: ValueRange | None = None,
 ) -> NDArray[np.int32]:
-    """Divide a picture into regions (Sec. 4.3).
+    """Divide an image into regions (Sec. 4.3).
 
     The strongest torque extrema, with their sizes, say where to look for regions. Each gives a colour model; a cut with
     many labels assigns pixels to models; its connected parts are the regions. Neighbours that are little unlike, judged
@@ -63,7 +63,7 @@ def segment_regions(
     models
         How many extrema become colour models.
     patches
-        Where to look for regions instead, in pixels of the picture.
+        Where to look for regions instead, in pixels of the image.
     method
         "torque", as above; or "ucm": the regions between the closed contours of gPb, whose threshold is the mean
         likelihood of a border, from 0 to 1, and which has no use for `smoothness`, `models` and `patches`.
@@ -89,18 +89,18 @@ def segment_regions(
         raise ValueError(f"count must be at least 1, got {count}")
     if count is not None and threshold is not None:
         raise ValueError(f"count and threshold must not both be given, got {count} and {threshold}")
-    picture = Picture(image, value_range)
+    checked = CheckedImage(image, value_range)
     if method not in ("torque", "ucm"):
         raise ValueError(f'method must be "torque" or "ucm", got {method!r}')
     if method == "ucm":
-        contours = contour_regions(boundary_map(picture, "gpb") if boundaries is None else boundaries)
-        if contours.regions.shape != picture.shape:
-            raise ValueError(f"boundaries must have the image's size {picture.shape}, got {contours.regions.shape}")
+        contours = contour_regions(boundary_map(checked, "gpb") if boundaries is None else boundaries)
+        if contours.regions.shape != checked.shape:
+            raise ValueError(f"boundaries must have the image's size {checked.shape}, got {contours.regions.shape}")
         height = CONTOUR_THRESHOLD if threshold is None else threshold
         return in_order(contours.cut(height) if count is None else contours.cut_to(count)).astype(np.int32)
-    tree = _small_tree(picture, smoothness, models, patches, 0.0 if count is None else SIZE_WEIGHT)
+    tree = _small_tree(checked, smoothness, models, patches, 0.0 if count is None else SIZE_WEIGHT)
     cut = tree.cut(THRESHOLD if threshold is None else threshold) if count is None else tree.cut_to(count)
-    return enlarged(in_order(cut).astype(np.int32), shrinking(picture.shape), picture.shape)
+    return enlarged(in_order(cut).astype(np.int32), shrinking(checked.shape), checked.shape)
 
 
 def contour_regions(boundaries: OrientedMap) -> RegionTree:
@@ -110,35 +110,35 @@ def contour_regions(boundaries: OrientedMap) -> RegionTree:
 
 
 def region_tree(
-    image: Image | Picture,
+    image: Image | CheckedImage,
     *,
     smoothness: float = SMOOTHNESS,
     models: int = MODELS,
     patches: Extrema | None = None,
     size_weight: float = 0.0,
 ) -> RegionTree:
-    """Return the regions of a picture, finely divided, and the order in which they merge.
+    """Return the regions of an image, finely divided, and the order in which they merge.
 
     Parameters are those of `segment_regions`; with a `size_weight` small regions merge sooner.
     """
-    picture = Picture(image)
-    tree = _small_tree(picture, smoothness, models, patches, size_weight)
-    return RegionTree(enlarged(tree.regions, shrinking(picture.shape), picture.shape), tree.pairs, tree.heights)
+    checked = CheckedImage(image)
+    tree = _small_tree(checked, smoothness, models, patches, size_weight)
+    return RegionTree(enlarged(tree.regions, shrinking(checked.shape), checked.shape), tree.pairs, tree.heights)
 
 
 def _small_tree(
-    picture: Picture, smoothness: float, models: int, patches: Extrema | None, size_weight: float
+    image: CheckedImage, smoothness: float, models: int, patches: Extrema | None, size_weight: float
 ) -> RegionTree:
     """Return the regions and their merging at the working size."""
     if operator.index(models) < 1:
         raise ValueError(f"models must be at least 1, got {models}")
     if not (math.isfinite(smoothness) and smoothness >= 0):
         raise ValueError(f"smoothness must not be negative, got {smoothness}")
-    evidence = gather_evidence(picture)
+    evidence = gather_evidence(image)
     if patches is None:
         seeds = torque_patches(evidence, models)
     else:
-        seeds = _scaled(patches, shrinking(picture.shape), evidence.shape)
+        seeds = _scaled(patches, shrinking(image.shape), evidence.shape)
     return merge_regions(evidence, cut_regions(evidence, seeds, smoothness), size_weight=size_weight)
 
 
@@ -152,7 +152,7 @@ def torque_patches(evidence: Evidence, count: int) -> Extrema:
 
 
 def grid_patches(shape: tuple[int, int], count: int) -> Extrema:
-    """Return as many patches in rows and columns, which know nothing of the picture."""
+    """Return as many patches in rows and columns, which know nothing of the image."""
     rows, columns = GRIDS[count]
     height, width = shape
     size = int(min(height / rows, width / columns)) // 2 * 2 + 1

@@ -1,4 +1,4 @@
-"""Large pictures are cut at a smaller size: outlines do not need every pixel, and the cut's time grows with them."""
+"""Large images are cut at a smaller size: outlines do not need every pixel, and the cut's time grows with them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from imtorque.core.resizing import fitted
 from imtorque.core.types import BoolArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 LONG_SIDE = 360  # pixels at most
 
 
-def working_picture(picture: Picture) -> Picture:
-    """Return a picture in grey whose longer side is within the limit."""
-    return Picture(fitted(picture.grey(), LONG_SIDE), (0.0, 1.0))
+def working_image(image: CheckedImage) -> CheckedImage:
+    """Return an image in grey whose longer side is within the limit."""
+    return CheckedImage(fitted(image.grey(), LONG_SIDE), (0.0, 1.0))
 
 
 def enlarge(mask: BoolArray, shape: tuple[int, int]) -> BoolArray:
@@ -29,6 +29,6 @@ def enlarge(mask: BoolArray, shape: tuple[int, int]) -> BoolArray:
 
 
 def moved(point: tuple[int, int], before: tuple[int, int], after: tuple[int, int]) -> tuple[int, int]:
-    """Return the pixel of a picture of another size that holds a pixel's centre."""
+    """Return the pixel of an image of another size that holds a pixel's centre."""
     y, x = (int((at + 0.5) * new / old) for at, old, new in zip(point, before, after, strict=True))
     return y, x

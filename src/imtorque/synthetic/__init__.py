@@ -16,20 +16,19 @@ from imtorque.synthetic.motion import MotionScene, motion_scene
 from imtorque.synthetic.nuclei import NucleiVolume, nuclei_volume
 from imtorque.synthetic.overlaps import OverlapScene, overlap_scene
 from imtorque.synthetic.silhouettes import SilhouetteScene, silhouette, silhouette_scene
-from imtorque.synthetic.videos import FilmScene, film_scene
+from imtorque.synthetic.videos import VideoScene, video_scene
 
 __all__ = [
     "SCENES",
     "DepthScene",
-    "FilmScene",
     "MotionScene",
     "NucleiVolume",
     "OverlapScene",
     "SilhouetteScene",
+    "VideoScene",
     "curves",
     "depth_scene",
     "disc",
-    "film_scene",
     "motion_scene",
     "nuclei_volume",
     "overlap_scene",
@@ -41,4 +40,5 @@ __all__ = [
     "square",
     "texture",
     "triangle",
+    "video_scene",
 ]

@@ -26,9 +26,9 @@ class DepthScene:
     depth
         Distance in metres; 0 where the sensor saw nothing.
     labels
-        0 on the wall, i + 1 on thing i.
+        0 on the wall, i + 1 on object i.
     y, x, size
-        Of the things: the middle of each and its diameter, or side, in pixels.
+        Of the objects: the middle of each and its diameter, or side, in pixels.
     """
 
     image: FloatArray
@@ -44,7 +44,7 @@ def depth_scene(
 ) -> DepthScene:
     """Render spheres and turned boxes before a slanted wall, seen by a camera and a depth sensor.
 
-    Everything carries the same patches of paint, fixed to the picture: its edges say nothing about the things but a
+    Everything carries the same patches of paint, fixed to the image: its edges say nothing about the objects but a
     little shading on the spheres. The depth map has noise, pixels without a value, and shadows beside the rims.
 
     Parameters
@@ -52,9 +52,9 @@ def depth_scene(
     seed
         Another one gives another scene.
     shape
-        Height and width of the picture.
+        Height and width of the image.
     count
-        How many things at most.
+        How many objects at most.
     noise
         Standard deviation of inverse depth, in 1/metres.
     """
@@ -63,7 +63,7 @@ def depth_scene(
     focal = max(shape)
     v, u = (rows - shape[0] / 2) / focal, (columns - shape[1] / 2) / focal
     slope = rng.uniform(-0.6, 0.6, 2)
-    nearness = (1 - slope[0] * v - slope[1] * u) / WALL  # a plane's inverse depth is linear in the picture
+    nearness = (1 - slope[0] * v - slope[1] * u) / WALL  # a plane's inverse depth is linear in the image
     labels, shade = np.zeros(shape, np.int32), np.zeros(shape)
     places = apart(count, shape, (0.05 * max(shape), 0.11 * max(shape)), rng)
     for k, (y, x, radius) in enumerate(places):

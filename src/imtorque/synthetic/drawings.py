@@ -17,7 +17,7 @@ def disc(shape: tuple[int, int], centre: tuple[float, float], radius: float) -> 
     Parameters
     ----------
     shape
-        Height and width of the picture.
+        Height and width of the image.
     centre
         (y, x) in pixels; pixel centres lie at whole numbers.
     radius
@@ -58,13 +58,13 @@ def texture(shape: tuple[int, int], *, density: float = 0.05, seed: int = 0) -> 
     along = np.linspace(-3, 3, 13)[:, None]
     rows = np.clip(np.round(y + along * np.sin(angle)).astype(int), 0, shape[0] - 1)
     columns = np.clip(np.round(x + along * np.cos(angle)).astype(int), 0, shape[1] - 1)
-    picture = np.ones(shape)
-    picture[rows, columns] = 0.2
-    return picture
+    image = np.ones(shape)
+    image[rows, columns] = 0.2
+    return image
 
 
 def curves(shape: tuple[int, int], pattern: str | float, *, count: int = 8, two_sided: bool = False) -> FloatArray:
-    """Draw curves that form a pattern around the middle of the picture, and fade towards its border and its middle.
+    """Draw curves that form a pattern around the middle of the image, and fade towards its border and its middle.
 
     Parameters
     ----------

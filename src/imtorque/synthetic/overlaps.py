@@ -16,7 +16,7 @@ NOISE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class OverlapScene:
-    """A picture of overlapping shapes.
+    """An image of overlapping shapes.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def overlap_scene(seed: int = 0, *, shape: tuple[int, int] = (150, 200), count: 
     seed
         Another one gives another scene.
     shape
-        Height and width of the picture.
+        Height and width of the image.
     count
         How many shapes.
     """

@@ -32,7 +32,7 @@ OUTLINES: dict[str, list[tuple[float, float]]] = {
 
 @dataclass(frozen=True, eq=False)
 class SilhouetteScene:
-    """A picture of silhouettes.
+    """An image of silhouettes.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def silhouette_scene(seed: int = 0, kind: str = "fish", *, shape: tuple[int, int
     kind
         "arrow", "cross", "fish", "bottle" or "house".
     shape
-        Height and width of the picture.
+        Height and width of the image.
     """
     rng = np.random.default_rng(seed)
     kinds = [kind, *rng.permutation([name for name in OUTLINES if name != kind])]
@@ -96,7 +96,7 @@ def _filled(contour: FloatArray, shape: tuple[int, int]) -> BoolArray:
 
 
 def _strokes(image: FloatArray, rng: np.random.Generator, count: int = 60) -> FloatArray:
-    """Draw straight lines of random greys over a picture."""
+    """Draw straight lines of random greys over an image."""
     canvas = Image.fromarray(image.astype(np.float32))
     draw = ImageDraw.Draw(canvas)
     height, width = image.shape

@@ -1,4 +1,4 @@
-"""Films of moving discs, squares and ellipses with known truth: they cross, pass behind posts, come and go."""
+"""Videos of moving discs, squares and ellipses with known truth: they cross, pass behind posts, come and go."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ KINDS = ("disc", "square", "ellipse")
 
 
 @dataclass(frozen=True, eq=False)
-class FilmScene:
-    """A film and the truth.
+class VideoScene:
+    """A video and the truth.
 
     Parameters
     ----------
     shape
         Height and width of the frames.
     y, x
-        Centres of the things in each frame, in pixels, shape (frames, n).
+        Centres of the objects in each frame, in pixels, shape (frames, n).
     size
         Diameter of the disc of the same area, shape (n,).
     grey, angle, kind
-        How each thing is painted, how it is turned in each frame (frames, n), and which of `KINDS` it is.
+        How each object is painted, how it is turned in each frame (frames, n), and which of `KINDS` it is.
     posts
         Left and right side of the posts that stand before everything, in pixels.
     seed
@@ -55,17 +55,17 @@ class FilmScene:
         """Draw the frames, one after the other, grey from 0 to 255."""
         ground, grain = self._ground, self._grain
         for number in range(len(self)):
-            picture = ground.copy()
+            image = ground.copy()
             for thing in range(len(self.size)):
                 window, cover = self._cover(number, thing)
-                picture[window] += cover * (self.grey[thing] - picture[window])
+                image[window] += cover * (self.grey[thing] - image[window])
             for left, right in self.posts:
-                picture[:, left:right] = POST_GREY
+                image[:, left:right] = POST_GREY
             moved = np.roll(grain, (37 * number, 101 * number), (0, 1))
-            yield np.rint(255 * np.clip(picture + moved, 0, 1)).astype(np.uint8)
+            yield np.rint(255 * np.clip(image + moved, 0, 1)).astype(np.uint8)
 
     def visible(self) -> FloatArray:
-        """Return which share of each thing is seen in each frame, shape (frames, n)."""
+        """Return which share of each object is seen in each frame, shape (frames, n)."""
         share = np.zeros(self.y.shape)
         for number in range(len(self)):
             free = np.ones(self.shape, bool)
@@ -92,7 +92,7 @@ class FilmScene:
         return rng.normal(0, NOISE, self.shape).astype(np.float32)
 
     def _cover(self, number: int, thing: int) -> tuple[tuple[slice, slice], NDArray[np.float32]]:
-        """Return where a thing may be in a frame, and how much of each pixel there it covers."""
+        """Return where an object may be in a frame, and how much of each pixel there it covers."""
         y, x = float(self.y[number, thing]), float(self.x[number, thing])
         radius = float(self.size[thing]) / 2
         far = 1.5 * radius + 2
@@ -106,39 +106,39 @@ class FilmScene:
         return (slice(top, bottom), slice(left, right)), np.clip(inside + 0.5, 0, 1).astype(np.float32)
 
 
-def film_scene(
+def video_scene(
     seed: int = 0, *, shape: tuple[int, int] = (1080, 1920), frames: int = 150, count: int = 12, posts: int = 2
-) -> FilmScene:
-    """Make up a film of things that move steadily, each its own way.
+) -> VideoScene:
+    """Make up a video of objects that move steadily, each its own way.
 
     Parameters
     ----------
     seed
-        Another one gives another film.
+        Another one gives another video.
     shape
         Height and width of the frames.
     frames
         How many.
     count
-        How many things there are, some of which come later or leave before the end.
+        How many objects there are, some of which come later or leave before the end.
     posts
         How many posts there are that hide for a few frames what passes behind them.
     """
     rng = np.random.default_rng(seed)
-    unit = np.sqrt(shape[0] * shape[1] / count)  # about as much room as each thing has
+    unit = np.sqrt(shape[0] * shape[1] / count)  # about as much room as each object has
     size = rng.uniform(0.1, 0.24, count) * unit
     speed = rng.uniform(0.016, 0.03, count) * unit
     heading = rng.uniform(0, 2 * np.pi, count) + np.cumsum(rng.normal(0, 0.01, (frames, count)), axis=0)
     middle = np.column_stack([rng.uniform(0.1, 0.9, count) * side for side in shape])
     steps = np.stack([speed * np.sin(heading), speed * np.cos(heading)], axis=2)
     way = np.cumsum(steps, axis=0)
-    way += middle - way[rng.integers(0, frames, count), np.arange(count)]  # each is well inside the picture once
+    way += middle - way[rng.integers(0, frames, count), np.arange(count)]  # each is well inside the image once
     bright = rng.random(count) < 0.5
     grey = np.where(bright, rng.uniform(0.8, 1.0, count), rng.uniform(0.0, 0.2, count))
     angle = rng.uniform(0, np.pi, count) + rng.uniform(-0.03, 0.03, count) * np.arange(frames)[:, None]
     width = round(0.06 * unit)
     lefts = (round(shape[1] * (k + 1) / (posts + 1) - width / 2) for k in range(posts))
-    return FilmScene(
+    return VideoScene(
         shape,
         way[:, :, 0],
         way[:, :, 1],

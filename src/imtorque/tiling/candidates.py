@@ -40,7 +40,7 @@ def list_candidates(job: Job, pair: tuple[str, Box]) -> dict[str, Any]:
 
 
 def count_bins(job: Job, largest: float, pair: tuple[str, Box]) -> list[int]:
-    """Count a tile's magnitudes in the 64 bins that the largest of the whole picture makes."""
+    """Count a tile's magnitudes in the 64 bins that the largest of the whole image makes."""
     _, core = pair
     window = core.grown(job.edges.halo, job.source.shape)
     counts = _native.count_bins(job.grey(window), job.edges.sigma, core.inside(window).bounds, largest)
@@ -77,7 +77,7 @@ def _runs(core: Box, box: Box, begins: NDArray[Any]) -> list[tuple[int, int]]:
 
 
 def found_candidates(job: Job, box: Box, low: np.float32) -> Planes:
-    """Return the gradient at the candidates inside a window, from the picture itself."""
+    """Return the gradient at the candidates inside a window, from the image itself."""
     window = box.grown(job.edges.halo, job.source.shape)
     inside = box.inside(window).slices
     gx, gy = _native.find_candidates(job.grey(window), job.edges.sigma, float(low))

@@ -1,4 +1,4 @@
-"""From the extrema of tiles to the tables of a picture: one merge, one order, places in pixels and in the world."""
+"""From the extrema of tiles to the tables of an image: one merge, one order, places in pixels and in the world."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Rows = NDArray[np.int32]
 
 
 def merged_rows(job: Job) -> Rows:
-    """Return the extrema of the whole picture as rows, in the order of `find_extrema`."""
+    """Return the extrema of the whole image as rows, in the order of `find_extrema`."""
     paths = [job.scratch("extrema", name, ".raw") for name, _ in job.grid.tiles()]
     counts = [path.stat().st_size // (4 * COLUMNS) for path in paths]
     rows = np.empty((sum(counts), COLUMNS), np.int32)

@@ -1,4 +1,4 @@
-"""A picture cut into tiles: where each lies, what lies around it, and on which lines windows around tiles end."""
+"""An image cut into tiles: where each lies, what lies around it, and on which lines windows around tiles end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Lines = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Box:
-    """Part of a picture, half-open."""
+    """Part of an image, half-open."""
 
     top: int
     left: int
@@ -31,7 +31,7 @@ class Box:
         return self.top, self.left, self.bottom, self.right
 
     def grown(self, halo: int, shape: tuple[int, int]) -> Box:
-        """Return the box with a halo around it, which ends at the picture's border."""
+        """Return the box with a halo around it, which ends at the image's border."""
         top, left = max(0, self.top - halo), max(0, self.left - halo)
         return Box(top, left, min(shape[0], self.bottom + halo), min(shape[1], self.right + halo))
 
@@ -52,7 +52,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Grid:
-    """The tiles of a picture, squares of `tile` pixels a side but for the last of a row or column."""
+    """The tiles of an image, squares of `tile` pixels a side but for the last of a row or column."""
 
     shape: tuple[int, int]
     tile: int

@@ -1,4 +1,4 @@
-"""What is black, white and opaque in a large picture: gathered from all of it, so that all parts are grey alike."""
+"""What is black, white and opaque in a large image: gathered from all of it, so that all parts are grey alike."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import Float32Array, Image
-from imtorque.images import Picture, ValueRange, checked_bounds, range_of_bounds, white_of_bound
+from imtorque.images import CheckedImage, ValueRange, checked_bounds, range_of_bounds, white_of_bound
 
 Bounds = tuple[float, float, float]  # lowest and highest of the colours, highest of the opacity
 
 
 @dataclass(frozen=True)
 class Tone:
-    """How the pixels of any part of a picture become grey."""
+    """How the pixels of any part of an image become grey."""
 
     range: ValueRange
     opaque: float
     bounds: ValueRange | None  # of floats, which are levelled
 
     def grey(self, pixels: Image) -> Float32Array:
-        """Return the grey of a part, as `Picture.levelled` has it for the whole."""
-        return self._picture(pixels).levelled(self.bounds)[0]
+        """Return the grey of a part, as `CheckedImage.levelled` has it for the whole."""
+        return self._image(pixels).levelled(self.bounds)[0]
 
     @property
     def unit(self) -> float:
@@ -34,10 +34,10 @@ class Tone:
             return 1.0
         return (self.bounds[1] - self.bounds[0] or 1.0) / (self.range[1] - self.range[0])
 
-    def _picture(self, pixels: Image) -> Picture:
-        picture = Picture(pixels, self.range)
-        picture.opaque = self.opaque
-        return picture
+    def _image(self, pixels: Image) -> CheckedImage:
+        image = CheckedImage(pixels, self.range)
+        image.opaque = self.opaque
+        return image
 
 
 def bounds_of(pixels: NDArray[Any]) -> Bounds:
@@ -55,7 +55,7 @@ def merged(parts: Iterable[Bounds]) -> Bounds:
 
 
 def tone_of(bounds: Bounds, dtype: np.dtype[Any], samples: int, value_range: ValueRange | None) -> Tone:
-    """Return the tone of a whole picture of these bounds."""
+    """Return the tone of a whole image of these bounds."""
     low, high, opacity = bounds
     chosen = value_range or range_of_bounds(low, high, dtype)
     opaque = white_of_bound(opacity, dtype) if samples == 4 else 1.0
@@ -63,7 +63,7 @@ def tone_of(bounds: Bounds, dtype: np.dtype[Any], samples: int, value_range: Val
 
 
 def settles(bounds: Bounds, dtype: np.dtype[Any], samples: int, value_range: ValueRange | None) -> bool:
-    """Return whether bounds of a part already say what the tone of the whole picture is, whatever the rest holds."""
+    """Return whether bounds of a part already say what the tone of the whole image is, whatever the rest holds."""
     if dtype.kind == "b":
         return True
     if dtype.kind != "u":

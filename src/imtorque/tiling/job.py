@@ -1,4 +1,4 @@
-"""What every task of a large picture is told: where to read, what to do, where to write."""
+"""What every task of a large image is told: where to read, what to do, where to write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from imtorque.tiling.source import Source
 
 @dataclass(frozen=True)
 class Job:
-    """A picture, its tiles, what is asked of it, and the folder of the results."""
+    """An image, its tiles, what is asked of it, and the folder of the results."""
 
     source: Source
     grid: Grid
@@ -54,7 +54,7 @@ class Job:
 
 
 def work_folder(out: Path) -> Path:
-    """Return the folder of what is only needed until a picture is done."""
+    """Return the folder of what is only needed until an image is done."""
     return out / "work"
 
 

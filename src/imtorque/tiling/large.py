@@ -1,4 +1,4 @@
-"""A picture of any size, from a file to maps and tables: the bits that it would have in memory."""
+"""An image of any size, from a file to maps and tables: the bits that it would have in memory."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ TILE = 2048
 
 @dataclass(frozen=True)
 class Summary:
-    """What became of a large picture.
+    """What became of a large image.
 
     Parameters
     ----------
     out
         The folder of the results.
     shape
-        Height and width of the picture.
+        Height and width of the image.
     tiles
         How many tiles it was cut into.
     low, high
@@ -91,7 +91,7 @@ class Summary:
     level: int | None = None
 
 
-def process_picture(
+def process_image(
     source: Source | str | os.PathLike[str] | Any,
     out: str | os.PathLike[str],
     sizes: Sizes | None = None,
@@ -120,15 +120,15 @@ def process_picture(
     table: Literal["csv", "parquet"] = "csv",
     progress: Progress | None = None,
 ) -> Summary:
-    """Compute maps and tables of a picture of any size, tile by tile, to the bit as in memory.
+    """Compute maps and tables of an image of any size, tile by tile, to the bit as in memory.
 
-    Memory does not grow with the picture: a worker holds a tile and what surrounds it. What is done is recorded, and
+    Memory does not grow with the image: a worker holds a tile and what surrounds it. What is done is recorded, and
     the same call goes on where one before it ended.
 
     Parameters
     ----------
     source
-        A path, what `open_picture` returns, or an array.
+        A path, what `open_image` returns, or an array.
     out
         Folder for the results: `maps.zarr` with an array for each map, `extrema.csv`, `blobs.csv`, `results.json`.
     sizes
@@ -136,7 +136,7 @@ def process_picture(
     outputs
         Which results: "value", "scale" (as `value_and_scale_maps`), "edges" (fx and fy, as `detect_edges`), "extrema"
         (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., recipe="paper")``);
-        of the picture at a level also "strengthened" (as `boundary_strength`) and "saliency" (as `torque_saliency`).
+        of the image at a level also "strengthened" (as `boundary_strength`) and "saliency" (as `torque_saliency`).
     tile
         Side of the tiles in pixels. Changes no result: larger ones take less time in all and more memory.
     client
@@ -171,11 +171,11 @@ def process_picture(
     if recipe in ("contours", "paper"):
         raise ValueError(
             'recipe must be one of strengthened edges; blobs are those of find_blobs(..., recipe="paper") here, '
-            f'because recipe="contours" judges things by all others in the picture, got {recipe!r}'
+            f'because recipe="contours" judges objects by all others in the image, got {recipe!r}'
         )
-    picture, folder = as_source(source), Path(out).absolute()
+    image, folder = as_source(source), Path(out).absolute()
     edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)
-    torque = TorqueSettings(chosen_sizes(sizes, picture.shape), patch, alpha, pattern, polarity)
+    torque = TorqueSettings(chosen_sizes(sizes, image.shape), patch, alpha, pattern, polarity)
     asked = Asked(
         value_range=optional_range(value_range),
         edges=edges,
@@ -189,14 +189,14 @@ def process_picture(
         recipe=find_recipe(recipe),
         table=table,
     )
-    chosen_level(picture, level, asked.outputs)
+    chosen_level(image, level, asked.outputs)
     if find_spec("zarr") is None:  # before anything is written
-        raise ImportError("large pictures need zarr: pip install 'imtorque[scale]'")
-    before = begin(folder, {"version": __version__, "source": picture.fingerprint(), **asdict(asked)})
+        raise ImportError("large images need zarr: pip install 'imtorque[scale]'")
+    before = begin(folder, {"version": __version__, "source": image.fingerprint(), **asdict(asked)})
     if before is not None:
-        return Summary(**{**before, "shape": picture.shape})
+        return Summary(**{**before, "shape": image.shape})
     runner = Runner(folder, client, jobs, progress)
-    summary = _done(_shared(picture, folder, alone=client is None and jobs == 1), asked, runner)
+    summary = _done(_shared(image, folder, alone=client is None and jobs == 1), asked, runner)
     end(folder, asdict(summary))
     forget_work(folder)
     return summary
@@ -204,7 +204,7 @@ def process_picture(
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked of a picture, all of which the results depend on."""
+    """What was asked of an image, all of which the results depend on."""
 
     value_range: ValueRange | None
     edges: EdgeSettings
@@ -284,12 +284,12 @@ def _write_tables(job: Job, asked: Asked) -> dict[str, int]:
     return counts
 
 
-def _shared(picture: Source, out: Path, *, alone: bool) -> Source:
+def _shared(image: Source, out: Path, *, alone: bool) -> Source:
     """Return a source that other processes can read: an array is written to a file first."""
-    if alone or not isinstance(picture, ArraySource) or not isinstance(picture.array, np.ndarray):
-        return picture
-    path = work_folder(out) / "picture.npy"
+    if alone or not isinstance(image, ArraySource) or not isinstance(image.array, np.ndarray):
+        return image
+    path = work_folder(out) / "image.npy"
     if not path.exists():
-        save_array(path, picture.array)
-    fields = {name: getattr(picture, name) for name in ("shape", "samples", "dtype", "world")}
+        save_array(path, image.array)
+    fields = {name: getattr(image, name) for name in ("shape", "samples", "dtype", "world")}
     return replace(NpySource(str(path), **fields))

@@ -1,16 +1,16 @@
 """Edges and torque of dask's and xarray's arrays, computed when they are asked for, chunk by chunk, to the bit.
 
-A chunk needs what lies around it, and what only the whole picture says must be given: what is white, one threshold for
-edges, and the steps in which forces are rounded. Hysteresis sees the whole picture: `process_picture` has it. Chunks
-are read with their surroundings for every step anew; `process_picture` takes a fraction of the tasks and the memory.
+A chunk needs what lies around it, and what only the whole image says must be given: what is white, one threshold for
+edges, and the steps in which forces are rounded. Hysteresis sees the whole image: `process_image` has it. Chunks
+are read with their surroundings for every step anew; `process_image` takes a fraction of the tasks and the memory.
 
 Examples
 --------
 >>> import dask.array as da, numpy as np, imtorque
->>> picture = (np.indices((200, 300)).sum(axis=0) // 40 % 2 * 200).astype(np.uint8)
->>> forces = detect_edges(da.from_array(picture, chunks=90), threshold=0.02, value_range=(0, 255))
+>>> image = (np.indices((200, 300)).sum(axis=0) // 40 % 2 * 200).astype(np.uint8)
+>>> forces = detect_edges(da.from_array(image, chunks=90), threshold=0.02, value_range=(0, 255))
 >>> volume = torque_volume(forces, [5, 9], steps=survey(forces).steps)
->>> edges = imtorque.detect_edges(picture, low=0.02, high=0.02)
+>>> edges = imtorque.detect_edges(image, low=0.02, high=0.02)
 >>> bool((volume.compute() == imtorque.torque_volume(edges, [5, 9]).tau).all())
 True
 """
@@ -58,7 +58,7 @@ def detect_edges(
     strength_scale: float | None = None,
     rounds: int = 12,
 ) -> Lazy:
-    """Return the edges of a picture as a lazy array of forces: fx and fy, shape (2, H, W), float32.
+    """Return the edges of an image as a lazy array of forces: fx and fy, shape (2, H, W), float32.
 
     Parameters
     ----------
@@ -69,10 +69,10 @@ def detect_edges(
     value_range
         Black and white.
     bounds
-        The lowest and the highest value of the whole picture, which floats are levelled by: ``image.min()`` and
+        The lowest and the highest value of the whole image, which floats are levelled by: ``image.min()`` and
         ``image.max()``.
     sigma, force, directions, strength_scale
-        As for `process_picture`.
+        As for `process_image`.
     rounds
         Of corner removal; where a chunk needs more, computing it is a ValueError that says so.
     """
@@ -80,7 +80,7 @@ def detect_edges(
     if data.ndim not in (2, 3) or (data.ndim == 3 and data.shape[2] not in (1, 3, 4)):
         raise ValueError(f"image must be grey (H, W) or colour (H, W, 3 or 4), got shape {data.shape}")
     if data.dtype.kind == "f" and bounds is None:
-        raise ValueError("bounds must be given with floats: the lowest and the highest value of the whole picture")
+        raise ValueError("bounds must be given with floats: the lowest and the highest value of the whole image")
     settings = EdgeSettings(sigma, threshold, threshold, force, directions, strength_scale)
     samples = data.shape[2] if data.ndim == 3 else 1
     low, high = checked_range(value_range)
@@ -220,7 +220,7 @@ def _edge_block(
     job = Job(source, Grid(shape, 1), settings, TorqueSettings((1,)), tone, Path(), ("edges",))
     fx, fy, _, left = tile_edges(job, plan, core)
     if left:
-        raise ValueError(f"rounds must be more than {plan.rounds} for the corners of this picture")
+        raise ValueError(f"rounds must be more than {plan.rounds} for the corners of this image")
     return (np.stack([fx, fy]),)
 
 
@@ -245,7 +245,7 @@ def _maps_block(
 
 @dataclass(frozen=True)
 class _Window(ArraySource):
-    """A window of a picture, read by places in the whole."""
+    """A window of an image, read by places in the whole."""
 
     top: int = 0
     left: int = 0

@@ -1,4 +1,4 @@
-"""Strengthened edges and saliency, which suit pictures of a few thousand pixels: of the picture at a reduced size."""
+"""Strengthened edges and saliency, which suit images of a few thousand pixels: of the image at a reduced size."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from imtorque.tiling.settings import EdgeSettings, TorqueSettings
 from imtorque.tiling.source import ReducedSource, Source
 from imtorque.tiling.zarr_source import ZarrSource
 
-LARGEST_MAP = 1 << 24  # pixels of a picture whose saliency is computed in memory
-BLOCK = 4096  # pixels of the full picture that a task reduces together, a side
+LARGEST_MAP = 1 << 24  # pixels of an image whose saliency is computed in memory
+BLOCK = 4096  # pixels of the full image that a task reduces together, a side
 
 
 def chosen_level(source: Source, level: int | None, outputs: tuple[str, ...]) -> int:
-    """Return the level, a power of two, by which the picture is reduced; by default the first of 16 megapixels."""
+    """Return the level, a power of two, by which the image is reduced; by default the first of 16 megapixels."""
     least = 0
     while np.prod([side >> least for side in source.shape]) > LARGEST_MAP:
         least += 1
@@ -38,7 +38,7 @@ def chosen_level(source: Source, level: int | None, outputs: tuple[str, ...]) ->
 
 
 def reduced_source(source: Source, level: int, runner: Runner) -> Source:
-    """Return the picture at a level, from a store that all tasks can read."""
+    """Return the image at a level, from a store that all tasks can read."""
     if level == 0:
         return source
     reduced = ReducedSource.of(source, 2**level)
@@ -52,7 +52,7 @@ def reduced_source(source: Source, level: int, runner: Runner) -> Source:
 
 
 def reduce_block(reduced: Source, store: str, pair: tuple[str, Box]) -> None:
-    """Write a block of the reduced picture."""
+    """Write a block of the reduced image."""
     import zarr
 
     zarr.open_array(store, mode="r+")[pair[1].slices] = reduced.read(pair[1])
@@ -61,7 +61,7 @@ def reduce_block(reduced: Source, store: str, pair: tuple[str, Box]) -> None:
 def write_strengthened(
     source: Source, runner: Runner, tile: int, recipe: EdgeRecipe, value_range: ValueRange | None
 ) -> None:
-    """Write the edges of a picture after torque has re-weighed them, as `boundary_strength` does."""
+    """Write the edges of an image after torque has re-weighed them, as `boundary_strength` does."""
     own = replace(runner, prefix="strengthened-")
     grid = Grid(source.shape, tile)
     edges = EdgeSettings(recipe.sigma, recipe.low, recipe.high, "strength", strength_scale=recipe.strength_scale)
@@ -82,7 +82,7 @@ def write_saliency(source: Source, runner: Runner, value_range: ValueRange | Non
 
 
 def salient(source: Source, out: Path, grid: Grid, value_range: ValueRange | None, pair: tuple[str, Box]) -> None:
-    """Compute and write the saliency of a whole picture."""
+    """Compute and write the saliency of a whole image."""
     values = torque_saliency(source.read(pair[1]), value_range=value_range)
     for level in range(maps.levels_of(grid.shape)):
         values = maps.strongest(values) if level else values

@@ -1,4 +1,4 @@
-"""What was asked of a picture and what was found, beside its results: the same call goes on, another one is refused."""
+"""What was asked of an image and what was found, beside its results: the same call goes on, another one is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The store of maps: arrays of the whole picture in OUT/maps.zarr, their pyramids, and what OME-NGFF says of them.
+"""The store of maps: arrays of the whole image in OUT/maps.zarr, their pyramids, and what OME-NGFF says of them.
 
 Of each 2 x 2 pixels the next level of a pyramid keeps the strongest. Every chunk belongs to one tile, at every level
 that a tile writes, so tasks never write to the same file.
@@ -69,7 +69,7 @@ def chunk_of(tile: int) -> int:
 
 
 def make_arrays(out: Path, names: tuple[str, ...], grid: Grid) -> None:
-    """Make the arrays of maps of a picture, at all levels; those that are there stay."""
+    """Make the arrays of maps of an image, at all levels; those that are there stay."""
     import zarr
 
     zarr.open_group(store_of(out), mode="a")
@@ -152,7 +152,7 @@ def shrink_block(out: Path, level: int, pair: tuple[str, tuple[str, Box]]) -> No
 
 
 def describe(out: Path, maps: Mapping[str, Source], world: World | None) -> None:
-    """Write what OME-NGFF 0.5 says of the maps, each of a picture: axes, levels, the size and the place of pixels."""
+    """Write what OME-NGFF 0.5 says of the maps, each of an image: axes, levels, the size and the place of pixels."""
     import zarr
 
     images = [_multiscale(name, source.shape, source.world) for name, source in maps.items()]

@@ -1,4 +1,4 @@
-"""The passes over a large picture, and what they tell each other."""
+"""The passes over a large image, and what they tell each other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Runner:
     client: Client | None = None
     jobs: int | None = None
     progress: Progress | None = None
-    prefix: str = ""  # of the names of passes, where a picture has several jobs
+    prefix: str = ""  # of the names of passes, where an image has several jobs
 
     def run(self, name: str, task: Callable[[Any], Any], items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         """Do a task to every item that has no record of it yet; return what each returned."""
@@ -66,7 +66,7 @@ class Runner:
 
 
 def find_tone(source: Source, grid: Grid, runner: Runner, value_range: ValueRange | None) -> Tone:
-    """Return what is black and white in a picture; a part of it may settle that, else all of it is looked at."""
+    """Return what is black and white in an image; a part of it may settle that, else all of it is looked at."""
     dtype = np.dtype(source.dtype)
     kind = (dtype, source.samples, value_range)
     height, width = source.shape
@@ -159,5 +159,5 @@ def finish_pyramid(job: Job, runner: Runner, names: tuple[str, ...]) -> None:
 
 
 def forget_work(out: Path) -> None:
-    """Remove what was only needed until the picture was done."""
+    """Remove what was only needed until the image was done."""
     shutil.rmtree(work_folder(out), ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What is asked of a large picture, checked: edges, torque, outputs; and how far each step sees."""
+"""What is asked of a large image, checked: edges, torque, outputs; and how far each step sees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from imtorque.edges.canny import STEEPEST, Force, check_force, check_sigma
 from imtorque.images import ValueRange, checked_range
 
 MAPS = ("value", "scale", "edges", "strengthened", "saliency")
-LEVELLED = ("strengthened", "saliency")  # of the picture at a reduced size
+LEVELLED = ("strengthened", "saliency")  # of the image at a reduced size
 TABLES = ("extrema", "blobs")
 DEFAULT_OUTPUTS = ("value", "scale", "edges", "extrema", "blobs")
 LARGEST_DEFAULT = 91  # pixels, of sizes that are not given: a halo of 45 pixels
@@ -38,7 +38,7 @@ class EdgeSettings:
     length_correction: bool = False
 
     def __post_init__(self) -> None:
-        """Check what can be checked without the picture."""
+        """Check what can be checked without the image."""
         check_sigma(self.sigma)
         check_force(self.force)
         if self.directions is not None and operator.index(self.directions) != 8:
@@ -50,14 +50,14 @@ class EdgeSettings:
             raise ValueError(f"low must not exceed high, got low {self.low} and high {self.high}")
         if self.force == "strength" and self.strength_scale is None:
             raise ValueError(
-                'strength_scale must be given with force="strength": its default is a quantile over the whole picture'
+                'strength_scale must be given with force="strength": its default is a quantile over the whole image'
             )
         if self.strength_scale is not None and not (math.isfinite(self.strength_scale) and self.strength_scale > 0):
             raise ValueError(f"strength_scale must be positive, got {self.strength_scale}")
 
     @property
     def automatic(self) -> bool:
-        """Whether the thresholds follow from the picture."""
+        """Whether the thresholds follow from the image."""
         return self.low is None and self.high is None
 
     def thresholds(self, unit: float) -> tuple[np.float32, np.float32]:
@@ -73,7 +73,7 @@ class EdgeSettings:
 
     @property
     def likely_steps(self) -> float | None:
-        """The steps of force that nearly every picture of such edges has; None where they depend on the picture."""
+        """The steps of force that nearly every image of such edges has; None where they depend on the image."""
         if self.force == "strength" or self.length_correction:
             return None
         return 3363.0 if self.directions else 4096.0

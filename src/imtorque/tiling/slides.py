@@ -35,7 +35,7 @@ class SlideSource(Source):
         return ((pixels[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what changes when the picture does."""
+        """Return what changes when the image does."""
         return {**super().fingerprint(), "level": self.level}
 
 
@@ -78,7 +78,7 @@ class RasterSource(Source):
             return native(np.moveaxis(raster.read(list(self.bands), window=window), 0, 2))
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what changes when the picture does."""
+        """Return what changes when the image does."""
         return {**super().fingerprint(), "bands": list(self.bands), "level": self.level}
 
 

@@ -1,4 +1,4 @@
-"""A picture that is read in windows: its shape, its kind of pixels, and where they lie in the world."""
+"""An image that is read in windows: its shape, its kind of pixels, and where they lie in the world."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from imtorque.core.types import FloatArray
 from imtorque.tiling.grid import Box
 
-BAND = 1 << 24  # pixels of a picture that are held at a time while it is reduced
+BAND = 1 << 24  # pixels of an image that are held at a time while it is reduced
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class World:
         return d * x + e * y + f, a * x + b * y + c
 
     def reduced(self, factor: int) -> World:
-        """Return where the pixels of the same picture lie when blocks of `factor` x `factor` become one."""
+        """Return where the pixels of the same image lie when blocks of `factor` x `factor` become one."""
         a, b, c, d, e, f = self.matrix
         middle = (factor - 1) / 2
         corner = (c + middle * (a + b), f + middle * (d + e))
@@ -38,7 +38,7 @@ class World:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the world's axes run along the picture's."""
+        """Whether the world's axes run along the image's."""
         a, b, _, d, e, _ = self.matrix
         return b == d == 0 and a > 0 and e > 0
 
@@ -56,7 +56,7 @@ def scaled(pixel_size: tuple[float, float], unit: str) -> World:
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """A picture of any size that can be read in windows. It holds names only, so that it can be sent to workers.
+    """An image of any size that can be read in windows. It holds names only, so that it can be sent to workers.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Source(ABC):
         """Return the pixels of a window, (h, w) or (h, w, 3 or 4)."""
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what changes when the picture does."""
+        """Return what changes when the image does."""
         return {"name": self.name, **file_print(self.name)}
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ def file_print(path: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ArraySource(Source):
-    """An array in memory, or anything that is sliced like one. Sent to workers as it is: for pictures that fit."""
+    """An array in memory, or anything that is sliced like one. Sent to workers as it is: for images that fit."""
 
     array: Any = None
 
@@ -172,7 +172,7 @@ class ReducedSource(Source):
         return np.concatenate(bands)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what changes when the picture does."""
+        """Return what changes when the image does."""
         return {**self.source.fingerprint(), "factor": self.factor}
 
 

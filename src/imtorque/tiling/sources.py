@@ -1,4 +1,4 @@
-"""Opening pictures of any size: zarr, TIFF, NumPy files, whole slides, georeferenced rasters. Only windows are read."""
+"""Opening images of any size: zarr, TIFF, NumPy files, whole slides, georeferenced rasters. Only windows are read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from imtorque.tiling.source import ArraySource, NpySource, ReducedSource, Source
 from imtorque.tiling.tiff_source import CompressionError, open_tiff
 from imtorque.tiling.zarr_source import open_zarr
 
-__all__ = ["ArraySource", "ReducedSource", "Source", "World", "as_source", "open_picture"]
+__all__ = ["ArraySource", "ReducedSource", "Source", "World", "as_source", "open_image"]
 
 
-def open_picture(
+def open_image(
     path: str | os.PathLike[str], *, level: int | None = None, channel: int | None = None, page: int | None = None
 ) -> Source:
-    """Open a picture that may be larger than memory.
+    """Open an image that may be larger than memory.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def open_picture(
     --------
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> np.save(f"{folder}/picture.npy", np.zeros((50, 70), np.uint8))
-    >>> open_picture(f"{folder}/picture.npy").shape
+    >>> np.save(f"{folder}/image.npy", np.zeros((50, 70), np.uint8))
+    >>> open_image(f"{folder}/image.npy").shape
     (50, 70)
     """
     given = os.fspath(path)
@@ -73,15 +73,15 @@ def open_picture(
         return open_raster(name, level or 0, channel, page)
 
 
-def as_source(picture: Any) -> Source:
+def as_source(image: Any) -> Source:
     """Return a source as it is, an array as one, a path opened."""
-    if isinstance(picture, Source):
-        return picture
-    if isinstance(picture, str | os.PathLike):
-        return open_picture(picture)
-    if hasattr(picture, "shape") and hasattr(picture, "dtype"):
-        return ArraySource.of(picture)
-    raise TypeError(f"source must be a path, a Source or an array, got {type(picture).__name__}")
+    if isinstance(image, Source):
+        return image
+    if isinstance(image, str | os.PathLike):
+        return open_image(image)
+    if hasattr(image, "shape") and hasattr(image, "dtype"):
+        return ArraySource.of(image)
+    raise TypeError(f"source must be a path, a Source or an array, got {type(image).__name__}")
 
 
 def _open_npy(name: str, level: int | None, channel: int | None, page: int | None) -> NpySource:

@@ -1,4 +1,4 @@
-"""The automatic thresholds of a large picture: those that the whole picture would have, from counts of its tiles.
+"""The automatic thresholds of a large image: those that the whole image would have, from counts of its tiles.
 
 The rule: of 64 equal bins from 0 to the largest gradient, the first edge below which 70 % of the pixels lie is the
 upper threshold. The largest gradient is only known when all tiles have been seen, so tiles count in narrow ranges of
@@ -24,16 +24,16 @@ Counts = NDArray[np.int64]
 def automatic_thresholds(
     tiles: Iterable[tuple[float, int, Counts]], pixels: int, count_exactly: Callable[[float], Sequence[int]]
 ) -> tuple[np.float32, np.float32]:
-    """Return low and high for a picture.
+    """Return low and high for an image.
 
     Parameters
     ----------
     tiles
         Of each tile the largest magnitude, its first range, and the counts of the ranges from there.
     pixels
-        How many pixels the picture has.
+        How many pixels the image has.
     count_exactly
-        Gives the counts of all 64 bins for a largest magnitude, from the picture.
+        Gives the counts of all 64 bins for a largest magnitude, from the image.
     """
     first, total, largest = _joined(tiles)
     if largest == 0:

@@ -1,4 +1,4 @@
-"""Pictures in TIFF files, of which only the strips or tiles are read that a window needs."""
+"""Images in TIFF files, of which only the strips or tiles are read that a window needs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TiffSource(Source):
             return native(plane.window(box.bounds, read_window))
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what changes when the picture does."""
+        """Return what changes when the image does."""
         return {**super().fingerprint(), "level": self.level, "channel": self.channel, "page": self.page}
 
 

@@ -1,4 +1,4 @@
-"""What is done to one tile: its edges, exactly as in the whole picture, then maps and extrema of them."""
+"""What is done to one tile: its edges, exactly as in the whole image, then maps and extrema of them."""
 
 from __future__ import annotations
 

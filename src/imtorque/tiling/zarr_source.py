@@ -1,4 +1,4 @@
-"""Pictures in zarr arrays and OME-Zarr groups."""
+"""Images in zarr arrays and OME-Zarr groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from imtorque.tiling.source import Source, World, native
 
 @dataclass(frozen=True)
 class ZarrSource(Source):
-    """One picture of a zarr array: a number for each axis that is not the picture's, None for those that are."""
+    """One image of a zarr array: a number for each axis that is not the image's, None for those that are."""
 
     path: str = ""  # of the array, inside the store
     numbers: tuple[int | None, ...] = ()
@@ -58,7 +58,7 @@ class ZarrSource(Source):
 
 
 def open_zarr(path: str, level: int | None, channel: int | None, page: int | None) -> ZarrSource:
-    """Open an array, or a level of the first picture of an OME-Zarr group."""
+    """Open an array, or a level of the first image of an OME-Zarr group."""
     import zarr
 
     try:

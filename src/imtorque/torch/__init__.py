@@ -1,6 +1,6 @@
 """The operators on PyTorch tensors: on any device, in batches, with gradients; or in the library's bits.
 
-Forces are tensors (B, 2, H, W), fx then fy; pictures (B, 1 or 3, H, W). With exact=True forces are rounded as the
+Forces are tensors (B, 2, H, W), fx then fy; images (B, 1 or 3, H, W). With exact=True forces are rounded as the
 library rounds them and every sum is exact in integers, so a GPU gives the bits of the CPU library. With exact=False
 (the default) gradients flow.
 """

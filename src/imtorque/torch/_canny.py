@@ -13,7 +13,7 @@ from imtorque.torch import _cuda_edges, _launch
 from imtorque.torch._components import first_of_component
 from imtorque.torch._rounding import exact_sqrt
 
-NOISE = 1e-6  # gradients below this are rounding errors of a flat picture
+NOISE = 1e-6  # gradients below this are rounding errors of a flat image
 TIE = float(np.float32(1) + np.float32(1e-5))
 BINS = 64
 AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))  # (dy, dx), turning
@@ -30,7 +30,7 @@ def gaussian(sigma: float) -> list[float]:
 
 
 def smooth(grey: Tensor, weights: list[float]) -> Tensor:
-    """Convolve (B, H, W) with the weights along both axes; beyond the border the picture repeats its border pixels."""
+    """Convolve (B, H, W) with the weights along both axes; beyond the border the image repeats its border pixels."""
     if _launch.serves(grey.device) and len(weights) <= _cuda_edges.WIDEST_RADIUS + 1 and grey.dtype == torch.float32:
         return _cuda_edges.smoothed(grey.contiguous(), weights)
     return convolve(grey, weights)
@@ -53,7 +53,7 @@ def _convolve(values: Tensor, weights: list[float], axis: int) -> Tensor:
 
 
 def gradient(smoothed: Tensor) -> tuple[Tensor, Tensor]:
-    """Return gx and gy of (B, H, W) by central differences; beyond the border the picture repeats."""
+    """Return gx and gy of (B, H, W) by central differences; beyond the border the image repeats."""
     wide = pad(smoothed[:, None], (1, 1, 1, 1), mode="replicate")[:, 0]
     gx = 0.5 * (wide[:, 1:-1, 2:] - wide[:, 1:-1, :-2])
     return gx, 0.5 * (wide[:, 2:, 1:-1] - wide[:, :-2, 1:-1])
@@ -66,7 +66,7 @@ def strength_of(gx: Tensor, gy: Tensor) -> Tensor:
 
 
 def automatic_thresholds(smoothed: Tensor) -> Tensor:
-    """Return MATLAB's rule for each picture, (B, 2): the bin edge below which 70 % of the pixels lie, and 0.4 of it."""
+    """Return MATLAB's rule for each image, (B, 2): the bin edge below which 70 % of the pixels lie, and 0.4 of it."""
     if _launch.serves(smoothed.device):
         return _cuda_edges.automatic_thresholds(smoothed)
     strengths = strength_of(*gradient(smoothed)).flatten(1)
@@ -84,7 +84,7 @@ def automatic_thresholds(smoothed: Tensor) -> Tensor:
 
 
 def quantile_thresholds(smoothed: Tensor, low: float, high: float) -> Tensor:
-    """Return two quantiles of the gradient magnitude of each picture, linear between order statistics: (B, 2)."""
+    """Return two quantiles of the gradient magnitude of each image, linear between order statistics: (B, 2)."""
     ordered = strength_of(*gradient(smoothed)).flatten(1).sort(1).values
     last = ordered.shape[1] - 1
     columns = []

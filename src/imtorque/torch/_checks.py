@@ -14,7 +14,7 @@ from imtorque.core.torque import default_sizes
 from imtorque.core.types import IntArray, Sizes, check_sizes
 
 FORCE_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-PICTURE_TYPES = (torch.uint8, *FORCE_TYPES)
+IMAGE_TYPES = (torch.uint8, *FORCE_TYPES)
 MOST_PIXELS = 2**31 - 1  # of a batch: places are 32-bit
 
 
@@ -32,11 +32,11 @@ def check_forces(forces: Tensor, exact: bool = False) -> Tensor:
     return forces
 
 
-def check_picture(image: Tensor, exact: bool = False) -> Tensor:
+def check_image(image: Tensor, exact: bool = False) -> Tensor:
     """Return an image that is a tensor (B, 1 or 3, H, W), uint8 or float, not empty."""
     if not isinstance(image, Tensor):
         raise TypeError(f"image must be a tensor of shape (B, 1 or 3, H, W), got {type(image).__name__}")
-    if image.dtype not in PICTURE_TYPES:
+    if image.dtype not in IMAGE_TYPES:
         raise TypeError(f"image must be uint8, float16, bfloat16, float32 or float64, got {image.dtype}")
     if image.ndim != 4 or image.shape[1] not in (1, 3) or 0 in image.shape:
         raise ValueError(f"image must have shape (B, 1 or 3, H, W) and not be empty, got {tuple(image.shape)}")

@@ -14,7 +14,7 @@ WIDEST_RADIUS = 24  # of a Gaussian
 
 
 def smoothed(grey: Tensor, weights: list[float]) -> Tensor:
-    """Return grey pictures (B, H, W) convolved along both axes with these weights, centre first."""
+    """Return grey images (B, H, W) convolved along both axes with these weights, centre first."""
     batch, height, width = grey.shape
     radius = len(weights) - 1
     given = (ctypes.c_float * len(weights))(*weights)
@@ -27,7 +27,7 @@ def smoothed(grey: Tensor, weights: list[float]) -> Tensor:
 
 
 def grey_of_bytes(image: Tensor, scales: Tensor) -> Tensor:
-    """Return the luminance of uint8 pictures (B, 1 or 3, H, W), less an offset and times a scale for each (B, 2)."""
+    """Return the luminance of uint8 images (B, 1 or 3, H, W), less an offset and times a scale for each (B, 2)."""
     batch, channels, height, width = image.shape
     grey = torch.empty(batch, height, width, device=image.device)
     count = height * width
@@ -37,7 +37,7 @@ def grey_of_bytes(image: Tensor, scales: Tensor) -> Tensor:
 
 
 def automatic_thresholds(smooth: Tensor) -> Tensor:
-    """Return MATLAB's two thresholds of the gradient for each picture (B, H, W): (B, 2)."""
+    """Return MATLAB's two thresholds of the gradient for each image (B, H, W): (B, 2)."""
     batch, height, width = smooth.shape
     largest, counts = torch.zeros(65 * batch, dtype=torch.int32, device=smooth.device).split([batch, 64 * batch])
     thresholds = torch.empty(batch, 2, device=smooth.device)
@@ -51,7 +51,7 @@ def automatic_thresholds(smooth: Tensor) -> Tensor:
 
 
 def canny(smooth: Tensor, thresholds: Tensor, unit: bool) -> Tensor:
-    """Return the gradient of smoothed pictures (B, H, W) turned to the edge direction at edges: (B, 2, H, W)."""
+    """Return the gradient of smoothed images (B, H, W) turned to the edge direction at edges: (B, 2, H, W)."""
     batch, height, width = smooth.shape
     pixels, count = height * width, batch * height * width
     new = functools.partial(torch.empty, count, device=smooth.device)

@@ -5,23 +5,23 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from imtorque.torch import _cuda_edges, _launch, _pictures
+from imtorque.torch import _cuda_edges, _images, _launch
 
 
 def volume(image: Tensor, sides: list[int], value_range: list[float]) -> Tensor:
-    """Return the gradient torque of pictures (B, 1 or 3, H, W) for each patch, (B, S, H, W) float32."""
+    """Return the gradient torque of images (B, 1 or 3, H, W) for each patch, (B, S, H, W) float32."""
     given = (value_range[0], value_range[1]) if value_range else None
     known = given is not None and image.dtype == torch.uint8
-    ranges = _pictures.ranges_of(image, [] if known else _pictures.bounds_of(image), given)
-    grey = _pictures.grey(image, ranges)
-    means = [float(picture.numpy().mean(dtype="float64")) for picture in grey.cpu()]  # numpy's order of additions
+    ranges = _images.ranges_of(image, [] if known else _images.bounds_of(image), given)
+    grey = _images.grey(image, ranges)
+    means = [float(checked.numpy().mean(dtype="float64")) for checked in grey.cpu()]  # numpy's order of additions
     centred = grey.double() - torch.tensor(means, dtype=torch.float64, device=grey.device)[:, None, None]
     pairs = list(zip(sides[0::2], sides[1::2], strict=True))
     return torch.stack([torque(centred, height // 2, width // 2, running_sums) for height, width in pairs], 1).float()
 
 
 def torque(centred: Tensor, ry: int, rx: int, sums: object) -> Tensor:
-    """Return the torque of one patch on centred pictures (B, H, W): its mean less those of the lines around it."""
+    """Return the torque of one patch on centred images (B, H, W): its mean less those of the lines around it."""
     across = _line_sums(centred.mT, rx, sums).mT
     down, inside = _line_sums(centred, ry, sums), _line_sums(across, ry, sums)
     # As tensors: by a number torch would multiply with its reciprocal on some devices.
@@ -45,7 +45,7 @@ def soft_sums(values: Tensor) -> Tensor:
 
 
 def _line_sums(values: Tensor, r: int, sums: object) -> Tensor:
-    """Return the sums of 2 r + 1 values down the columns; beyond the border the picture repeats its border pixels."""
+    """Return the sums of 2 r + 1 values down the columns; beyond the border the image repeats its border pixels."""
     height = values.shape[1]
     prefix = sums(values)  # type: ignore[operator]
     start = torch.arange(height, device=values.device) - r

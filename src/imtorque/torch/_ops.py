@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from imtorque.torch import _canny, _coherence, _cuda_far, _extrema, _gradient, _launch, _pictures, _tables, _torque
+from imtorque.torch import _canny, _coherence, _cuda_far, _extrema, _gradient, _images, _launch, _tables, _torque
 from imtorque.torch._patches import boxes_for
 
 Found = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -125,10 +125,10 @@ def _run_canny(
     image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
 ) -> Tensor:
     if image.dtype == torch.uint8 and not value_range and _launch.serves(image.device):
-        grey, units = _pictures.grey_by_brightest(image), [1.0] * len(image)
+        grey, units = _images.grey_by_brightest(image), [1.0] * len(image)
     else:
-        ranges, units = _pictures.levelled(image, (value_range[0], value_range[1]) if value_range else None)
-        grey = _pictures.grey(image, ranges)
+        ranges, units = _images.levelled(image, (value_range[0], value_range[1]) if value_range else None)
+        grey = _images.grey(image, ranges)
     smoothed = _canny.smooth(grey, _canny.gaussian(sigma))
     if kind == 2:
         thresholds = _canny.automatic_thresholds(smoothed)

@@ -1,7 +1,7 @@
 """Torque and its adjoint by torch's own operations, on any device: whole numbers (int64) or floats.
 
 The formulas are those of native/core/box_tables.hpp, and int64 sums are exact, so whole numbers give the library's
-bits. The image is worked on in bands of rows, so that memory stays a small part of the picture's.
+bits. The image is worked on in bands of rows, so that memory stays a small part of the image's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From pictures to forces on tensors: Canny's method, the whole gradient."""
+"""From images to forces on tensors: Canny's method, the whole gradient."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from torch import Tensor
 
 from imtorque.edges.canny import SQRT2, STEEPEST, Force, check_force, check_sigma
 from imtorque.images import ValueRange
-from imtorque.torch import _canny, _ops, _pictures
-from imtorque.torch._checks import check_picture
+from imtorque.torch import _canny, _images, _ops
+from imtorque.torch._checks import check_image
 
 
 def detect_edges(
@@ -34,20 +34,20 @@ def detect_edges(
     Parameters
     ----------
     image
-        Pictures (B, 1 or 3, H, W), uint8 or float.
+        Images (B, 1 or 3, H, W), uint8 or float.
     sigma, low, high, use_quantiles, force, directions, strength_scale, length_correction
         As for `imtorque.detect_edges`.
     value_range
-        (black, white) of all pictures; by default the rule of `imtorque.images` for each, which looks at its values.
+        (black, white) of all images; by default the rule of `imtorque.images` for each, which looks at its values.
     exact
-        True: the library's forces to the bit. False: the same edges, and for float pictures forces through which
+        True: the library's forces to the bit. False: the same edges, and for float images forces through which
         gradients flow; which pixels are edges, the value range and a `strength_scale` that was not given count as
         constants.
 
     Returns
     -------
     Tensor
-        Forces (B, 2, H, W), fx then fy; float32, float64 for float64 pictures with exact=False.
+        Forces (B, 2, H, W), fx then fy; float32, float64 for float64 images with exact=False.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def detect_edges(
     >>> int(detect_edges(image).any(1).sum())
     32
     """
-    check_picture(image, exact)
+    check_image(image, exact)
     check_sigma(sigma)
     check_force(force)
     if directions is not None and directions != 8:
@@ -73,7 +73,7 @@ def detect_edges(
     soft = not exact and image.dtype != torch.uint8
     if plain and not soft:
         return found
-    ranges, units = _pictures.levelled(image, value_range)
+    ranges, units = _images.levelled(image, value_range)
     if soft:
         found = _soft_gradient(image, ranges, sigma, (found != 0).any(1, keepdim=True))
     scale = _strength_scales(found, strength_scale, units) if force == "strength" else None
@@ -95,18 +95,18 @@ def gradient_edges(image: Tensor, *, value_range: ValueRange | None = None, exac
     >>> gradient_edges(image)[0, 1, 4, 3:7].tolist()
     [0.0, -0.5, -0.5, 0.0]
     """
-    check_picture(image, exact)
+    check_image(image, exact)
     known = value_range is not None and image.dtype == torch.uint8
-    ranges = _pictures.ranges_of(image, [] if known else _pictures.bounds_of(image), value_range)
-    grey = soft_grey(image, ranges) if not exact and image.dtype != torch.uint8 else _pictures.grey(image, ranges)
+    ranges = _images.ranges_of(image, [] if known else _images.bounds_of(image), value_range)
+    grey = soft_grey(image, ranges) if not exact and image.dtype != torch.uint8 else _images.grey(image, ranges)
     gy, gx = _differences(grey, 1), _differences(grey, 2)
     return torch.stack([gy, -gx + 0.0], 1)
 
 
 def soft_grey(image: Tensor, ranges: list[ValueRange]) -> Tensor:
     """Return the luminance (B, H, W) with gradients, 0 for black and 1 for white: float64 for float64, else float32."""
-    values = _pictures.luminance(image if image.dtype == torch.float64 else image.float())
-    return _pictures.scaled(values, [(low, 1 / (high - low)) for low, high in ranges])
+    values = _images.luminance(image if image.dtype == torch.float64 else image.float())
+    return _images.scaled(values, [(low, 1 / (high - low)) for low, high in ranges])
 
 
 def shape_forces(forces: Tensor, scales: Tensor | None, directions: int, length_correction: bool) -> Tensor:
@@ -150,7 +150,7 @@ def _soft_gradient(image: Tensor, ranges: list[ValueRange], sigma: float, edges:
 
 
 def _strength_scales(forces: Tensor, strength_scale: float | None, units: list[float]) -> Tensor:
-    """Return the gradient magnitude that becomes force 1 in each picture; 0 where there are no edges."""
+    """Return the gradient magnitude that becomes force 1 in each image; 0 where there are no edges."""
     if strength_scale is not None:
         scales = [strength_scale / unit for unit in units]
     else:

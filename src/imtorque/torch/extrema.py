@@ -15,7 +15,7 @@ from imtorque.torch._launch import on_device
 
 
 class Extrema(NamedTuple):
-    """Extrema of the torque of a batch, strongest first; value and size are 0 where a picture has no more.
+    """Extrema of the torque of a batch, strongest first; value and size are 0 where an image has no more.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ def find_extrema(
     sizes, patch, alpha
         As for `imtorque.torch.torque_volume`; by default the sizes of `imtorque.default_sizes`.
     count
-        How many to return at most for each picture; all by default, which torch.compile and vmap do not allow.
+        How many to return at most for each image; all by default, which torch.compile and vmap do not allow.
     sign
         +1 for maxima, -1 for minima, None for both.
     end_scales

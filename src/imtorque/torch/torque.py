@@ -9,13 +9,13 @@ from torch import Tensor
 
 from imtorque.core.types import Patch, Sizes
 from imtorque.images import ValueRange
-from imtorque.torch import _coherence, _gradient, _ops, _pictures, _tables, _torque
+from imtorque.torch import _coherence, _gradient, _images, _ops, _tables, _torque
 from imtorque.torch._checks import (
     check_alpha,
     check_forces,
+    check_image,
     check_out,
     check_patch,
-    check_picture,
     default_sides,
     flat_sides,
     squares_only,
@@ -187,12 +187,12 @@ def gradient_torque(
     >>> round(float(gradient_torque(image, [3])[0, 0, 4, 4]), 6)
     1.0
     """
-    check_picture(image, exact)
+    check_image(image, exact)
     sides, _ = flat_sides(sizes)
     if exact:
         return _ops.gradient_torque(image, sides, [] if value_range is None else [float(end) for end in value_range])
     known = value_range is not None and image.dtype == torch.uint8
-    ranges = _pictures.ranges_of(image, [] if known else _pictures.bounds_of(image), value_range)
+    ranges = _images.ranges_of(image, [] if known else _images.bounds_of(image), value_range)
     grey = soft_grey(image, ranges)
     wide = grey.to(_torque.table_type(grey.device))
     centred = wide - wide.mean((1, 2), keepdim=True)

@@ -1,4 +1,4 @@
-"""Segments of a film on a cluster of dask's, by the engine for many tasks."""
+"""Segments of a video on a cluster of dask's, by the engine for many tasks."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def on_cluster(
     work
         From a segment to what is found in it.
     segments
-        The parts of the film.
+        The parts of the video.
     client
-        Of the cluster, whose workers must see the film and the folder.
+        Of the cluster, whose workers must see the video and the folder.
     files
-        What the film is read from.
+        What the video is read from.
     folder
         Where the records are kept meanwhile; nothing else may be in it.
     """

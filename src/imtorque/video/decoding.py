@@ -1,9 +1,9 @@
-"""Films and cameras by PyAV: where a film can be cut, and its frames from any cut on.
+"""Videos and cameras by PyAV: where a video can be cut, and its frames from any cut on.
 
 A segment begins at a key frame and ends before the next segment's, in the order in which frames are shown. Its reader
 goes to the key frame, drops what is shown before it, and reads on until a frame of the next segment comes: frames that
-are stored after that key frame and shown before it (open groups of pictures) still belong here, and all they are
-predicted from has been read. So the pixels are those of one pass over the whole film.
+are stored after that key frame and shown before it (open groups of images) still belong here, and all they are
+predicted from has been read. So the pixels are those of one pass over the whole video.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from imtorque.video.sources import RATE, Frame
 
 FROM_THE_BEGINNING = ("gif", "apng", "webp")  # codecs whose frames are drawn over earlier ones, key frame or not
 LEAST = 24  # frames of a segment: shorter ones cost more to begin than they are worth
-LEAST_MISSING = 0.5, 0.02  # seconds, and share of a film: what more is missing than this was cut off
+LEAST_MISSING = 0.5, 0.02  # seconds, and share of a video: what more is missing than this was cut off
 PATIENCE = 10.0  # seconds that a camera may take to open and to show a frame
 CAMERAS = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}"), "win32": ("dshow", "video={}")}
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a film: the number of its first frame, when each is shown, and when its key frame is.
+    """A part of a video: the number of its first frame, when each is shown, and when its key frame is.
 
     Times are in the stream's own units.
     """
@@ -46,8 +46,8 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class FilmFile:
-    """A film in a file, and where it can be cut.
+class VideoFile:
+    """A video in a file, and where it can be cut.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class FilmFile:
 
     def frames(self, segment: Segment | None = None, *, every: int = 1, colour: bool = False) -> Iterator[Frame]:
         """Yield every so many-th frame of a segment, or of all."""
-        with _film(self.name) as (container, stream):
+        with _video(self.name) as (container, stream):
             if not self.parts:
                 yield from self._counted(container, stream, every, colour)
             else:
@@ -103,7 +103,7 @@ class FilmFile:
 
     def _check(self, stream: Any, frame: Any, number: int) -> None:
         if frame.is_corrupt:
-            raise ValueError(f"{self.name}: must be a whole film, got frame {number} damaged")
+            raise ValueError(f"{self.name}: must be a whole video, got frame {number} damaged")
         if (frame.width, frame.height) != (stream.width, stream.height):
             raise ValueError(
                 f"{self.name}: frames must be of one size, {stream.width} x {stream.height}, "
@@ -149,9 +149,9 @@ class Camera:
                     yield as_frame(number, now - start, frame, colour)
 
 
-def open_film_file(path: Path) -> FilmFile:
-    """Look through a film once, without decoding it, for where it can be cut."""
-    with _film(path) as (container, stream):
+def open_video_file(path: Path) -> VideoFile:
+    """Look through a video once, without decoding it, for where it can be cut."""
+    with _video(path) as (container, stream):
         packets = [
             (packet.pts, packet.dts, packet.is_keyframe)
             for packet in _whole_packets(path, container, stream)
@@ -162,8 +162,8 @@ def open_film_file(path: Path) -> FilmFile:
     if not packets:
         raise ValueError(f"{path}: must have frames, got none")
     if len(packets) < promised:
-        raise ValueError(f"{path}: must be a whole film of {promised} frames, got {len(packets)}")
-    return FilmFile(str(path), rate, _cut(packets) if known else (), len(packets))
+        raise ValueError(f"{path}: must be a whole video of {promised} frames, got {len(packets)}")
+    return VideoFile(str(path), rate, _cut(packets) if known else (), len(packets))
 
 
 def _cut(packets: list[tuple[int | None, int | None, bool]]) -> tuple[Segment, ...]:
@@ -184,7 +184,7 @@ def _cut(packets: list[tuple[int | None, int | None, bool]]) -> tuple[Segment, .
 
 
 def _packets(container: Any, stream: Any, part: Segment) -> Iterator[Any]:
-    """Yield the packets of a film from the key frame of a segment on."""
+    """Yield the packets of a video from the key frame of a segment on."""
     # Some files are searched by when a frame is shown, others by when it is decoded, which is earlier.
     for target in (part.key, part.decoded, part.decoded - 1) if part.first else ():
         container.seek(target, stream=stream)
@@ -212,14 +212,14 @@ def _whole_packets(path: Path, container: Any, stream: Any) -> Iterator[Any]:
         end = 0.0
         for packet in container.demux():
             if packet.is_corrupt:
-                raise ValueError(f"{path}: must be a whole film, got one that is cut off")
+                raise ValueError(f"{path}: must be a whole video, got one that is cut off")
             if packet.size and packet.pts is not None:
                 end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
             if packet.size and packet.stream_index == stream.index:
                 yield packet
         promised = (container.duration or 0) / 1e6 + (container.start_time or 0) / 1e6
         if promised - end > max(LEAST_MISSING[0], LEAST_MISSING[1] * promised):
-            raise ValueError(f"{path}: must be a whole film of {promised:.1f} seconds, got {end:.1f}")
+            raise ValueError(f"{path}: must be a whole video of {promised:.1f} seconds, got {end:.1f}")
 
 
 def as_frame(number: int, time: float, frame: Any, colour: bool) -> Frame:
@@ -248,8 +248,8 @@ def brightness(frame: Any) -> Image:
 
 
 @contextmanager
-def _film(path: str | os.PathLike[str]) -> Iterator[tuple[Any, Any]]:
-    """Open a film that is a regular file, one thread to decode it: others are busy with other segments."""
+def _video(path: str | os.PathLike[str]) -> Iterator[tuple[Any, Any]]:
+    """Open a video that is a regular file, one thread to decode it: others are busy with other segments."""
     try:
         open_regular(path).close()
     except FileNotFoundError:
@@ -279,14 +279,14 @@ def _video_stream(name: str, container: Any) -> Any:
 
 @contextmanager
 def _errors(name: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in one line, with the name, what is wrong with a film or a camera."""
+    """Say in one line, with the name, what is wrong with a video or a camera."""
     try:
         yield
     except video_library().error.FFmpegError as error:
         if error.errno == errno.ENOENT:
             raise FileNotFoundError(f"{name}: no such file or camera") from None
         reason = error.strerror or type(error).__name__
-        raise ValueError(f"{name}: must be a film or a camera that can be read, got: {reason}") from None
+        raise ValueError(f"{name}: must be a video or a camera that can be read, got: {reason}") from None
 
 
 def video_library() -> Any:
@@ -294,4 +294,4 @@ def video_library() -> Any:
     try:
         return import_module("av")
     except ImportError:
-        raise ImportError("films need PyAV: pip install 'imtorque[video]'") from None
+        raise ImportError("videos need PyAV: pip install 'imtorque[video]'") from None

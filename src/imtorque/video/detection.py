@@ -1,4 +1,4 @@
-"""What is looked for in a frame: extrema or blobs. Any function from a picture to `Extrema` can take their place.
+"""What is looked for in a frame: extrema or blobs. Any function from an image to `Extrema` can take their place.
 
 Every frame is looked at by itself, so that what is found does not depend on which frames came before.
 """
@@ -20,7 +20,7 @@ from imtorque.core.types import Edges, Extrema, Float32Array, Image, Sign
 from imtorque.detection import Blobs, find_blobs
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.edges.canny import STEEPEST
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 Finder = Callable[[Image], Extrema]
 
@@ -30,7 +30,7 @@ FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
 ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
 TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
 WEAK = 0.4  # of the threshold: what is enough for a pixel beside an edge, as in Canny's method
-LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any film
+LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any video
 SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # of the sizes looked for: pixels, and shares of the frame's side
 SURE, CLEAR = 0.65, 6.0  # score and contrast of blobs of any size: shades of the ground score half, and contrast less
 SAMPLED = 7, 8  # of how many rows and columns one tells the noise
@@ -38,10 +38,10 @@ SAMPLED = 7, 8  # of how many rows and columns one tells the noise
 
 @dataclass(frozen=True)
 class FrameExtrema:
-    """The strongest extrema of the torque, around closed contours that do not overlap: as fast as single pictures.
+    """The strongest extrema of the torque, around closed contours that do not overlap: as fast as single images.
 
     Edges count where they stand out of the frame's own noise, and by their strength: with thresholds by quantile alone,
-    as single pictures have them, an empty frame would be full of noise.
+    as single images have them, an empty frame would be full of noise.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class FrameExtrema:
         Patch sizes, odd and increasing. By default about 6 % apart, from 7 pixels, or 1.5 % of the frame's side where
         that is more, to 46 % of it.
     sign
-        +1 for bright things, -1 for dark ones, None for both.
+        +1 for bright objects, -1 for dark ones, None for both.
     sigma
         Smoothing before edges are detected, in pixels.
     threshold
@@ -77,10 +77,10 @@ class FrameExtrema:
 
     def __call__(self, image: Image) -> Extrema:
         """Find them in one frame."""
-        picture = Picture(image)
-        low, high = edge_thresholds(picture, self.sigma)
+        checked = CheckedImage(image)
+        low, high = edge_thresholds(checked, self.sigma)
         edges = detect_edges(
-            picture,
+            checked,
             sigma=self.sigma,
             low=low,
             high=high,
@@ -89,16 +89,16 @@ class FrameExtrema:
             length_correction=True,
         )
         # Overlaps, lines and corners are among them, the more the larger the frame.
-        most = max(CANDIDATES[0] * self.count, math.prod(picture.shape) // CANDIDATES[1])
-        shape, tried, weakest = self._before[0] if self._before else (picture.shape, most, 0.0)
-        tried, weakest = (min(tried, most), weakest) if shape == picture.shape else (most, 0.0)
+        most = max(CANDIDATES[0] * self.count, math.prod(checked.shape) // CANDIDATES[1])
+        shape, tried, weakest = self._before[0] if self._before else (checked.shape, most, 0.0)
+        tried, weakest = (min(tried, most), weakest) if shape == checked.shape else (most, 0.0)
         strong = self._strong(edges, tried, weakest)
         found, enough = self._apart(edges, strong)
         if tried < enough <= most:
             strong = self._strong(edges, most, 0.0)
             found, enough = self._apart(edges, strong)
         last = float(abs(strong.value[-1])) if len(strong) else 0.0
-        self._before[:] = [(picture.shape, math.ceil(SPARE * enough), last)]
+        self._before[:] = [(checked.shape, math.ceil(SPARE * enough), last)]
         return found
 
     def _strong(self, edges: Edges, count: int, weakest: float) -> Extrema:
@@ -125,20 +125,20 @@ class FrameExtrema:
 
 @cache
 def usual_sizes(shape: tuple[int, int]) -> tuple[int, ...]:
-    """Return the sizes that are looked for where none are given: those of things, not of specks."""
+    """Return the sizes that are looked for where none are given: those of objects, not of specks."""
     side = math.sqrt(shape[0] * shape[1])
     smallest = 2 * int(max(SMALLEST, LEAST_SHARE * side) / 2) + 1
     largest = max(smallest, int(LARGEST_SHARE * side))
     return tuple(default_sizes(shape, smallest=smallest, largest=largest).tolist())
 
 
-def edge_thresholds(picture: Picture, sigma: float) -> tuple[float, float]:
+def edge_thresholds(image: CheckedImage, sigma: float) -> tuple[float, float]:
     """Return thresholds of the gradient of a smoothed frame, per pixel: above its noise, and above most of its texture.
 
     Both come from a part of the pixels, by differences along rows: the noise from the median of second differences,
     which leaves edges aside; the texture from first differences over four pixels.
     """
-    rows = picture.grey(every=SAMPLED[0])
+    rows = image.grey(every=SAMPLED[0])
     parts = [rows[:, k : rows.shape[1] - 4 + k : SAMPLED[1]] for k in range(5)]
     if parts[0].size == 0:
         return 0.0, 0.0
@@ -158,19 +158,19 @@ def _lower_quantile(values: Float32Array, share: float) -> float:
 
 @dataclass(frozen=True)
 class FrameBlobs:
-    """Things with outlines, as `find_blobs` finds them: surer, and about twenty times slower.
+    """Objects with outlines, as `find_blobs` finds them: surer, and about twenty times slower.
 
     Parameters
     ----------
     sizes
-        (smallest, largest) diameter in pixels. None looks for things of any size, as `FrameExtrema` does, and keeps the
-        surest: `find_blobs` by itself would decide anew in each frame which sizes things have.
+        (smallest, largest) diameter in pixels. None looks for objects of any size, as `FrameExtrema` does, and keeps
+        the surest: `find_blobs` by itself would decide anew in each frame which sizes objects have.
     sign
-        +1 for bright things, -1 for dark ones, 0 for both. None, as of `find_blobs`, decides anew in each frame whether
-        one of the kinds is what lies between things.
+        +1 for bright objects, -1 for dark ones, 0 for both. None, as of `find_blobs`, decides anew in each frame
+        whether one of the kinds is what lies between objects.
     contrast
-        Least contrast, in standard deviations of the noise at a thing's own scale; by default 6 without sizes, else 0.
-        Clouds and shades of the background are as wide as things of any size may be, and stand out less.
+        Least contrast, in standard deviations of the noise at an object's own scale; by default 6 without sizes, else
+        0. Clouds and shades of the background are as wide as objects of any size may be, and stand out less.
     sure
         Least score of an outline, 0 to 1; by default that of `find_blobs` for given sizes, 0.65 without them.
     count
@@ -185,7 +185,7 @@ class FrameBlobs:
 
     def __call__(self, image: Image) -> Extrema:
         """Find them in one frame; their sizes are the diameters, which change less than the patches that found them."""
-        any_size = usual_sizes(Picture(image).shape)
+        any_size = usual_sizes(CheckedImage(image).shape)
         sizes = self.sizes or (float(any_size[0]), float(any_size[-1]))
         usual = (SURE, CLEAR) if self.sizes is None else (None, 0.0)
         sure = usual[0] if self.sure is None else self.sure

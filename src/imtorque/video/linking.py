@@ -1,18 +1,18 @@
-"""Places of one frame after the other, linked into tracks: identities that last while things are hidden for a while.
+"""Places of one frame after the other, linked into tracks: identities that last while objects are hidden for a while.
 
-A track expects its thing where `films.motion` says. A place costs a track the square of its distance from there, and of
-how far their sizes and torques differ, all counted in the track's reach; a part of a thing may be as far off its middle
-as it is smaller. Bright and dark never meet. A link is worth what is left of 1 after its cost, times the trust in the
-track: one that has been seen often, and lately, comes first. Of all sets of links that use each track and each place
-once, the one of the most worth is taken: the optimum, by the Hungarian method on each group of tracks and places that
-reach each other.
+A track expects its object where `video.motion` says. A place costs a track the square of its distance from there, and
+of how far their sizes and torques differ, all counted in the track's reach; a part of an object may be as far off its
+middle as it is smaller. Bright and dark never meet. A link is worth what is left of 1 after its cost, times the trust
+in the track: one that has been seen often, and lately, comes first. Of all sets of links that use each track and each
+place once, the one of the most worth is taken: the optimum, by the Hungarian method on each group of tracks and places
+that reach each other.
 
 That is done in rounds: first known tracks and what is near them, then young ones and what is near those, then known
-ones and whatever is in reach, then the rest. A track that begins where a known one expects its thing may be around part
-of it, as it comes out from behind another: it is among the rest, and becomes known late, so that it cannot take the
-thing from the track that has been there for long.
+ones and whatever is in reach, then the rest. A track that begins where a known one expects its object may be around
+part of it, as it comes out from behind another: it is among the rest, and becomes known late, so that it cannot take
+the object from the track that has been there for long.
 
-Where two known things are seen as one, one track has that place, and the other is covered: it goes on where it is
+Where two known objects are seen as one, one track has that place, and the other is covered: it goes on where it is
 expected, so that both keep their numbers when they part.
 """
 
@@ -30,10 +30,10 @@ from imtorque.video.motion import PART, Tracks
 
 YOUNG = 1.6  # times the reach of a track with known velocity that one has which was seen once
 SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # what twice the size or torque costs, in sizes of distance
-ESTABLISHED = 8  # times a thing must have been seen for its track to be known, and for half of the full trust in it
+ESTABLISHED = 8  # times an object must have been seen for its track to be known, and for half of the full trust in it
 FADING = 0.9  # share of that trust which is left after each frame it was hidden
-WIDENED = 0.25  # by how much of itself reach grows with each frame a thing is hidden
-SUSPECT, AROUND = 24, 0.75  # times, where it began within so many sizes of where a known track expects its thing
+WIDENED = 0.25  # by how much of itself reach grows with each frame an object is hidden
+SUSPECT, AROUND = 24, 0.75  # times, where it began within so many sizes of where a known track expects its object
 NEAR = 0.5  # share of the reach that is tried first
 FEW_PAIRS = 1 << 16  # of tracks and places, from which on groups that do not meet are linked apart
 
@@ -45,9 +45,9 @@ class Linking:
     Parameters
     ----------
     memory
-        How many of the frames looked at in a row a thing may be hidden and keep its identity.
+        How many of the frames looked at in a row an object may be hidden and keep its identity.
     reach
-        How far from where it is expected a thing may be found, in its own sizes.
+        How far from where it is expected an object may be found, in its own sizes.
     """
 
     memory: int = 10
@@ -62,7 +62,7 @@ class Linking:
 
 
 class Covered(NamedTuple):
-    """Things of a frame that were seen as one with another: their tracks, and where and how large they are expected.
+    """Objects of a frame that were seen as one with another: their tracks, and where and how large they are expected.
 
     Torques are those of the places that cover them. Each of shape (n,).
     """
@@ -83,12 +83,12 @@ class Linker:
     Parameters
     ----------
     linking
-        How far and how long a thing is looked for.
+        How far and how long an object is looked for.
 
     Attributes
     ----------
     covered
-        What the last frame linked has besides its places: things that were seen as one with others.
+        What the last frame linked has besides its places: objects that were seen as one with others.
     """
 
     def __init__(self, linking: Linking = Linking()) -> None:
@@ -134,7 +134,7 @@ def links_in_rounds(
     if _apart(rows, columns):  # then every round finds these
         return rows, columns
     known = tracks.seen >= tracks.due
-    young = ~known & (tracks.due == ESTABLISHED)  # those that may be parts of known things come last
+    young = ~known & (tracks.due == ESTABLISHED)  # those that may be parts of known objects come last
     trust = (tracks.seen / (tracks.seen + ESTABLISHED) * FADING ** (tracks.hidden - 1))[:, None]
     rows = columns = np.zeros(0, np.intp)
     for who, near in ((known, NEAR), (young, NEAR), (known, 1.0), (~known, 1.0)):
@@ -166,7 +166,7 @@ def link_cost(tracks: Tracks, place: FloatArray, size: FloatArray, torque: Float
 
 
 def within(tracks: Tracks, fresh: Tracks) -> BoolArray:
-    """Say which tracks that have just begun lie where known ones of their sign expect their things: may be the same."""
+    """Say which tracks that have just begun lie where known ones of their sign expect their objects."""
     far = np.linalg.norm(tracks.steady.place[:, None] - fresh.steady.place[None], axis=2)
     inside = (far <= AROUND * tracks.size[:, None]) & (tracks.sign[:, None] == fresh.sign[None])
     return np.asarray((inside & (tracks.seen >= tracks.due)[:, None]).any(axis=0))

@@ -1,14 +1,14 @@
-"""What is known of each track: where its thing is expected, how sure that is, how it moves, its size and its torque.
+"""What is known of each track: where its object is expected, how sure that is, how it moves, its size and its torque.
 
-Things move straight on but for small turns, and a place found tells where its thing is up to noise (Kalman 1960). The
-noise counts as the larger the less the place is like the thing, in size and in torque; and a part of a thing may be as
-far off its middle as it is smaller. So a track that was seen often keeps its way while its thing is seen in part or
+Objects move straight on but for small turns, and a place found tells where its object is up to noise (Kalman 1960). The
+noise counts as the larger the less the place is like the object, in size and in torque; and a part of an object may be
+as far off its middle as it is smaller. So a track that was seen often keeps its way while its object is seen in part or
 together with another, and one that has just begun goes where the places are.
 
-A thing that turns and one that goes on behind a post, of which a part stays in sight, look alike for a while. So each
+An object that turns and one that goes on behind a post, of which a part stays in sight, look alike for a while. So each
 track has two ways: a quick one that goes with the places, and a steady one that doubts what is far from where all
 before leads. What is found may be on either; where one has led to it and the other has not, both go on from there.
-All noise is in sizes of the thing.
+All noise is in sizes of the object.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from imtorque.core.types import FloatArray, IntArray
 
 NOISE, FIRST, TURN = 0.1, 0.5, 0.005  # of a place; of the velocity before it is known; what it changes by in a frame
 UNLIKE, FADED = 0.3, 0.5  # octaves of size and of torque that double the squared noise of a place
-TURNED = 0.01  # of the square of how far off a place is that looks like the thing: what the velocity may have changed
+TURNED = 0.01  # of the square of how far off a place is that looks like the object: what the velocity may have changed
 ODD, OUTLIER = 1.5, 15.0  # standard deviations from which a place is doubted, and by how much of its noise at most
 BACK, AWAY = 0.4, 1.0  # sizes off one way from which the other is the right one: the quick one, and the steady one
 TAKEN = 0.3  # share of a change in size and torque that a track takes over, at first more
-PART = 0.5  # of what a place is smaller than its thing: how far off its middle a part of the thing may be
+PART = 0.5  # of what a place is smaller than its object: how far off its middle a part of the object may be
 FAINTEST = 1e-3  # torque, for ratios
 COLUMNS = 21
 
 
 class Way:
-    """Where things are expected, and how they move: columns of the tracks' array."""
+    """Where objects are expected, and how they move: columns of the tracks' array."""
 
     def __init__(self, rows: FloatArray) -> None:
         """Name the columns."""
@@ -45,7 +45,7 @@ class Way:
         self.drift += TURN**2
 
     def take_over(self, rows: IntArray, beyond: FloatArray, noise: FloatArray, turned: FloatArray | float) -> None:
-        """Take over how far beyond the expected the things of some tracks were found, as its noise allows."""
+        """Take over how far beyond the expected the objects of some tracks were found, as its noise allows."""
         doubt, both, drift = (variance[rows] + turned for variance in (self.doubt, self.both, self.drift))
         share, pull = doubt / (doubt + noise), both / (doubt + noise)
         self.place[rows] += share[:, None] * beyond
@@ -72,7 +72,7 @@ class Tracks:
 
     @staticmethod
     def begun(number: IntArray, place: FloatArray, size: FloatArray, torque: FloatArray) -> Tracks:
-        """Return tracks of things seen once."""
+        """Return tracks of objects seen once."""
         tracks = Tracks(np.zeros((len(number), COLUMNS)))
         tracks.number[:], tracks.size[:], tracks.sign[:], tracks.seen[:] = number, size, np.sign(torque), 1
         tracks.torque[:] = np.maximum(np.abs(torque), FAINTEST)
@@ -119,7 +119,7 @@ class Tracks:
         return (of_quick, quick), (of_steady, steady)
 
     def _beyond(self, way: Way, rows: IntArray, place: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how far places are from where they are expected, beyond what a part of the thing may be off.
+        """Return how far places are from where they are expected, beyond what a part of the object may be off.
 
         In pixels (n, 2), and in sizes squared (n,).
         """

@@ -1,4 +1,4 @@
-"""The overlay: a film of the frames looked at, with numbered tracks and their tails."""
+"""The overlay: a video of the frames looked at, with numbered tracks and their tails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from imtorque.core.types import Image
 from imtorque.io.atomic import replacing
-from imtorque.render.tracks import track_picture
+from imtorque.render.tracks import track_image
 from imtorque.video.decoding import video_library
 from imtorque.video.tracking import TrackedFrame
 
@@ -23,7 +23,7 @@ QUALITY = {"libx264": {"crf": "20", "preset": "veryfast"}, "mpeg4": {"q:v": "3"}
 
 
 class Overlay:
-    """A film that is being written."""
+    """A video that is being written."""
 
     def __init__(self, container: Any, rate: float) -> None:
         """Begin; the first frame says how large it is."""
@@ -36,7 +36,7 @@ class Overlay:
         gone = self.tails.keys() - set(frame.track.tolist())
         for number, y, x in zip(frame.track.tolist(), frame.y.tolist(), frame.x.tolist(), strict=True):
             self.tails.setdefault(number, deque(maxlen=TAIL)).append((y, x))
-        self._write(track_picture(image, frame.track, frame.y, frame.x, frame.size, self.tails))
+        self._write(track_image(image, frame.track, frame.y, frame.x, frame.size, self.tails))
         for number in gone:  # what is hidden keeps its tail a while, and one place less with each frame
             self.tails[number].popleft()
             if not self.tails[number]:
@@ -47,8 +47,8 @@ class Overlay:
         if self.stream is not None:
             self.container.mux(self.stream.encode(None))
 
-    def _write(self, picture: Image) -> None:
-        even = np.pad(picture, ((0, picture.shape[0] % 2), (0, picture.shape[1] % 2), (0, 0)), mode="edge")
+    def _write(self, image: Image) -> None:
+        even = np.pad(image, ((0, image.shape[0] % 2), (0, image.shape[1] % 2), (0, 0)), mode="edge")
         av = video_library()
         if self.stream is None:
             name = next(name for name in ENCODERS if name in av.codecs_available)
@@ -61,7 +61,7 @@ class Overlay:
 
 @contextmanager
 def writing_overlay(path: Path, rate: float) -> Iterator[Overlay]:
-    """Write a film that is there when the block ends, well or by Ctrl-C after a frame, and not where in an error."""
+    """Write a video that is there when the block ends, well or by Ctrl-C after a frame, and not where in an error."""
     stopped: KeyboardInterrupt | None = None
     with replacing(path) as partial, video_library().open(str(partial), "w", format="mp4") as container:
         overlay = Overlay(container, rate)

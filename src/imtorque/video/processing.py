@@ -1,4 +1,4 @@
-"""A film from end to end: found in every frame on all cores, linked in order, written as it goes."""
+"""A video from end to end: found in every frame on all cores, linked in order, written as it goes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from imtorque.video.cluster import Found, on_cluster
 from imtorque.video.detection import Finder, FrameBlobs, FrameExtrema, as_places
 from imtorque.video.linking import Linker, Linking
 from imtorque.video.overlay import Overlay, writing_overlay
-from imtorque.video.sources import Frame, Pictures, Source, check_every, open_film
+from imtorque.video.sources import Frame, Images, Source, check_every, open_video
 from imtorque.video.tables import Table, TableForm, parquet_libraries, writing_table
 from imtorque.video.tracking import tracked
 
@@ -35,8 +35,8 @@ Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
-class FilmSummary:
-    """What became of a film.
+class VideoSummary:
+    """What became of a video.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class FilmSummary:
     places
         How many rows the table has.
     tracks
-        How many things there were; 0 where places were not linked.
+        How many objects there were; 0 where places were not linked.
     """
 
     table: Path
@@ -70,28 +70,28 @@ def process_video(
     jobs: int | None = None,
     client: Client | None = None,
     progress: Progress | None = None,
-) -> FilmSummary:
-    """Find things in every frame of a film, follow them, and write a table of where they were.
+) -> VideoSummary:
+    """Find objects in every frame of a video, follow them, and write a table of where they were.
 
     The table, NAME.video.csv in the folder `out`, has the columns frame, time, track, y, x, size and torque, and with
-    `overlay` there is a film NAME.video.mp4 as well. Segments of the film, from key frame to key frame, are worked on
+    `overlay` there is a video NAME.video.mp4 as well. Segments of the video, from key frame to key frame, are worked on
     at the same time by several processes; what is written is the same to the byte however many there are.
 
     Parameters
     ----------
     source
-        As for `open_film`: a film, a folder of pictures, a stack, or a camera.
+        As for `open_video`: a video, a folder of images, a stack, or a camera.
     out
         Folder for the outputs; made where it is missing.
     every
         Look at every so many-th frame only.
     find
         What is looked for: "extrema", "blobs", `FrameExtrema(...)`, `FrameBlobs(...)`, or a function of a module, from
-        a picture to `Extrema`.
+        an image to `Extrema`.
     linking
         How places become tracks; None for places without.
     overlay
-        Whether to write a film of the frames looked at with numbered tracks.
+        Whether to write a video of the frames looked at with numbered tracks.
     table
         "csv" or "parquet", which needs pyarrow.
     limit
@@ -99,7 +99,7 @@ def process_video(
     jobs
         How many processes to use; as many as cores by default.
     client
-        Of a dask cluster whose workers see the film and the folder `out`: they take the place of processes
+        Of a dask cluster whose workers see the video and the folder `out`: they take the place of processes
         (`imtorque[scale]`). Segments that are done are kept in NAME.video.segments until all are: the same call goes on
         where another one was stopped or killed. Cameras are looked at here.
     progress
@@ -111,21 +111,21 @@ def process_video(
     exception's note says. A camera is ended that way as usual, without exception. After an error there is neither.
     """
     step = check_every(every)
-    film = open_film(shared(source, client)) if isinstance(source, str | os.PathLike | int) else source
+    video = open_video(shared(source, client)) if isinstance(source, str | os.PathLike | int) else source
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, got {limit}")
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(folder)
-    work = FilmWork(film, finder(find), linking, step, limit)
-    return work.write(str(folder / f"{Path(film.name).name}.video"), overlay, table, jobs, progress or _silent, client)
+    work = VideoWork(video, finder(find), linking, step, limit)
+    return work.write(str(folder / f"{Path(video.name).name}.video"), overlay, table, jobs, progress or _silent, client)
 
 
 @dataclass(frozen=True)
-class FilmWork:
-    """What is to be done to a film."""
+class VideoWork:
+    """What is to be done to a video."""
 
-    film: Source
+    video: Source
     find: Finder
     linking: Linking | None
     every: int = 1
@@ -139,7 +139,7 @@ class FilmWork:
         jobs: int | None,
         progress: Progress,
         client: Client | None = None,
-    ) -> FilmSummary:
+    ) -> VideoSummary:
         """Write the files whose names begin with `stem`."""
         if table == "parquet":
             parquet_libraries()
@@ -150,51 +150,51 @@ class FilmWork:
         try:
             with ExitStack() as files:
                 rows = files.enter_context(writing_table(target, table))
-                film = files.enter_context(writing_overlay(drawn, self.film.rate / self.every)) if drawn else None
-                found = files.enter_context(closing(self._found(stem, jobs, client, colour=film is not None)))
-                self._run(found, rows, film, tally)
+                video = files.enter_context(writing_overlay(drawn, self.video.rate / self.every)) if drawn else None
+                found = files.enter_context(closing(self._found(stem, jobs, client, colour=video is not None)))
+                self._run(found, rows, video, tally)
         except KeyboardInterrupt as interrupt:
             if tally.frames:
                 interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
-            if self.film.count is not None or not tally.frames:
+            if self.video.count is not None or not tally.frames:
                 raise
-        return FilmSummary(target, drawn, tally.frames, tally.places, tally.tracks)
+        return VideoSummary(target, drawn, tally.frames, tally.places, tally.tracks)
 
-    def _run(self, found: Iterator[Shown], rows: Table, film: Overlay | None, tally: _Tally) -> None:
+    def _run(self, found: Iterator[Shown], rows: Table, video: Overlay | None, tally: _Tally) -> None:
         linker = None if self.linking is None else Linker(self.linking)
         for (number, time, places), shown in islice(found, self.limit):
             frame = tracked(number, time, places, linker)
             rows.add(frame)
-            if film is not None and shown is not None:
-                film.add(shown, frame)
+            if video is not None and shown is not None:
+                video.add(shown, frame)
             tally.add(len(frame), int(frame.track.max(initial=0)))
         if not tally.frames:
-            raise ValueError(f"{self.film.name}: must have frames that can be decoded, got none")
+            raise ValueError(f"{self.video.name}: must have frames that can be decoded, got none")
 
     def _files(self) -> list[str]:
-        """Return what the film is read from."""
-        return [str(path) for path in self.film.paths] if isinstance(self.film, Pictures) else [self.film.name]
+        """Return what the video is read from."""
+        return [str(path) for path in self.video.paths] if isinstance(self.video, Images) else [self.video.name]
 
     def _total(self) -> int | None:
         """Return how many frames are looked at, as far as that is known."""
-        if self.film.count is None:
+        if self.video.count is None:
             return self.limit
-        looked = -(-self.film.count // self.every)
+        looked = -(-self.video.count // self.every)
         return looked if self.limit is None else min(looked, self.limit)
 
     def _found(
         self, stem: str, jobs: int | None, client: Client | None, *, colour: bool
     ) -> Generator[Shown, None, None]:
         """Yield what is found in each frame, in order, and the frame in colour where that is asked for."""
-        segments, total = self.film.segments(), self._total()
+        segments, total = self.video.segments(), self._total()
         few = total is None or total < FEW
         count = min(len(segments), jobs or (1 if few else default_jobs()))
-        if self.film.count is None or (count <= 1 and client is None):  # a camera is looked at where it is
+        if self.video.count is None or (count <= 1 and client is None):  # a camera is looked at where it is
             keep_memory()
-            for frame in self.film.frames(every=self.every, colour=colour):
+            for frame in self.video.frames(every=self.every, colour=colour):
                 yield _found(self.find, frame), frame.colour
             return
-        work = partial(segment_found, self.film, self.find, self.every)
+        work = partial(segment_found, self.video, self.find, self.every)
         if client is None:
             parts = each(work, segments, count)
         else:
@@ -204,20 +204,20 @@ class FilmWork:
             for found in all_found:
                 yield found, None
             return
-        shown = self.film.frames(every=self.every, colour=True)
+        shown = self.video.frames(every=self.every, colour=True)
         for found, frame in zip(all_found, shown, strict=True):
             yield found, frame.colour
 
 
 def shared(source: str | os.PathLike[str] | int, client: Client | None) -> str | os.PathLike[str] | int:
-    """Return a film as workers are told it: elsewhere, a relative path would be another."""
+    """Return a video as workers are told it: elsewhere, a relative path would be another."""
     if client is None or isinstance(source, int) or not Path(source).exists():
         return source
     return Path(source).absolute()
 
 
 def finder(find: Finder | str) -> Finder:
-    """Return what looks for things in a frame, by name or as given."""
+    """Return what looks for objects in a frame, by name or as given."""
     if isinstance(find, str):
         if find not in ("extrema", "blobs"):
             raise ValueError(f'find must be "extrema", "blobs" or a function, got {find!r}')
@@ -239,10 +239,10 @@ class _Tally:
         self.progress(self.frames, self.total)
 
 
-def segment_found(film: Source, find: Finder, every: int, segment: Any) -> list[Found]:
+def segment_found(video: Source, find: Finder, every: int, segment: Any) -> list[Found]:
     """Return what is found in the frames of a segment."""
     keep_memory()
-    return [_found(find, frame) for frame in film.frames(segment, every=every)]
+    return [_found(find, frame) for frame in video.frames(segment, every=every)]
 
 
 def keep_memory() -> None:

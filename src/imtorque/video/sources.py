@@ -1,7 +1,7 @@
-"""Where frames come from: films, cameras, folders of pictures, stacks. Each source cuts itself into segments.
+"""Where frames come from: videos, cameras, folders of images, stacks. Each source cuts itself into segments.
 
 A source can be sent to another process, and opens its files there. Frames of a segment are the same whoever reads them:
-numbers, times and pixels do not depend on how the film is cut.
+numbers, times and pixels do not depend on how the video is cut.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from imtorque.core.types import Image
-from imtorque.files import SUFFIXES, find_pictures, image_shape, page_count, read_image
-from imtorque.images import Picture
+from imtorque.files import SUFFIXES, find_images, image_shape, page_count, read_image
+from imtorque.images import CheckedImage
 
-CHUNK = 16  # pictures of a folder or a stack that make a segment
+CHUNK = 16  # images of a folder or a stack that make a segment
 RATE = 25.0  # frames a second, where a source does not say
 
 
@@ -31,7 +31,7 @@ class Frame:
     number, time
         Counted from 0, and in seconds after the first.
     pixels
-        What is looked at: of films the brightness as it is stored, shape (H, W); of pictures what the file holds.
+        What is looked at: of videos the brightness as it is stored, shape (H, W); of images what the file holds.
     colour
         What is shown, shape (H, W, 3), where it was asked for.
     """
@@ -70,17 +70,17 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Pictures:
-    """Pictures of a folder in the order of their names, or the pages of one stack, as frames.
+class Images:
+    """Images of a folder in the order of their names, or the pages of one stack, as frames.
 
     Parameters
     ----------
     name
         What errors call it.
     paths
-        The pictures; or the stack alone.
+        The images; or the stack alone.
     pages
-        How many pages a stack has; None for pictures.
+        How many pages a stack has; None for images.
     rate
         Frames a second.
     """
@@ -96,34 +96,34 @@ class Pictures:
         return len(self.paths) if self.pages is None else self.pages
 
     def segments(self) -> Sequence[range]:
-        """Return runs of pictures."""
+        """Return runs of images."""
         return [range(first, min(first + CHUNK, self.count)) for first in range(0, self.count, CHUNK)]
 
     def frames(self, segment: range | None = None, *, every: int = 1, colour: bool = False) -> Iterator[Frame]:
-        """Yield every so many-th picture, as it is: all functions take grey and colour."""
+        """Yield every so many-th image, as it is: all functions take grey and colour."""
         for number in segment if segment is not None else range(self.count):
             if number % every == 0:
                 pixels = self._read(number)
-                yield Frame(number, number / self.rate, pixels, Picture(pixels).as_bytes() if colour else None)
+                yield Frame(number, number / self.rate, pixels, CheckedImage(pixels).as_bytes() if colour else None)
 
     def _read(self, number: int) -> Image:
         return read_image(self.paths[number]) if self.pages is None else read_image(self.paths[0], page=number)
 
 
-def open_film(source: str | os.PathLike[str] | int, *, rate: float = RATE) -> Source:
-    """Open what frames come from; `for frame in open_film(source).frames()` reads them.
+def open_video(source: str | os.PathLike[str] | int, *, rate: float = RATE) -> Source:
+    """Open what frames come from; `for frame in open_video(source).frames()` reads them.
 
     Parameters
     ----------
     source
-        A film; a folder of pictures of one size, in the order of their names; a TIFF stack of several pages; or a
-        camera: its number, or its device such as /dev/video0. Films and cameras need PyAV (`imtorque[video]`).
+        A video; a folder of images of one size, in the order of their names; a TIFF stack of several pages; or a
+        camera: its number, or its device such as /dev/video0. Videos and cameras need PyAV (`imtorque[video]`).
     rate
         Frames a second, of folders and stacks.
     """
     if not (math.isfinite(rate) and rate > 0):
         raise ValueError(f"rate must be above 0, got {rate}")
-    from imtorque.video.decoding import Camera, open_film_file  # here, because it needs PyAV only when it is used
+    from imtorque.video.decoding import Camera, open_video_file  # here, because it needs PyAV only when it is used
 
     if isinstance(source, int) or os.fspath(source).isdecimal():
         return Camera.numbered(operator.index(source) if isinstance(source, int) else int(os.fspath(source)))
@@ -137,14 +137,14 @@ def open_film(source: str | os.PathLike[str] | int, *, rate: float = RATE) -> So
     if path.suffix.lower() in SUFFIXES and path.suffix.lower() not in (".gif", ".webp"):
         pages = page_count(path)
         if pages < 2:
-            raise ValueError(f"{path}: must be a film, a folder or a stack of several pages, got one picture")
-        return Pictures(str(path), (path,), pages, rate)
-    return open_film_file(path)
+            raise ValueError(f"{path}: must be a video, a folder or a stack of several pages, got one image")
+        return Images(str(path), (path,), pages, rate)
+    return open_video_file(path)
 
 
-def _folder(path: Path, rate: float) -> Pictures:
-    """Open a folder, whose pictures must be of one size."""
-    paths = find_pictures([path])
+def _folder(path: Path, rate: float) -> Images:
+    """Open a folder, whose images must be of one size."""
+    paths = find_images([path])
     first = image_shape(paths[0])
     for other in paths[1:]:
         shape = image_shape(other)
@@ -153,7 +153,7 @@ def _folder(path: Path, rate: float) -> Pictures:
                 f"{other}: frames must be of one size, {first[1]} x {first[0]} as {paths[0].name}, "
                 f"got {shape[1]} x {shape[0]}"
             )
-    return Pictures(str(path), tuple(paths), None, rate)
+    return Images(str(path), tuple(paths), None, rate)
 
 
 def check_every(every: int) -> int:

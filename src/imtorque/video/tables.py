@@ -1,4 +1,4 @@
-"""The table of a film: a row for each place in each frame, as CSV or parquet, written as frames are done."""
+"""The table of a video: a row for each place in each frame, as CSV or parquet, written as frames are done."""
 
 from __future__ import annotations
 

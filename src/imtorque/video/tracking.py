@@ -18,22 +18,22 @@ from imtorque.video.sources import RATE, Frame
 class TrackedFrame:
     """What was found in a frame, in the order of the tracks.
 
-    Where two things that were followed for a while are seen as one, both are there: the one that the place fits better,
-    and the other where it is expected, with the torque of that place.
+    Where two objects that were followed for a while are seen as one, both are there: the one that the place fits
+    better, and the other where it is expected, with the torque of that place.
 
     Parameters
     ----------
     number, time
         Of the frame: counted from 0, and in seconds after the first.
     track
-        Which thing each place belongs to, numbered from 1 in the order in which they were first seen; 0 where places
+        Which object each place belongs to, numbered from 1 in the order in which they were first seen; 0 where places
         are not linked. Shape (n,), as the others.
     y, x
         Places in pixels.
     size
         Patch sizes.
     torque
-        Positive for bright things.
+        Positive for bright objects.
     """
 
     number: int
@@ -56,26 +56,26 @@ def track_extrema(
     linking: Linking | None = None,
     rate: float = RATE,
 ) -> Iterator[TrackedFrame]:
-    """Follow things through frames: yields each frame's places with their tracks as soon as it has come.
+    """Follow objects through frames: yields each frame's places with their tracks as soon as it has come.
 
     Parameters
     ----------
     frames
-        Pictures, in order; or frames of `open_film(...).frames()`, a camera's too; or what was found in each frame,
+        Images, in order; or frames of `open_video(...).frames()`, a camera's too; or what was found in each frame,
         `Extrema` or `Blobs`. Any iterable: it is asked for one at a time.
     find
-        What is looked for in pictures: `FrameExtrema(...)`, `FrameBlobs(...)` or a function of your own that returns
+        What is looked for in images: `FrameExtrema(...)`, `FrameBlobs(...)` or a function of your own that returns
         `Extrema`.
     linking
-        How far and how long a thing is looked for.
+        How far and how long an object is looked for.
     rate
         Frames a second, where frames do not say their time.
 
     Examples
     --------
     >>> from imtorque import synthetic
-    >>> pictures = (synthetic.disc((60, 80), (30, 20 + 4 * k), 9) for k in range(5))
-    >>> [(frame.track.tolist(), frame.x.tolist()) for frame in track_extrema(pictures)]
+    >>> images = (synthetic.disc((60, 80), (30, 20 + 4 * k), 9) for k in range(5))
+    >>> [(frame.track.tolist(), frame.x.tolist()) for frame in track_extrema(images)]
     [([1], [20]), ([1], [24]), ([1], [28]), ([1], [32]), ([1], [36])]
     """
     search = find or FrameExtrema()

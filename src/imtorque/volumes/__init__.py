@@ -1,8 +1,8 @@
 """Torque in volumes: arrays (Z, Y, X), surfaces in place of edges, boxes in place of squares.
 
-These are functions of their own, and not the ones of pictures with one more axis: an array of shape (H, W, 3) is a
-colour picture there, and no rule could tell it from a volume three voxels wide. The words are the same: surfaces have a
-bright side, torque is positive around bright things, sizes are odd sides of boxes.
+These are functions of their own, and not the ones of images with one more axis: an array of shape (H, W, 3) is a
+colour image there, and no rule could tell it from a volume three voxels wide. The words are the same: surfaces have a
+bright side, torque is positive around bright objects, sizes are odd sides of boxes.
 """
 
 from imtorque.volumes.blobs import find_blobs

@@ -1,4 +1,4 @@
-"""Bright and dark things in volumes: the strongest extrema of torque that do not overlap."""
+"""Bright and dark objects in volumes: the strongest extrema of torque that do not overlap."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find_blobs(
     spacing: Spacing = ISOTROPIC,
     source: Literal["surfaces", "gradient"] = "surfaces",
 ) -> VolumeExtrema:
-    """Find bright and dark things in a volume (Z, Y, X), with place and size.
+    """Find bright and dark objects in a volume (Z, Y, X), with place and size.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ def find_blobs(
     sizes
         Odd, increasing sizes of the boxes, in voxels of the closest spacing; by default those of `default_sizes`.
     sign
-        +1 for bright things, -1 for dark ones, None for both.
+        +1 for bright objects, -1 for dark ones, None for both.
     threshold
         Least |torque|: with surfaces the part of the box that is enclosed, about 0.5 for a ball that fills it; with the
         gradient in grey values.
     overlap
-        Largest part of the smaller box that two things may share.
+        Largest part of the smaller box that two objects may share.
     count
         How many to return at most.
     sigma
@@ -46,7 +46,7 @@ def find_blobs(
     spacing
         Distance of the voxels along z, y and x, in any unit.
     source
-        "surfaces": those of Canny's method, so that faint things count like strong ones. "gradient": the grey values
+        "surfaces": those of Canny's method, so that faint objects count like strong ones. "gradient": the grey values
         themselves.
 
     Examples

@@ -1,4 +1,4 @@
-"""Where things are in a volume, and how large: extrema of the torque over place and size."""
+"""Where objects are in a volume, and how large: extrema of the torque over place and size."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class VolumeExtrema:
     size
         Sizes of the boxes, shape (n,).
     value
-        Torque, shape (n,): positive for bright things, negative for dark ones.
+        Torque, shape (n,): positive for bright objects, negative for dark ones.
     """
 
     z: IntArray
@@ -100,7 +100,7 @@ def find_extrema(
     count
         How many to return at most.
     sign
-        +1 for maxima (bright things), -1 for minima (dark ones), None for both.
+        +1 for maxima (bright objects), -1 for minima (dark ones), None for both.
     threshold
         Least |torque|.
     """

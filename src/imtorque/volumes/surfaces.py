@@ -26,7 +26,7 @@ ISOTROPIC: Spacing = (1.0, 1.0, 1.0)
 class Surfaces:
     """Surface elements: the vector g = (gz, gy, gx) at each voxel, towards the brighter side, zero where there is none.
 
-    Its length is the area of the element, in such units that over a closed surface around a bright thing the sum of
+    Its length is the area of the element, in such units that over a closed surface around a bright object the sum of
     -(q - p) . g(q), with q - p in voxels, is three times the number of voxels inside.
 
     Parameters
@@ -126,7 +126,7 @@ def detect_surfaces(
 
 
 def gradient_surfaces(volume: ArrayLike) -> Surfaces:
-    """Return the whole gradient, by central differences: the torque of a bright thing is then its share of the box.
+    """Return the whole gradient, by central differences: the torque of a bright object is then its share of the box.
 
     The spacing of the voxels does not matter for it: levers grow as differences per unit of length fall.
     """

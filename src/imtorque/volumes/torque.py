@@ -39,7 +39,7 @@ def torque_volume_3d(surfaces: Surfaces, sizes: Sizes, *, spacing: Spacing = ISO
     Returns
     -------
     ndarray
-        Shape (S, Z, Y, X), float32: positive around bright things, negative around dark ones.
+        Shape (S, Z, Y, X), float32: positive around bright objects, negative around dark ones.
 
     Notes
     -----

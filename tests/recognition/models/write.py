@@ -1,4 +1,4 @@
-"""Write a small model and what it says of pictures it has not seen; each new format adds a pair of files, for good.
+"""Write a small model and what it says of images it has not seen; each new format adds a pair of files, for good.
 
 PYTHONPATH=tests python tests/recognition/models/write.py NAME     writes NAME.model and NAME.json beside this script
 
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from drawn_classes import draw_classes, draw_picture
+from drawn_classes import draw_classes, draw_image
 from imtorque.recognition import Recogniser, train_recogniser
 from imtorque.recognition.presets import BLOCKS
 
@@ -40,7 +40,7 @@ def main(name: str) -> None:
         model = small_model(Path(folder))
     said = []
     for kind, seed in ASKED:
-        found = model.recognise(draw_picture(kind, seed))
+        found = model.recognise(draw_image(kind, seed))
         said.append({"kind": kind, "seed": seed, "classes": found.classes, "scores": found.scores.tolist()})
     model.save(HERE / f"{name}.model")
     (HERE / f"{name}.json").write_text(json.dumps(said, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""Cut out by click: each click on a thing paints it into a labels layer, under the next number."""
+"""Cut out by click: each click on an object paints it into a labels layer, under the next number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FARTHEST = 3  # pixels the mouse may move between press and release of a click
 
 
 class CutOut(Container):  # type: ignore[misc]
-    """Chooses an image layer; while it is on, clicks into its labels layer cut things out."""
+    """Chooses an image layer; while it is on, clicks into its labels layer cut objects out."""
 
     def __init__(self, napari_viewer: Viewer) -> None:
         """Make the form, and keep its list of images up to date."""
@@ -33,7 +33,7 @@ class CutOut(Container):  # type: ignore[misc]
         napari_viewer.layers.events.removed.connect(self.image.reset_choices)
 
     def cut(self, position: tuple[float, ...]) -> int:
-        """Cut out the thing at a place in the labels layer's own pixels, and return its number; 0 where none is."""
+        """Cut out the object at a place in the labels layer's own pixels, and return its number; 0 where none is."""
         if self.layer is None:
             raise ValueError("cutting out must be switched on first")
         stack = stack_of(self.image.value)
@@ -69,7 +69,7 @@ class CutOut(Container):  # type: ignore[misc]
         self.viewer.layers.selection.active = self.layer
 
     def _clicked(self, layer: Labels, event: Any) -> Iterator[None]:
-        """Cut out where the mouse is pressed and released again in one place; what is dragged moves the picture."""
+        """Cut out where the mouse is pressed and released again in one place; what is dragged moves the image."""
         start = np.asarray(event.pos)
         yield
         while event.type == "mouse_move":

@@ -20,7 +20,7 @@ def write_outlines(layer: Any, path: Path) -> Path:
     """Write the polygons of a layer, with its features, in the form that the ending of the path says.
 
     GeoJSON knows planes by QuPath's indices z and t, of stacks with up to two axes before y and x; ImageJ by the number
-    of the picture in the stack.
+    of the image in the stack.
     """
     if path.suffix == ".geojson":
         return write_text(path, _geojson(layer))

@@ -20,7 +20,7 @@ LONGEST = 6.0  # pixels, the arrow of the strongest edge
 def blob_layers(stack: Stack, find: Callable[[NDArray[Any]], Blobs], name: str) -> list[Layer]:
     """Return what is found in every plane as points, outlines and labels, with the measurements in their features.
 
-    A thing has one number in all three, counted through the whole stack.
+    An object has one number in all three, counted through the whole stack.
     """
     labels = np.zeros(stack.shape, np.int32)
     centres, outlines, tables = [], [], []

@@ -1,4 +1,4 @@
-"""Drawn pictures to try the tools on."""
+"""Drawn images to try the tools on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def stack() -> list[Layer]:
 def _drawn(more: int) -> NDArray[np.uint8]:
     """Return the discs, so many pixels more in radius, with some noise."""
     y, x = np.indices((150, 180))
-    picture = 120 + np.random.default_rng(0).normal(0, 4, y.shape)
+    image = 120 + np.random.default_rng(0).normal(0, 4, y.shape)
     for cy, cx, radius, sign in PLACES:
-        picture[(y - cy) ** 2 + (x - cx) ** 2 <= (radius + more) ** 2] += 80 * sign
-    return picture.clip(0, 255).astype(np.uint8)
+        image[(y - cy) ** 2 + (x - cx) ** 2 <= (radius + more) ** 2] += 80 * sign
+    return image.clip(0, 255).astype(np.uint8)

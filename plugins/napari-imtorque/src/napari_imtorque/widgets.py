@@ -30,11 +30,13 @@ Worker = FunctionWorker[list[LayerDataTuple]]
 def find_things(
     image: Image, smallest: int = 0, largest: int = 0, kind: str = "bright and dark", sure: float = 0.0
 ) -> Worker:
-    """Find bright and dark things: centres, outlines and labels with measurements."""
+    """Find bright and dark objects: centres, outlines and labels with measurements."""
     if largest and not 0 < smallest <= largest:
         raise ValueError(f"diameters must rise from above 0, or both be 0, got {smallest} to {largest}")
     options = {"sizes": (smallest, largest) if largest else None, "sign": SIGNS[kind], "sure": sure or None}
-    return _work(image, lambda stack: blob_layers(stack, lambda plane: imtorque.find_blobs(plane, **options), "things"))
+    return _work(
+        image, lambda stack: blob_layers(stack, lambda plane: imtorque.find_blobs(plane, **options), "objects")
+    )
 
 
 @magic_factory(call_button="Count", finder={"label": "finder", "filter": "*.finder", "mode": "r"})
@@ -46,7 +48,7 @@ def count_things(image: Image, finder: Path) -> Worker:
 
 @magic_factory(
     call_button="Compute",
-    largest={"label": "largest size", "min": 0, "max": 100000, "tooltip": "0: half the picture's shorter side"},
+    largest={"label": "largest size", "min": 0, "max": 100000, "tooltip": "0: half the image's shorter side"},
 )
 def torque_maps(image: Image, largest: int = 0, patch: Literal["square", "disk"] = "square") -> Worker:
     """Compute at each pixel the strongest torque over all sizes, and the size it was found at."""

@@ -1,6 +1,6 @@
 """What each part adds to a map of where people look: blends of maps, with their parts removed in turn.
 
-Eight parts: the middle of the picture, edges, GBVS, torque, Boolean maps, the image signature, and two that know of
+Eight parts: the middle of the image, edges, GBVS, torque, Boolean maps, the image signature, and two that know of
 objects: figures cut in boxes, and faces. A logistic rule over their maps and the products of their maps says how likely
 a pixel lies where people looked; it is learned anew without each part, on one eye-tracking set, and reported on
 another. Beside it the plain mean of six of the maps, which has nothing to learn. No other part knows torque.
@@ -20,13 +20,13 @@ from imtorque.boundaries.strength import fit_logistic, logistic
 from imtorque.core.resizing import resize, shrunk
 from imtorque.core.types import FloatArray, Image
 from imtorque.evaluation.saliency_folders import Observed, SaliencyScores, score_map
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque.saliency import blend_saliency, boolean_saliency, centre_saliency, gbvs_saliency, signature_saliency
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, blurred, widened
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.segmentation.colour_cut import Hints
-from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, view_picture, working_shape
+from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, view_image, working_shape
 from imtorque.segmentation.object_candidates import box_cuts, halved
 from imtorque.segmentation.object_choice import object_odds
 from imtorque_reproduce.attention.experiment import (
@@ -55,7 +55,7 @@ COMPARED = (
     (FORMER, "gbvs"),
 )
 ENLARGED = 4  # times, in which faces are looked for: most are smaller than the cascade's 24 pixels
-FACE_SIDES = (36, 500)  # pixels of that picture
+FACE_SIDES = (36, 500)  # pixels of that image
 FACE_STEP = 1.2  # from one size to the next
 FACE_SIGMA = 20.0  # as that of the Boolean map and the signature
 SEEN = 4  # the third of every so many images of OSIE was looked at when the mean was put together
@@ -134,9 +134,9 @@ def face_map(image: Image) -> Map:
     from skimage.data import lbp_frontal_face_cascade_filename
     from skimage.feature import Cascade
 
-    picture = Picture(image)
-    height, width = (ENLARGED * side for side in picture.shape)
-    large = np.stack([resize(plane, (height, width)) for plane in picture.rgb()], axis=2).clip(0, 1)
+    checked = CheckedImage(image)
+    height, width = (ENLARGED * side for side in checked.shape)
+    large = np.stack([resize(plane, (height, width)) for plane in checked.rgb()], axis=2).clip(0, 1)
     cascade = lbp_frontal_face_cascade_filename()  # type: ignore[no-untyped-call]
     found = Cascade(cascade).detect_multi_scale(
         img=np.round(255 * large).astype(np.uint8),
@@ -148,22 +148,22 @@ def face_map(image: Image) -> Map:
     faces = np.zeros((height, width))
     for face in found:
         faces[face["r"] : face["r"] + face["height"], face["c"] : face["c"] + face["width"]] = 1
-    return widened(shrunk(faces, ENLARGED), FACE_SIGMA, picture.shape)
+    return widened(shrunk(faces, ENLARGED), FACE_SIGMA, checked.shape)
 
 
 def object_map(image: Image) -> Map:
     """Return how many figures cut in boxes hold each pixel, each by how likely it is an object, without torque."""
-    picture = Picture(image)
-    if min(working_shape(picture.shape)) < SMALLEST_SIDE:
-        return np.zeros(picture.shape)
-    height, width = working_shape(picture.shape)
-    view = view_picture(picture, Hints([(height // 2, width // 2)]), torque=False)
+    checked = CheckedImage(image)
+    if min(working_shape(checked.shape)) < SMALLEST_SIDE:
+        return np.zeros(checked.shape)
+    height, width = working_shape(checked.shape)
+    view = view_image(checked, Hints([(height // 2, width // 2)]), torque=False)
     cuts = box_cuts(view) if view.edges.any() else []
     if len(cuts) < 2:  # nothing to compare
-        return np.zeros(picture.shape)
+        return np.zeros(checked.shape)
     figures = [halved(view, cut) for cut in cuts]
     likely = logistic(object_odds(view, figures))
-    return unit_range(resize(np.tensordot(likely, np.stack(figures).astype(np.float64), 1), picture.shape))
+    return unit_range(resize(np.tensordot(likely, np.stack(figures).astype(np.float64), 1), checked.shape))
 
 
 def features(parts: Parts) -> FloatArray:

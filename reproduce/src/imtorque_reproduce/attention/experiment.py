@@ -16,7 +16,7 @@ from imtorque.jobs.processes import each
 from imtorque.saliency.from_torque import FORMS
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, SHORTER_SIDE
 from imtorque_reproduce.attention.maps import FINE, GBVS_BLUR, INSIDE, PAPER_COUNT, PAPER_SHARE, Tuned, all_maps
-from imtorque_reproduce.attention.plots import example_sheet, precision_recall_picture, roc_picture
+from imtorque_reproduce.attention.plots import example_sheet, precision_recall_image, roc_image
 from imtorque_reproduce.attention.readings import READING, ladder_maps, ladder_rows
 from imtorque_reproduce.attention.tuning import tune
 from imtorque_reproduce.report import Report, Request, checksum, difference
@@ -56,7 +56,7 @@ NOTES = (
     "out on OSIE, so that this order is no finding; the ladder has other numbers.",
     "The smoothing before edges of torque-paper (2 pixels) and the forms -inside and -fine were chosen beforehand on "
     "SUN scenes and parts of OSIE; alpha, count and share of torque as the settings say.",
-    "torque-inside counts only patches that lie inside the picture, which prefers its middle: judge it beside "
+    "torque-inside counts only patches that lie inside the image, which prefers its middle: judge it beside "
     "control:gbvs+inside-prior and control:gbvs+centre.",
 )
 
@@ -79,7 +79,7 @@ def run(request: Request) -> Report:
         rows=[{"method": method, **summary(images)} for method, images in scores.items()],
         differences=differences_of(scores, COMPARED),
         notes=NOTES,
-        pictures=_pictures(observed, scores, tuned),
+        plots=_images(observed, scores, tuned),
         readings=ladder_rows(every),
     )
 
@@ -175,7 +175,7 @@ def differences_of(
     return rows
 
 
-def _pictures(
+def _images(
     observed: Sequence[Observed], scores: Mapping[str, Sequence[SaliencyScores]], tuned: Tuned
 ) -> dict[str, bytes]:
     curves = {method: [image.curve for image in images] for method, images in scores.items()}
@@ -184,8 +184,8 @@ def _pictures(
     examples = [(observed[k], all_maps(observed[k].image.image(), tuned)) for k in chosen]
     f = [{method: float(curve[k].f.max()) for method, curve in curves.items()} for k in chosen]
     return {
-        "precision-recall.png": precision_recall_picture(curves),
-        "roc.png": roc_picture(curves, areas),
+        "precision-recall.png": precision_recall_image(curves),
+        "roc.png": roc_image(curves, areas),
         "examples.png": example_sheet(examples, f),
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imtorque.core.types import Edges, Image
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.saliency import blend_saliency, centre_saliency, gbvs_saliency, itti_saliency
 from imtorque.saliency.from_torque import FORMS, Weight, attended_extrema, form_edges, patch_sizes
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, blurred, splatted
@@ -33,7 +33,7 @@ class Tuned:
 
 
 def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
-    """Return every map by its method's name; pictures must have a shorter side of 150 pixels or less."""
+    """Return every map by its method's name; images must have a shorter side of 150 pixels or less."""
     grey, colour = edge_channels(image)
     shape = grey.shape
     single = {
@@ -70,9 +70,9 @@ def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
 
 def edge_channels(image: Image) -> tuple[Edges, list[Edges]]:
     """Return the edges of the paper's form (grey, unit forces) and of the best form (Lab, strength forces)."""
-    picture = Picture(image)
-    (grey,) = form_edges(picture, FORMS["paper"])
-    return grey, form_edges(picture, FORMS["best"])
+    checked = CheckedImage(image)
+    (grey,) = form_edges(checked, FORMS["paper"])
+    return grey, form_edges(checked, FORMS["best"])
 
 
 def torque_map(
@@ -95,7 +95,7 @@ def edge_strength(channels: list[Edges], sigma: float) -> Map:
 
 
 def inside_prior(shape: tuple[int, int]) -> Map:
-    """Return where patches that lie inside the picture can be centred, whatever it shows, each size alike; blurred."""
+    """Return where patches that lie inside the image can be centred, whatever it shows, each size alike; blurred."""
     rows, columns = np.indices(shape)
     room = np.minimum.reduce([rows, shape[0] - 1 - rows, columns, shape[1] - 1 - columns])
     fitting = np.add.reduce([room >= size // 2 for size in patch_sizes(shape)], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Pictures of the attention experiment: precision and recall, ROC curves, and images with all their maps."""
+"""Images of the attention experiment: precision and recall, ROC curves, and images with all their maps."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from PIL import Image as PillowImage
 
 from imtorque.evaluation import FixationScores, fixation_density, summarise_fixations
 from imtorque.evaluation.saliency_folders import Observed
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.plotting import figure_of, new_axes, show_precision_recall
-from imtorque.render.saliency import heat_picture, labelled_sheet
+from imtorque.render.saliency import heat_image, labelled_sheet
 from imtorque.saliency.gaussians import DEFAULT_SIGMA
 from imtorque.saliency.maps import Map
 
@@ -42,7 +42,7 @@ SHOWN = (
 )
 
 
-def precision_recall_picture(curves: Curves) -> bytes:
+def precision_recall_image(curves: Curves) -> bytes:
     """Draw precision over recall, averaged over images, with the best F of each method."""
     axes = new_axes((6.4, 6.4))
     for method in DRAWN:
@@ -53,7 +53,7 @@ def precision_recall_picture(curves: Curves) -> bytes:
     return _png(axes)
 
 
-def roc_picture(curves: Curves, areas: NDArray[np.float64]) -> bytes:
+def roc_image(curves: Curves, areas: NDArray[np.float64]) -> bytes:
     """Draw the share of the fixated region found over the share of the rest taken with it, averaged over images.
 
     Parameters
@@ -83,11 +83,11 @@ def example_sheet(examples: Sequence[tuple[Observed, Mapping[str, Map]]], f: Seq
     for (observed, maps), scores in zip(examples, f, strict=True):
         fixations = observed.image.fixations()
         looked = fixation_density(fixations.y, fixations.x, observed.image.shape, sigma=DEFAULT_SIGMA)
-        cells = [(observed.image.name, Picture(observed.image.image()).as_bytes()), ("people", heat_picture(looked))]
+        cells = [(observed.image.name, CheckedImage(observed.image.image()).as_bytes()), ("people", heat_image(looked))]
         rows.append(
             [
                 *cells,
-                *((f"{name.removeprefix('control:')} {scores[name]:.3f}", heat_picture(maps[name])) for name in SHOWN),
+                *((f"{name.removeprefix('control:')} {scores[name]:.3f}", heat_image(maps[name])) for name in SHOWN),
             ]
         )
     buffer = io.BytesIO()

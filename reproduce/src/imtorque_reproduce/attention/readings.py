@@ -1,6 +1,6 @@
 """The paper's torque saliency (Sec. 4.1), read in every way that its words leave open.
 
-What the paper states: a Gaussian of 25 pixels at every extremum, 0.3 of this map and 0.7 of GBVS, pictures of 150
+What the paper states: a Gaussian of 25 pixels at every extremum, 0.3 of this map and 0.7 of GBVS, images of 150
 pixels. What it leaves open: how many extrema, how much each counts, and Canny's smoothing. 500 extrema, the row
 `torque-paper`, were chosen so that the paper's order of methods comes out on OSIE; so that order is no finding.
 """
@@ -15,7 +15,7 @@ from imtorque import evaluation
 from imtorque.core.types import Image
 from imtorque.edges import SQRT2
 from imtorque.evaluation.saliency_folders import SaliencyScores
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.saliency import blend_saliency
 from imtorque.saliency.from_torque import FORMS, Weight, form_edges
 from imtorque.saliency.maps import Map
@@ -50,9 +50,9 @@ STEPS = (
 
 def ladder_maps(image: Image, gbvs: Map) -> dict[str, Map]:
     """Return the map of every step, alone and with GBVS."""
-    picture = Picture(image)
+    checked = CheckedImage(image)
     forms = {step.edge_sigma: replace(FORMS["paper"], edge_sigma=step.edge_sigma) for step in STEPS}
-    edges = {sigma: form_edges(picture, form) for sigma, form in forms.items()}
+    edges = {sigma: form_edges(checked, form) for sigma, form in forms.items()}
     maps = {}
     for step in STEPS:
         own = torque_map(edges[step.edge_sigma], step.count, weight=step.weight)

@@ -15,14 +15,14 @@ from imtorque.core.resizing import shrunk
 from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, canny_recipe, detect_edges
 from imtorque.edges.recipes import LOWEST_GRADIENT
-from imtorque.images import Picture, grey_image
+from imtorque.images import CheckedImage, grey_image
 from imtorque.paper import normalised_contribution
 
-EXTREMUM_SIZES = range(3, 92, 2)  # the paper's, for pictures halved to 161 x 241
+EXTREMUM_SIZES = range(3, 92, 2)  # the paper's, for images halved to 161 x 241
 GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)
 DENSITY_SIZES = (17, 31, 55, 97)
-SHRINKING = (2, 3)  # of the pictures that the multiscale control finds edges in
-CENTRE_WIDTH = 0.25  # standard deviation of the centre prior, as a part of the picture's sides
+SHRINKING = (2, 3)  # of the images that the multiscale control finds edges in
+CENTRE_WIDTH = 0.25  # standard deviation of the centre prior, as a part of the image's sides
 
 
 # Bases by the names that results have for them: all maxima of the gradient, on one scale of strength for all images.
@@ -47,7 +47,7 @@ def second_powers(strength: FloatArray, cues: Mapping[str, FloatArray]) -> Float
     """Return all squares and products of the strength's logarithm and of the cues, (K, H, W).
 
     Of a cue with a plane for each size, the sum over the sizes stands for all; "multi" and "small-sizes" have one for
-    each smaller picture.
+    each smaller image.
     """
     parts = [np.log(strength + LOG_SHIFT)[None]]
     for name, planes in cues.items():
@@ -84,25 +84,25 @@ def _gradients(image: Image) -> FloatArray:
 
 
 def _multiscale(image: Image, sigma: float) -> FloatArray:
-    """Return the logarithm of Canny's strength in smaller pictures, within a pixel of theirs."""
+    """Return the logarithm of Canny's strength in smaller images, within a pixel of theirs."""
     smaller = _smaller_edges(image, sigma)
     return np.stack([np.log(_spread(np.minimum(s.strength, 1), n, image) + LOG_SHIFT) for n, s in smaller.items()])
 
 
 def _smaller_contributions(image: Image, sigma: float) -> FloatArray:
-    """Return the dense contribution of each size apart in smaller pictures, within a pixel of theirs."""
+    """Return the dense contribution of each size apart in smaller images, within a pixel of theirs."""
     smaller = _smaller_edges(image, sigma).items()
     return np.stack([_spread(one, factor, image) for factor, edges in smaller for one in sized_contributions(edges)])
 
 
 def _smaller_edges(image: Image, sigma: float) -> dict[int, Edges]:
-    """Return the edges of smaller pictures, by how many times they are smaller."""
+    """Return the edges of smaller images, by how many times they are smaller."""
     grey, recipe = grey_image(image), canny_recipe(sigma)
-    return {factor: recipe.edges(Picture(shrunk(grey, factor), (0.0, 1.0))) for factor in SHRINKING}
+    return {factor: recipe.edges(CheckedImage(shrunk(grey, factor), (0.0, 1.0))) for factor in SHRINKING}
 
 
 def _spread(values: FloatArray, factor: int, image: Image) -> FloatArray:
-    """Return the largest value within a pixel of a smaller picture, at the size of the whole."""
+    """Return the largest value within a pixel of a smaller image, at the size of the whole."""
     from scipy import ndimage
 
     height, width = np.shape(image)[:2]

@@ -22,7 +22,7 @@ from imtorque.edges.token_forest import COMMAND
 from imtorque.files import read_image
 from imtorque.jobs.processes import each
 from imtorque_reproduce.boundary.cues import CANNY, cue
-from imtorque_reproduce.boundary.plots import curves_picture, maps_picture
+from imtorque_reproduce.boundary.plots import curves_image, maps_image
 from imtorque_reproduce.boundary.readings import EdgeReading, Reader, ladder_maps, ladder_of, ladder_rows
 from imtorque_reproduce.boundary.rows import (
     OPTIONS,
@@ -95,7 +95,7 @@ def run(request: Request) -> Report:
         rows=rows_of(scores, chosen),
         differences=differences_of(scores, _pairs(scores, bases), resamplings(request)),
         notes=_notes(with_ucm, bool(learning), chosen),
-        pictures=_pictures(photographs[:: max(1, len(photographs) // EXAMPLES)][:EXAMPLES], scores, coefficients),
+        plots=_images(photographs[:: max(1, len(photographs) // EXAMPLES)][:EXAMPLES], scores, coefficients),
         readings=ladder_rows(every, STEPS, resamplings(request)),
     )
 
@@ -244,8 +244,8 @@ def _notes(with_ucm: bool, learned: bool, chosen: str) -> list[str]:
         "contribution alone.",
         "pb, gpb, sketch-tokens: the detectors built here, by their own orientations, on the images that they learned "
         "from: the forest has seen all of them, so nothing is learned from its edges.",
-        "canny-multi: the strength of canny-sqrt2 and that of the edges of the picture at half and a third of its "
-        "size; canny-multi+torque: the contribution of each size in each of the three pictures besides. These and "
+        "canny-multi: the strength of canny-sqrt2 and that of the edges of the image at half and a third of its "
+        "size; canny-multi+torque: the contribution of each size in each of the three images besides. These and "
         "their controls have all second powers; controls of single bases have none. A control and the same one with "
         "torque, and canny-multi without and with it, differ by torque alone.",
         "canny-binary+torque-paper is one reading of the paper, the nearest found; canny-sqrt2+torque-paper and "
@@ -263,7 +263,7 @@ def _notes(with_ucm: bool, learned: bool, chosen: str) -> list[str]:
     return notes
 
 
-def _pictures(
+def _images(
     examples: Sequence[Photograph], scores: AllScores, coefficients: Mapping[str, list[float]]
 ) -> dict[str, bytes]:
     base = CANNY[0].name
@@ -277,6 +277,6 @@ def _pictures(
         human = np.mean([annotation.boundaries for annotation in photo.record.annotations()], axis=0)
         panels.append([maps[base], maps[f"{base}+torque"], human])
     return {
-        "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in shown}),
-        "examples.png": maps_picture(panels, ["edges", "strengthened by torque", "people"]),
+        "precision_recall.png": curves_image({method: summary_of(scores, method) for method in shown}),
+        "examples.png": maps_image(panels, ["edges", "strengthened by torque", "people"]),
     }

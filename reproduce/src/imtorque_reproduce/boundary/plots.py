@@ -1,4 +1,4 @@
-"""Pictures of boundary experiments as PNG bytes: precision-recall curves, and maps side by side. No photographs."""
+"""Images of boundary experiments as PNG bytes: precision-recall curves, and maps side by side. No photographs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def curves_picture(summaries: Mapping[str, BoundarySummary]) -> bytes:
+def curves_image(summaries: Mapping[str, BoundarySummary]) -> bytes:
     """Draw the precision-recall curve of each method."""
     from imtorque import plotting  # brings matplotlib
 
@@ -29,7 +29,7 @@ def curves_picture(summaries: Mapping[str, BoundarySummary]) -> bytes:
     return _png(axes, 128)
 
 
-def lines_picture(
+def lines_image(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     xlabel: str,
     ylabel: str,
@@ -49,7 +49,7 @@ def lines_picture(
     return _png(axes, 128)
 
 
-def maps_picture(rows: Sequence[Sequence[FloatArray]], titles: Sequence[str], width: int = 240) -> bytes:
+def maps_image(rows: Sequence[Sequence[FloatArray]], titles: Sequence[str], width: int = 240) -> bytes:
     """Draw maps in rows, dark on white, each stretched to its own 99.5 % quantile, with titles above the columns."""
     from imtorque import plotting
 
@@ -65,7 +65,7 @@ def maps_picture(rows: Sequence[Sequence[FloatArray]], titles: Sequence[str], wi
     return _png(axes[0, 0], 16)
 
 
-def sides_picture(examples: Sequence[tuple[FloatArray, FloatArray]], columns: int = 3) -> bytes:
+def sides_image(examples: Sequence[tuple[FloatArray, FloatArray]], columns: int = 3) -> bytes:
     """Draw edges in grey, and over them in green those whose owner was found, in red those whose owner was not.
 
     Parameters

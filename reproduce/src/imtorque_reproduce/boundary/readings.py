@@ -2,7 +2,7 @@
 
 What the paper states: Canny's edges, unit forces, the contribution of eq. 21 to extrema, normalised into [0, 1], then
 eq. 22 with its coefficients on Berkeley's images, or eq. 23 with a weight of 0.5 and 5000 extrema on cars. What it
-leaves open: whether the base is binary, Canny's thresholds, the sizes of patches at this size of picture, how
+leaves open: whether the base is binary, Canny's thresholds, the sizes of patches at this size of image, how
 contributions to maxima and to minima are joined, and what becomes 1.
 """
 
@@ -72,10 +72,10 @@ class Step:
 
 
 class Reader:
-    """One picture, read in several ways; edges and extrema that readings share are found once."""
+    """One image, read in several ways; edges and extrema that readings share are found once."""
 
     def __init__(self, image: Image) -> None:
-        """Take a picture."""
+        """Take an image."""
         self.image = image
         self.edges = cache(self._edges)
         self.extrema = cache(self._extrema)
@@ -119,7 +119,7 @@ def ladder_of(nearest: EdgeReading, thresholds: Sequence[float]) -> list[Step]:
         Step("Canny's automatic thresholds", "open", replace(nearest, high=None)),
         *(Step(f"an upper threshold of {high:.2f}", "open", replace(nearest, high=high)) for high in thresholds),
         Step(
-            "patches from 3 to 91 pixels, which the paper has for halved pictures", "open", replace(nearest, largest=91)
+            "patches from 3 to 91 pixels, which the paper has for halved images", "open", replace(nearest, largest=91)
         ),
         Step("maxima and minima apart, the larger of the two", "open", replace(nearest, joined="separate")),
         Step("eq. 21 without the signs of extrema, its absolute value", "open", replace(nearest, joined="printed")),

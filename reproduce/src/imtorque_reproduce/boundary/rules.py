@@ -17,7 +17,7 @@ from imtorque_reproduce.boundary.cues import second_powers
 UCM = "gpb-ucm"
 STRONG = ("pb", "gpb")  # the paper's other bases, as they are built here
 TOKENS = "sketch-tokens"  # a forest that has seen the training images: nothing is learned from its edges there
-MULTI, MULTI_OF = "canny-multi", "canny-sqrt2"  # the edges of smaller pictures besides, and the base they are added to
+MULTI, MULTI_OF = "canny-multi", "canny-sqrt2"  # the edges of smaller images besides, and the base they are added to
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def rules(base: str) -> list[Rule]:
 
 
 def _further(base: str) -> list[Rule]:
-    """Return rows that one base alone has: the contribution as one number, single controls, and smaller pictures."""
+    """Return rows that one base alone has: the contribution as one number, single controls, and smaller images."""
     single = [Rule(f"control:{base}+{cue}", (cue,)) for cue in ("density", "gradient", "position")]
     control = f"control:{MULTI}+gradient+density"
     return [

@@ -16,10 +16,10 @@ from imtorque.core.contribution import dense_contribution
 from imtorque.core.extrema import find_extrema
 from imtorque.core.types import FloatArray, Image
 from imtorque.edges import RECIPES, boundary_map
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.paper import normalised_contribution
 from imtorque_reproduce.boundary.cues import centre_prior
-from imtorque_reproduce.boundary.plots import curves_picture, lines_picture
+from imtorque_reproduce.boundary.plots import curves_image, lines_image
 from imtorque_reproduce.boundary.rows import AllScores, summary_of
 from imtorque_reproduce.boundary.rules import STRONG, TOKENS
 
@@ -60,8 +60,8 @@ def rows_of_base(name: str, strength: FloatArray, dense: FloatArray, votes: Floa
 
 def learned_maps(image: Image, name: str) -> dict[str, FloatArray]:
     """Return the boundary maps of a learned detector's rows, and those of the paper's figure where it is in that."""
-    picture = Picture(image)
-    edges = boundary_map(picture, name).edges(picture, RECIPES[name].low)
+    checked = CheckedImage(image)
+    edges = boundary_map(checked, name).edges(checked, RECIPES[name].low)
     strength = np.minimum(edges.strength, 1).astype(np.float64)
     extrema = find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_COUNT)
     votes = {count: normalised_contribution(edges, extrema[:count]) for count in COUNTS}
@@ -90,24 +90,22 @@ def grid_of(scores: AllScores, base: str) -> list[dict[str, Any]]:
     ]
 
 
-def blend_picture(grid: list[dict[str, Any]]) -> bytes:
+def blend_image(grid: list[dict[str, Any]]) -> bytes:
     """Draw the paper's figure for one base."""
     curves = {
         f"{count} extrema": ([0.0, *ALPHAS], [grid[0]["f"], *(row["f"] for row in grid if row["extrema"] == count)])
         for count in COUNTS
     }
-    return lines_picture(curves, "weight of the contribution", "largest F")
+    return lines_image(curves, "weight of the contribution", "largest F")
 
 
-def base_pictures(
-    scores: AllScores, grids: Mapping[str, list[dict[str, Any]]], bases: Iterable[str]
-) -> dict[str, bytes]:
+def base_images(scores: AllScores, grids: Mapping[str, list[dict[str, Any]]], bases: Iterable[str]) -> dict[str, bytes]:
     """Draw the paper's figure for its bases, and precision and recall of every base without and with torque."""
     names = {base: (base, f"{base}+torque", f"{base}+torque-paper", f"control:{base}+centre") for base in bases}
     return {
-        **{f"blend-{base}.png": blend_picture(grid) for base, grid in grids.items()},
+        **{f"blend-{base}.png": blend_image(grid) for base, grid in grids.items()},
         **{
-            f"precision_recall-{base}.png": curves_picture({row: summary_of(scores, row) for row in rows})
+            f"precision_recall-{base}.png": curves_image({row: summary_of(scores, row) for row in rows})
             for base, rows in names.items()
         },
     }

@@ -20,7 +20,7 @@ from imtorque.edges import EdgeRecipe, detect_edges
 from imtorque.edges.token_forest import COMMAND, trained_tokens
 from imtorque.jobs.processes import each
 from imtorque_reproduce.boundary.cues import CANNY, centre_prior, extremum_contribution
-from imtorque_reproduce.boundary.plots import curves_picture, maps_picture
+from imtorque_reproduce.boundary.plots import curves_image, maps_image
 from imtorque_reproduce.boundary.readings import EdgeReading, Reader, ladder_maps, ladder_of, ladder_rows
 from imtorque_reproduce.boundary.rows import (
     OPTIONS,
@@ -44,8 +44,8 @@ from imtorque_reproduce.car_side.bases import (
     COUNTS,
     GRID,
     PAPER_COUNT,
-    base_pictures,
-    blend_picture,
+    base_images,
+    blend_image,
     grid_name,
     grid_of,
     learned_maps,
@@ -98,7 +98,7 @@ def run(request: Request) -> Report:
             "whose two F come nearest to the paper's, on these images; canny-sqrt2+torque-paper and "
             "canny-2+torque-paper are another: the base has the gradient's strength, thresholds are automatic, patches "
             "go from 3 to 91 pixels. control:canny-binary+magnitude has the gradient's strength on the same edges.",
-            "A prior that knows only the middle of the picture gains more than torque: where every car is in the "
+            "A prior that knows only the middle of the image gains more than torque: where every car is in the "
             "middle, the gain says little about torque.",
             "+torque has no learned coefficients, but its sizes were chosen on one half of these images.",
             "pb, gPb and Sketch Tokens are as likely as they say themselves, not scaled in each image; torque is that "
@@ -106,9 +106,9 @@ def run(request: Request) -> Report:
             "0.24 to 0.25.",
             *([] if TOKENS in learned else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
         ],
-        pictures=_pictures(images[:: max(1, len(images) // EXAMPLES)][:EXAMPLES], shown)
-        | {"blend.png": blend_picture(grids[BINARY])}
-        | base_pictures(shown, {base: grids[base] for base in BLENDED}, learned),
+        plots=_images(images[:: max(1, len(images) // EXAMPLES)][:EXAMPLES], shown)
+        | {"blend.png": blend_image(grids[BINARY])}
+        | base_images(shown, {base: grids[base] for base in BLENDED}, learned),
         readings=ladder_rows(scores, STEPS, resamplings(request)),
     )
 
@@ -119,33 +119,33 @@ def _files(image: datasets.CaltechImage) -> list[Path]:
 
 def _score(image: datasets.CaltechImage, chosen: str) -> Scores:
     try:
-        picture = image.image()
-        truth = image.outline().boundary((picture.shape[0], picture.shape[1]))
-        maps = {name: found for base in CANNY for name, found in _maps(picture, base).items()}
-        maps |= _binary_maps(picture) | ladder_maps(picture, STEPS)
+        checked = image.image()
+        truth = image.outline().boundary((checked.shape[0], checked.shape[1]))
+        maps = {name: found for base in CANNY for name, found in _maps(checked, base).items()}
+        maps |= _binary_maps(checked) | ladder_maps(checked, STEPS)
         for name in learned_bases():
-            maps |= learned_maps(picture, name)
+            maps |= learned_maps(checked, name)
         return score_maps(maps, [truth], chosen)
     except ValueError as error:
         raise ValueError(f"{image.image_path}: {error}") from error
 
 
-def _maps(picture: Image, base: EdgeRecipe) -> dict[str, FloatArray]:
+def _maps(image: Image, base: EdgeRecipe) -> dict[str, FloatArray]:
     """Return the boundary map of every row of a base."""
-    strength, dense = _strength_and_contribution(picture, base)
-    return rows_of_base(base.name, strength, dense, extremum_contribution(picture, base.sigma, PAPER_COUNT))
+    strength, dense = _strength_and_contribution(image, base)
+    return rows_of_base(base.name, strength, dense, extremum_contribution(image, base.sigma, PAPER_COUNT))
 
 
-def _strength_and_contribution(picture: Image, base: EdgeRecipe) -> tuple[FloatArray, FloatArray]:
-    edges = detect_edges(picture, sigma=base.sigma, low=base.low, high=base.high, force="strength")
+def _strength_and_contribution(image: Image, base: EdgeRecipe) -> tuple[FloatArray, FloatArray]:
+    edges = detect_edges(image, sigma=base.sigma, low=base.low, high=base.high, force="strength")
     return np.minimum(edges.strength, 1), dense_contribution(edges, CAR_SIZES)
 
 
-def _binary_maps(picture: Image) -> dict[str, FloatArray]:
+def _binary_maps(image: Image) -> dict[str, FloatArray]:
     """Return the boundary maps of the rows on binary edges, and of the paper's blends by weight and extrema."""
-    reader = Reader(picture)
+    reader = Reader(image)
     base, magnitude = reader.base(NEAREST), reader.base(replace(NEAREST, binary=False))
-    centre = centre_prior((picture.shape[0], picture.shape[1]))
+    centre = centre_prior((image.shape[0], image.shape[1]))
     return {
         BINARY: base,
         f"{BINARY}+torque-paper": reader.strengthened(NEAREST),
@@ -170,16 +170,16 @@ def _pairs(scores: AllScores) -> list[tuple[str, str]]:
     return pairs + [(f"{control}+torque", control) for control in controls]
 
 
-def _pictures(examples: list[datasets.CaltechImage], scores: AllScores) -> dict[str, bytes]:
+def _images(examples: list[datasets.CaltechImage], scores: AllScores) -> dict[str, bytes]:
     base = CANNY[0]
     names = (BINARY, f"{BINARY}+torque-paper", base.name, f"{base.name}+torque", f"control:{base.name}+centre")
     panels = []
     for image in examples:
-        picture = image.image()
-        maps = _maps(picture, base)
-        truth = image.outline().boundary((picture.shape[0], picture.shape[1]))
+        checked = image.image()
+        maps = _maps(checked, base)
+        truth = image.outline().boundary((checked.shape[0], checked.shape[1]))
         panels.append([maps[base.name], maps[f"{base.name}+torque"], truth.astype(float)])
     return {
-        "precision_recall.png": curves_picture({name: summary_of(scores, name) for name in names}),
-        "examples.png": maps_picture(panels, ["edges", "strengthened by torque", "outline"]),
+        "precision_recall.png": curves_image({name: summary_of(scores, name) for name in names}),
+        "examples.png": maps_image(panels, ["edges", "strengthened by torque", "outline"]),
     }

@@ -122,24 +122,24 @@ CONTROLS: Mapping[str, tuple[Control, list[Setting]]] = {
 }
 
 
-def detect(name: str, picture: NDArray[Any], sizes: Range, setting: Setting) -> Detections:
-    """Run a control on a picture whose grey values go from 0 to 1 between their 0.5 % and 99.5 % quantiles."""
-    grey = grey_image(picture).astype(np.float64)
+def detect(name: str, image: NDArray[Any], sizes: Range, setting: Setting) -> Detections:
+    """Run a control on an image whose grey values go from 0 to 1 between their 0.5 % and 99.5 % quantiles."""
+    grey = grey_image(image).astype(np.float64)
     low, high = np.quantile(grey, [0.005, 0.995])
     return CONTROLS[name][0](((grey - low) / max(high - low, 1e-6)).clip(0, 1), sizes, setting)
 
 
 def marked_sizes(training: list[CountingImage]) -> Range:
-    """Return the range of sizes that a person would give for these pictures: most of what was marked."""
-    pictures = [p.image() for p in training]
-    marks = [read_marks(objects_of(t), p.shape[:2]) for t, p in zip(training, pictures, strict=True)]
-    sizes = sizes_of(pictures, marks)
+    """Return the range of sizes that a person would give for these images: most of what was marked."""
+    images = [p.image() for p in training]
+    marks = [read_marks(objects_of(t), p.shape[:2]) for t, p in zip(training, images, strict=True)]
+    sizes = sizes_of(images, marks)
     return sizes.smallest, sizes.largest
 
 
-def objects_of(picture: CountingImage) -> NDArray[Any]:
-    """Return what was marked in a picture, in the best form there is: label image, boxes or points."""
-    labels = picture.labels()
+def objects_of(image: CountingImage) -> NDArray[Any]:
+    """Return what was marked in an image, in the best form there is: label image, boxes or points."""
+    labels = image.labels()
     if labels is not None:
         return labels
-    return picture.boxes if picture.has_boxes else picture.points
+    return image.boxes if image.has_boxes else image.points

@@ -1,4 +1,4 @@
-"""How finding bears changed pictures, and how much it must be taught."""
+"""How finding bears changed images, and how much it must be taught."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.detection import ObjectFinder
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.methods import Method, found_by, learn
-from imtorque_reproduce.counting.scores import PictureScores, score_picture, summary
+from imtorque_reproduce.counting.scores import ImageScores, score_image, summary
 
-MOST_PICTURES = 12  # of a set's test pictures, the first by name
-PICTURES = (1, 2, 4, 8, 16)
+MOST_IMAGES = 12  # of a set's test images, the first by name
+IMAGES = (1, 2, 4, 8, 16)
 CLICKS = (3, 10, 30)
 ROBUST = ("learned", "learned-torque", "torque-sizes", "control:learned-threshold", "control:threshold-watershed",
           "control:blob-log", "control:radial-symmetry")  # fmt: skip
@@ -64,77 +64,77 @@ CHANGES: Mapping[str, Callable[[Pixels], Pixels]] = {
 }
 
 
-def changed(picture: NDArray[np.uint8], change: str) -> NDArray[np.uint8]:
-    """Return a picture after one of `CHANGES`, as bytes again."""
-    pixels = picture[:, :, None] if picture.ndim == 2 else picture
+def changed(image: NDArray[np.uint8], change: str) -> NDArray[np.uint8]:
+    """Return an image after one of `CHANGES`, as bytes again."""
+    pixels = image[:, :, None] if image.ndim == 2 else image
     values = CHANGES[change](pixels / 255)
-    return np.asarray((values.clip(0, 1) * 255).round().astype(np.uint8).reshape(picture.shape))
+    return np.asarray((values.clip(0, 1) * 255).round().astype(np.uint8).reshape(image.shape))
 
 
 def robustness_rows(
     part: CountingSet,
     methods: Mapping[str, Method],
     test: Sequence[CountingImage],
-    plain: Mapping[str, Sequence[PictureScores]],
+    plain: Mapping[str, Sequence[ImageScores]],
     jobs: int,
 ) -> list[dict[str, Any]]:
-    """Return rows METHOD:CHANGE@SET, over the first test pictures; METHOD:plain are the same pictures as they are.
+    """Return rows METHOD:CHANGE@SET, over the first test images; METHOD:plain are the same images as they are.
 
     Parameters
     ----------
     part
         The set.
     methods
-        Tuned on its training pictures, by name.
+        Tuned on its training images, by name.
     test, plain
-        Its test pictures, and what each method scored on them as they are.
+        Its test images, and what each method scored on them as they are.
     jobs
-        Pictures worked on at a time.
+        Images worked on at a time.
     """
     rows = []
     known: dict[tuple[int, str], dict[str, float]] = {}  # methods that are one are asked once
     for name in ROBUST:
-        rows.append({"method": f"{name}:plain@{part.name}", **_summary(plain[name][:MOST_PICTURES])})
+        rows.append({"method": f"{name}:plain@{part.name}", **_summary(plain[name][:MOST_IMAGES])})
         for change in CHANGES:
             key = id(methods[name]), change
             if key not in known:
                 task = partial(_score_changed, method=methods[name], change=change)
-                known[key] = _summary(list(each(task, test[:MOST_PICTURES], jobs, f"{name}:{change}@{part.name}")))
+                known[key] = _summary(list(each(task, test[:MOST_IMAGES], jobs, f"{name}:{change}@{part.name}")))
             rows.append({"method": f"{name}:{change}@{part.name}", **known[key]})
     return rows
 
 
-def _summary(scores: Sequence[PictureScores]) -> dict[str, float]:
+def _summary(scores: Sequence[ImageScores]) -> dict[str, float]:
     """Return the numbers of a row but those by mask."""
     return {name: value for name, value in summary(scores).items() if name != "mask_ap"}
 
 
-def _score_changed(truth: CountingImage, method: Method, change: str) -> PictureScores:
-    picture = truth.image()
-    picture = picture if change == "plain" else changed(picture, change)
-    return score_picture(found_by(method, picture), truth, masks=False)
+def _score_changed(truth: CountingImage, method: Method, change: str) -> ImageScores:
+    image = truth.image()
+    image = image if change == "plain" else changed(image, change)
+    return score_image(found_by(method, image), truth, masks=False)
 
 
 def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage], jobs: int) -> list[dict[str, Any]]:
-    """Return rows learned:N-pictures@SET and learned:N-clicks@SET, where `learned` knows all training pictures.
+    """Return rows learned:N-images@SET and learned:N-clicks@SET, where `learned` knows all training images.
 
-    Further training pictures are the next by the SHA-256 of their names; no row of the curves is scored on them.
+    Further training images are the next by the SHA-256 of their names; no row of the curves is scored on them.
     """
     by_hash = sorted(part.test, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())
-    more = by_hash[: max(PICTURES) - len(part.training)] if len(by_hash) > max(PICTURES) else []
-    pictures = [*part.training, *more]
-    left = [p for p in test if p not in more][:MOST_PICTURES]
+    more = by_hash[: max(IMAGES) - len(part.training)] if len(by_hash) > max(IMAGES) else []
+    images = [*part.training, *more]
+    left = [p for p in test if p not in more][:MOST_IMAGES]
     if not left:
         return []
     known = len(part.training)
     lessons: dict[str, Callable[[], ObjectFinder]] = {
-        f"{n}-pictures": partial(learn, pictures[:n]) for n in PICTURES if n <= len(pictures) and n != known
+        f"{n}-images": partial(learn, images[:n]) for n in IMAGES if n <= len(images) and n != known
     }
     lessons |= {f"{n}-clicks": partial(taught_by_clicks, part.training, n) for n in CLICKS}
     called = each(_call, list(lessons.values()), jobs, f"learning curves@{part.name}", "finders")
     taught: dict[str, Method] = dict(zip(lessons, called, strict=True))
     rows = []
-    for name in (*(f"{n}-pictures" for n in PICTURES if n <= len(pictures)), *(f"{n}-clicks" for n in CLICKS)):
+    for name in (*(f"{n}-images" for n in IMAGES if n <= len(images)), *(f"{n}-clicks" for n in CLICKS)):
         task = partial(_score_changed, method=taught.get(name, learned), change="plain")
         scores = list(each(task, left, jobs, f"learned:{name}@{part.name}"))
         rows.append({"method": f"learned:{name}@{part.name}", **summary(scores)})
@@ -146,8 +146,8 @@ def _call(lesson: Callable[[], ObjectFinder]) -> ObjectFinder:
 
 
 def taught_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:
-    """Return a finder taught by clicks on random objects of one picture: the first with as many, or the fullest."""
+    """Return a finder taught by clicks on random objects of one image: the first with as many, or the fullest."""
     enough = [p for p in training if len(p.points) >= count] or [max(training, key=lambda p: len(p.points))]
-    picture = enough[0]
-    chosen = np.random.default_rng(0).permutation(len(picture.points))[:count]
-    return ObjectFinder().fit([picture.image()], [picture.points[chosen]], complete=False)
+    image = enough[0]
+    chosen = np.random.default_rng(0).permutation(len(image.points))[:count]
+    return ObjectFinder().fit([image.image()], [image.points[chosen]], complete=False)

@@ -1,7 +1,7 @@
-"""Finding and counting on labelled pictures: torque, learned finders, and what people use otherwise.
+"""Finding and counting on labelled images: torque, learned finders, and what people use otherwise.
 
-Eight training pictures a set; everything is tuned on them, each method over sixteen settings; all other pictures are
-test pictures. Rows are METHOD@SET.
+Eight training images a set; everything is tuned on them, each method over sixteen settings; all other images are
+test images. Rows are METHOD@SET.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import CONTROLS
 from imtorque_reproduce.counting.curves import curve_rows, robustness_rows
 from imtorque_reproduce.counting.methods import LEARNED, Method, found_by, tuned_methods
-from imtorque_reproduce.counting.plots import curve_pictures
-from imtorque_reproduce.counting.scores import PictureScores, f1_difference, score_picture, summary
+from imtorque_reproduce.counting.plots import curve_images
+from imtorque_reproduce.counting.scores import ImageScores, f1_difference, score_image, summary
 from imtorque_reproduce.report import Report, Request, checksum, difference
 
 NOTES = (
     "f1: found centres in the object's box (within 12 pixels of its point, where there are points alone), one to one; "
-    "f1_iou: boxes with an intersection over union of at least 0.5; both over the objects of all pictures together. "
-    "mask_ap: mean over overlaps of 0.5 to 0.95 of matched / (matched + missed + wrong), mean over pictures. "
+    "f1_iou: boxes with an intersection over union of at least 0.5; both over the objects of all images together. "
+    "mask_ap: mean over overlaps of 0.5 to 0.95 of matched / (matched + missed + wrong), mean over images. "
     "mae and bias: mean of the absolute and of the signed error of the count; count: mean of the true one; mae_share "
     "and bias_share: both over it. mae cannot be small where F1 is not: with n objects and an F1 of f, if each is "
     "missed or made up on its own, it is about 0.8 sqrt(2 n (1 - f)).",
     "torque-default knows nothing; torque-sizes and the controls know the range of sizes marked in the training "
-    "pictures. Every control has sixteen settings, every forest sixteen pairs of threshold and cost, chosen on the "
-    "training pictures; learned also chooses the kinds of candidates, by cross-validation over the training pictures.",
+    "images. Every control has sixteen settings, every forest sixteen pairs of threshold and cost, chosen on the "
+    "training images; learned also chooses the kinds of candidates, by cross-validation over the training images.",
     "control:learned-threshold, -log and -radial have the forest, the learned plane and the choice of the set that "
     "learned has, but know no torque; their candidates are what the detectors give: regions and discs. "
     "learned-log-outlines and learned-radial-outlines have the closed paths of strongest gradient around the centres "
@@ -40,7 +40,7 @@ NOTES = (
 
 
 def run(request: Request) -> Report:
-    """Tune on the training pictures of each set, score on its test pictures, and report."""
+    """Tune on the training images of each set, score on its test images, and report."""
     request.require_options(["sets", "curves"])
     wanted = [name for name in request.option("sets", "").split(",") if name]
     curves = request.option("curves", "yes", ("yes", "no")) == "yes"
@@ -68,30 +68,30 @@ def run(request: Request) -> Report:
         rows=rows,
         differences=differences,
         notes=NOTES,
-        pictures=curve_pictures(rows) if curves else {},
+        plots=curve_images(rows) if curves else {},
     )
 
 
-def _score(truth: CountingImage, method: Method) -> PictureScores:
-    return score_picture(found_by(method, truth.image()), truth)
+def _score(truth: CountingImage, method: Method) -> ImageScores:
+    return score_image(found_by(method, truth.image()), truth)
 
 
-def _scored(method: Method, test: Sequence[CountingImage], jobs: int, label: str) -> list[PictureScores]:
+def _scored(method: Method, test: Sequence[CountingImage], jobs: int, label: str) -> list[ImageScores]:
     return list(each(partial(_score, method=method), test, jobs, label))
 
 
 def _scores(
     methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int, of: str
-) -> dict[str, list[PictureScores]]:
-    """Return what each method scores on each picture; methods that are one are asked once."""
-    known: dict[int, list[PictureScores]] = {}
+) -> dict[str, list[ImageScores]]:
+    """Return what each method scores on each image; methods that are one are asked once."""
+    known: dict[int, list[ImageScores]] = {}
     for name, method in methods.items():
         if id(method) not in known:
             known[id(method)] = _scored(method, test, jobs, f"{name}@{of}")
     return {name: known[id(method)] for name, method in methods.items()}
 
 
-def _differences(name: str, scores: Mapping[str, list[PictureScores]]) -> list[dict[str, Any]]:
+def _differences(name: str, scores: Mapping[str, list[ImageScores]]) -> list[dict[str, Any]]:
     """Return learned less every other row, and the torque rows less the controls that were not learned."""
     others = [method for method in scores if method != "learned"]
     pairs = [("learned", b) for b in others]
@@ -117,5 +117,5 @@ def _described(method: Method) -> Any:
     return {"sizes": [round(size, 1) for size in method[1]], "setting": list(method[2])}
 
 
-def _files(picture: CountingImage) -> list[Any]:
-    return [picture.image_path, *([picture.labels_path] if picture.labels_path is not None else [])]
+def _files(image: CountingImage) -> list[Any]:
+    return [image.image_path, *([image.labels_path] if image.labels_path is not None else [])]

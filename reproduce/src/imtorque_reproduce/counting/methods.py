@@ -1,4 +1,4 @@
-"""The methods of the counting experiment, tuned on training pictures and asked for one picture."""
+"""The methods of the counting experiment, tuned on training images and asked for one image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from imtorque.datasets.counting import CountingImage
 from imtorque.detection import ObjectFinder, find_blobs
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import CONTROLS, Range, Setting, detect, marked_sizes, objects_of
-from imtorque_reproduce.counting.scores import Detections, goal, score_picture
+from imtorque_reproduce.counting.scores import Detections, goal, score_image
 
 LEARNED: Mapping[str, list[tuple[str, ...]] | None] = {
     "learned": None,
@@ -29,7 +29,7 @@ Method = ObjectFinder | tuple[str, Range, Setting]
 
 
 def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Method]:
-    """Return every method with its settings chosen on the training pictures."""
+    """Return every method with its settings chosen on the training images."""
     sizes = marked_sizes(list(training))
     methods: dict[str, Method] = {name: (name, sizes, ()) for name in TORQUE}
     taught = each(partial(_taught, training=training), list(LEARNED.values()), jobs, "learning", "finders")
@@ -52,23 +52,23 @@ def _shared(finders: list[ObjectFinder]) -> list[ObjectFinder]:
 
 
 def learn(training: Sequence[CountingImage], kinds: Sequence[tuple[str, ...]] | None = None) -> ObjectFinder:
-    """Return a finder that learned from these pictures."""
-    pictures = [picture.image() for picture in training]
-    return ObjectFinder(kinds).fit(pictures, [objects_of(p) for p in training], [p.ignored for p in training])
+    """Return a finder that learned from these images."""
+    images = [image.image() for image in training]
+    return ObjectFinder(kinds).fit(images, [objects_of(p) for p in training], [p.ignored for p in training])
 
 
-def found_by(method: Method, picture: NDArray[Any]) -> Detections:
-    """Return what a method finds in a picture."""
+def found_by(method: Method, image: NDArray[Any]) -> Detections:
+    """Return what a method finds in an image."""
     if isinstance(method, ObjectFinder):
-        blobs = method.predict(picture)
+        blobs = method.predict(image)
     else:
         name, sizes, setting = method
         if name not in TORQUE:
-            return detect(name, picture, sizes, setting)
-        blobs = find_blobs(picture) if name == "torque-default" else find_blobs(picture, sizes=sizes)
+            return detect(name, image, sizes, setting)
+        blobs = find_blobs(image) if name == "torque-default" else find_blobs(image, sizes=sizes)
     boxes = np.stack([blobs.top, blobs.left, blobs.bottom, blobs.right], axis=1).astype(float)
     return Detections(np.stack([blobs.y, blobs.x], axis=1), boxes, blobs.labels)
 
 
 def _goal(method: Method, training: Sequence[CountingImage]) -> float:
-    return goal([score_picture(found_by(method, p.image()), p, masks=False) for p in training])
+    return goal([score_image(found_by(method, p.image()), p, masks=False) for p in training])

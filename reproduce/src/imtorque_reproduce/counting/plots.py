@@ -1,4 +1,4 @@
-"""Pictures of the counting experiment: F1 over what was marked, and in changed pictures."""
+"""Images of the counting experiment: F1 over what was marked, and in changed images."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from imtorque_reproduce.counting.curves import CHANGES, CLICKS, PICTURES, ROBUST
+from imtorque_reproduce.counting.curves import CHANGES, CLICKS, IMAGES, ROBUST
 
 STYLES = ("-o", "--s", "-D", ":^", "-.v", "--x", ":+")  # of the methods, so that no colour need be told
 Row = Mapping[str, Any]
 
 
-def curve_pictures(rows: Sequence[Row]) -> dict[str, bytes]:
-    """Return the learning curves and the changed pictures' scores, drawn from the rows of the table."""
+def curve_images(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return the learning curves and the changed images' scores, drawn from the rows of the table."""
     scores = {str(row["method"]): float(row["f1"]) for row in rows}
     sets = list(dict.fromkeys(name.partition("@")[2] for name in scores))
     return {"learning.png": _learning(scores, sets), "robustness.png": _robustness(scores, sets)}
@@ -25,7 +25,7 @@ def curve_pictures(rows: Sequence[Row]) -> dict[str, bytes]:
 def _learning(scores: Mapping[str, float], sets: Sequence[str]) -> bytes:
     figure = Figure(figsize=(9, 4), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
-    for axes, unit, counts in zip(panels, ("pictures", "clicks"), (PICTURES, CLICKS), strict=True):
+    for axes, unit, counts in zip(panels, ("images", "clicks"), (IMAGES, CLICKS), strict=True):
         for name, style in zip(sets, STYLES, strict=False):
             known = [n for n in counts if f"learned:{n}-{unit}@{name}" in scores]
             axes.plot(known, [scores[f"learned:{n}-{unit}@{name}"] for n in known], style, label=name, markersize=4)

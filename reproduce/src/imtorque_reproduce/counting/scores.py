@@ -25,7 +25,7 @@ POINT_RADIUS = 12.0  # pixels from a point at which an object without a box is s
 
 @dataclass(frozen=True)
 class Detections:
-    """What a method found in a picture: centres (n, 2), boxes (n, 4), and the label image where it makes one."""
+    """What a method found in an image: centres (n, 2), boxes (n, 4), and the label image where it makes one."""
 
     centres: NDArray[np.floating[Any]]
     boxes: NDArray[np.floating[Any]]
@@ -54,26 +54,26 @@ def paint_discs(found: Detections, shape: tuple[int, ...]) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class PictureScores:
-    """One picture's scores; by box and by mask where the truth has them."""
+class ImageScores:
+    """One image's scores; by box and by mask where the truth has them."""
 
     centre: CountingScores
     box: CountingScores | None
     mask_ap: float | None
 
 
-def score_picture(found: Detections, truth: CountingImage, *, masks: bool = True) -> PictureScores:
-    """Score detections against what was marked in a picture."""
+def score_image(found: Detections, truth: CountingImage, *, masks: bool = True) -> ImageScores:
+    """Score detections against what was marked in an image."""
     if not truth.has_boxes:
-        return PictureScores(centre_scores(found.centres, truth.points, radius=POINT_RADIUS), None, None)
+        return ImageScores(centre_scores(found.centres, truth.points, radius=POINT_RADIUS), None, None)
     centre = centre_scores(found.centres, truth.points, boxes=truth.boxes, ignored=truth.ignored)
     box = box_scores(found.boxes, truth.boxes, ignored=truth.ignored)
     labels = truth.labels() if masks else None
     mask_ap = None if labels is None else mask_average_precision(paint_discs(found, labels.shape), labels)
-    return PictureScores(centre, box, mask_ap)
+    return ImageScores(centre, box, mask_ap)
 
 
-def summary(scores: Sequence[PictureScores]) -> dict[str, float]:
+def summary(scores: Sequence[ImageScores]) -> dict[str, float]:
     """Return the numbers of a row: f1, f1_iou, mask_ap, errors of the count and their shares of it."""
     centre = [score.centre for score in scores]
     row = {"f1": pooled_f1(centre)}
@@ -90,18 +90,18 @@ def summary(scores: Sequence[PictureScores]) -> dict[str, float]:
     return row
 
 
-def goal(scores: Sequence[PictureScores]) -> float:
+def goal(scores: Sequence[ImageScores]) -> float:
     """Return what settings are chosen by: the mean of f1 and f1_iou, or f1 where there are points alone."""
     row = summary(scores)
     return (row["f1"] + row.get("f1_iou", row["f1"])) / 2
 
 
-def f1_difference(a: Sequence[PictureScores], b: Sequence[PictureScores], metric: str) -> evaluation.Difference:
-    """Return the difference in pooled F1 of two methods on the same pictures, with its paired bootstrap interval."""
+def f1_difference(a: Sequence[ImageScores], b: Sequence[ImageScores], metric: str) -> evaluation.Difference:
+    """Return the difference in pooled F1 of two methods on the same images, with its paired bootstrap interval."""
     return evaluation.bootstrap_difference(_counts(a, metric), _counts(b, metric), statistic=_f1)
 
 
-def _counts(scores: Sequence[PictureScores], metric: str) -> NDArray[np.float64]:
+def _counts(scores: Sequence[ImageScores], metric: str) -> NDArray[np.float64]:
     parts = [score.centre if metric == "f1" else score.box for score in scores]
     return np.array([[part.matched, part.found, part.marked] for part in parts if part is not None], float)
 

@@ -2,7 +2,7 @@
 
     python -m imtorque_reproduce.counting.table docs/results/counting/results.json docs/counting.md
 
-It stands between two markers; the pictures drawn beside the results are shown below it.
+It stands between two markers; the images drawn beside the results are shown below it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ METHODS = {
     "control:simple-blob": "SimpleBlobDetector",
     "control:hough": "Hough circles",
 }
-PICTURES = {"learning.png": "F1 over what was marked", "robustness.png": "F1 in changed pictures"}
+IMAGES = {"learning.png": "F1 over what was marked", "robustness.png": "F1 in changed images"}
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -70,10 +70,10 @@ def main(
     results: Annotated[Path, typer.Argument(help="results.json of the experiment.")],
     page: Annotated[Path, typer.Argument(help="Page to write the table into.")],
 ) -> None:
-    """Write the table and the pictures beside the results into the page."""
+    """Write the table and the images beside the results into the page."""
     text = table(json.loads(results.read_text("utf-8"))["rows"])
     folder = results.parent.relative_to(page.parent).as_posix()
-    shown = [f"![{title}]({folder}/{name})" for name, title in PICTURES.items() if (results.parent / name).exists()]
+    shown = [f"![{title}]({folder}/{name})" for name, title in IMAGES.items() if (results.parent / name).exists()]
     write_text(page, filled(page.read_text("utf-8"), "\n\n".join([text, *shown])))
 
 

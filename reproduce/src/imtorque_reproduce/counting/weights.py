@@ -1,11 +1,11 @@
-"""Learn how much a contour looks like a thing: the weights of `imtorque.detection.things`.
+"""Learn how much a contour looks like an object: the weights of `imtorque.detection.things`.
 
     python -m imtorque_reproduce.counting.weights --data DIR --out src/imtorque/finding/thing_weights.json
 
-From the training pictures of labelled sets (eight each) and from drawn scenes. A contour whose box overlaps that of a
-marked object by 0.6 is one, by less than 0.4 is none. Every set counts alike, and in it things and others. The first
-look's odds, which the second takes up, come from rules that did not see the picture. There are rules for sizes that are
-given, for unknown ones, and for those that the latter found in the picture; these learn from given sizes as well,
+From the training images of labelled sets (eight each) and from drawn scenes. A contour whose box overlaps that of a
+marked object by 0.6 is one, by less than 0.4 is none. Every set counts alike, and in it objects and others. The first
+look's odds, which the second takes up, come from rules that did not see the image. There are rules for sizes that are
+given, for unknown ones, and for those that the latter found in the image; these learn from given sizes as well,
 without which they do worse on sets they have not seen. Sets whose licence is not stated are not used: pass --sets to
 change that.
 """
@@ -34,7 +34,7 @@ from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import marked_sizes
 
 SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
-RIGHT, WRONG, IGNORED = 0.6, 0.4, 0.3  # overlaps of boxes from which a contour is a thing, is none, is set aside
+RIGHT, WRONG, IGNORED = 0.6, 0.4, 0.3  # overlaps of boxes from which a contour is an object, is none, is set aside
 KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the rules for unknown ones
 FOLDS = 4
 PENALTY = 1.0  # of the weights' squares, for one case in all
@@ -44,7 +44,7 @@ DRAWN_SHARE = 1.0  # of what a set of photographs counts
 
 @dataclass(frozen=True)
 class Case:
-    """One picture: its candidates, what is measured of them first, and whether each is a thing (NaN: who knows)."""
+    """One image: its candidates, what is measured of them first, and whether each is an object (NaN: who knows)."""
 
     group: str
     contours: Contours
@@ -55,17 +55,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture with the boxes of its things and of what is to be ignored, and the range of sizes to look in."""
+    """An image with the boxes of its objects and of what is to be ignored, and the range of sizes to look in."""
 
     group: str
-    picture: NDArray[Any]
+    image: NDArray[Any]
     boxes: FloatArray
     ignored: FloatArray
     sizes: tuple[float, float]
 
 
 def scenes_of(data: Path, names: Sequence[str]) -> Iterator[Scene]:
-    """Yield the training pictures of the sets, then drawn scenes."""
+    """Yield the training images of the sets, then drawn scenes."""
     for part in counting_sets(data):
         if part.name in names:
             sizes = marked_sizes(part.training)
@@ -78,8 +78,8 @@ def scenes_of(data: Path, names: Sequence[str]) -> Iterator[Scene]:
 def drawn_scene(seed: int) -> Scene:
     """Draw ellipses with noise, uneven light and a few lines: of one kind in even scenes, of all sizes in odd ones.
 
-    In odd scenes small ones may lie in large ones. In every fourth, things of three times the size are looked for, and
-    none is there; every eighth is uneven light alone. Nothing else is a thing.
+    In odd scenes small ones may lie in large ones. In every fourth, objects of three times the size are looked for, and
+    none is there; every eighth is uneven light alone. Nothing else is an object.
     """
     rng = np.random.default_rng(seed)
     if seed % 8 == 5:
@@ -87,7 +87,7 @@ def drawn_scene(seed: int) -> Scene:
     mixed = seed % 2 == 1
     side, typical = 320, float(rng.uniform(14, 48))
     y, x = np.mgrid[:side, :side].astype(np.float64)
-    picture = rng.uniform(0, 0.3) * (x * rng.uniform(-1, 1) + y * rng.uniform(-1, 1)) / side
+    image = rng.uniform(0, 0.3) * (x * rng.uniform(-1, 1) + y * rng.uniform(-1, 1)) / side
     sign, boxes = rng.choice([-1, 1]), np.zeros((0, 4))
     diameters = typical * rng.uniform(0.8, 1.25, int(0.25 * side**2 / typical**2))
     if mixed:
@@ -101,27 +101,27 @@ def drawn_scene(seed: int) -> Scene:
         box = _ellipse_box(*ellipse)
         if not _fits(box, boxes, nested=mixed):
             continue
-        picture = picture + sign * rng.uniform(0.7, 1.2) * _ellipse(y, x, *ellipse)
+        image = image + sign * rng.uniform(0.7, 1.2) * _ellipse(y, x, *ellipse)
         boxes = np.concatenate([boxes, [box]])
     for _ in range(6):  # lines
         angle, place = rng.uniform(0, np.pi), rng.uniform(-side / 2, side / 2)
         away = np.abs((x - side / 2) * np.sin(angle) - (y - side / 2) * np.cos(angle) - place)
-        picture = picture + rng.uniform(-0.5, 0.5) * np.clip(2 - away, 0, 1)
-    picture = picture + rng.normal(0, 1 / rng.choice([3, 5, 12, 50]), picture.shape)
+        image = image + rng.uniform(-0.5, 0.5) * np.clip(2 - away, 0, 1)
+    image = image + rng.normal(0, 1 / rng.choice([3, 5, 12, 50]), image.shape)
     sizes = (10.0, 120.0) if mixed else (0.6 * typical, 1.5 * typical)
     if seed % 4 == 2:
         sizes = (2.5 * typical, 5 * typical)
-    return Scene("drawn", picture, np.clip(boxes, 0, side), np.zeros((0, 4)), sizes)
+    return Scene("drawn", image, np.clip(boxes, 0, side), np.zeros((0, 4)), sizes)
 
 
 def _uneven_light(rng: np.random.Generator) -> Scene:
-    """Draw a slope, plane or bent, with little noise: no thing."""
+    """Draw a slope, plane or bent, with little noise: no object."""
     side = int(rng.integers(120, 320))
     y, x = np.mgrid[:side, :side] / side
     slopes, bends = rng.uniform(-1, 1, 2), rng.choice([0, 0.5], 2) * rng.uniform(-1, 1, 2)
-    picture = slopes[0] * y + slopes[1] * x + bends[0] * (y + 1) ** 2 + bends[1] * (x + 1) ** 2
-    picture = picture + rng.normal(0, rng.choice([1e-4, 1e-2]), picture.shape)
-    return Scene("drawn", picture, np.zeros((0, 4)), np.zeros((0, 4)), (0.06 * side, 0.4 * side))
+    image = slopes[0] * y + slopes[1] * x + bends[0] * (y + 1) ** 2 + bends[1] * (x + 1) ** 2
+    image = image + rng.normal(0, rng.choice([1e-4, 1e-2]), image.shape)
+    return Scene("drawn", image, np.zeros((0, 4)), np.zeros((0, 4)), (0.06 * side, 0.4 * side))
 
 
 def _ellipse(y: FloatArray, x: FloatArray, centre: FloatArray, long: float, short: float, turn: float) -> FloatArray:
@@ -133,7 +133,7 @@ def _ellipse(y: FloatArray, x: FloatArray, centre: FloatArray, long: float, shor
 
 
 def _fits(box: FloatArray, boxes: FloatArray, nested: bool) -> bool:
-    """Return whether a thing lies apart from the others, or well inside one of at least twice its size."""
+    """Return whether an object lies apart from the others, or well inside one of at least twice its size."""
     sides = np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2])
     common = sides.clip(0).prod(axis=1)
     own, areas = (box[2:] - box[:2]).prod(), (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
@@ -152,11 +152,11 @@ def _ellipse_box(centre: FloatArray, long: float, short: float, turn: float) -> 
 def make_case(scene: Scene, known: SizesKnown, rules: tuple[Look, Look] | None = None) -> Case:
     """Find and measure the candidates of a scene.
 
-    Sizes to be found are those of the things that stand by the rules for unknown sizes.
+    Sizes to be found are those of the objects that stand by the rules for unknown sizes.
     """
-    shape: tuple[int, int] = scene.picture.shape[:2]
+    shape: tuple[int, int] = scene.image.shape[:2]
     search = Search(scene.sizes if known == "given" else size_range(shape, None), known="unknown")
-    contours, _, grey = find_contours(scene.picture, search)
+    contours, _, grey = find_contours(scene.image, search)
     if known == "found":
         found = standing(contours, search=search, shape=shape, grey=grey, rules=rules)
         search = replace(search, range=usual_sizes(found)) if len(found) else search
@@ -168,7 +168,7 @@ def make_case(scene: Scene, known: SizesKnown, rules: tuple[Look, Look] | None =
 
 
 def _things(contours: Contours, scene: Scene, sizes: tuple[float, float] | None) -> FloatArray:
-    """Return 1 for contours of things of the sizes wanted, 0 for others, NaN where it cannot be said."""
+    """Return 1 for contours of objects of the sizes wanted, 0 for others, NaN where it cannot be said."""
     boxes = scene.boxes
     if sizes is not None:
         side = np.sqrt((boxes[:, 2:] - boxes[:, :2]).prod(axis=1))
@@ -181,7 +181,7 @@ def _things(contours: Contours, scene: Scene, sizes: tuple[float, float] | None)
 
 
 def learn_look(cases: Sequence[Case], measures: Sequence[FloatArray]) -> Look:
-    """Return the logistic rule that tells things from other contours."""
+    """Return the logistic rule that tells objects from other contours."""
     from sklearn.linear_model import LogisticRegression
 
     values, things = np.concatenate(measures), np.concatenate([case.thing for case in cases])
@@ -199,7 +199,7 @@ def learn_look(cases: Sequence[Case], measures: Sequence[FloatArray]) -> Look:
 
 
 def _case_weights(groups: Sequence[str], case: NDArray[np.int64], things: FloatArray) -> FloatArray:
-    """Return weights by which every set counts alike, and in it things as much as others."""
+    """Return weights by which every set counts alike, and in it objects as much as others."""
     group = np.array(groups)[case]
     weight = np.zeros(len(things))
     for name in sorted(set(groups)):
@@ -209,12 +209,12 @@ def _case_weights(groups: Sequence[str], case: NDArray[np.int64], things: FloatA
     return weight
 
 
-def learn_looks(cases: Sequence[Case], of_one_picture: int = 1) -> tuple[Look, Look]:
-    """Return both rules; the second learns from first looks at pictures that the first rule did not see.
+def learn_looks(cases: Sequence[Case], of_one_image: int = 1) -> tuple[Look, Look]:
+    """Return both rules; the second learns from first looks at images that the first rule did not see.
 
-    Cases of one picture, so many of them, follow each other.
+    Cases of one image, so many of them, follow each other.
     """
-    folds = np.arange(len(cases)) // of_one_picture % FOLDS
+    folds = np.arange(len(cases)) // of_one_image % FOLDS
     beside = []
     rules = [_first_rule([c for c, f in zip(cases, folds, strict=True) if f != fold]) for fold in range(FOLDS)]
     for case, fold in zip(cases, folds, strict=True):
@@ -226,8 +226,8 @@ def learn_looks(cases: Sequence[Case], of_one_picture: int = 1) -> tuple[Look, L
 
 
 def in_turn(*lists: Sequence[Case]) -> list[Case]:
-    """Return the cases of lists over the same pictures, those of one picture side by side."""
-    return [case for of_picture in zip(*lists, strict=True) for case in of_picture]
+    """Return the cases of lists over the same images, those of one image side by side."""
+    return [case for of_image in zip(*lists, strict=True) for case in of_image]
 
 
 def _first_rule(cases: Sequence[Case]) -> Look:
@@ -245,9 +245,9 @@ def main(
     data: Annotated[Path, typer.Option(help="Folder of the labelled sets.")],
     out: Annotated[Path, typer.Option(help="JSON file to write.")],
     sets: Annotated[str, typer.Option(help="Sets to learn from.")] = SETS,
-    jobs: Annotated[int, typer.Option(help="Pictures worked on at a time.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Images worked on at a time.")] = 1,
 ) -> None:
-    """Learn the weights from training pictures and drawn scenes, and write them."""
+    """Learn the weights from training images and drawn scenes, and write them."""
     scenes = list(scenes_of(data, sets.split(",")))
     rules: dict[SizesKnown, tuple[Look, Look]] = {}
     cases: dict[SizesKnown, list[Case]] = {}

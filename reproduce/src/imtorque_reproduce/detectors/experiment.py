@@ -35,9 +35,9 @@ from imtorque.edges.token_forest import COMMAND, trained_tokens
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.evaluation.matching import Matching
 from imtorque.files import read_image
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.plots import curves_picture, maps_picture
+from imtorque_reproduce.boundary.plots import curves_image, maps_image
 from imtorque_reproduce.boundary.rows import Scores, gather, rows_of, summary_of
 from imtorque_reproduce.boundary.rules import TOKENS, learned_bases
 from imtorque_reproduce.detectors.learning import Example, cue_example, learn
@@ -87,9 +87,9 @@ def run(request: Request) -> Report:
         rows=_with_covering(rows_of(scores, matching), [regions for _, regions in found]),
         notes=["covering: of the regions at the one best threshold for all images, and at each image's own."]
         + ([] if TOKENS in shown else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
-        pictures={
-            "precision_recall.png": curves_picture({method: summary_of(scores, method) for method in shown}),
-            "examples.png": maps_picture(_panels(spread(records, EXAMPLES), numbers, shown), [*shown, "people"]),
+        plots={
+            "precision_recall.png": curves_image({method: summary_of(scores, method) for method in shown}),
+            "examples.png": maps_image(_panels(spread(records, EXAMPLES), numbers, shown), [*shown, "people"]),
         },
     )
 
@@ -129,7 +129,7 @@ def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numb
     samples: dict[str, list[Samples]] = {}
     for record in records:
         truths = [annotation.boundaries for annotation in record.annotations()]
-        for name, edges in _edges(Picture(record.image()), numbers).items():
+        for name, edges in _edges(CheckedImage(record.image()), numbers).items():
             cue = dense_contribution(edges, RECIPES[name].sizes)
             found = EdgeStrengthener().samples(np.minimum(edges.strength, 1), cue, truths)
             samples.setdefault(name, []).append(found)
@@ -138,29 +138,29 @@ def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numb
     return {name: [round(float(c), 3) for c in (f.intercept_, *f.coef_)] for name, f in fitted.items()}
 
 
-def _edges(picture: Picture, numbers: Numbers) -> dict[str, Edges]:
-    oriented = _oriented(picture, numbers)
-    edges = {name: found.edges(picture, RECIPES[name].low) for name, found in oriented.items()}
+def _edges(image: CheckedImage, numbers: Numbers) -> dict[str, Edges]:
+    oriented = _oriented(image, numbers)
+    edges = {name: found.edges(image, RECIPES[name].low) for name, found in oriented.items()}
     tree = ultrametric_contours(oriented["gpb"])
-    return edges | {"ucm": contour_edges(tree, oriented["gpb"], picture, RECIPES["ucm"].low)}
+    return edges | {"ucm": contour_edges(tree, oriented["gpb"], image, RECIPES["ucm"].low)}
 
 
 def _combination(cues: tuple[Any, ...], found: FloatArray) -> Combination:
     return Combination(cues, round(float(found[0]), 3), tuple(round(float(c), 3) for c in found[1:]))
 
 
-def _oriented(picture: Picture, numbers: Numbers) -> dict[str, OrientedMap]:
+def _oriented(image: CheckedImage, numbers: Numbers) -> dict[str, OrientedMap]:
     pb, mpb, combined = numbers
-    evidence, local = evidence_by(picture, mpb, combined.local)
+    evidence, local = evidence_by(image, mpb, combined.local)
     whole = global_evidence(evidence, local, combined.spectral)
-    found = {"pb": pb.evidence(picture), "mpb": evidence, "gpb": whole}
+    found = {"pb": pb.evidence(image), "mpb": evidence, "gpb": whole}
     maps = {name: probabilities(total) for name, total in found.items()}
-    return maps | ({TOKENS: trained_tokens()(picture)} if TOKENS in learned_bases() else {})
+    return maps | ({TOKENS: trained_tokens()(image)} if TOKENS in learned_bases() else {})
 
 
 def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, Map], dict[str, Map]]:
     """Return the boundary maps of every detector, and the contours at double size of those that are closed."""
-    oriented = _oriented(Picture(record.image()), numbers)
+    oriented = _oriented(CheckedImage(record.image()), numbers)
     trees = {f"{name}-ucm": ultrametric_contours(found) for name, found in oriented.items() if name != "pb"}
     thin = {name: found.thinned().astype(np.float64) for name, found in oriented.items()}
     contours = {name: tree.contours().astype(np.float64) for name, tree in trees.items()}

@@ -18,7 +18,7 @@ from imtorque.core.types import BoolArray, Float32Array, FloatArray
 from imtorque.edges.cues import Cue, each_cue
 from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.ultrametric import EVIDENCE_OF_LEAST, evidence_above_least, ultrametric_contours
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 TOLERANCE = 3.0  # pixels within which a boundary counts as drawn
 FACTORS = ((1.5, 1 / 1.5), (1.25, 0.8))  # by which weights are changed, in the first round and in the second
@@ -63,7 +63,7 @@ class Example:
 def cue_example(record: datasets.BerkeleyImage, cues: Sequence[Cue]) -> Example:
     """Return an image's local cues."""
     truths = [annotation.boundaries for annotation in record.annotations()]
-    return Example(each_cue(Picture(record.image()), cues), truths)
+    return Example(each_cue(CheckedImage(record.image()), cues), truths)
 
 
 def learn(

@@ -11,7 +11,7 @@ import numpy as np
 from imtorque.core.contribution import dense_contribution
 from imtorque.core.types import FloatArray, Image
 from imtorque.edges import RECIPES
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.paper import in_unit_range, normalised_contribution
 from imtorque_reproduce.figure_ground.readings import NEAREST, PUBLISHED, strongest_extrema
 
@@ -32,13 +32,13 @@ COMPARED = (
 NOTE = (
     "pb: strengths as likely as the detector says, over their 99 % quantile, with eta/k 20/50; pb+torque is strength "
     "times dense contribution on the same edges. pb+torque-paper is the reading of canny-binary+torque-paper on pb's "
-    "edges; its base is pb-published. The paper: 0.40 and 0.48. Radii of pb are those for pictures of about 500 pixels."
+    "edges; its base is pb-published. The paper: 0.40 and 0.48. Radii of pb are those for images of about 500 pixels."
 )
 
 
 def base_cue(image: Image, cue: str) -> FloatArray:
     """Return the edge map of a row on pb's edges, in [0, 1]: "pb", "pb+product" or "pb+votes"."""
-    edges = RECIPES[BASE].edges(Picture(image))
+    edges = RECIPES[BASE].edges(CheckedImage(image))
     if cue == f"{BASE}+votes":
         extrema = strongest_extrema(edges, NEAREST)
         return normalised_contribution(edges, extrema, votes="separate", full=NEAREST.full)

@@ -1,4 +1,4 @@
-"""Pictures with one object to cut out, its mask and a fixation on it: Caltech's outlines, the horses, any folders."""
+"""Images with one object to cut out, its mask and a fixation on it: Caltech's outlines, the horses, any folders."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from imtorque.core.types import BoolArray
 from imtorque.datasets import CaltechImage, MaskedImage, PastedObject
 from imtorque.evaluation.masks import true_figure
 
-LONG_SIDE = 200  # pixels: larger pictures are shrunk to this
+LONG_SIDE = 200  # pixels: larger images are shrunk to this
 PER_CATEGORY = 15  # of Caltech's outlines
 Source = CaltechImage | MaskedImage | PastedObject
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture, where its object is, where that is known, and a fixation (y, x)."""
+    """An image, where its object is, where that is known, and a fixation (y, x)."""
 
     image: NDArray[Any]
     figure: BoolArray
@@ -45,7 +45,7 @@ def read_scene(source: Source) -> Scene:
     if isinstance(source, MaskedImage):
         mask = source.mask()
         if mask.shape != image.shape[:2]:
-            raise ValueError(f"{source.mask_path} must have its picture's size {image.shape[:2]}, got {mask.shape}")
+            raise ValueError(f"{source.mask_path} must have its image's size {image.shape[:2]}, got {mask.shape}")
         figure, known = true_figure(mask)
     else:
         figure = source.outline().mask((image.shape[0], image.shape[1]))
@@ -88,7 +88,7 @@ def horse_cases(data: Path) -> list[MaskedImage]:
 
 
 def folder_cases(images: Path, masks: Path) -> list[MaskedImage]:
-    """Return pictures of one folder with the masks of the same names in another."""
+    """Return images of one folder with the masks of the same names in another."""
     return datasets.paired_masks(images, masks)
 
 

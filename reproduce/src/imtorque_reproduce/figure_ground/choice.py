@@ -1,6 +1,6 @@
 """One rule for objects of all sizes: cut in several ways, and keep the cut that looks most like an object.
 
-A cut that stopped at its box, at the picture's border or halfway across an object has its own colours on both sides of
+A cut that stopped at its box, at the image's border or halfway across an object has its own colours on both sides of
 its outline, runs along the border, or fills its bounding box. So
 
     score = contrast of colours across the outline - share of the outline on the border - 0.8 * area / bounding box
@@ -58,6 +58,6 @@ def _contrast(cut: BoolArray, bins: IntArray) -> float:
 
 
 def _eroded(mask: BoolArray) -> BoolArray:
-    """Return the pixels whose four neighbours are in the mask too; outside of the picture there is none of it."""
+    """Return the pixels whose four neighbours are in the mask too; outside of the image there is none of it."""
     around = np.pad(mask, 1)
     return np.asarray(mask & around[:-2, 1:-1] & around[2:, 1:-1] & around[1:-1, :-2] & around[1:-1, 2:])

@@ -1,6 +1,6 @@
 """The object under a click, whatever its size: `segment_figure` as it is, beside GrabCut in boxes chosen for each set.
 
-Three sets: Caltech's outlines and the horses, which mostly fill the picture, and the small objects.
+Three sets: Caltech's outlines and the horses, which mostly fill the image, and the small objects.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ NOTES = (
     "iou_caltech, iou_horses, iou_small: mean overlap, intersection over union, with the object of 360 outlines of "
     "Caltech-101, of all horses, clicked at their centroids, and of 144 small objects pasted into photographs, clicked "
     "at a random pixel (as in figure-ground and small-objects). iou: the mean of the three; its intervals draw "
-    "pictures of all sets together.",
+    "images of all sets together.",
     "figure: segment_figure(image, click), one rule for all, with no size known beforehand. It was learned from "
-    "other images of Caltech and other small objects (imtorque_reproduce.figure_ground.weights); no horse was learned from. "
+    "other images of Caltech and other small objects (imtorque_reproduce.figure_ground.weights); no horse was "
+    "learned from. "
     "control:no-torque: the same cuts and measures, learned anew, without edges strengthened by torque, boxes of "
     "strongest torque and the torque of a cut's box.",
     "control:grabcut-best-box: GrabCut of OpenCV in the box, of those below, that is best for each set: it is told how "
@@ -87,7 +88,7 @@ def run(request: Request) -> Report:
         rows=[_row(row, found) for row, found in scored.items()],
         differences=[row for a, b in COMPARED for row in _differences(a, b, scored)],
         notes=NOTES,
-        pictures={f"examples-{name}.png": figure_sheet(found, WAYS, SHOWN) for name, found in sources.items()},
+        plots={f"examples-{name}.png": figure_sheet(found, WAYS, SHOWN) for name, found in sources.items()},
     )
 
 
@@ -97,13 +98,13 @@ def best_box(means: dict[Way, float]) -> str:
 
 
 def mean_of_sets(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over sets, from means over all pictures of (scores in each set, whether in it), (m, 2 sets)."""
+    """Return the mean over sets, from means over all images of (scores in each set, whether in it), (m, 2 sets)."""
     sums, shares = np.split(means, 2, axis=1)
     return np.asarray((sums / np.maximum(shares, 1e-12)).mean(axis=1))
 
 
 def by_set(scores: Scores) -> NDArray[np.float64]:
-    """Return for every picture its score in each set, 0 in others, and whether it is of that set."""
+    """Return for every image its score in each set, 0 in others, and whether it is of that set."""
     sizes = [len(values) for values in scores.values()]
     member = np.repeat(np.eye(len(sizes)), sizes, axis=0)
     return np.concatenate([member * np.concatenate(list(scores.values()))[:, None], member], axis=1)

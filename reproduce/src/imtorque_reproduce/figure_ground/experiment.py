@@ -40,8 +40,8 @@ SETS = ("caltech", "horses")
 TUNING = 40  # scenes of a set, spread over it, that settings for the other are chosen on
 BINARY_TORQUE = ("cue:contribution", "cue:torque")
 MAGNITUDE_TORQUE = ("cue:product", "cue:blend", "cue:strengthened")
-PRIORS = ("0.5", "0.75", "1.0")  # expected size, of the square root of the picture's area
-CENTRED = ("0.7", "0.8", "0.9")  # of the picture's sides
+PRIORS = ("0.5", "0.75", "1.0")  # expected size, of the square root of the image's area
+CENTRED = ("0.7", "0.8", "0.9")  # of the image's sides
 FIXED: dict[str, Way] = {
     "control:ellipse": ("ellipse", ""),
     "control:chan-vese": ("chan-vese", ""),
@@ -80,7 +80,7 @@ NOTES = (
     "The paper, on 28 images of another set: Canny 0.32, torque(Canny) 0.47, Chan-Vese 0.21. Other images, so only "
     "orders and differences compare.",
     "iou: intersection over union with the object, mean over all images; the fixation is the object's centroid, or its "
-    "pixel nearest to that. Pictures have a longer side of at most 200 pixels.",
+    "pixel nearest to that. Images have a longer side of at most 200 pixels.",
     "BASE+torque has the edge map alone changed: the same eta, k and splat, and no prior of size; settings say which. "
     "Of these, strengthened edges are weighed on all maxima of the gradient, the others on Canny's. The forces of "
     "canny-binary+torque are gradients: judge it beside canny-magnitude.",
@@ -88,7 +88,7 @@ NOTES = (
     "5/20 as Mishra's cut was published, whose base is canny-binary-published; maxima and minima apart. The ladder has "
     "its other readings.",
     "figure: segment_figure as it is, without settings: the best of many cuts, made by colour, texture, edges and "
-    "torque, of sizes from a tenth of the picture to all of it; learned from other pictures of Caltech, and from no "
+    "torque, of sizes from a tenth of the image to all of it; learned from other images of Caltech, and from no "
     "horse (imtorque_reproduce.figure_ground.weights). control:no-torque: the same without torque, learned anew.",
     figure_bases.NOTE,
     "Of the controls, ellipse, fixed-size and centred-box know that the objects of these sets fill the middle.",
@@ -118,9 +118,7 @@ def run(request: Request) -> Report:
         rows=_rows(scored),
         differences=_differences(scored),
         notes=NOTES,
-        pictures={
-            f"examples-{name}.png": figure_sheet(found, rows_of(choices[name])) for name, found in sources.items()
-        },
+        plots={f"examples-{name}.png": figure_sheet(found, rows_of(choices[name])) for name, found in sources.items()},
         readings=ladder_rows(read),
     )
 

@@ -1,4 +1,4 @@
-"""Example pictures of figure-ground experiments, with the fixation as a dot, as the paper shows them."""
+"""Example images of figure-ground experiments, with the fixation as a dot, as the paper shows them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = (
     "control:grabcut-centred-box",
 )
 EXAMPLES = 6
-WIDTH = 170  # pixels of a picture on the sheet
+WIDTH = 170  # pixels of an image on the sheet
 
 
 def figure_sheet(sources: Sequence[Source], ways: Mapping[str, Way], shown: Sequence[str] = SHOWN) -> bytes:

@@ -41,7 +41,7 @@ class FigureReading:
     count
         How many of the strongest extrema vote; None for all.
     largest
-        Largest patch, in parts of the square root of the picture's area.
+        Largest patch, in parts of the square root of the image's area.
     full
         Quantile of the contributions above 0 that becomes 1.
     force

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import BoolArray, FloatArray
-from imtorque.images import Picture, grey_image
+from imtorque.images import CheckedImage, grey_image
 from imtorque.segmentation.best_figure import best_cuts
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.figure import segment_figure
@@ -84,7 +84,7 @@ class Cutter:
         if torque:
             return segment_figure(self.scene.image, fixation)
         click = moved(fixation, self.shape, working_shape(self.shape))
-        found = best_cuts(Picture(self.scene.image), [click], [], None, torque=False)
+        found = best_cuts(CheckedImage(self.scene.image), [click], [], None, torque=False)
         return enlarge(found[0][0], self.shape) if found else segment_figure(self.scene.image, fixation)
 
     def _box(self, kind: str, setting: str) -> Box:

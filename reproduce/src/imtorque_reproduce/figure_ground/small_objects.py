@@ -21,9 +21,9 @@ from imtorque_reproduce.figure_ground.rows import COSTS, FIXATED, Way, best_sett
 from imtorque_reproduce.report import Report, Request, checksum, difference
 
 DEV, TEST = 48, 144  # scenes
-PER_CATEGORY = 5  # objects that fill the picture, from Caltech's outlines
-PRIORS = ("0.2", "0.3", "0.4")  # expected size, of the square root of the picture's area
-# These are scored on objects that fill the picture as well: is there one rule for both?
+PER_CATEGORY = 5  # objects that fill the image, from Caltech's outlines
+PRIORS = ("0.2", "0.3", "0.4")  # expected size, of the square root of the image's area
+# These are scored on objects that fill the image as well: is there one rule for both?
 BOTH: dict[str, Way] = {
     **{f"control:grabcut-box-{part}": ("grabcut:fixated", part) for part in FIXATED},
     "control:grabcut-centred-box": ("grabcut:centred", "0.8"),
@@ -60,16 +60,16 @@ COMPARED_ON_BOTH = (
 SHOWN = ("figure", "canny-magnitude+torque", "grabcut+torque-box", "choice+torque", "control:grabcut-typical-box")
 NOTES = (
     "iou: on Caltech's outlined objects pasted into Berkeley's test photographs, with bounding boxes of 2 to 15 % of "
-    "the picture, fixated at a random pixel of the object (imtorque.datasets.small_objects, the same every time). "
-    "iou_caltech: on Caltech's outlines themselves, which mostly fill the picture, fixated at their centroid.",
+    "the image, fixated at a random pixel of the object (imtorque.datasets.small_objects, the same every time). "
+    "iou_caltech: on Caltech's outlines themselves, which mostly fill the image, fixated at their centroid.",
     "grabcut+torque-box: GrabCut of OpenCV in the box around the fixation, of any size, with the largest geometric "
     "mean of gradient torque and weakest side; -torque: of gradient torque. control:grabcut-box-P: in the square "
-    "around the fixation with the side P, over the square root of the picture's area; typical-box: the P that is "
+    "around the fixation with the side P, over the square root of the image's area; typical-box: the P that is "
     "best on the dev part, so it knows the size of these objects.",
     "choice+torque: of GrabCut in all those boxes of P, in the larger centred box, and the polar cut with strengthened "
     "edges, the one that looks most like an object (imtorque_reproduce.figure_ground.choice); the controls have the "
     "cut by magnitude, or none, in its place. The rule was chosen on the dev part and on the horses.",
-    "figure: segment_figure as it is, one rule for all sizes, learned from the dev part and from other pictures of "
+    "figure: segment_figure as it is, one rule for all sizes, learned from the dev part and from other images of "
     "Caltech (imtorque_reproduce.figure_ground.weights). control:no-torque: the same without torque, learned anew.",
     "Pasted objects carry foreign light and a clean rim: other small objects may be harder.",
 )
@@ -86,7 +86,7 @@ def run(request: Request) -> Report:
     tuning = partial(score_ways, ways=_tuned())
     ways = rows_of(mean_scores(list(each(tuning, dev, request.jobs, "tuning on dev"))))
     scored = _scored(test, ways, request.jobs, "small objects")
-    on_large = _scored(large, BOTH, request.jobs, "objects that fill the picture")
+    on_large = _scored(large, BOTH, request.jobs, "objects that fill the image")
     return Report(
         data="small objects (Caltech-101 in BSDS300)",
         data_sha256=checksum(source_files([*dev, *test, *large]), request.data),
@@ -99,7 +99,7 @@ def run(request: Request) -> Report:
             *_differences(on_large, COMPARED_ON_BOTH, "iou_caltech"),
         ],
         notes=NOTES,
-        pictures={"examples.png": figure_sheet(test, ways, SHOWN)},
+        plots={"examples.png": figure_sheet(test, ways, SHOWN)},
     )
 
 

@@ -3,7 +3,7 @@
     python -m imtorque_reproduce.figure_ground.weights --data DIR --out src/imtorque/segmentation/figure_weights.json
 
 From Caltech's outlined objects, clicked at their centroids, half of them once more anywhere on them, from the dev part
-of the small objects, and from drawn shapes in plain colours. None of these pictures or objects is in a set that the
+of the small objects, and from drawn shapes in plain colours. None of these images or objects is in a set that the
 experiments report on, and of the horses there is none at all. The overlap of every cut with the object is a linear
 function of its measures, and of those times its area's, fitted by least squares; differences between the cuts of one
 scene count more than those between scenes, for only they decide.
@@ -23,12 +23,12 @@ import typer
 
 from imtorque import datasets
 from imtorque.core.types import FloatArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.io.atomic import write_text
 from imtorque.jobs.processes import each
 from imtorque.segmentation.best_figure import Weights, at_half_size, at_working_size, standardised
 from imtorque.segmentation.colour_cut import Hints
-from imtorque.segmentation.figure_cuts import figure_cuts, view_picture, working_shape
+from imtorque.segmentation.figure_cuts import figure_cuts, view_image, working_shape
 from imtorque.segmentation.figure_measures import measure_cuts
 from imtorque.segmentation.working_size import enlarge, moved
 from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, caltech_cases, read_scene
@@ -92,7 +92,7 @@ def measured(example: Example, torque: bool) -> Case:
     known = read_example(example)
     shape = (known.image.shape[0], known.image.shape[1])
     hints = Hints([moved(known.fixation, shape, working_shape(shape))])
-    view = view_picture(Picture(known.image), hints, torque=torque)
+    view = view_image(CheckedImage(known.image), hints, torque=torque)
     cuts = list(figure_cuts(view).values())
     names, measures = measure_cuts(view, [at_half_size(view, cut) for cut in cuts])
     overlaps = [known.iou(enlarge(at_working_size(view, cut), shape)) for cut in cuts]

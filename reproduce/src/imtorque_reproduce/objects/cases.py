@@ -1,4 +1,4 @@
-"""Pictures whose objects are to be found without a click: with one object, or with the regions that people drew."""
+"""Images whose objects are to be found without a click: with one object, or with the regions that people drew."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from imtorque_reproduce.figure_ground.cases import (
     spread_over,
 )
 
-PER_CATEGORY, HORSES, SMALL, BERKELEY = 1, 24, 36, 16  # pictures of each set
-LEAST_REGION = 0.01  # of the picture: smaller regions of people are not looked for
+PER_CATEGORY, HORSES, SMALL, BERKELEY = 1, 24, 36, 16  # images of each set
+LEAST_REGION = 0.01  # of the image: smaller regions of people are not looked for
 Finding = Source | BerkeleyImage
 
 
 @dataclass(frozen=True)
 class Truth:
-    """A picture, the objects in it, and the pixels of which something is known."""
+    """An image, the objects in it, and the pixels of which something is known."""
 
     image: NDArray[Any]
     objects: BoolArray  # (n, H, W)
@@ -48,7 +48,7 @@ class Truth:
 
 
 def read_truth(source: Finding) -> Truth:
-    """Read a picture and its objects; grey pictures in three equal colours."""
+    """Read an image and its objects; grey images in three equal colours."""
     if isinstance(source, BerkeleyImage):
         return _regions(source)
     scene = read_scene(source)
@@ -57,7 +57,7 @@ def read_truth(source: Finding) -> Truth:
 
 
 def finding_cases(data: Path, limit: int | None) -> dict[str, Sequence[Finding]]:
-    """Return the pictures of every set, spread over it by file names."""
+    """Return the images of every set, spread over it by file names."""
     val = datasets.bsds500(data / "bsds500", "val")
     places = np.linspace(0, len(val) - 1, min(len(val), limit or BERKELEY)).round().astype(int)
     return {
@@ -69,18 +69,18 @@ def finding_cases(data: Path, limit: int | None) -> dict[str, Sequence[Finding]]
 
 
 def finding_files(sources: Sequence[Finding]) -> list[Path]:
-    """Return the files that pictures and truths are read from."""
+    """Return the files that images and truths are read from."""
     berkeley = [source for source in sources if isinstance(source, BerkeleyImage)]
     others = [source for source in sources if not isinstance(source, BerkeleyImage)]
     return source_files(others) + [path for one in berkeley for path in (one.image_path, *one.truth_paths)]
 
 
 def _regions(source: BerkeleyImage) -> Truth:
-    """Return the regions of all people who divided a picture, but the smallest, at the working size."""
-    picture = PillowImage.fromarray(source.image()).convert("RGB")
-    share = min(1.0, LONG_SIDE / max(picture.size))
-    width, height = (round(side * share) for side in picture.size)
-    image = np.asarray(picture.resize((width, height), PillowImage.Resampling.LANCZOS))
+    """Return the regions of all people who divided an image, but the smallest, at the working size."""
+    checked = PillowImage.fromarray(source.image()).convert("RGB")
+    share = min(1.0, LONG_SIDE / max(checked.size))
+    width, height = (round(side * share) for side in checked.size)
+    image = np.asarray(checked.resize((width, height), PillowImage.Resampling.LANCZOS))
     found = []
     for person in source.annotations():
         labels = person.segmentation.astype(np.int32)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imtorque import evaluation
 from imtorque.core.types import BoolArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque.segmentation.fixated_boxes import centred_box
 from imtorque.segmentation.object_choice import ranked_objects
@@ -42,15 +42,15 @@ COMPARED = (
 REPORTED = ("best_1_", "best_10_", "box_50_")  # of which differences are given
 NOTES = (
     "best_N_SET: the overlap, intersection over union, with the true object of the best of the first N masks, mean "
-    "over pictures; recall_N_SET: the share of objects that one of them overlaps by half; box_N_SET: the same of "
-    "bounding boxes, for methods that propose boxes. SET: caltech, outlines that mostly fill the picture; horses; "
+    "over images; recall_N_SET: the share of objects that one of them overlaps by half; box_N_SET: the same of "
+    "bounding boxes, for methods that propose boxes. SET: caltech, outlines that mostly fill the image; horses; "
     "small, objects pasted into photographs at 2 to 15 % of the area; berkeley, every region of at least 1 % of the "
-    "picture that people drew in a photograph of val. All at 200 pixels but the small objects at 300; pictures are "
+    "image that people drew in a photograph of val. All at 200 pixels but the small objects at 300; images are "
     "spread over each set by file names.",
     "objects: segment_objects(image, 50, iou=0.6); objects-apart: segment_objects(image, 50), whose masks do not "
     "overlap, so that a part that comes first keeps the whole out. The two rules, which choose in turn, were learned "
-    "from other pictures of Caltech, other small objects and drawn shapes (imtorque_reproduce.objects.weights), from "
-    "no horse and no region of Berkeley's; how they take turns was chosen on those pictures, with a look at 20 "
+    "from other images of Caltech, other small objects and drawn shapes (imtorque_reproduce.objects.weights), from "
+    "no horse and no region of Berkeley's; how they take turns was chosen on those images, with a look at 20 "
     "photographs of Berkeley's train. control:no-torque: the same cuts, regions, measures and turns, learned anew, "
     "without edges strengthened by torque, boxes by torque, torque saliency, and extrema as seeds of regions: a blind "
     "grid instead.",
@@ -60,7 +60,7 @@ NOTES = (
     "the sides.",
     "Pasted objects carry foreign light and a clean rim: other small objects may be harder.",
 )
-Scores = dict[str, NDArray[np.float64]]  # (pictures,) by metric
+Scores = dict[str, NDArray[np.float64]]  # (images,) by metric
 
 
 def run(request: Request) -> Report:
@@ -71,9 +71,9 @@ def run(request: Request) -> Report:
     sources = finding_cases(request.data, request.limit)
     scored: dict[str, Scores] = {}
     for name, found in sources.items():
-        pictures = list(each(score, found, request.jobs, name))
-        for method in pictures[0]:
-            columns = {metric: np.array([one[method][metric] for one in pictures]) for metric in pictures[0][method]}
+        images = list(each(score, found, request.jobs, name))
+        for method in images[0]:
+            columns = {metric: np.array([one[method][metric] for one in images]) for metric in images[0][method]}
             scored.setdefault(method, {}).update({f"{metric}_{name}": values for metric, values in columns.items()})
     every = [source for found in sources.values() for source in found]
     return Report(
@@ -85,12 +85,12 @@ def run(request: Request) -> Report:
         rows=[{"method": row, **{k: float(v.mean()) for k, v in found.items()}} for row, found in scored.items()],
         differences=[row for a, b in COMPARED for row in _differences(a, b, scored)],
         notes=NOTES,
-        pictures={f"examples-{name}.png": object_sheet(found, _shown) for name, found in sources.items()},
+        plots={f"examples-{name}.png": object_sheet(found, _shown) for name, found in sources.items()},
     )
 
 
 def score(source: Finding) -> dict[str, dict[str, float]]:
-    """Return the metrics of every method on one picture."""
+    """Return the metrics of every method on one image."""
     truth = read_truth(source)
     image = truth.image
     most = COUNTS[-1]
@@ -110,12 +110,12 @@ def score(source: Finding) -> dict[str, dict[str, float]]:
 
 def _own(image: NDArray[Any]) -> Mapping[str, Sequence[BoolArray]]:
     """Return the masks of `segment_objects`, with `iou` and without, and of the same without torque."""
-    most, picture = COUNTS[-1], Picture(image)
-    ranked, blind = ranked_objects(picture), ranked_objects(picture, torque=False)
+    most, checked = COUNTS[-1], CheckedImage(image)
+    ranked, blind = ranked_objects(checked), ranked_objects(checked, torque=False)
     return {
-        "objects": list(masks_of(ranked.first(most, IOU), picture.shape, apart=False)),
-        "objects-apart": list(masks_of(ranked.first(most, None), picture.shape, apart=True)),
-        "control:no-torque": list(masks_of(blind.first(most, IOU), picture.shape, apart=False)),
+        "objects": list(masks_of(ranked.first(most, IOU), checked.shape, apart=False)),
+        "objects-apart": list(masks_of(ranked.first(most, None), checked.shape, apart=True)),
+        "control:no-torque": list(masks_of(blind.first(most, IOU), checked.shape, apart=False)),
     }
 
 

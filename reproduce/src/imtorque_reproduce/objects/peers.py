@@ -17,7 +17,7 @@ from imtorque_reproduce.figure_ground.controls import grab_cut
 from imtorque_reproduce.objects.proposal_rows import OVERLAP, Boxes
 
 TYPICAL = 0.99  # quantile of the gradient along edges that becomes 1
-LEAST_BOX = 0.01  # of the picture, for EdgeBoxes
+LEAST_BOX = 0.01  # of the image, for EdgeBoxes
 MOST_BOXES = 1000
 AROUND = 2.0  # sides of the window that GrabCut works in, over those of the box
 

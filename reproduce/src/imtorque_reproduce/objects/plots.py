@@ -1,4 +1,4 @@
-"""Example pictures of the objects experiment: the first masks of a few pictures beside the true object."""
+"""Example images of the objects experiment: the first masks of a few images beside the true object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from imtorque.render.torque import Bytes
 from imtorque_reproduce.objects.cases import Finding, Truth, read_truth
 
 EXAMPLES = 6
-WIDTH = 170  # pixels of a picture on the sheet
+WIDTH = 170  # pixels of an image on the sheet
 
 
 def object_sheet(sources: Sequence[Finding], find: Callable[[Truth], Sequence[BoolArray]]) -> bytes:

@@ -43,7 +43,7 @@ def overlaps(a: Boxes, b: Boxes) -> NDArray[np.float64]:
 
 
 def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
-    """Return what `hits` says of every method on one picture."""
+    """Return what `hits` says of every method on one image."""
     true, shape = bounding_box(figure), (image.shape[0], image.shape[1])
     planes, candidates = smooth_lab(image), candidate_boxes(shape)
     most = COUNTS[-1]
@@ -67,7 +67,7 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
 
 
 def random_boxes(shape: tuple[int, int], rng: np.random.Generator) -> Boxes:
-    """Return boxes of random size, shape and place in the picture; sizes and shapes as ours have them."""
+    """Return boxes of random size, shape and place in the image; sizes and shapes as ours have them."""
     found: list[list[int]] = []
     while len(found) < COUNTS[-1]:
         size = math.exp(rng.uniform(math.log(SMALLEST * math.sqrt(shape[0] * shape[1])), math.log(max(shape))))
@@ -96,7 +96,7 @@ def grid(shape: tuple[int, int], count: int) -> Boxes:
 
 
 def blobs(image: NDArray[Any]) -> Boxes:
-    """Return scikit-image's blobs of the picture at half size, bright and dark, as squares, strongest first."""
+    """Return scikit-image's blobs of the image at half size, bright and dark, as squares, strongest first."""
     from scipy import ndimage
 
     features: Any = import_module("skimage.feature")
@@ -117,7 +117,7 @@ def blobs(image: NDArray[Any]) -> Boxes:
 
 
 def summary(scored: Sequence[dict[str, list[float]]]) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield each method with its hits, (pictures, counts)."""
+    """Yield each method with its hits, (images, counts)."""
     for name in scored[0]:
         yield name, np.array([one[name] for one in scored])
 
@@ -141,13 +141,13 @@ def _largest(values: NDArray[np.float64], candidates: Boxes, power: float) -> Bo
     return np.asarray(ranked[_native.distinct_boxes(ranked, OVERLAP, COUNTS[-1])])
 
 
-def _laplacian_at(picture: NDArray[np.float64], place: tuple[int, int], sigma: float) -> float:
-    """Return the Laplacian of the smoothed picture at one place, from the part of it that matters."""
+def _laplacian_at(image: NDArray[np.float64], place: tuple[int, int], sigma: float) -> float:
+    """Return the Laplacian of the smoothed image at one place, from the part of it that matters."""
     from scipy import ndimage
 
     reach = math.ceil(4 * sigma)
     top, left = max(0, place[0] - reach), max(0, place[1] - reach)
-    part = picture[top : place[0] + reach + 1, left : place[1] + reach + 1]
+    part = image[top : place[0] + reach + 1, left : place[1] + reach + 1]
     return float(ndimage.gaussian_laplace(part, sigma)[place[0] - top, place[1] - left])
 
 

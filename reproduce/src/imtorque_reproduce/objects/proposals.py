@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
 from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.plots import lines_picture
+from imtorque_reproduce.boundary.plots import lines_image
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, read_scene, source_files
 from imtorque_reproduce.objects.peers import edge_boxes
 from imtorque_reproduce.objects.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, bounding_box, hits, summary
 from imtorque_reproduce.report import Report, Request, checksum, difference
 
 SETS = ("small", "caltech")
-SMALL = 240  # pictures
+SMALL = 240  # images
 PER_CATEGORY = 10  # of Caltech's outlines
 OURS = "torque+side+busyness"
 WAYS = ("torque+side", "torque-side", "torque")
@@ -27,14 +27,14 @@ PEER = "edge-boxes"  # selective search, much slower and behind it, stands in th
 NOT_DRAWN = ("control:gradient-density", "control:busyness")  # a plot has ten colours
 COMPARED = (PEER, *(f"control:{name}" for name in CONTROLS))
 NOTES = (
-    "recall_N: the share of pictures where one of the first N boxes overlaps the object's bounding box by half. "
+    "recall_N: the share of images where one of the first N boxes overlaps the object's bounding box by half. "
     "Without a prefix on small objects: Caltech's pasted into Berkeley photographs (test part), with boxes of 2 to "
-    "15 % of the area. caltech_: outlined objects that mostly fill the picture.",
+    "15 % of the area. caltech_: outlined objects that mostly fill the image.",
     "torque-side: the contrast across a box's weakest side; torque: its gradient torque; torque+side: their geometric "
     "mean; torque+side+busyness: that times how much busier a box is than the ring around it, the default. "
     "control:side+busyness: the same without torque; control:busyness: that alone. gradient-density: the mean gradient "
     "of L, a and b in the box; -large: by the same power of the size as ours. Boxes, power, overlap and ring were "
-    "chosen on the dev part of the small objects, with a look at other pictures of Caltech.",
+    "chosen on the dev part of the small objects, with a look at other images of Caltech.",
     "edge-boxes: EdgeBoxes of OpenCV, in their own order, less those that overlap an earlier one by 0.4, as ours are; "
     "on Canny's edges with their gradient, no learned model, and at most 1000 boxes before.",
     "Not in the paper, which proposes no boxes.",
@@ -59,12 +59,12 @@ def run(request: Request) -> Report:
         rows=[_row(method, scored) for method in scored[chosen[0]]],
         differences=[row for name in chosen for row in _differences(name, scored[name])],
         notes=NOTES,
-        pictures={f"recall-{name}.png": _curves(scored[name]) for name in chosen},
+        plots={f"recall-{name}.png": _curves(scored[name]) for name in chosen},
     )
 
 
 def score(source: Source) -> dict[str, list[float]]:
-    """Score every method on one picture."""
+    """Score every method on one image."""
     scene = read_scene(source)
     colours = scene.image if scene.image.ndim == 3 else np.repeat(scene.image[:, :, None], 3, axis=2)
     of_peer = hits(edge_boxes(colours, COUNTS[-1]), bounding_box(scene.figure))
@@ -100,4 +100,4 @@ def _differences(name: str, values: dict[str, NDArray[np.float64]]) -> list[dict
 def _curves(values: dict[str, NDArray[np.float64]]) -> bytes:
     names = (OURS, *WAYS, *(name for name in COMPARED if name not in NOT_DRAWN))
     curves = {name: (COUNTS, values[name].mean(axis=0).tolist()) for name in names}
-    return lines_picture(curves, "boxes", "recall", logarithmic=True)
+    return lines_image(curves, "boxes", "recall", logarithmic=True)

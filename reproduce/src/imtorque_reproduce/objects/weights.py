@@ -3,9 +3,9 @@
     python -m imtorque_reproduce.objects.weights --data DIR --out src/imtorque/segmentation/object_weights.json
 
 From a part of what `imtorque_reproduce.figure_ground.weights` learns from: Caltech's outlined objects, the dev part of
-the small objects, and drawn shapes. None of these pictures or objects is in a set that experiments report on, and of the
+the small objects, and drawn shapes. None of these images or objects is in a set that experiments report on, and of the
 horses and of Berkeley's regions there is none at all. A figure is an object where it overlaps the true one by `OBJECT`;
-every picture counts the same, whatever the number of its figures. The second rule is learned from the pictures where
+every image counts the same, whatever the number of its figures. The second rule is learned from the images where
 the first figure of the first rule is no object; its measures count by the figure's area.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 import typer
 
 from imtorque.core.types import FloatArray
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.io.atomic import write_text
 from imtorque.jobs.processes import each
 from imtorque.segmentation.best_figure import at_working_size, standardised
@@ -46,7 +46,7 @@ def examples(data: Path) -> list[Example]:
 def measured(example: Example, torque: bool) -> Case | None:
     """Return the measures of one scene's figures, and their overlaps with its object; None where there are none."""
     scene = read_example(example)
-    view, cuts = object_candidates(Picture(scene.image), torque=torque)
+    view, cuts = object_candidates(CheckedImage(scene.image), torque=torque)
     if not cuts:
         return None
     names, measures = measure_objects(view, [halved(view, cut) for cut in cuts])

@@ -12,7 +12,7 @@ OFF = 0.5  # pixels across the contour, per pixel along it, that such edges may 
 
 
 def towards_centre(edges: Edges) -> NDArray[np.float64]:
-    """Give each edge to the side that faces the middle of the picture."""
+    """Give each edge to the side that faces the middle of the image."""
     y, x = np.nonzero(edges.mask)
     ny, nx = edges.fx[y, x], -edges.fy[y, x]
     height, width = edges.shape

@@ -26,38 +26,38 @@ from imtorque.boundaries.ownership import (
 from imtorque.core.types import Edges, FloatArray, Image, IntArray
 from imtorque.jobs.processes import each
 from imtorque.synthetic import overlap_scene
-from imtorque_reproduce.boundary.plots import sides_picture
+from imtorque_reproduce.boundary.plots import sides_image
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, read_scene, source_files
 from imtorque_reproduce.ownership.controls import bent_towards, towards_centre
 from imtorque_reproduce.report import Report, Request, checksum, difference
 
 DRAWN = 200  # overlaps to learn from, and as many others to report on
 PER_CATEGORY = 15  # of Caltech's outlines
-LEAST = 20  # edge pixels on a boundary that a picture must have to count
+LEAST = 20  # edge pixels on a boundary that an image must have to count
 BENDS = (5, 9, 14)  # pixels of contour on either side that say which way it bends
 OTHER = {"caltech": "horses", "horses": "caltech", "drawn": "drawn-others"}
 CONTROLS = ("control:darker-side", "control:convex-side", "control:towards-centre")
 NOTES = (
     "right: the share of Canny's edge pixels on the object's boundary (at most 1.5 pixels away) that are given to the "
-    "side of the object, or of the shape in front; mean over the pictures of a set. Pictures have a longer side of at "
+    "side of the object, or of the shape in front; mean over the images of a set. Images have a longer side of at "
     "most 200 pixels; those with fewer than 20 such pixels are left out.",
     "torque: weights learned on the other set of photographs; of drawn overlaps, on other ones. torque-drawn: learned "
     "on drawn overlaps alone, no photograph. torque-first-round, torque-six-rounds: as torque, with one round and six "
     "in place of two. weights.json beside this table was learned on both sets of photographs, and on drawn overlaps; "
     "it is what border_ownership uses.",
     "convex-side: the side towards which the contour bends, over as many pixels (5, 9 or 14) as serve it best on the "
-    "set itself. The objects of both sets fill the middle of the picture, and most are darker than their ground.",
+    "set itself. The objects of both sets fill the middle of the image, and most are darker than their ground.",
 )
 
 
 @dataclass(frozen=True)
 class Case:
-    """A picture with an order of depth: a drawn overlap by its seed, or a photograph with an object."""
+    """An image with an order of depth: a drawn overlap by its seed, or a photograph with an object."""
 
     source: Source | int
 
     def read(self) -> tuple[Image, IntArray]:
-        """Return the picture, and who lies in front; -1 where that is not known."""
+        """Return the image, and who lies in front; -1 where that is not known."""
         if isinstance(self.source, int):
             drawn = overlap_scene(self.source)
             return drawn.image, drawn.order
@@ -65,7 +65,7 @@ class Case:
         return scene.image, np.where(scene.known, scene.figure.astype(np.int32), -1)
 
     def edges(self) -> tuple[Edges, IntArray]:
-        """Return the edges of the picture, and its order."""
+        """Return the edges of the image, and its order."""
         image, order = self.read()
         return ownership_edges(image), order
 
@@ -87,9 +87,9 @@ def run(request: Request) -> Report:
         rows=_rows(scored),
         differences=_differences(scored),
         notes=NOTES,
-        pictures={
+        plots={
             "weights.json": _stored({"photographs": photographs, "drawings": models["drawn"]}),
-            "examples.png": sides_picture([_example(sets[name][k], models[OTHER[name]]) for name, k in _shown(sets)]),
+            "examples.png": sides_image([_example(sets[name][k], models[OTHER[name]]) for name, k in _shown(sets)]),
         },
     )
 
@@ -123,11 +123,11 @@ def score(case: Case, models: dict[str, OwnershipModel]) -> dict[str, float]:
 def _scored(
     cases: Sequence[Case], name: str, models: dict[str, OwnershipModel], jobs: int
 ) -> dict[str, NDArray[np.float64]]:
-    """Return every row's share of right sides, for each picture."""
+    """Return every row's share of right sides, for each image."""
     chosen = {key: models[key] for key in {OTHER[name], "drawn"}}
     found = [values for values in each(partial(score, models=chosen), cases, jobs, f"scoring {name}") if values]
     if not found:
-        raise ValueError(f"pictures of {name} must have edges on their objects' boundaries, got none")
+        raise ValueError(f"images of {name} must have edges on their objects' boundaries, got none")
     columns = {key: np.array([values[key] for values in found]) for key in found[0]}
     rounds = {"torque": "model", "torque-first-round": "first", "torque-six-rounds": "six"}
     rows = {row: columns[f"{key}:{OTHER[name]}"] for row, key in rounds.items()}
@@ -197,7 +197,7 @@ def _shown(sets: dict[str, list[Case]]) -> list[tuple[str, int]]:
 
 
 def _example(case: Case, model: OwnershipModel) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the size of a picture's edges and for each +1 where the answer is right, -1 where it is wrong, else 0."""
+    """Return the size of an image's edges and for each +1 where the answer is right, -1 where it is wrong, else 0."""
     edges, order = case.edges()
     truth, known = true_sides(edges, order)
     right = np.zeros(edges.shape)

@@ -1,7 +1,7 @@
 """Where torque without polarity helps, and where it does not: drawn scenes, objects in photographs, cells.
 
 Rows are METHOD@SET. Drawn scenes need no data; on photographs boxes are those of `proposals`; on cells each method has
-sixteen settings, chosen on the training pictures of a set.
+sixteen settings, chosen on the training images of a set.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
 from imtorque.datasets.counting import CountingImage, counting_sets
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque.segmentation.boxes import candidate_boxes
 from imtorque_reproduce.counting.controls import Range, Setting, marked_sizes
-from imtorque_reproduce.counting.scores import PictureScores, f1_difference, goal, score_picture, summary
+from imtorque_reproduce.counting.scores import ImageScores, f1_difference, goal, score_image, summary
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, read_scene, source_files
 from imtorque_reproduce.objects.proposal_rows import COUNTS, HIT, Boxes, bounding_box, hits, overlaps
 from imtorque_reproduce.patterns.plots import drawn_sheet
@@ -39,7 +39,7 @@ from imtorque_reproduce.report import Report, Request, checksum, difference
 
 PARTS = ("drawn", "objects", "counting")
 SCENES = 60  # of each kind
-SMALL, PER_CATEGORY = 240, 10  # pictures, as in `proposals`
+SMALL, PER_CATEGORY = 240, 10  # images, as in `proposals`
 DRAWN = (*METHODS, "control:hough")
 METRICS = ("found", "found_twice", "found_iou")
 COMPARED = (
@@ -50,17 +50,17 @@ COMPARED = (
     ("torque+closure", "control:radial-symmetry-free"),
 )
 NOTES = (
-    "found: the share of drawn things of which one of the first n squares, n being how many things there are, has the "
-    "centre to a quarter of their size and the size to a factor of two; found_twice: of the first 2 n; found_iou: of "
-    "the first n, with an intersection over union of at least 0.5. Closure takes the squares inside of triangles for "
+    "found: the share of drawn objects of which one of the first n squares, n being how many objects there are, has "
+    "the centre to a quarter of their size and the size to a factor of two; found_twice: of the first 2 n; found_iou: "
+    "of the first n, with an intersection over union of at least 0.5. Closure takes the squares inside of triangles for "
     "their size, and loses there.",
     "torque: |signed torque|; closure: without polarity; torque+closure: the extrema of both by value, a circle having "
     "1 in either. control:radial-symmetry: Loy and Zelinsky's, bright and dark peaks together; -free: every gradient "
     "votes to both sides; control:log: the Laplacian of Gaussian; control:hough: OpenCV's circles.",
-    "recall_N: as in `proposals`, with the same boxes and pictures, of the torque and the closure of a box's Canny "
+    "recall_N: as in `proposals`, with the same boxes and images, of the torque and the closure of a box's Canny "
     "edges (alpha 1.5) and, as control, of their number.",
     "f1, f1_iou, mae, bias, count: as in `counting`, of extrema alone, without outlines or claims, in the range of "
-    "sizes marked in the training pictures; sign, threshold and overlap are the best of sixteen on these.",
+    "sizes marked in the training images; sign, threshold and overlap are the best of sixteen on these.",
 )
 Scores = dict[str, NDArray[np.float64]]
 
@@ -92,7 +92,7 @@ def run(request: Request) -> Report:
         rows=[row for part in parts for row in part.rows],
         differences=[row for part in parts for row in part.differences],
         notes=NOTES,
-        pictures={"drawn.png": drawn_sheet()} if "drawn" in wanted else {},
+        plots={"drawn.png": drawn_sheet()} if "drawn" in wanted else {},
     )
 
 
@@ -119,10 +119,10 @@ def near_enough(found: Boxes, true: Boxes) -> NDArray[np.bool_]:
 
 
 def score_objects(source: Source) -> dict[str, list[float]]:
-    """Return whether the first boxes of each method hold the object of one picture."""
+    """Return whether the first boxes of each method hold the object of one image."""
     scene = read_scene(source)
     shape = (scene.image.shape[0], scene.image.shape[1])
-    true, candidates, grey = bounding_box(scene.figure), candidate_boxes(shape), Picture(scene.image).grey()
+    true, candidates, grey = bounding_box(scene.figure), candidate_boxes(shape), CheckedImage(scene.image).grey()
     responses = {
         "torque": box_response(grey, candidates, "signed"),
         "closure": box_response(grey, candidates, "free"),
@@ -131,10 +131,10 @@ def score_objects(source: Source) -> dict[str, list[float]]:
     return {name: hits(best_by(response, candidates, COUNTS[-1]), true) for name, response in responses.items()}
 
 
-def score_cells(truth: CountingImage, sizes: Range, setting: Setting, *, masks: bool = True) -> PictureScores:
-    """Score the extrema of one picture of cells."""
-    grey = Picture(truth.image()).grey().astype(np.float64)
-    return score_picture(extrema_of_sizes(grey, sizes, setting), truth, masks=masks)
+def score_cells(truth: CountingImage, sizes: Range, setting: Setting, *, masks: bool = True) -> ImageScores:
+    """Score the extrema of one image of cells."""
+    grey = CheckedImage(truth.image()).grey().astype(np.float64)
+    return score_image(extrema_of_sizes(grey, sizes, setting), truth, masks=masks)
 
 
 def _drawn(request: Request) -> Part:
@@ -167,7 +167,7 @@ def _counting(request: Request) -> Part:
     rows, differences, files, chosen, images = [], [], [], {}, 0
     for part in counting_sets(request.data):
         test, sizes = part.test[: request.limit], marked_sizes(part.training)
-        scores: dict[str, list[PictureScores]] = {}
+        scores: dict[str, list[ImageScores]] = {}
         for method, settings in COUNTERS.items():
             tune = partial(_goal, training=part.training, sizes=sizes)
             goals = list(each(tune, settings, request.jobs, f"tuning {method}@{part.name}", "settings"))

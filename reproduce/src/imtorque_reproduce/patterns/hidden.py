@@ -1,4 +1,4 @@
-"""Things that paint hides: are they among the first maxima of torque of the photograph, of depth, of motion?"""
+"""Objects that paint hides: are they among the first maxima of torque of the photograph, of depth, of motion?"""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from imtorque.synthetic import DepthScene, MotionScene, depth_scene, motion_scen
 from imtorque_reproduce.report import Report, Request, difference
 
 SCENES = 100  # of each kind
-NEAR = 0.35  # of a thing's size: how far from its middle an extremum may lie
-FITTING = (0.6, 1.7)  # of a thing's size: sizes of extrema that fit it
+NEAR = 0.35  # of an object's size: how far from its middle an extremum may lie
+FITTING = (0.6, 1.7)  # of an object's size: sizes of extrema that fit it
 NOISES = (0.0015, 0.006, 0.024)  # of inverse depth, in 1/metres
 COMPARED = (
     ("depth@depth", "photograph@depth"),
@@ -28,13 +28,13 @@ COMPARED = (
     ("flow@motion", "canny-of-speed@motion"),
 )
 NOTES = (
-    "found: of the things of a scene, the share that is hit by one of as many of the strongest extrema (after "
-    "suppress_overlaps) as there are things: within 0.35 of its size from its middle, 0.6 to 1.7 times its size.",
+    "found: of the objects of a scene, the share that is hit by one of as many of the strongest extrema (after "
+    "suppress_overlaps) as there are objects: within 0.35 of its size from its middle, 0.6 to 1.7 times its size.",
     "Depth scenes: spheres and turned boxes before a slanted wall, all in one paint; noise of inverse depth 0.0015 per "
     "metre (depth:noise-N: another), shadows beside the rims and lost pixels. Motion scenes: discs over a ground that "
     "moves, turns and comes nearer; flow by OpenCV's DIS from the two frames; flow-known: the true one.",
-    "photograph: Canny's edges of the picture, extrema of both signs. canny-of-depth, canny-of-speed: Canny's edges of "
-    "inverse depth (holes filled along rows) and of the length of the flow, as if they were pictures.",
+    "photograph: Canny's edges of the image, extrema of both signs. canny-of-depth, canny-of-speed: Canny's edges of "
+    "inverse depth (holes filled along rows) and of the length of the flow, as if they were images.",
 )
 Scene = DepthScene | MotionScene
 
@@ -60,7 +60,7 @@ def run(request: Request) -> Report:
 
 
 def score(seed: int) -> dict[str, float]:
-    """Return the share of things found in the depth scene and the motion scene of one seed, for every row."""
+    """Return the share of objects found in the depth scene and the motion scene of one seed, for every row."""
     depth, motion = depth_scene(seed), motion_scene(seed)
     found: dict[str, float] = {}
     ways: dict[str, Callable[[], Edges]] = {
@@ -85,7 +85,7 @@ def score(seed: int) -> dict[str, float]:
 
 
 def share_found(scene: Scene, edges: Edges, both_signs: bool) -> float:
-    """Return the share of the things that the first extrema hit."""
+    """Return the share of the objects that the first extrema hit."""
     extrema = find_extrema(edges, sign=None if both_signs else 1)
     first = suppress_overlaps(extrema)[: len(scene.y)]
     near = np.hypot(first.y[:, None] - scene.y, first.x[:, None] - scene.x) <= NEAR * scene.size
@@ -94,7 +94,7 @@ def share_found(scene: Scene, edges: Edges, both_signs: bool) -> float:
 
 
 def _nearness(scene: DepthScene) -> NDArray[np.float64]:
-    """Return inverse depth as a picture, each hole filled by the pixel before it."""
+    """Return inverse depth as an image, each hole filled by the pixel before it."""
     known = scene.depth > 0
     last = np.maximum.accumulate(np.where(known, np.arange(known.shape[1]), 0), axis=1)
     depth = np.take_along_axis(scene.depth, last, axis=1)
@@ -103,7 +103,7 @@ def _nearness(scene: DepthScene) -> NDArray[np.float64]:
 
 
 def _checksum(seeds: list[int]) -> str:
-    """Return a checksum of what the scenes are made of: their first pictures."""
+    """Return a checksum of what the scenes are made of: their first images."""
     total = hashlib.sha256()
     for scene in (depth_scene(seeds[0]).image, motion_scene(seeds[0]).first):
         total.update(np.rint(255 * scene).astype(np.uint8).tobytes())

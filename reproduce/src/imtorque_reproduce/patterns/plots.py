@@ -19,7 +19,7 @@ SEED = 1
 
 
 def drawn_sheet() -> bytes:
-    """Draw the truth and the first squares of some methods, as many as there are things."""
+    """Draw the truth and the first squares of some methods, as many as there are objects."""
     sheet = PillowImage.fromarray(labelled_sheet([_row(kind) for kind in KINDS]))
     png = io.BytesIO()
     sheet.quantize(128).save(png, "PNG", optimize=True)

@@ -1,4 +1,4 @@
-"""Things found by torque with and without polarity, and by controls; boxes, best first."""
+"""Objects found by torque with and without polarity, and by controls; boxes, best first."""
 
 from __future__ import annotations
 

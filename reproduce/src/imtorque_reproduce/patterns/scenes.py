@@ -1,4 +1,4 @@
-"""Drawn scenes of things whose outlines have their bright side inside, outside, or now here, now there."""
+"""Drawn scenes of objects whose outlines have their bright side inside, outside, or now here, now there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ THINGS = 8  # at most
 RADII = (10.0, 30.0)
 Floats = NDArray[np.float64]
 KINDS = {
-    "one-contrast": "each thing brighter or darker than an even ground",
+    "one-contrast": "each object brighter or darker than an even ground",
     "noise": "the same in noise",
     "texture": "the same over strokes",
-    "uneven-ground": "things of one grey on a ground that is brighter here and darker there",
-    "stripes": "things of one grey on stripes that are brighter and darker",
-    "half-and-half": "things with a bright and a dark half",
+    "uneven-ground": "objects of one grey on a ground that is brighter here and darker there",
+    "stripes": "objects of one grey on stripes that are brighter and darker",
+    "half-and-half": "objects with a bright and a dark half",
     "lines": "line drawings",
     "craters": "relief lit from one side",
 }
@@ -28,7 +28,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class DrawnScene:
-    """A picture, and the boxes (n, 4) of what was drawn in it: y0, x0, y1, x1."""
+    """An image, and the boxes (n, 4) of what was drawn in it: y0, x0, y1, x1."""
 
     image: Floats
     boxes: NDArray[np.int64]
@@ -50,7 +50,7 @@ def draw_scene(kind: str, seed: int) -> DrawnScene:
 
 
 def _covers(rng: np.random.Generator) -> list[Floats]:
-    """Return how much of each pixel each thing covers; no two things come near each other."""
+    """Return how much of each pixel each object covers; no two objects come near each other."""
     placed: list[tuple[float, float, float]] = []
     for _ in range(200):
         radius = math.exp(rng.uniform(*np.log(RADII)))

@@ -14,11 +14,11 @@ from imtorque.recognition.bag_of_words import parameters
 from imtorque.recognition.presets import BLOCKS, METHODS
 from imtorque_reproduce.recognition.plan import Plan, class_folders, make_plan
 from imtorque_reproduce.recognition.plots import (
-    accuracy_picture,
-    confusion_picture,
-    descriptor_picture,
+    accuracy_image,
+    confusion_image,
+    descriptor_image,
     per_class_csv,
-    per_class_picture,
+    per_class_image,
 )
 from imtorque_reproduce.recognition.readings import STEPS, ladder_blocks, ladder_methods, ladder_rows
 from imtorque_reproduce.recognition.stages import Predictions, clear, learn
@@ -83,7 +83,7 @@ def run(request: Request) -> Report:
         rows=_rows(plan, list(rows), accuracies),
         differences=_differences(plan, list(rows), accuracies),
         notes=_notes(plan),
-        pictures=_pictures(plan, predictions, accuracies) if rows == METHODS else {},
+        plots=_images(plan, predictions, accuracies) if rows == METHODS else {},
         readings=ladder_rows(steps, list(methods), plan.train, accuracies),
     )
     if request.option("keep", "no", ("no", "yes")) == "no":
@@ -175,7 +175,7 @@ def _settings(plan: Plan, methods: Mapping[str, Mapping[str, float]]) -> dict[st
     }
 
 
-def _pictures(plan: Plan, predictions: Sequence[Predictions], accuracies: Accuracies) -> Mapping[str, bytes]:
+def _images(plan: Plan, predictions: Sequence[Predictions], accuracies: Accuracies) -> Mapping[str, bytes]:
     order = list(METHODS)
     means = {m: dict(zip(plan.train, accuracies[k].mean(axis=(1, 2)), strict=True)) for k, m in enumerate(order)}
     size = min(plan.train, key=lambda n: abs(n - 15))
@@ -183,11 +183,11 @@ def _pictures(plan: Plan, predictions: Sequence[Predictions], accuracies: Accura
     shown = {m: accuracies[order.index(m), at].mean(axis=0) for m in ("sift", "torque", "sift+torque")}
     both = order.index("sift+torque")
     return {
-        "accuracy.png": accuracy_picture(means, PAPER),
-        "confusion.png": confusion_picture(plan, [split[both, at] for split in predictions]),
-        "per-class.png": per_class_picture(plan.classes, shown),
+        "accuracy.png": accuracy_image(means, PAPER),
+        "confusion.png": confusion_image(plan, [split[both, at] for split in predictions]),
+        "per-class.png": per_class_image(plan.classes, shown),
         "per-class.csv": per_class_csv(plan.classes, order, plan.train, accuracies[: len(order)].mean(axis=2)),
-        "descriptor.png": descriptor_picture(),
+        "descriptor.png": descriptor_image(),
     }
 
 

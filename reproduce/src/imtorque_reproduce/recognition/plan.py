@@ -1,4 +1,4 @@
-"""What the recognition experiment is to do: pictures by class, nested training sets, blocks, and where work is kept."""
+"""What the recognition experiment is to do: images by class, nested training sets, blocks, and where work is kept."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Plan:
     classes
         Names, in order.
     paths, labels
-        The pictures and the place of their class in `classes`.
+        The images and the place of their class in `classes`.
     orders
-        For each split, for each class, its pictures in the order in which they become training images.
+        For each split, for each class, its images in the order in which they become training images.
     train
         Sizes of the training sets, rising.
     blocks
@@ -59,7 +59,7 @@ class Plan:
         return [name for name, order in zip(self.classes, self.orders[0], strict=True) if len(order) <= size]
 
     def members(self, label: int) -> Indices:
-        """Return the pictures of a class."""
+        """Return the images of a class."""
         return np.flatnonzero(np.asarray(self.labels) == label)
 
 
@@ -73,12 +73,12 @@ def make_plan(
     cache: Path,
     content: str,
 ) -> Plan:
-    """Return a plan. The name of its folder stands for the pictures and the splits; files in it name their block.
+    """Return a plan. The name of its folder stands for the images and the splits; files in it name their block.
 
     Parameters
     ----------
     classes
-        Pictures of each class.
+        Images of each class.
     train
         Sizes of the training sets.
     splits, seed
@@ -88,12 +88,12 @@ def make_plan(
     cache
         Folder that holds the folders of all plans.
     content
-        Checksum of the pictures.
+        Checksum of the images.
     """
     for name, paths in classes.items():
         if len(paths) < 2:
             raise ValueError(
-                f"class {name} must have at least 2 pictures, one to learn and one to test, got {len(paths)}"
+                f"class {name} must have at least 2 images, one to learn and one to test, got {len(paths)}"
             )
     labels = np.repeat(np.arange(len(classes)), [len(paths) for paths in classes.values()])
     members = [np.flatnonzero(labels == k) for k in range(len(classes))]
@@ -114,14 +114,14 @@ def make_plan(
 
 
 def class_folders(data: Path, count: int | None) -> tuple[Path, dict[str, list[Path]]]:
-    """Return the folder of class folders, which is or lies below `data`, and the pictures of the first `count`."""
+    """Return the folder of class folders, which is or lies below `data`, and the images of the first `count`."""
     names = ("101_ObjectCategories", "caltech101/101_ObjectCategories")
     root = next((data / name for name in names if (data / name).is_dir()), data)
     folders = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))[:count]
     if len(folders) < 2:
-        raise ValueError(f"{root} must hold a folder of pictures for each of at least 2 classes, got {len(folders)}")
+        raise ValueError(f"{root} must hold a folder of images for each of at least 2 classes, got {len(folders)}")
     found = {folder.name: list(files_by_stem(folder, IMAGE_SUFFIXES).values()) for folder in folders}
     empty = [name for name, paths in found.items() if not paths]
     if empty:
-        raise ValueError(f"{root}: every class must have pictures, got none in {', '.join(empty)}")
+        raise ValueError(f"{root}: every class must have images, got none in {', '.join(empty)}")
     return root, found

@@ -1,4 +1,4 @@
-"""Pictures of the recognition experiment: accuracy over training size, confusions, classes, the descriptor."""
+"""Images of the recognition experiment: accuracy over training size, confusions, classes, the descriptor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque import datasets, torque_map
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.plotting import figure_of, new_axes, show_class_accuracies, show_confusion, show_descriptor
 from imtorque.plotting.torque import VALUE_MAP
 from imtorque.recognition import Patches, TorquePatches, multiscale_torque
@@ -44,7 +44,7 @@ PAPER_STYLES = {  # of the paper's
 }
 
 
-def accuracy_picture(ours: Mapping[str, Curve], paper: Mapping[str, Curve]) -> bytes:
+def accuracy_image(ours: Mapping[str, Curve], paper: Mapping[str, Curve]) -> bytes:
     """Draw accuracy over the number of training images, ours filled, the paper's and those it quotes hollow."""
     axes = new_axes((8.6, 7.4))
     for name, curve in ours.items():
@@ -68,7 +68,7 @@ def accuracy_picture(ours: Mapping[str, Curve], paper: Mapping[str, Curve]) -> b
     return _png(figure_of(axes))
 
 
-def confusion_picture(plan: Plan, predictions: Sequence[NDArray[np.int16]]) -> bytes:
+def confusion_image(plan: Plan, predictions: Sequence[NDArray[np.int16]]) -> bytes:
     """Draw which class SIFT and torque together take for which, over all splits."""
     counts = np.zeros((len(plan.classes),) * 2)
     for predicted in predictions:
@@ -77,7 +77,7 @@ def confusion_picture(plan: Plan, predictions: Sequence[NDArray[np.int16]]) -> b
     return _png(figure_of(show_confusion(counts, plan.classes, ax=new_axes((10.5, 9.6)))))
 
 
-def per_class_picture(classes: Sequence[str], accuracies: Mapping[str, NDArray[np.float64]]) -> bytes:
+def per_class_image(classes: Sequence[str], accuracies: Mapping[str, NDArray[np.float64]]) -> bytes:
     """Draw the accuracy of every class."""
     axes = new_axes((7.0, 2.0 + 0.13 * len(classes)))
     return _png(figure_of(show_class_accuracies(accuracies, classes, ax=axes)))
@@ -97,7 +97,7 @@ def per_class_csv(
     return text.getvalue().encode()
 
 
-def descriptor_picture() -> bytes:
+def descriptor_image() -> bytes:
     """Draw how a descriptor is made, as the paper's figure 19: patch, torque in it, samples, alignment."""
     image = datasets.sample("hopper")
     detector = TorquePatches(count=200)
@@ -154,7 +154,7 @@ def _draw_samples(axes: Axes, image: Any, patch: Patches) -> None:
 
 def _on_image(axes: Axes, image: Any, patch: Patches) -> None:
     height, width = patch.edges.shape
-    axes.imshow(Picture(image).as_bytes(), extent=(-0.5, width - 0.5, height - 0.5, -0.5))
+    axes.imshow(CheckedImage(image).as_bytes(), extent=(-0.5, width - 0.5, height - 0.5, -0.5))
     axes.set(xticks=[], yticks=[])
 
 
@@ -172,6 +172,6 @@ def _png(figure: Figure) -> bytes:
     """Return a figure as a PNG of 256 colours, which keeps photographs in it small."""
     drawn, small = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=100)
-    with PillowImage.open(drawn) as picture:
-        picture.convert("RGB").quantize(256, dither=PillowImage.Dither.NONE).save(small, "PNG", optimize=True)
+    with PillowImage.open(drawn) as image:
+        image.convert("RGB").quantize(256, dither=PillowImage.Dither.NONE).save(small, "PNG", optimize=True)
     return small.getvalue()

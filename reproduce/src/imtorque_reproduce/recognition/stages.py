@@ -1,7 +1,7 @@
 """The stages of the recognition experiment: words, codes, inner products, machines.
 
 Every stage writes its results to the plan's folder, whole or not at all, and finds there what was done before: a run
-that was stopped goes on where it was. A picture is described once and encoded with the words of all splits at that.
+that was stopped goes on where it was. An image is described once and encoded with the words of all splits at that.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from imtorque.recognition.bag_of_words import (
     fingerprint,
     learn_words,
     parameters,
-    samples_per_picture,
+    samples_per_image,
     with_words,
 )
 from imtorque.recognition.cache import room_on_disk
@@ -57,18 +57,18 @@ def learn(plan: Plan, methods: Methods, jobs: int) -> list[Predictions]:
 def find_words(plan: Plan, name: str, split: int) -> None:
     """Learn the words of one block from the smallest training set of one split."""
     block, chosen = plan.blocks[name], plan.training(split, plan.train[0])
-    count = samples_per_picture(block, len(chosen))
+    count = samples_per_image(block, len(chosen))
     samples = [drawn(_described(plan, name, i), count, seed=int(i)) for i in chosen]
     write_array(_path(plan, "find_words", name, split), learn_words(block, samples))
 
 
 def encode_class(plan: Plan, name: str, label: int) -> None:
-    """Encode the pictures of one class under one block with the words of all splits: (splits, images, features)."""
+    """Encode the images of one class under one block with the words of all splits: (splits, images, features)."""
     words = [np.load(_path(plan, "find_words", name, split)) for split in range(plan.splits)]
     blocks = [with_words(plan.blocks[name], own) for own in words]
     members = plan.members(label)
     widest = max(map(len, words)) * sum(level**2 for level in plan.blocks[name]["pool"].levels)
-    codes = np.zeros((len(blocks), len(members), widest), np.float16)  # splits of few pictures may differ in words
+    codes = np.zeros((len(blocks), len(members), widest), np.float16)  # splits of few images may differ in words
     for k, i in enumerate(members):
         descriptors = _described(plan, name, i)
         for split, block in enumerate(blocks):
@@ -78,7 +78,7 @@ def encode_class(plan: Plan, name: str, label: int) -> None:
 
 
 def multiply(plan: Plan, name: str, split: int) -> None:
-    """Take the inner products of all pictures under one block and one split's words."""
+    """Take the inner products of all images under one block and one split's words."""
     parts = [
         np.load(_path(plan, "encode_class", name, label), mmap_mode="r")[split] for label in range(len(plan.classes))
     ]

@@ -19,9 +19,9 @@ from imtorque.core.types import FloatArray
 from imtorque.evaluation import RegionScores
 from imtorque.files import read_image
 from imtorque.jobs.processes import each
-from imtorque.render.regions import mean_colour_picture
+from imtorque.render.regions import mean_colour_image
 from imtorque.render.saliency import labelled_sheet
-from imtorque_reproduce.regions.methods import METHODS, REFERENCE, Picture
+from imtorque_reproduce.regions.methods import METHODS, REFERENCE, CheckedImage
 from imtorque_reproduce.regions.readings import PAPER_FORM, Choice, ladder_rows
 from imtorque_reproduce.report import Report, Request, Row, checksum, difference
 
@@ -79,7 +79,7 @@ def run(request: Request) -> Report:
             for metric in ("covering", "pri", "voi")
         ],
         notes=_notes(len(tuning)) + ([] if with_ucm else ["No precomputed gPb-UCM contours in this data."]),
-        pictures={"examples.png": _examples(records[:: max(1, len(records) // EXAMPLES)][:EXAMPLES], chosen)},
+        plots={"examples.png": _examples(records[:: max(1, len(records) // EXAMPLES)][:EXAMPLES], chosen)},
         readings=_ladder(found, scores, chosen, samples) if with_ladder else (),
     )
 
@@ -112,9 +112,9 @@ def _files(record: datasets.BerkeleyImage, with_ucm: bool) -> list[Path]:
     return [record.image_path, *record.truth_paths, *([_ucm_path(record)] if with_ucm else [])]
 
 
-def _picture(record: datasets.BerkeleyImage) -> Picture:
+def _image(record: datasets.BerkeleyImage) -> CheckedImage:
     path = _ucm_path(record)
-    return Picture(record.image(), read_image(path) if path.is_file() else None)
+    return CheckedImage(record.image(), read_image(path) if path.is_file() else None)
 
 
 def _gather(
@@ -126,11 +126,11 @@ def _gather(
 
 
 def _score(record: datasets.BerkeleyImage, variants: Sequence[tuple[str, str]]) -> dict[tuple[str, str], RegionScores]:
-    picture, truths = _picture(record), [person.segmentation for person in record.annotations()]
+    image, truths = _image(record), [person.segmentation for person in record.annotations()]
     scores = {}
     for name, variant in variants:
         method = METHODS[name][variant]
-        scores[name, variant] = evaluation.region_scores(method.segment(picture), truths, thresholds=method.values)
+        scores[name, variant] = evaluation.region_scores(method.segment(image), truths, thresholds=method.values)
     return scores
 
 
@@ -218,13 +218,13 @@ def _examples(records: Sequence[datasets.BerkeleyImage], chosen: Mapping[str, Ch
     rows = []
     for record in records:
         image = record.image()
-        picture = Picture(image)
+        checked = CheckedImage(image)
         people = record.annotations()
         human = max(people, key=lambda person: sum(_agreement(person, other) for other in people))
         cells = [("people", _painted(image, human.segmentation.astype(np.int64)))]
         for name in (name for name in SHOWN if name in chosen):
             choice = chosen[name]
-            labels = METHODS[name][choice.variant].segment(picture)[choice.place]
+            labels = METHODS[name][choice.variant].segment(checked)[choice.place]
             score = evaluation.region_scores([labels], [person.segmentation for person in people])
             cells.append((f"{name}  {score.covered[0] / score.area:.2f}", _painted(image, labels)))
         rows.append(cells)
@@ -240,10 +240,10 @@ def _agreement(a: datasets.berkeley.Annotation, b: datasets.berkeley.Annotation)
 def _painted(image: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return regions in their mean colours, at half the size, with white borders."""
     numbers = np.unique(labels, return_inverse=True)[1].reshape(labels.shape)
-    picture = mean_colour_picture(image, numbers)[::2, ::2]
+    checked = mean_colour_image(image, numbers)[::2, ::2]
     small = numbers[::2, ::2]
     border = np.zeros(small.shape, bool)
     border[:, 1:] |= small[:, 1:] != small[:, :-1]
     border[1:] |= small[1:] != small[:-1]
-    picture[border] = 255
-    return picture
+    checked[border] = 255
+    return checked

@@ -1,4 +1,4 @@
-"""The methods of the regions experiment: each from a picture to segmentations, one for each value of a parameter."""
+"""The methods of the regions experiment: each from an image to segmentations, one for each value of a parameter."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
 UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 Places = Literal["extrema", "grid", "both"]
-PAPER_SMALLEST = 0.001  # of the picture: smaller regions join a neighbour (SPEC 9)
+PAPER_SMALLEST = 0.001  # of the image: smaller regions join a neighbour (SPEC 9)
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
 FELZENSZWALB_SCALES = (200, 400, 800, 1600)
-CLEAN = 0.005  # smallest region of the normalised cut, as a part of the picture
+CLEAN = 0.005  # smallest region of the normalised cut, as a part of the image
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
-    """A picture and what several methods need of it, found once; the authors' closed contours where there are any."""
+class CheckedImage:
+    """An image and what several methods need of it, found once; the authors' closed contours where there are any."""
 
     image: Image
     ucm: NDArray[Any] | None = None
@@ -63,29 +63,29 @@ class Picture:
         return gather_evidence(self.image, torque=False)
 
     def large(self, labels: Labels) -> Labels:
-        """Return labels of the working size at the picture's size."""
+        """Return labels of the working size at the image's size."""
         shape = np.shape(self.image)[:2]
         return enlarged(labels, shrinking(shape), shape)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method in one variant: what segments a picture, and the values of the parameter that it is swept over."""
+    """A method in one variant: what segments an image, and the values of the parameter that it is swept over."""
 
-    segment: Callable[[Picture], Segmentations]
+    segment: Callable[[CheckedImage], Segmentations]
     parameter: str
     values: tuple[float, ...]
 
 
-def merged_tree(picture: Picture, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
+def merged_tree(image: CheckedImage, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
     """Cut by colour models of patches, then merge: `segment_regions`, or it with other places or with plain edges."""
-    evidence = picture.strengthened if torque else picture.plain
+    evidence = image.strengthened if torque else image.plain
     patches = grid_patches(evidence.shape, MODELS)
     if places != "grid":
         found = torque_patches(evidence, MODELS)
         patches = found if places == "extrema" else _together(found, patches)
     tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
-    return [picture.large(tree.cut(threshold)) for threshold in THRESHOLDS]
+    return [image.large(tree.cut(threshold)) for threshold in THRESHOLDS]
 
 
 def _together(a: Extrema, b: Extrema) -> Extrema:
@@ -94,16 +94,16 @@ def _together(a: Extrema, b: Extrema) -> Extrema:
     return Extrema(y, x, size, np.concatenate([a.value, b.value]))
 
 
-def paper_form(picture: Picture, *, smoothness: float, grid: bool = False) -> Segmentations:
+def paper_form(image: CheckedImage, *, smoothness: float, grid: bool = False) -> Segmentations:
     """Cut by colour models of the K strongest extrema and call the connected parts regions (Sec. 4.3)."""
-    plain = replace(picture.plain, strength=np.zeros(picture.plain.shape))  # links by colour alone
+    plain = replace(image.plain, strength=np.zeros(image.plain.shape))  # links by colour alone
     bins = colour_bins(plain.lab)
     found = []
     for count in MODEL_COUNTS:
         patches = grid_patches(plain.shape, count) if grid else strongest_extrema(plain, count)
         costs = model_costs(patch_models(bins, patches), bins)
         labels, _ = alpha_expansion(costs, **contrast_links(plain, smoothness))
-        found.append(picture.large(connected_regions(labels, round(PAPER_SMALLEST * labels.size))))
+        found.append(image.large(connected_regions(labels, round(PAPER_SMALLEST * labels.size))))
     return found
 
 
@@ -113,30 +113,30 @@ def strongest_extrema(evidence: Evidence, count: int) -> Extrema:
     return suppress_overlaps(found, 0.3)[:count]
 
 
-def normalised_cuts(picture: Picture, *, colour: float) -> Segmentations:
+def normalised_cuts(image: CheckedImage, *, colour: float) -> Segmentations:
     """Divide by normalised cuts at half the working size, small regions joining neighbours as ours do."""
-    lab = shrunk(picture.plain.lab, 2)
+    lab = shrunk(image.plain.lab, 2)
     vectors = NormalisedCut(colour).vectors(lab, max(CUT_COUNTS))
     found = []
     for count in CUT_COUNTS:
-        labels = enlarged(divide(vectors, count).reshape(lab.shape[1], lab.shape[2]), 2, picture.plain.shape)
-        found.append(picture.large(connected_regions(labels, round(CLEAN * labels.size))))
+        labels = enlarged(divide(vectors, count).reshape(lab.shape[1], lab.shape[2]), 2, image.plain.shape)
+        found.append(image.large(connected_regions(labels, round(CLEAN * labels.size))))
     return found
 
 
-def felzenszwalb(picture: Picture, *, smallest: int) -> Segmentations:
+def felzenszwalb(image: CheckedImage, *, smallest: int) -> Segmentations:
     """Felzenszwalb & Huttenlocher's graph-based segmentation (scikit-image)."""
     from skimage.segmentation import felzenszwalb as segment
 
-    found = (segment(picture.image, scale=scale, sigma=0.8, min_size=smallest) for scale in FELZENSZWALB_SCALES)
+    found = (segment(image.image, scale=scale, sigma=0.8, min_size=smallest) for scale in FELZENSZWALB_SCALES)
     return [labels.astype(np.int64) for labels in found]
 
 
-def closed_contours(picture: Picture) -> Segmentations:
+def closed_contours(image: CheckedImage) -> Segmentations:
     """Cut the precomputed contours of gPb-OWT-UCM at every threshold (Arbelaez et al. 2011)."""
-    if picture.ucm is None:
-        raise ValueError("the picture must have precomputed contours, got none")
-    return [regions_from_ucm(picture.ucm, threshold).astype(np.int64) for threshold in UCM_THRESHOLDS]
+    if image.ucm is None:
+        raise ValueError("the image must have precomputed contours, got none")
+    return [regions_from_ucm(image.ucm, threshold).astype(np.int64) for threshold in UCM_THRESHOLDS]
 
 
 def _merged(**options: Any) -> Method:

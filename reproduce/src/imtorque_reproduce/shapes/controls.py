@@ -66,7 +66,7 @@ def hough_boxes(edges: Edges, shapes: Sequence[BoolArray], count: int) -> NDArra
     """
     cv2: Any = import_module("cv2")
     found = []
-    picture = _as_gradients(edges)
+    image = _as_gradients(edges)
     for shape in shapes:
         for height in heights_for(edges.shape, shape.shape[0] / shape.shape[1]):
             outline = _outline_edges(shape, height)
@@ -77,7 +77,7 @@ def hough_boxes(edges: Edges, shapes: Sequence[BoolArray], count: int) -> NDArra
             transform.setMinDist(max(4, height / 4))
             transform.setVotesThreshold(max(1, int(0.05 * points)))
             transform.setTemplate(*_as_gradients(outline))
-            places, votes = transform.detect(*picture)
+            places, votes = transform.detect(*image)
             if places is None:
                 continue
             x, y = places[0, :, 0], places[0, :, 1]

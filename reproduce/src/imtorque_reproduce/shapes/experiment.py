@@ -34,7 +34,7 @@ CATEGORIES = ("car_side", "airplanes", "dolphin")
 EXAMPLES = 20  # drawn contours that a class is learned from
 SCENES = 15  # drawn, of each class
 MOST = 30  # photographs of each category that are reported on
-GROUNDS = 60  # Berkeley's training pictures that stand for what is no such object
+GROUNDS = 60  # Berkeley's training images that stand for what is no such object
 PROPOSALS = 200  # extrema of plain torque that do not overlap
 SMALLEST = 21  # pixels: of their patches
 FIRST = 10  # boxes
@@ -46,11 +46,11 @@ METHODS = (
 BINS = 4  # of directions, for oriented chamfer matching
 COMPARED = ("chamfer", "chamfer-oriented", "generalised-hough", "torque", "torque+shape-torque", "control:mean-box")
 NOTES = (
-    "first: the share of pictures whose best box overlaps the object's by half (intersection over union); ten: one of "
+    "first: the share of images whose best box overlaps the object's by half (intersection over union); ten: one of "
     "the ten best. drawn: five classes of silhouettes, one of the class and one of each other in every scene. photo: "
-    "Caltech's own photographs. pasted: the same objects cut out, in Berkeley's test pictures, their boxes 2 to 15 % "
+    "Caltech's own photographs. pasted: the same objects cut out, in Berkeley's test images, their boxes 2 to 15 % "
     "of the area. Every second outline of a category is learned from; the others are reported on, 30 at most.",
-    "shape-torque: learned from the photographs under the masks against Berkeley's training pictures (drawn: from "
+    "shape-torque: learned from the photographs under the masks against Berkeley's training images (drawn: from "
     "contours alone). shape-torque-outlines: from outlines alone. torque+shape-torque: only near the 200 strongest "
     "extrema of plain torque from 21 pixels on. torque: the strongest extremum's square, in the class's proportions.",
     "chamfer: distance transform, three outlines of the class, truncated at a tenth of the height; oriented: in "
@@ -62,13 +62,13 @@ NOTES = (
 
 @dataclass(frozen=True)
 class Case:
-    """One picture to look for a class in: a drawn scene by its seed, a photograph, or an object in another picture."""
+    """One image to look for a class in: a drawn scene by its seed, a photograph, or an object in another image."""
 
     source: int | CaltechImage | PastedObject
     kind: str
 
     def read(self) -> tuple[Image, NDArray[np.int64]]:
-        """Return the picture and the box of its object."""
+        """Return the image and the box of its object."""
         if isinstance(self.source, int):
             scene = silhouette_scene(self.source, self.kind)
             return scene.image, scene.boxes[0]
@@ -135,11 +135,11 @@ def learn_drawn(kind: str) -> Learned:
 
 def learn_category(images: Sequence[CaltechImage], grounds: Sequence[Image]) -> Learned:
     """Learn a category from photographs with outlines."""
-    pictures = [image.image() for image in images]
-    shapes = [(picture.shape[0], picture.shape[1]) for picture in pictures]
+    checked_images = [image.image() for image in images]
+    shapes = [(checked.shape[0], checked.shape[1]) for checked in checked_images]
     masks = [image.outline().mask(shape) for image, shape in zip(images, shapes, strict=True)]
     boxes = [_box(mask) / np.array([*mask.shape, *mask.shape]) for mask in masks]
-    tuned = ShapeTorque.fit(masks, images=pictures, background=grounds)
+    tuned = ShapeTorque.fit(masks, images=checked_images, background=grounds)
     return Learned(tuned, ShapeTorque.fit(masks), masks, np.mean(boxes, axis=0))
 
 

@@ -19,7 +19,7 @@ from imtorque.core.types import FloatArray
 from imtorque.edges import RECIPES, boundary_map, ultrametric_contours
 from imtorque.edges.ultrametric import ContourTree
 from imtorque.evaluation.matching import Matching
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque_reproduce.boundary.rows import Scores, differences_of, gather, resamplings, rows_of
 from imtorque_reproduce.detectors.experiment import spread
@@ -100,9 +100,9 @@ def learn(seen: Sequence[Seen]) -> Coefficients:
 
 
 def _see(record: datasets.BerkeleyImage) -> Seen:
-    picture, people = Picture(record.image()), record.annotations()
-    oriented = boundary_map(picture, BASE)
-    edges = oriented.edges(picture, RECIPES[BASE].low)
+    image, people = CheckedImage(record.image()), record.annotations()
+    oriented = boundary_map(image, BASE)
+    edges = oriented.edges(image, RECIPES[BASE].low)
     tree = ultrametric_contours(oriented)
     strength = np.minimum(edges.strength, 1).astype(np.float64)
     truths = [person.boundaries for person in people]
@@ -110,7 +110,7 @@ def _see(record: datasets.BerkeleyImage) -> Seen:
         record,
         _score(people, {BASE: strength}, {CLOSED: tree}),
         match_learning.edge_pixels(edges, truths),
-        merge_learning.find_borders(picture, oriented, edges, tree, [person.segmentation for person in people]),
+        merge_learning.find_borders(image, oriented, edges, tree, [person.segmentation for person in people]),
     )
 
 

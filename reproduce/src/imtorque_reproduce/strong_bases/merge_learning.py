@@ -20,7 +20,7 @@ from imtorque.core.torque import torque_coherence
 from imtorque.core.types import Edges, FloatArray
 from imtorque.edges import OrientedMap
 from imtorque.edges.ultrametric import ContourTree
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 from imtorque.segmentation.region_graph import RegionTree
 
 FINEST = 0.08  # height of gPb's contours below which regions are one: about half of their best threshold
@@ -70,7 +70,7 @@ class Borders:
 
 
 def find_borders(
-    picture: Picture, oriented: OrientedMap, edges: Edges, tree: ContourTree, people: Sequence[NDArray[np.integer]]
+    image: CheckedImage, oriented: OrientedMap, edges: Edges, tree: ContourTree, people: Sequence[NDArray[np.integer]]
 ) -> Borders:
     """Return the borders between the regions that are left of a tree at `FINEST`."""
     labels = RegionTree(tree.regions.astype(np.int64), tree.pairs, tree.heights).cut(FINEST)
@@ -78,7 +78,7 @@ def find_borders(
     weights = _native.weigh_cracks(tree.regions, oriented.strengths)
     support = _near(dense_contribution(edges))
     strength = np.clip(_mean_along(right, down, weights, len(pairs)), 1e-3, 1 - 1e-3)
-    planes = [*(torque_coherence(edges, size) for size in SIZES), *picture.lab()]
+    planes = [*(torque_coherence(edges, size) for size in SIZES), *image.lab()]
     means = np.stack([_mean_within(labels, plane) for plane in planes])
     differences = np.abs(means[:, pairs[:, 0]] - means[:, pairs[:, 1]])
     features = np.column_stack(

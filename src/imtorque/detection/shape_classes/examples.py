@@ -1,4 +1,4 @@
-"""Examples of a class of shapes: masks or contours, with their pictures or without."""
+"""Examples of a class of shapes: masks or contours, with their images or without."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque.core.types import BoolArray, Edges, FloatArray, Image
 from imtorque.edges import detect_edges
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 SIGMA = 1.5  # of the edges
 
 
-def shape_edges(image: Image | Picture) -> Edges:
+def shape_edges(image: Image | CheckedImage) -> Edges:
     """Return the edges that shapes are looked for in: Canny's at a sigma of 1.5 pixels, of unit force."""
     return detect_edges(image, sigma=SIGMA)
 

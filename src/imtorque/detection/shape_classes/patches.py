@@ -13,7 +13,7 @@ MARGIN = 0.15  # of the shape's box, that the patch reaches beyond it on every s
 STEPS = 4096  # per unit of the channels, which are rounded
 FLOOR = 0.15  # edges per side of the patch below which a response fades
 JITTER, COPIES = 0.03, 4  # of the examples, in parts of their size: shapes never lie exactly on the cells
-BACKGROUNDS = 40  # patches of each picture without the shape
+BACKGROUNDS = 40  # patches of each image without the shape
 SMALLEST = 24  # height of the smallest shapes looked for, in pixels
 
 
@@ -68,7 +68,7 @@ def seen_patches(
 def unlike_patches(
     edges: Edges, aspect: float, polarity: str, cells: int, rng: np.random.Generator
 ) -> list[FloatArray]:
-    """Return random patches of a picture without the shape."""
+    """Return random patches of an image without the shape."""
     tables = channel_tables(edges, polarity)
     largest = max(float(SMALLEST), 0.9 * min(edges.shape[0], edges.shape[1] * aspect))
     heights = np.exp(rng.uniform(math.log(SMALLEST), math.log(largest), BACKGROUNDS))

@@ -36,7 +36,7 @@ from imtorque.detection.shape_classes.patches import (
     seen_patches,
     unlike_patches,
 )
-from imtorque.images import Picture
+from imtorque.images import CheckedImage
 
 Polarity = Literal["free", "signed"]
 CELLS = 12  # along each side of the patch
@@ -84,10 +84,10 @@ class ShapeTorque:
         shapes
             Masks, bool of shape (H, W); or contours, (n, 2) points y, x.
         images
-            The pictures the shapes are in, one for each: the edges inside the shape then count as well. Without them,
+            The images the shapes are in, one for each: the edges inside the shape then count as well. Without them,
             outlines alone do.
         background
-            Pictures without the shape. With them, what tells the class from such pictures counts most; without, what
+            Images without the shape. With them, what tells the class from such images counts most; without, what
             is common to the class.
         polarity
             "free", or "signed" where the shape is always brighter than its ground (or always darker).
@@ -137,7 +137,7 @@ class ShapeTorque:
 
     def detect(
         self,
-        source: Image | Picture | Edges,
+        source: Image | CheckedImage | Edges,
         *,
         heights: Iterable[float] | None = None,
         count: int = 10,
@@ -148,7 +148,7 @@ class ShapeTorque:
         Parameters
         ----------
         source
-            A picture as for `detect_edges`, or edges of unit force.
+            An image as for `detect_edges`, or edges of unit force.
         heights
             Of the shape's box in pixels; by default from 24 up to what fits, 12 % apart.
         count

@@ -1,4 +1,4 @@
-"""Films for tests: two discs that pass each other over a little noise, in all forms a film can have."""
+"""Videos for tests: two discs that pass each other over a little noise, in all forms a video can have."""
 
 from functools import cache
 
@@ -24,13 +24,13 @@ def drawn_frames(count=60, shape=(96, 128)):
     rng = np.random.default_rng(0)
     frames = []
     for k in range(count):
-        picture = synthetic.paint(0.5, synthetic.disc(shape, (32, 20 + 1.4 * k), 11), 0.95)
-        picture = synthetic.paint(picture, synthetic.disc(shape, (66, 108 - 1.4 * k), 9), 0.1)
-        frames.append(np.uint8(255 * np.clip(picture + rng.normal(0, 0.01, shape), 0, 1)))
+        image = synthetic.paint(0.5, synthetic.disc(shape, (32, 20 + 1.4 * k), 11), 0.95)
+        image = synthetic.paint(image, synthetic.disc(shape, (66, 108 - 1.4 * k), 9), 0.1)
+        frames.append(np.uint8(255 * np.clip(image + rng.normal(0, 0.01, shape), 0, 1)))
     return frames
 
 
-def write_film(path, frames, codec="libx264", options=None, rate=25):
+def write_video(path, frames, codec="libx264", options=None, rate=25):
     """Encode grey or colour frames."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=rate, options=options or {})
@@ -44,7 +44,7 @@ def write_film(path, frames, codec="libx264", options=None, rate=25):
     return path
 
 
-def make_film(folder, name="open.mp4", count=60):
+def make_video(folder, name="open.mp4", count=60):
     """Write the discs in one of the FORMS."""
     codec, options = FORMS[name]
-    return write_film(folder / name, drawn_frames(count), codec, options)
+    return write_video(folder / name, drawn_frames(count), codec, options)

@@ -1,13 +1,13 @@
-"""Films with known truth: places found, identities kept, and frames a second beside single pictures.
+"""Videos with known truth: places found, identities kept, and frames a second beside single images.
 
-    python benchmarks/films.py [--toy] [--only extrema blobs speed]
+    python benchmarks/video.py [--toy] [--only extrema blobs speed]
 
-Quality: drawn films (imtorque.synthetic.film_scene) are encoded by x264, read back, looked at and followed. A place
-counts where three quarters of the thing are seen; it is found where a place of the table lies within a quarter of its size.
-Speed: processor time of a film of photographs from file to table, all in one process on one thread, beside that of the
-same steps as the table of single pictures has them (detect_edges and the 50 strongest extrema of the same frames, held
-in memory, freed memory kept), and of the film's own finder on these frames. Rounds take turns. Writes
-benchmarks/results/films.json and the tables in docs/films.md; with --only, the other parts stay as they were, each with
+Quality: drawn videos (imtorque.synthetic.video_scene) are encoded by x264, read back, looked at and followed. A place
+counts where three quarters of the object are seen; it is found where a place of the table lies within a quarter of its
+size. Speed: processor time of a video of photographs from file to table, all in one process on one thread, beside that
+of the same steps as the table of single images has them (detect_edges and the 50 strongest extrema of the same frames,
+held in memory, freed memory kept), and of the video's own finder on these frames. Rounds take turns. Writes
+benchmarks/results/video.json and the tables in docs/video.md; with --only, the other parts stay as they were, each with
 the commit it was measured at.
 """
 
@@ -25,24 +25,24 @@ from operator_worker import SIZES_10, SIZES_45, mosaic
 from run import commit, processor
 
 import imtorque
-from imtorque import video as films
+from imtorque import video as videos
 from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
-from imtorque.synthetic import film_scene
+from imtorque.synthetic import video_scene
 from imtorque.video.processing import keep_memory
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "films.json"
-PAGE = HERE.parent / "docs" / "films.md"
-BEGIN, END = "<!-- figures: benchmarks/films.py -->", "<!-- end of figures -->"
-SEEN = 0.75  # share of a thing that must be seen
-# Seeds of none of the films that anything was chosen on, or looked at before; blobs take a second a frame.
-FILMS = {"extrema": range(500, 510), "blobs": range(512, 515)}
+RESULTS = HERE / "results" / "videos.json"
+PAGE = HERE.parent / "docs" / "video.md"
+BEGIN, END = "<!-- figures: benchmarks/video.py -->", "<!-- end of figures -->"
+SEEN = 0.75  # share of an object that must be seen
+# Seeds of none of the videos that anything was chosen on, or looked at before; blobs take a second a frame.
+VIDEOS = {"extrema": range(500, 510), "blobs": range(512, 515)}
 THEN = {
     (480, 10): 147,
     (480, 45): 88,
     (1080, 10): 18.7,
     (1080, 45): 12.5,
-}  # single pictures a second, as first published
+}  # single images a second, as first published
 
 
 def main():
@@ -50,27 +50,27 @@ def main():
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--frames", type=int, nargs=2, default=(500, 100), help="timed of 640 x 480 and of 1920 x 1080")
-    parser.add_argument("--toy", action="store_true", help="small and short films: shows that everything runs")
-    parser.add_argument("--only", nargs="+", choices=[*FILMS, "speed"], default=[*FILMS, "speed"])
+    parser.add_argument("--toy", action="store_true", help="small and short videos: shows that everything runs")
+    parser.add_argument("--only", nargs="+", choices=[*VIDEOS, "speed"], default=[*VIDEOS, "speed"])
     options = parser.parse_args()
     report = json.loads(options.out.read_text()) if options.out.exists() else {}
-    report = {name: report.get(name) for name in (*FILMS, "speed")}
+    report = {name: report.get(name) for name in (*VIDEOS, "speed")}
     shape, frames, most = ((180, 320), 12, 1) if options.toy else ((1080, 1920), 150, None)
     with tempfile.TemporaryDirectory() as folder:
         for find in options.only:
             if find == "speed":
-                pictures = (
+                images = (
                     {(120, 160): 6}
                     if options.toy
                     else dict(zip(((480, 640), (1080, 1920)), options.frames, strict=True))
                 )
                 found = [
-                    timed(Path(folder), picture, sizes, count, 1 if options.toy else options.rounds)
-                    for picture, count in pictures.items()
+                    timed(Path(folder), image, sizes, count, 1 if options.toy else options.rounds)
+                    for image, count in images.items()
                     for sizes in (SIZES_10, SIZES_45)
                 ]
             else:
-                found = followed(Path(folder), shape, frames, FILMS[find][:most], find)
+                found = followed(Path(folder), shape, frames, VIDEOS[find][:most], find)
             report[find] = {**measured_with(find, options), "found": found}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(report, indent=1) + "\n")
@@ -85,7 +85,7 @@ def measured_with(part, options):
     """Return by what a part of the report was measured."""
     frames = f" --rounds {options.rounds} --frames {options.frames[0]} {options.frames[1]}" if part == "speed" else ""
     return {
-        "command": f"python benchmarks/films.py --only {part}" + (" --toy" if options.toy else frames),
+        "command": f"python benchmarks/video.py --only {part}" + (" --toy" if options.toy else frames),
         "version": imtorque.__version__,
         "commit": commit(),
         "processor": f"{processor()} ({os.cpu_count()} cores), {platform.system()}",
@@ -94,19 +94,19 @@ def measured_with(part, options):
 
 
 def followed(folder, shape, frames, seeds, find):
-    """Write films, follow the things in them, and judge all together."""
+    """Write videos, follow the objects in them, and judge all together."""
     scores = []
     for seed in seeds:
-        scene = film_scene(seed, shape=shape, frames=frames)
-        film = folder / f"drawn{seed}.mp4"
-        if not film.exists():
-            write_film(film, scene.frames(), gop=48)
-        table = films.process_video(film, folder / find, find=find).table
+        scene = video_scene(seed, shape=shape, frames=frames)
+        video = folder / f"drawn{seed}.mp4"
+        if not video.exists():
+            write_video(video, scene.frames(), gop=48)
+        table = videos.process_video(video, folder / find, find=find).table
         scores.append(judged(scene, table))
     total = TrackScores(*(sum(getattr(score, name) for score in scores) for name in vars(scores[0])))
     return {
         "shape": shape,
-        "films": len(scores),
+        "videos": len(scores),
         "frames": frames,
         "true_places": total.truth,
         "found": round(total.recall, 4),
@@ -119,7 +119,7 @@ def followed(folder, shape, frames, seeds, find):
 
 
 def judged(scene, table):
-    """Return the scores of a table against the truth of a drawn film."""
+    """Return the scores of a table against the truth of a drawn video."""
     share = scene.visible()
     columns = np.loadtxt(table, delimiter=",", skiprows=1, ndmin=2)
     found = TrackTable(columns[:, 0].astype(int), columns[:, 2].astype(int), *columns[:, 3:6].T)
@@ -132,27 +132,27 @@ def truth(scene, chosen):
 
 
 def timed(folder, shape, sizes, count, rounds):
-    """Return frames a second of a film from file to table, and of the same frames as single pictures."""
+    """Return frames a second of a video from file to table, and of the same frames as single images."""
     imtorque.set_num_threads(1)
-    keep_memory()  # as the table of single pictures does: else pages given back and cleared anew count for them alone
-    film = folder / f"{shape[1]}x{shape[0]}.mp4"
+    keep_memory()  # as the table of single images does: else pages given back and cleared anew count for them alone
+    video = folder / f"{shape[1]}x{shape[0]}.mp4"
     large = mosaic(shape[0] + 2 * count, shape[1] + 2 * count)
-    if not film.exists():
-        write_film(film, (large[2 * k :, 2 * k :][: shape[0], : shape[1]] for k in range(count)), gop=24)
-    frames = [frame.pixels for frame in films.open_film(film).frames()]
-    find = films.FrameExtrema(sizes=tuple(sizes), count=50)
+    if not video.exists():
+        write_video(video, (large[2 * k :, 2 * k :][: shape[0], : shape[1]] for k in range(count)), gop=24)
+    frames = [frame.pixels for frame in videos.open_video(video).frames()]
+    find = videos.FrameExtrema(sizes=tuple(sizes), count=50)
 
     def single():
         for frame in frames:
             imtorque.find_extrema(imtorque.detect_edges(frame), sizes=sizes, count=50)
 
     calls = {
-        "single pictures": single,
+        "single images": single,
         "same finder, frames in memory": lambda: [find(frame) for frame in frames],
-        "film": lambda: films.process_video(film, folder / "timed", find=find, jobs=1),
-        "decoding alone": lambda: [frame.number for frame in films.open_film(film).frames()],
+        "video": lambda: videos.process_video(video, folder / "timed", find=find, jobs=1),
+        "decoding alone": lambda: [frame.number for frame in videos.open_video(video).frames()],
     }
-    films.process_video(film, folder / "timed", find=find, jobs=1, limit=20)  # loads what is loaded once
+    videos.process_video(video, folder / "timed", find=find, jobs=1, limit=20)  # loads what is loaded once
     times = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
@@ -165,28 +165,28 @@ def timed(folder, shape, sizes, count, rounds):
         "frames": count,
         "sizes": len(sizes),
         "frames_a_second": rates,
-        "share_of_single_pictures": round(rates["film"] / rates["single pictures"], 3),
-        "share_of_same_finder": round(rates["film"] / rates["same finder, frames in memory"], 3),
+        "share_of_single_images": round(rates["video"] / rates["single images"], 3),
+        "share_of_same_finder": round(rates["video"] / rates["same finder, frames in memory"], 3),
         "rounds": rounds,
     }
 
 
 def tables(report):
     """Return the report as text and two tables in Markdown."""
-    drawn = [(find, report[find]) for find in FILMS if report[find]]
+    drawn = [(find, report[find]) for find in VIDEOS if report[find]]
     lines = []
     if drawn:
         first = drawn[0][1]["found"]
         lines += [
-            f"Drawn films of {first['shape'][1]} × {first['shape'][0]}, {first['frames']} frames each:",
+            f"Drawn videos of {first['shape'][1]} × {first['shape'][0]}, {first['frames']} frames each:",
             "",
-            "| looked for | films | true places | found | switches | in 1,500 places | false places | MOTA | at |",
+            "| looked for | videos | true places | found | switches | in 1,500 places | false places | MOTA | at |",
             "|---|---|---|---|---|---|---|---|---|",
         ]
     for find, part in drawn:
         row = part["found"]
         lines.append(
-            f"| {find} | {row['films']} | {row['true_places']:,} | {100 * row['found']:.1f} % | "
+            f"| {find} | {row['videos']} | {row['true_places']:,} | {100 * row['found']:.1f} % | "
             f"{row['switches']} | {row['switches_in_1500']} | {row['false_places']} | {row['mota']:.3f} | "
             f"{part['version']}, commit {part['commit']} |"
         )
@@ -198,18 +198,18 @@ def tables(report):
         f"Photographs ({speed['processor']}, version {speed['version']}, commit {speed['commit']}; "
         f"`{speed['command']}`):",
         "",
-        "| photographs | sizes | frames a second, file to table | single pictures a second | share | "
+        "| photographs | sizes | frames a second, file to table | single images a second | share | "
         "share of those first published | the same finder on frames in memory | share | decoding |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in speed["found"]:
         rates = row["frames_a_second"]
-        decoding = rates["film"] / rates["decoding alone"]
+        decoding = rates["video"] / rates["decoding alone"]
         then = THEN.get((row["shape"][0], row["sizes"]))
-        then_share = f"{100 * rates['film'] / then:.0f} %" if then else "–"
+        then_share = f"{100 * rates['video'] / then:.0f} %" if then else "–"
         lines.append(
-            f"| {row['shape'][1]} × {row['shape'][0]} | {row['sizes']} | {rates['film']:.1f} | "
-            f"{rates['single pictures']:.1f} | {100 * row['share_of_single_pictures']:.0f} % | "
+            f"| {row['shape'][1]} × {row['shape'][0]} | {row['sizes']} | {rates['video']:.1f} | "
+            f"{rates['single images']:.1f} | {100 * row['share_of_single_images']:.0f} % | "
             f"{then_share} | "
             f"{rates['same finder, frames in memory']:.1f} | {100 * row['share_of_same_finder']:.0f} % | "
             f"{100 * decoding:.0f} % |"
@@ -217,7 +217,7 @@ def tables(report):
     return "\n".join(lines)
 
 
-def write_film(path, frames, gop):
+def write_video(path, frames, gop):
     """Encode grey frames by x264 at its usual quality, with closed groups of so many frames."""
     with av.open(str(path), "w") as container:
         options = {"x264-params": f"keyint={gop}:min-keyint={gop}:scenecut=0"}

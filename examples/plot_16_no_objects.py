@@ -1,9 +1,9 @@
 """
-What is no thing
+What is no object
 ================
 
 Noise, slopes and stripes have edges, but nothing that they close off: `find_blobs` finds nothing there. The fields of a
-checkerboard are things. Blocks of strong JPEG compression are fainter than what the picture shows.
+checkerboard are objects. Blocks of strong JPEG compression are fainter than what the image shows.
 """
 
 import io
@@ -22,7 +22,7 @@ for cy, cx in ((40, 45), (50, 115), (115, 50), (112, 120)):
     discs[np.hypot(y - cy, x - cx) < 18] = 170
 file = io.BytesIO()
 Image.fromarray((discs + rng.normal(0, 4, discs.shape)).astype(np.uint8)).save(file, "JPEG", quality=12)
-pictures = {
+images = {
     "noise": rng.normal(100, 5, (160, 160)),
     "a slope": 40 + x + 0.3 * y,
     "stripes": 128 + 60 * np.sign(np.sin(x / 4)),
@@ -32,9 +32,9 @@ pictures = {
 }
 
 figure, cells = plt.subplots(1, 6, figsize=(14, 2.7), layout="constrained")
-for cell, (title, picture) in zip(cells, pictures.items(), strict=True):
-    found = imtorque.find_blobs(picture)
-    cell.imshow(numbered_overlay(picture, found.labels, found.y, found.x))
+for cell, (title, image) in zip(cells, images.items(), strict=True):
+    found = imtorque.find_blobs(image)
+    cell.imshow(numbered_overlay(image, found.labels, found.y, found.x))
     cell.set_title(f"{title}: {len(found)}")
     cell.set_axis_off()
 

@@ -1,4 +1,4 @@
-"""Pictures for benchmarks/scale.py that are drawn when they are read, so that no disk must hold them."""
+"""Images for benchmarks/scale.py that are drawn when they are read, so that no disk must hold them."""
 
 import os
 from dataclasses import dataclass

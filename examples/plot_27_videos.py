@@ -1,21 +1,21 @@
 """
-Films
+Videos
 =====
 
-Things that move, cross and pass behind posts, drawn with known truth (`imtorque.synthetic.film_scene`). Every frame is
-looked at by itself; `track_extrema` links what is found over time, frame by frame as they come, so that each thing
-keeps its number while it is hidden for a while. Below, the ways of all tracks: a gap is where a thing was not seen.
+Objects that move, cross and pass behind posts, drawn with known truth (`imtorque.synthetic.video_scene`). Every frame
+is looked at by itself; `track_extrema` links what is found over time, frame by frame as they come, so that each object
+keeps its number while it is hidden for a while. Below, the ways of all tracks: a gap is where an object was not seen.
 """
 
 from collections import defaultdict
 
 import matplotlib.pyplot as plt
 
-from imtorque.render.tracks import TRACK_COLOURS, track_picture
-from imtorque.synthetic import film_scene
+from imtorque.render.tracks import TRACK_COLOURS, track_image
+from imtorque.synthetic import video_scene
 from imtorque.video import track_extrema
 
-scene = film_scene(7, shape=(360, 560), frames=60, count=7)
+scene = video_scene(7, shape=(360, 560), frames=60, count=7)
 frames = list(scene.frames())
 ways = defaultdict(list)
 figure, cells = plt.subplots(2, 3, figsize=(13, 6), layout="constrained")
@@ -25,8 +25,8 @@ for found in track_extrema(frames):
         ways[track].append((found.number, y, x))
     if found.number in shown:
         tails = {track: [(y, x) for _, y, x in way[-20:]] for track, way in ways.items()}
-        picture = track_picture(frames[found.number], found.track, found.y, found.x, found.size, tails)
-        shown[found.number].imshow(picture)
+        image = track_image(frames[found.number], found.track, found.y, found.x, found.size, tails)
+        shown[found.number].imshow(image)
         shown[found.number].set(title=f"frame {found.number}", xticks=[], yticks=[])
 for track, way in ways.items():
     number, _, x = zip(*way, strict=True)

@@ -1,4 +1,4 @@
-"""What a picture has in memory, beside what its tiles made of it."""
+"""What an image has in memory, beside what its tiles made of it."""
 
 import json
 import tempfile
@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from pyarrow import csv, parquet
 
 import imtorque
-from imtorque.tiling import process_picture
+from imtorque.tiling import process_image
 
 EDGES = ("sigma", "low", "high", "force", "directions", "strength_scale", "length_correction", "value_range")
 TORQUE = ("patch", "alpha", "pattern", "polarity")
@@ -29,16 +29,16 @@ def assert_same_rows(path, extrema):
         assert_array_equal(rows[column].astype(expected.dtype), expected, err_msg=column)
 
 
-def assert_same_in_tiles(picture, tile, sizes, source=None, **options):
-    """Compare every output of a picture in tiles with that of the functions for pictures in memory."""
+def assert_same_in_tiles(image, tile, sizes, source=None, **options):
+    """Compare every output of an image in tiles with that of the functions for images in memory."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        process_picture(picture if source is None else source, out, sizes, tile=tile, jobs=1, **options)
-        compare(out, picture, sizes, **options)
+        process_image(image if source is None else source, out, sizes, tile=tile, jobs=1, **options)
+        compare(out, image, sizes, **options)
 
 
-def compare(out, picture, sizes, **options):
-    edges = imtorque.detect_edges(picture, **{name: options[name] for name in EDGES if name in options})
+def compare(out, image, sizes, **options):
+    edges = imtorque.detect_edges(image, **{name: options[name] for name in EDGES if name in options})
     torque = {name: options[name] for name in TORQUE if name in options}
     maps = zarr.open_group(out / "maps.zarr", mode="r")
     assert_array_equal(maps["edges"][:], np.stack([edges.fx, edges.fy]))

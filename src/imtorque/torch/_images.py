@@ -1,4 +1,4 @@
-"""Pictures as tensors (B, 1 or 3, H, W): what is black and white, and grey values, as `imtorque.images` has them."""
+"""Images as tensors (B, 1 or 3, H, W): what is black and white, and grey values, as `imtorque.images` has them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NUMPY_TYPES: dict[torch.dtype, np.dtype[Any]] = {torch.uint8: np.dtype(np.uint8)
 
 
 def bounds_of(image: Tensor) -> list[ValueRange]:
-    """Return the lowest and highest value of each picture."""
+    """Return the lowest and highest value of each image."""
     low, high = torch.aminmax(image.detach().flatten(1), dim=1)
     pairs = torch.stack([low, high], 1).double() if image.device.type != "mps" else torch.stack([low, high], 1)
     return [checked_bounds(*pair) for pair in pairs.tolist()]
 
 
 def ranges_of(image: Tensor, bounds: list[ValueRange], value_range: ValueRange | None) -> list[ValueRange]:
-    """Return what is black and white in each picture."""
+    """Return what is black and white in each image."""
     if value_range is not None:
         return [checked_range(value_range)] * len(image)
     dtype = NUMPY_TYPES.get(image.dtype, np.dtype(np.float64))
@@ -43,7 +43,7 @@ def grey(image: Tensor, ranges: list[ValueRange]) -> Tensor:
 
 
 def grey_by_brightest(image: Tensor) -> Tensor:
-    """Return what `grey` does for uint8 pictures by the rule for each, without asking the device for its values."""
+    """Return what `grey` does for uint8 images by the rule for each, without asking the device for its values."""
     table = _launch.on_device(_byte_scales(), torch.float64, image.device).view(-1, 2)
     brightest = image.flatten(1).amax(1)
     return _cuda_edges.grey_of_bytes(image.contiguous(), table[brightest.long()])
@@ -51,7 +51,7 @@ def grey_by_brightest(image: Tensor) -> Tensor:
 
 @functools.cache
 def _byte_scales() -> tuple[float, ...]:
-    """Return offset and scale of uint8 pictures for each of their highest values; the lowest makes no difference."""
+    """Return offset and scale of uint8 images for each of their highest values; the lowest makes no difference."""
     ranges = [range_of_bounds(0.0, float(high), np.dtype(np.uint8)) for high in range(256)]
     return tuple(number for low, high in ranges for number in (low, 1 / (high - low)))
 
@@ -65,15 +65,15 @@ def luminance(image: Tensor) -> Tensor:
 
 
 def scaled(values: Tensor, scales: list[tuple[float, float]]) -> Tensor:
-    """Return values less an offset and times a scale for each picture."""
+    """Return values less an offset and times a scale for each image."""
     offset, scale = torch.tensor(scales, dtype=values.dtype, device=values.device)[:, :, None, None].unbind(1)
     return (values - offset) * scale
 
 
 def levelled(image: Tensor, value_range: ValueRange | None) -> tuple[list[ValueRange], list[float]]:
-    """Return the range that becomes 0 to 1 in grey pictures for gradients, and what part of black to white it is.
+    """Return the range that becomes 0 to 1 in grey images for gradients, and what part of black to white it is.
 
-    Floats are taken from their lowest to their highest value, as `Picture.levelled` does.
+    Floats are taken from their lowest to their highest value, as `CheckedImage.levelled` does.
     """
     if image.dtype == torch.uint8:
         known = value_range is not None
