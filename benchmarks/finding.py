@@ -21,7 +21,7 @@ from skimage.feature import blob_log
 
 import imtorque
 from imtorque.datasets.counting import counting_sets
-from imtorque.detection.levels import block_means
+from imtorque.detection.pyramid import block_means
 from imtorque.images import grey_image
 from imtorque_reproduce.counting.controls import marked_sizes
 
@@ -90,7 +90,7 @@ def taught(image, runs):
     images, boxes = [p for p, _ in lessons], [b for _, b in lessons]
     start = time.perf_counter()
     finder = imtorque.ObjectFinder().fit(images, boxes)
-    times = {"teach, 4 images": time.perf_counter() - start, "kinds chosen": ", ".join(finder.setting_.kinds)}
+    times = {"teach, 4 images": time.perf_counter() - start, "kinds chosen": ", ".join(finder.best_params_.kinds)}
     finders = {"": finder}
     for kinds in (("torque",), ("torque", "threshold", "log", "radial")):
         finders[f", by {', '.join(kinds)}"] = imtorque.ObjectFinder([kinds]).fit(images, boxes)

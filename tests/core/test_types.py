@@ -91,7 +91,7 @@ def test_everything_has_a_short_description(extrema):
     assert repr(patch_moments(edges, 9)) == "Moments(40 x 60)"
     assert repr(ObjectFinder()) == "ObjectFinder(not taught)"
     taught = ObjectFinder.load(Path(__file__).parents[2] / "fuzz" / "taught.finder")
-    assert repr(taught).startswith(f"ObjectFinder(by {', '.join(taught.setting_.kinds)}; F1 ")
+    assert repr(taught).startswith(f"ObjectFinder(by {', '.join(taught.best_params_.kinds)}; F1 ")
     assert repr(extrema).splitlines()[0] == "Extrema(3: 2 positive, 1 negative)"
 
 

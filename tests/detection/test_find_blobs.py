@@ -157,7 +157,7 @@ def test_edges_serve_as_an_image_does(scene):
 def test_the_papers_form_is_a_recipe():
     image = np.zeros((60, 60))
     image[20:41, 15:36] = 1
-    blobs = find_blobs(image, recipe="paper", count=1)
+    blobs = find_blobs(image, method="paper", count=1)
     assert_allclose((blobs.y[0], blobs.x[0], blobs.size[0]), (30, 25, 23), atol=2)
     assert blobs.value[0] > 0.7
 
@@ -198,7 +198,7 @@ def test_small_images_are_no_error():
         ({"sizes": (9, 5)}, "smallest <= largest"),
         ({"sign": 2}, "sign must be"),
         ({"ring": 1}, "ring must be"),
-        ({"recipe": "x"}, "recipe must be"),
+        ({"method": "x"}, "method must be"),
         ({"contrast": -1}, "contrast must not"),
         ({"mask": np.ones((3, 3), bool)}, "mask must be"),
         ({"patch": "x"}, "patch must be"),

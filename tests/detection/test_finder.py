@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque.detection import ObjectFinder
+from imtorque.detection.annotations import read_annotations
 from imtorque.detection.click_sizes import clicked_diameters
-from imtorque.detection.likeness import apply_likeness
-from imtorque.detection.planes import Sizes, working_planes
-from imtorque.detection.truth import read_marks
+from imtorque.detection.feature_maps import ObjectSizes, feature_maps
+from imtorque.detection.pixel_classifier import classify_pixels
 from imtorque.synthetic import disc, paint, square
 
 pytest.importorskip("sklearn")
@@ -54,7 +54,7 @@ def test_discs_are_told_from_squares_of_the_same_grey(finder):
 
 
 def test_cross_validation_says_what_new_images_bear_out(finder):
-    setting = finder.setting_
+    setting = finder.best_params_
     assert setting.f1 > 0.8
     assert setting.count_error < 0.3 * setting.mean_count
     assert setting.mean_count == 8
@@ -96,13 +96,13 @@ def test_a_saved_finder_finds_the_same(finder, tmp_path):
     first, second = finder.predict(NEW), loaded.predict(NEW)
     assert_array_equal(first.outline, second.outline)
     assert_array_equal(first.score, second.score)
-    assert loaded.setting_ == finder.setting_
+    assert loaded.setting_ == finder.best_params_
 
 
 def test_the_saved_file_holds_arrays_and_text_alone(finder, tmp_path):
     finder.save(tmp_path / "discs.finder")
     with np.load(tmp_path / "discs.finder", allow_pickle=False) as file:
-        assert json.loads(str(file["about"]))["format"] == 1
+        assert json.loads(str(file["about"]))["format"] == 2
         assert all(file[name].dtype != object for name in file.files)
 
 
@@ -134,16 +134,16 @@ def test_taught_in_colour_and_grey_it_finds_in_both():
     assert finder.score([IMAGES[4], tinted(IMAGES[4])], [BOXES[4], BOXES[4]]) > 0.9
 
 
-def test_images_to_label_next_are_those_it_is_least_sure_of(finder):
+def test_images_to_annotate_next_are_those_with_most_uncertain_objects(finder):
     empty, texture = np.full(SHAPE, 0.8), NEW + np.random.default_rng(0).normal(0, 0.2, SHAPE)
-    order = finder.label_next([empty, texture])
+    order = finder.query([empty, texture])
     assert order[0] == 1
 
 
 def test_what_cannot_be_learned_from_is_refused():
     with pytest.raises(ValueError, match="at least one object"):
         ObjectFinder(KINDS).fit(IMAGES[:1], [np.zeros((0, 4))])
-    with pytest.raises(ValueError, match="every image must have its objects"):
+    with pytest.raises(ValueError, match="every image must have its annotations"):
         ObjectFinder(KINDS).fit(IMAGES[:2], BOXES[:1])
     with pytest.raises(ValueError, match="kinds must be tuples"):
         ObjectFinder([("torques",)])
@@ -154,12 +154,12 @@ def test_what_cannot_be_learned_from_is_refused():
 @pytest.mark.parametrize("objects", [np.zeros((2, 3)), np.zeros((3, 3), int)])
 def test_marks_of_another_shape_are_refused(objects):
     with pytest.raises(ValueError, match="objects must be boxes"):
-        read_marks(objects, SHAPE)
+        read_annotations(objects, SHAPE)
 
 
 def test_an_empty_box_is_refused():
     with pytest.raises(ValueError, match="y0 < y1"):
-        read_marks([[5, 5, 5, 9]], SHAPE)
+        read_annotations([[5, 5, 5, 9]], SHAPE)
 
 
 def test_the_size_of_a_clicked_disc_is_its_diameter():
@@ -178,15 +178,15 @@ def test_the_size_of_clicked_discs_is_theirs_and_not_that_of_the_folds_they_lie_
     assert np.median(clicked_diameters(image, points[:3])) == pytest.approx(15, abs=2)
 
 
-def test_likeness_is_a_quadratic_form_of_the_planes():
-    planes = working_planes(IMAGES[0], Sizes(12, 18, 22), coloured=False)
+def test_pixel_scores_are_a_quadratic_form_of_the_planes():
+    planes = feature_maps(IMAGES[0], ObjectSizes(12, 18, 22), coloured=False)
     pixels = np.concatenate([planes.stack, np.ones((1, *planes.shape), np.float32)]).reshape(len(planes.stack) + 1, -1)
     form = np.triu(np.random.default_rng(0).normal(0, 0.3, (len(pixels), len(pixels))))
     expected = (pixels * (form @ pixels)).sum(axis=0).clip(-1.5, 1.5)
-    assert_allclose(apply_likeness(planes, form).ravel(), expected, atol=1e-4)
+    assert_allclose(classify_pixels(planes, form).ravel(), expected, atol=1e-4)
 
 
-def test_what_is_wrong_must_be_points():
-    with pytest.raises(ValueError, match=r"wrong must be points \(n, 2\), got \(1, 4\)"):
-        read_marks([[5, 5, 9, 9]], SHAPE, wrong=[[1, 2, 3, 4]])
-    assert_array_equal(read_marks([[5, 5, 9, 9]], SHAPE, wrong=[(1, 3)]).reduced(2).wrong, [[0.25, 1.25]])
+def test_negatives_must_be_points():
+    with pytest.raises(ValueError, match=r"negatives must be points \(n, 2\), got \(1, 4\)"):
+        read_annotations([[5, 5, 9, 9]], SHAPE, negatives=[[1, 2, 3, 4]])
+    assert_array_equal(read_annotations([[5, 5, 9, 9]], SHAPE, negatives=[(1, 3)]).reduced(2).negatives, [[0.25, 1.25]])

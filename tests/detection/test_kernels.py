@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import naive
 from imtorque import _native
 from imtorque.detection import noise_level
-from imtorque.detection.shapes import polygon_moments
+from imtorque.detection.polygons import polygon_moments
 
 RAYS = (12, 9, 0.4, 1.8, 0.1)
 
@@ -64,7 +64,7 @@ def test_moments_of_a_turned_ellipse_are_its_axes():
     assert_allclose([m[0] for m in moments], [np.pi * 60, 30, 40, 12, 5, 0.6], rtol=1e-3)
 
 
-def test_noise_is_measured_in_images_with_things_margins_and_ramps():
+def test_noise_is_measured_in_images_with_objects_margins_and_ramps():
     rng = np.random.default_rng(1)
     image = rng.normal(0, 0.02, (200, 240)) + np.linspace(0, 1, 240)
     image[60:140, 50:180] += 0.5

@@ -10,10 +10,10 @@ from scipy import ndimage
 
 import naive
 from imtorque import _native
-from imtorque.detection.choice import choose_set
+from imtorque.detection.filters import quantiles, smoothed
 from imtorque.detection.forest import grow_forest
-from imtorque.detection.planes import quantiles, smoothed
-from imtorque.detection.regions import without_holes
+from imtorque.detection.region_proposals import without_holes
+from imtorque.detection.selection import select_set
 
 SHAPE = (12, 14)
 
@@ -113,7 +113,7 @@ def test_without_a_budget_the_set_is_still_free_of_rivals_and_no_worse_than_the_
 def test_two_halves_win_over_the_whole_where_they_weigh_more_together():
     first, second, common = np.array([0, 0]), np.array([1, 2]), np.array([50, 50])
     area = np.array([100.0, 50.0, 50.0])
-    chosen = choose_set(np.array([0.6, 0.4, 0.4]), area, first, second, common, overlap=0.3)
+    chosen = select_set(np.array([0.6, 0.4, 0.4]), area, first, second, common, overlap=0.3)
     assert_array_equal(chosen, [False, True, True])
 
 

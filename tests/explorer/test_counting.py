@@ -166,7 +166,7 @@ def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_pat
             (tmp_path / name).write_bytes(server.get(f"/api/images/{key}/{name}", params=query).content)
         head, arrays = unpack(server.get(f"/api/images/{key}/count", params=query).content)
     marked = [[14, 14, 34, 34], [50, 50, 70, 70], [85, 85, 107, 107], [50, 122, 70, 142]]
-    finder = imtorque.ObjectFinder().fit([image], [np.array(marked)], complete=False, wrong=[[(24, 96)]])
+    finder = imtorque.ObjectFinder().fit([image], [np.array(marked)], complete=False, negatives=[[(24, 96)]])
     found = finder.predict(image)
     assert found.labels[24, 96] == 0
     assert (tmp_path / "objects.csv").read_text() == found.to_csv()

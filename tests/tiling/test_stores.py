@@ -96,7 +96,7 @@ def test_blobs_are_those_of_the_papers_recipe(tmp_path):
     sizes = list(range(5, 32, 4))
     process_image(drawn_image(), tmp_path / "out", sizes, ["blobs"], tile=64, jobs=1)
     rows = read_table(tmp_path / "out" / "blobs.csv")
-    blobs = imtorque.find_blobs(drawn_image(), sizes=sizes, recipe="paper")
+    blobs = imtorque.find_blobs(drawn_image(), sizes=sizes, method="paper")
     assert len(blobs) > 3
     assert_array_equal(rows["size"], blobs.size)
     assert_array_equal(rows["torque"].astype(np.float32), blobs.value.astype(np.float32))

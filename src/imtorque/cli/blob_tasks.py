@@ -77,7 +77,7 @@ class FindBlobs:
             sizes=None if self.sizes is None else list(self.sizes),
             sign=self.sign,
             threshold=self.threshold,
-            sure=self.sure,
+            min_score=self.sure,
             overlap=self.overlap,
             count=self.count,
             mask=inside,

@@ -20,7 +20,7 @@ from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, O
 from imtorque.cli.torque import SIGNS, Sign, SignOfThings
 from imtorque.core.types import Image
 from imtorque.detection import ObjectFinder
-from imtorque.detection.truth import read_marks
+from imtorque.detection.annotations import read_annotations
 from imtorque.files import find_images, write_text
 
 LENGTHS = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}  # micrometres
@@ -62,12 +62,12 @@ def teach(
         typer.echo(f"learning from {len(lessons)} images, which takes up to a minute ...", err=True)
         finder = ObjectFinder()
         taught, wrong = zip(*lessons, strict=True)
-        finder.fit(list(checked_images.values()), taught, complete=not clicks, wrong=wrong)
+        finder.fit(list(checked_images.values()), taught, complete=not clicks, negatives=wrong)
         finder.save(out)
         typer.echo(f"{out}: {_trust(finder, clicks, len(lessons))}")
         rest = [path for path in paths if path not in marked]
         if rest:
-            order = finder.label_next([opening.read(path) for path in rest])[:SHOWN]
+            order = finder.query([opening.read(path) for path in rest])[:SHOWN]
             typer.echo(f"mark next: {', '.join(rest[k].name for k in order)}")
 
 
@@ -159,7 +159,7 @@ def _lesson(path: Path, image: Image, marks: Marked, factor: int) -> tuple[NDArr
     """Return the objects of an image and what is none; what is wrong with them is told with its name."""
     objects, wrong = _reduced(marks.objects, factor), _reduced(marks.wrong, factor)
     try:
-        read_marks(objects, (image.shape[0], image.shape[1]), wrong=wrong)
+        read_annotations(objects, (image.shape[0], image.shape[1]), negatives=wrong)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
     return objects, wrong
@@ -176,7 +176,7 @@ def _reduced(marked: Any, factor: int) -> Any:
 
 
 def _trust(finder: ObjectFinder, clicks: bool, images: int) -> str:
-    found = finder.setting_
+    found = finder.best_params_
     kinds = " and ".join(found.kinds)
     if clicks:
         return f"found {found.f1:.0%} of the clicked objects again, with candidates by {kinds}"

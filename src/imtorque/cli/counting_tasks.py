@@ -96,7 +96,7 @@ class CountObjects:
             if pixel is None:
                 raise ValueError(f"{source}: --sizes in um needs a --pixel-size, got none, nor one in the file")
             sizes = (sizes[0] / pixel, sizes[1] / pixel)
-        return find_blobs(image, sizes=sizes, sign=self.sign, sure=self.sure)
+        return find_blobs(image, sizes=sizes, sign=self.sign, min_score=self.sure)
 
 
 @cache

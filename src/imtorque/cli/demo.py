@@ -45,7 +45,7 @@ def _write_demo(name: str, out: Path) -> dict[str, Any]:
     image = datasets.sample(name)
     if image.ndim == 3:  # the photograph: halved, as the paper's are
         image = np.asarray(PillowImage.fromarray(image).reduce(2))
-    found = imtorque.find_blobs(image, recipe="paper", count=12)
+    found = imtorque.find_blobs(image, method="paper", count=12)
     page, table = out / f"{name}.demo.png", out / f"{name}.demo.csv"
     with replacing(page) as partial:
         overview(image, found, title=f"{name}: from edges to extrema of the torque").savefig(

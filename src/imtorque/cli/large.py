@@ -49,7 +49,7 @@ def large(
         str,
         typer.Option(
             help="Which of value, scale, edges, extrema, blobs, strengthened, saliency. Blobs are the paper's, as "
-            'find_blobs(..., recipe="paper") has them, not those of imtorque blobs.'
+            'find_blobs(..., method="paper") has them, not those of imtorque blobs.'
         ),
     ] = "value,scale,edges,extrema,blobs",
     tile: Annotated[

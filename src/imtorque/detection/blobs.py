@@ -1,77 +1,63 @@
-"""Find objects in an image: torque says where, contours how they look, and each edge belongs to one object."""
+"""Detection without training: contours as proposals, two-stage logistic scores, suppression by edge ownership."""
 
 from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imtorque.core.types import BoolArray, Edges, Float32Array, FloatArray, Image, Patch, Sign, Sizes, check_sizes
-from imtorque.detection.candidates import torque_candidates
-from imtorque.detection.contours import Contours, fit_contours, refine_contours
-from imtorque.detection.levels import FINE_SIZE, WORKING_SIZE, Level, edge_levels, image_levels
-from imtorque.detection.measure import measured
-from imtorque.detection.paper import paper_contours
-from imtorque.detection.suppress import claim_edges
+from imtorque.core.deprecation import accept_old_keywords
+from imtorque.core.types import BoolArray, Edges, Float32Array, FloatArray, Image, Patch, Sizes, check_sizes
+from imtorque.detection.contour_features import weighted_quantile
+from imtorque.detection.contour_proposals import MIN_CLOSURE, Search, propose_contours
+from imtorque.detection.measurement import measure_objects
+from imtorque.detection.outlines import refine_outlines
+from imtorque.detection.paper import paper_proposals
+from imtorque.detection.proposals import Proposals
+from imtorque.detection.pyramid import Level
+from imtorque.detection.scoring import ContourScorer, SizesKnown, contour_scorer, contour_scores
+from imtorque.detection.selection import suppress_by_edges
 from imtorque.detection.table import Blobs
-from imtorque.detection.things import Look, SizesKnown, looks, thing_scores, weighted_quantile
-from imtorque.images import CheckedImage, grey_image
+from imtorque.images import CheckedImage
 
-FAINTEST = 0.45  # torque of an outline that is nowhere taken for an object, unless a lower threshold is given
-SURE, SURE_UNGUIDED = 0.35, 0.5  # score from which an outline is an object, for sizes given or not
-SUREST = 0.8  # score of objects that say which sizes objects have, where none are given
-SHARE_OF_SIGHT, ROOM = 0.2, 1.3  # of objects below the usual sizes, or above; and the room given beside those sizes
-LEAST_AT_TIPS = 0.3  # evidence at either end of an object; stripes have none there
-SIGNIFICANT = 6.0  # least contrast of an object's mean over what noise makes of it, in standard deviations
-SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the image's side
-SPARED = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim their edges
-BEYOND = 0.8  # outlines may be this share of the smallest wanted, or its inverse of the largest
+MIN_SCORE, MIN_SCORE_UNGUIDED = 0.35, 0.5  # of an object, for sizes given or not
+RANGE_SCORE = 0.8  # of objects that say which sizes objects have, where none are given
+SIZE_QUANTILE, RANGE_MARGIN = 0.2, 1.3  # of objects below that range, or above; and the margin at either end
+MIN_DIAMETER, MIN_SIDE_SHARE, MAX_SIDE_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the side
+SIZE_SLACK = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim edges
+RANGE_SLACK = 0.8  # outlines may be this share of the smallest wanted, or its inverse of the largest, to be returned
 REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one
 
 
-@dataclass(frozen=True)
-class Search:
-    """How candidates are looked for: diameters, patch sizes where they are listed, and as `find_blobs` was asked.
-
-    `known` says whether the diameters were asked for, were found in the image, or are those of anything.
-    """
-
-    range: tuple[float, float]
-    sizes: FloatArray | None = None
-    sign: Sign | None = None
-    ring: float = 0.6
-    patch: Patch = "disk"
-    known: SizesKnown = "given"
-
-
+@accept_old_keywords
 def find_blobs(
     image: Image | Edges,
     *,
     sizes: Sizes | tuple[float, float] | None = None,
     sign: Literal[1, -1, 0] | None = None,
     sigma: float | None = None,
-    recipe: str = "contours",
+    method: str = "contours",
     contrast: float = 0.0,
     ring: float = 0.6,
     patch: Patch = "disk",
     threshold: float | None = None,
     overlap: float = 0.4,
-    sure: float | None = None,
+    min_score: float | None = None,
     count: int | None = None,
     mask: ArrayLike | None = None,
 ) -> Blobs:
     """Find bright and dark objects, with place, size and outline.
 
-    Extrema of ring torque over place and size say where objects may be; around each the closed contour with most edges
-    is cut, and judged by its edges, its shape and how like the other contours it is (`objects.thing_scores`); from the
-    best down, each contour claims its edges, and what is left without edges of its own falls.
-    Edges are taken at a scale in proportion to the objects, and judged by the image's own noise: magnification,
-    contrast, empty margins and slow changes of light do not matter.
+    Proposals are extrema of ring torque over place and size; the outline of each is the closed contour around it with
+    most edges. A logistic model scores its edges and shape, a second one how it compares with the other contours
+    (`contour_scores`); greedy suppression by edge ownership selects (`suppress_by_edges`). Edges are taken at a scale
+    in proportion to the objects, and judged by the image's own noise: magnification, contrast, empty margins and slow
+    changes of light do not matter.
 
     Parameters
     ----------
@@ -89,24 +75,24 @@ def find_blobs(
         the edges is likely to be what lies between objects, and scores less: the less it explains, the less.
     sigma
         Smoothing of the edges, in pixels; by default in proportion to the objects.
-    recipe
+    method
         "contours", or "paper": the extrema of the paper's Canny edges in square patches, after overlap suppression;
         their outlines are the patches.
     contrast
         Least |contrast|, in standard deviations of the image's noise.
     ring
-        Share of the patch, by side, left out in its middle when candidates are looked for; 0 for plain torque.
+        Share of the patch, by side, left out in its middle when seeds are looked for; 0 for plain torque.
     patch
         "disk" or "square".
     threshold
-        Least |torque| of an outline (see `Blobs`); where it is given it decides, not the score. With recipe="paper" of
+        Least |torque| of an outline (see `Blobs`); where it is given it decides, not the score. With method="paper" of
         the patch, 0.4.
     overlap
         Largest part of the smaller object's area that two objects of like size may share. Objects of four times the
         area may hold smaller ones.
-    sure
-        Least score of an outline, how much it looks like an object, 0 to 1: 0.35, or 0.5 where no sizes are given, or 0
-        where a threshold is.
+    min_score
+        Least score of an outline, the probability that it is an object: by default 0.35, or 0.5 where no sizes are
+        given, or 0 where a threshold is.
     count
         How many to return at most; all by default.
     mask
@@ -127,97 +113,78 @@ def find_blobs(
     >>> [round(float(v), 1) for v in (blobs.y[0], blobs.x[0], blobs.contrast[0])]
     [30.0, 25.0, -1.0]
     """
-    _check(sign, recipe, contrast, ring, threshold, overlap, sure, count)
+    _check(sign, method, contrast, ring, threshold, overlap, min_score, count)
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     chosen = _mask(mask, shape)
-    if recipe == "paper":
-        found = paper_contours(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
+    if method == "paper":
+        found = paper_proposals(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
         known: SizesKnown = "unknown" if sizes is None else "given"
         search = Search(size_range(shape, sizes), _listed(sizes, shape), sign or None, ring, patch, known)
-        candidates, levels, grey = find_contours(image, search, sigma, FAINTEST if threshold is None else threshold)
-        candidates = candidates[_contrasting(candidates, contrast)]
-        judge = partial(standing, shape=shape, grey=grey, signed=sign is not None, overlap=overlap)
-        found = judge(candidates, search=search)
+        proposals, levels, grey = propose_contours(
+            image, search, sigma, MIN_CLOSURE if threshold is None else threshold
+        )
+        proposals = proposals[_contrasting(proposals, contrast)]
+        select = partial(scored_and_selected, shape=shape, grey=grey, signed=sign is not None, overlap=overlap)
+        found = select(proposals, search=search)
         if sizes is None and len(found):
-            found = judge(candidates, search=replace(search, range=usual_sizes(found), known="found"))
-        usual = SURE_UNGUIDED if sizes is None else SURE
-        least = sure if sure is not None else usual if threshold is None else 0.0
+            found = select(proposals, search=replace(search, range=usual_sizes(found), known="found"))
+        usual = MIN_SCORE_UNGUIDED if sizes is None else MIN_SCORE
+        least = min_score if min_score is not None else usual if threshold is None else 0.0
         found = _refined(found[found.score >= least], levels)
-    blobs = measured(found, image, shape)
+    blobs = measure_objects(found, image, shape)
     if chosen is not None:
         y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip((blobs.y, blobs.x), shape, strict=True))
         blobs = blobs[chosen[y, x]]
     return blobs[:count]
 
 
-def find_contours(
-    image: Image | Edges, search: Search, sigma: float | None = None, least: float = FAINTEST
-) -> tuple[Contours, list[Level], Float32Array | None]:
-    """Return the contours that may outline objects, before they are judged; the levels of the image, and its grey.
-
-    They have at least this torque, edges at their ends, and stand out of the noise.
-    """
-    shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
-    smallest, largest = search.range
-    grey = None
-    if isinstance(image, Edges):
-        levels = list(edge_levels(image, smallest, largest))
-    else:
-        grey = grey_image(image)
-        working = FINE_SIZE if search.known == "given" and smallest >= 2 * WORKING_SIZE else WORKING_SIZE
-        levels = list(image_levels(grey, smallest, largest, sigma=sigma, working=working))
-    found = _contours(levels, search, least)
-    found = found[found.closure >= least]
-    return found[_significant(found, shape)], levels, grey
-
-
-def standing(
-    candidates: Contours,
+def scored_and_selected(
+    proposals: Proposals,
     *,
     search: Search,
     shape: tuple[int, int],
     grey: Float32Array | None,
     signed: bool = False,
     overlap: float = 0.4,
-    rules: tuple[Look, Look] | None = None,
-) -> Contours:
-    """Return the contours that have edges of their own when those with higher scores claim theirs first."""
+    scorer: ContourScorer | None = None,
+) -> Proposals:
+    """Score contours of about the sizes wanted, suppress those without edges of their own, and return the others."""
     smallest, largest = search.range
-    diameter = candidates.diameter
-    candidates = candidates[(diameter >= SPARED * smallest) & (diameter <= largest / SPARED)]
+    diameter = proposals.diameter
+    proposals = proposals[(diameter >= SIZE_SLACK * smallest) & (diameter <= largest / SIZE_SLACK)]
     sizes = None if search.known == "unknown" else search.range
-    score = thing_scores(candidates, shape, sizes, grey, signed, rules or looks(search.known))
-    stands = claim_edges(candidates, score, shape, overlap=overlap)
-    found = replace(candidates[stands], score=score[stands])
+    score = contour_scores(proposals, shape, sizes, grey, signed, scorer or contour_scorer(search.known))
+    selected = suppress_by_edges(proposals, score, shape, overlap=overlap)
+    found = replace(proposals[selected], score=score[selected])
     diameter = found.diameter
-    return found[(diameter >= BEYOND * smallest) & (diameter <= largest / BEYOND)]
+    return found[(diameter >= RANGE_SLACK * smallest) & (diameter <= largest / RANGE_SLACK)]
 
 
-def usual_sizes(found: Contours) -> tuple[float, float]:
+def usual_sizes(found: Proposals) -> tuple[float, float]:
     """Return the range of diameters of the objects that hold most of what the image shows: contrast times area."""
-    surest = found[found.score >= min(SUREST, float(found.score.max()))]
-    weight = np.nan_to_num(np.abs(surest.contrast), nan=1.0) * surest.area * surest.score
-    small, large = (weighted_quantile(surest.diameter, weight, q) for q in (SHARE_OF_SIGHT, 1 - SHARE_OF_SIGHT))
-    return small / ROOM, large * ROOM
+    best = found[found.score >= min(RANGE_SCORE, float(found.score.max()))]
+    weight = np.nan_to_num(np.abs(best.contrast), nan=1.0) * best.area * best.score
+    small, large = (weighted_quantile(best.diameter, weight, q) for q in (SIZE_QUANTILE, 1 - SIZE_QUANTILE))
+    return small / RANGE_MARGIN, large * RANGE_MARGIN
 
 
 def _check(
     sign: int | None,
-    recipe: str,
+    method: str,
     contrast: float,
     ring: float,
     threshold: float | None,
     overlap: float,
-    sure: float | None,
+    min_score: float | None,
     count: int | None,
 ) -> None:
     """Refuse what cannot be meant."""
     if sign not in (None, -1, 0, 1):
         raise ValueError(f"sign must be +1, -1, 0 or None, got {sign!r}")
-    if recipe not in ("contours", "paper"):
-        raise ValueError(f'recipe must be "contours" or "paper", got {recipe!r}')
-    named = {"contrast": contrast, "threshold": threshold or 0.0, "overlap": overlap, "sure": sure or 0.0}
+    if method not in ("contours", "paper"):
+        raise ValueError(f'method must be "contours" or "paper", got {method!r}')
+    named = {"contrast": contrast, "threshold": threshold or 0.0, "overlap": overlap, "min_score": min_score or 0.0}
     for name, value in named.items():
         if not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must not be negative, got {value}")
@@ -241,8 +208,8 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
     """Return the smallest and the largest diameter to look for: given as a tuple of two, or held by a list of sizes."""
     if sizes is None:
         side = math.sqrt(shape[0] * shape[1])
-        smallest = max(SMALLEST, LEAST_SHARE * side)
-        return smallest, max(smallest, LARGEST_SHARE * side)
+        smallest = max(MIN_DIAMETER, MIN_SIDE_SHARE * side)
+        return smallest, max(smallest, MAX_SIDE_SHARE * side)
     if isinstance(sizes, tuple) and len(sizes) == 2 and not any(isinstance(v, tuple) for v in sizes):
         smallest, largest = (float(np.asarray(v).item()) for v in sizes)
         if not (math.isfinite(largest) and 3 <= smallest <= largest):
@@ -267,28 +234,12 @@ def _listed(sizes: Sizes | tuple[float, float] | None, shape: tuple[int, ...]) -
     return np.minimum(check_sizes(np.asarray(sizes)), _reach(shape)).astype(np.float64)
 
 
-def _contours(levels: list[Level], search: Search, least: float) -> Contours:
-    """Return the contours around all candidates at all levels; below this torque they have no grey values."""
-    parts = []
-    for level in levels:
-        sizes = None if search.sizes is None else search.sizes / level.factor
-        seeds = torque_candidates(level, sign=search.sign, ring=search.ring, patch=search.patch, sizes=sizes)
-        parts.append(fit_contours(level, seeds, least=least))
-    return Contours.join([Contours.none(), *parts])
-
-
-def _contrasting(found: Contours, contrast: float) -> BoolArray:
+def _contrasting(found: Proposals, contrast: float) -> BoolArray:
     """Return which contours have the contrast asked for, in standard deviations of the noise."""
     return np.isnan(found.contrast) | (np.abs(found.contrast) / found.noise >= contrast)
 
 
-def _significant(found: Contours, shape: tuple[int, int]) -> BoolArray:
-    """Return which contours have edges at their ends and stand out of the noise, where grey values are known."""
-    clear: BoolArray = np.isnan(found.contrast) | (found.significance >= SIGNIFICANT)
-    return clear & (found.tips(shape) >= LEAST_AT_TIPS)
-
-
-def _refined(found: Contours, levels: list[Level]) -> Contours:
+def _refined(found: Proposals, levels: list[Level]) -> Proposals:
     """Refine each contour at the coarsest level at which the object is large enough, else at the finest."""
     if not levels:
         return found
@@ -297,5 +248,5 @@ def _refined(found: Contours, levels: list[Level]) -> Contours:
     enough = diameter[:, None] >= REFINED_SIZE * factors
     chosen = np.where(enough, factors, 0).max(axis=1)
     chosen = np.where(chosen == 0, factors.min(), chosen)
-    parts = [refine_contours(level, found[chosen == level.factor]) for level in levels]
-    return Contours.join([Contours.none(), *parts])
+    parts = [refine_outlines(level, found[chosen == level.factor]) for level in levels]
+    return Proposals.join([Proposals.none(), *parts])

@@ -1,7 +1,11 @@
-"""What each candidate looks like, in numbers: shape, edges, grey and colour inside and out, torque, rivals."""
+"""Features of proposals for the learned scorer: shape, edges, grey and colour inside and out, torque, rivals.
+
+Every feature has a name. Saved finders hold the names of theirs, so that none is taken for another.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,33 +14,36 @@ import numpy as np
 from imtorque import _native
 from imtorque.core.threads import at_once
 from imtorque.core.types import Float32Array, FloatArray, IntArray
-from imtorque.detection.planes import Planes, Sizes
-from imtorque.detection.pool import KINDS, SOURCES, Pool, edge_sigma, merge_alike, patch_sizes, torque_of
+from imtorque.detection.feature_maps import FeatureMaps, ObjectSizes
+from imtorque.detection.proposal_kinds import Source, patch_sizes, torque_responses
+from imtorque.detection.proposals import Proposals
+from imtorque.detection.selection import merge_duplicates
 
 PARTS = np.array([0.25, 0.55, 0.85, 1.0, 1.15, 1.5], np.float32)  # of the outline's radius
-EDGES = (("grey", False), ("grey", True), ("likeness", False), ("likeness", True))  # planes, and whether coarse
-WAYS = ("square", "ring", "coarse")  # of torque that every candidate is measured by
+EDGES = (("grey", False), ("grey", True), ("pixel_score", False), ("pixel_score", True))  # planes, and whether coarse
+TORQUE_VARIANTS = ("square", "ring", "coarse")  # that every proposal is measured by
 RANKED = [0, 2, 5, 9, 11, 13]  # columns of the edge features that rivals are compared by
-SAME = 0.6  # intersection over union above which two candidates stand for one object
+SAME_IOU = 0.6  # above which two proposals stand for one object
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A pool with the shapes, overlaps and features of its candidates.
+class FeatureTable:
+    """Proposals, duplicates merged, with their shapes, overlaps and features.
 
     `shapes` as `_native.outline_shapes` gives them; `first`, `second` and `common` are the pairs that share pixels.
     """
 
-    pool: Pool
+    proposals: Proposals
     shapes: FloatArray
     first: IntArray
     second: IntArray
     common: IntArray
     features: Float32Array
+    names: tuple[str, ...]
 
     @property
     def area(self) -> FloatArray:
-        """Pixels of each candidate."""
+        """Pixels of each proposal."""
         area: FloatArray = self.shapes[:, 0]
         return area
 
@@ -48,47 +55,103 @@ class Measured:
         return ratio
 
 
-def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) -> Measured:
-    """Return a pool, alike candidates merged, with its features; without torque where it is to know nothing of it."""
-    pool = merge_alike(pool, planes.shape)
-    shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *planes.shape)
-    first, second, common = _native.outline_overlaps(pool.y, pool.x, pool.radii, *planes.shape, 0.15)
-    at_once(*(partial(planes.force, name, edge_sigma(planes, coarse)) for name, coarse in EDGES))  # kept there
+def measure_features(
+    maps: FeatureMaps, sizes: ObjectSizes, proposals: Proposals, sources: Sequence[Source], *, torque: bool = True
+) -> FeatureTable:
+    """Return proposals, duplicates merged, with their features; without torque where they are to know nothing of it.
+
+    Parameters
+    ----------
+    maps, sizes
+        Of the image, and of the objects.
+    proposals
+        Of these sources, by their places.
+    sources
+        What proposed them.
+    torque
+        Whether torque is a feature.
+    """
+    merged = merge_duplicates(proposals, maps.shape)
+    polar = merged.outlines.polar
+    shapes = _native.outline_shapes(*polar, *maps.shape)
+    first, second, common = _native.outline_overlaps(*polar, *maps.shape, 0.15)
+    at_once(*(partial(maps.gradient, name, coarse) for name, coarse in EDGES))  # kept there
     outlines, edges, profiles, lines = at_once(
-        partial(_shape_features, planes, pool, shapes),
-        *(partial(features, planes, pool) for features in (_edge_features, _profile_features, _line_features)),
+        partial(_shape_features, maps, merged, shapes),
+        *(partial(features, maps, merged) for features in (_edge_features, _profile_features, _line_features)),
     )
-    compared = np.concatenate([np.log(outlines[:, :1]), edges[:, RANKED], profiles[:, : 1 + len(planes.stack)]], axis=1)
+    compared = np.concatenate([np.log(outlines[:, :1]), edges[:, RANKED], profiles[:, : 1 + len(maps.stack)]], axis=1)
     columns = [
         outlines,
         edges,
-        compared - _typical(compared, pool.votes * edges[:, 2].clip(0) ** 2),
-        _standing(edges[:, RANKED], shapes[:, 0], first, second, common),
+        compared - _typical(compared, merged.votes * edges[:, 2].clip(0) ** 2),
+        _rank_among_rivals(edges[:, RANKED], shapes[:, 0], first, second, common),
         profiles,
         lines,
-        _source_features(pool),
-        _rival_features(pool, shapes, first, second, common),
+        _source_features(merged, sources),
+        _rival_features(merged, shapes, first, second, common, len(sources)),
     ]
     if torque:
-        columns.append(_torque_features(planes, sizes, shapes))
+        columns.append(_torque_features(maps, sizes, shapes))
     features = np.nan_to_num(np.concatenate(columns, axis=1)).astype(np.float32)
-    return Measured(pool, shapes, first, second, common, np.ascontiguousarray(features))
+    table = np.ascontiguousarray(features)
+    return FeatureTable(merged, shapes, first, second, common, table, feature_names(maps.names, torque))
 
 
-def _shape_features(planes: Planes, pool: Pool, shapes: FloatArray) -> FloatArray:
-    area, diameter = shapes[:, 0], planes.diameter
+SHAPE_FEATURES = (
+    "size", "major", "minor", "aspect", "box_fill", "ellipse_fill", "compactness", "radius_spread", "radius_step",
+    "cut_by_rim", "centroid_offset", "rim_distance",
+)  # fmt: skip
+EDGE_FEATURES = ("mean", "spread", "weakest_quarter", "quartile", "seen")
+PROFILES = ("inside", "outside", "across", "contrast", "hollow", "edge_level")
+LINE_FEATURES = ("darkest", "brightest", "first_harmonic", "second_harmonic")
+SOURCE_FEATURES = ("kind", "variant", "learned_plane", "strength", "closure", "votes")
+RIVAL_FEATURES = ("same", "within", "around", "sources", "best_iou")
+
+
+def feature_names(plane_names: Sequence[str], torque: bool) -> tuple[str, ...]:
+    """Return the names of the features of proposals in feature maps of these planes, in their order."""
+    planes = [*plane_names, "pixel_score"]
+    edges = [
+        f"edge.{plane}.{'coarse' if coarse else 'fine'}.{name}"
+        for number, (plane, coarse) in enumerate(EDGES)
+        for name in (EDGE_FEATURES if number == 0 else EDGE_FEATURES[:4])
+    ]
+    ranked = [edges[column] for column in RANKED]
+    torques = [
+        f"torque.{plane}.{variant}{form}"
+        for plane in ("grey", "pixel_score")
+        for variant in TORQUE_VARIANTS
+        for form in ("", ".to_best")
+    ]
+    return (
+        *(f"shape.{name}" for name in SHAPE_FEATURES),
+        *edges,
+        *(f"typical.{name}" for name in ["log_size", *ranked, *(f"inside.{plane}" for plane in planes)]),
+        *(f"rank.{name}{form}" for name in ranked for form in ("", ".size")),
+        *(f"{part}.{plane}" for part in PROFILES for plane in planes),
+        "relative_contrast.grey",
+        *(f"spread.{plane}.{side}" for plane in planes for side in ("inside", "outside")),
+        *(f"line.{plane}.{name}" for plane in ("grey", "pixel_score", "strength") for name in LINE_FEATURES),
+        *(f"source.{name}" for name in SOURCE_FEATURES),
+        *(f"rivals.{name}" for name in RIVAL_FEATURES),
+        *(torques if torque else ()),
+    )
+
+
+def _shape_features(maps: FeatureMaps, proposals: Proposals, shapes: FloatArray) -> FloatArray:
+    area, diameter = shapes[:, 0], maps.diameter
     height, width = shapes[:, 5] - shapes[:, 3], shapes[:, 6] - shapes[:, 4]
     yy, xx, xy = shapes[:, 7] + 1 / 12, shapes[:, 8] + 1 / 12, shapes[:, 9]
     spread = np.sqrt((yy - xx) ** 2 + 4 * xy**2)
     major, minor = np.sqrt(2 * (yy + xx + spread)), np.sqrt(np.maximum(2 * (yy + xx - spread), 1e-3))
-    radii, following = pool.radii, np.roll(pool.radii, -1, axis=1)
+    centre_y, centre_x, radii = proposals.outlines.polar
+    following = np.roll(radii, -1, axis=1)
     step = 2 * np.pi / radii.shape[1]
     whole = np.sin(step) / 2 * (radii * following).sum(axis=1)
     sides = np.sqrt(radii**2 + following**2 - 2 * radii * following * np.cos(step)).sum(axis=1)
-    edge = np.minimum.reduce(
-        [shapes[:, 3], shapes[:, 4], planes.shape[0] - shapes[:, 5], planes.shape[1] - shapes[:, 6]]
-    )
-    offset = np.hypot(shapes[:, 1] - pool.y, shapes[:, 2] - pool.x)
+    edge = np.minimum.reduce([shapes[:, 3], shapes[:, 4], maps.shape[0] - shapes[:, 5], maps.shape[1] - shapes[:, 6]])
+    offset = np.hypot(shapes[:, 1] - centre_y, shapes[:, 2] - centre_x)
     return np.stack(
         [
             np.sqrt(area) / diameter,
@@ -108,18 +171,17 @@ def _shape_features(planes: Planes, pool: Pool, shapes: FloatArray) -> FloatArra
     )
 
 
-def _edge_features(planes: Planes, pool: Pool) -> FloatArray:
+def _edge_features(maps: FeatureMaps, proposals: Proposals) -> FloatArray:
     columns: list[Float32Array] = []
     for plane, coarse in EDGES:
-        gx, gy = planes.force(plane, edge_sigma(planes, coarse))
-        contrasts = _native.outline_contrasts(gx, gy, pool.y, pool.x, pool.radii)
+        contrasts = _native.outline_contrasts(*maps.gradient(plane, coarse), *proposals.outlines.polar)
         columns.append(contrasts if not columns else contrasts[:, :4])
     return np.concatenate(columns, axis=1)
 
 
-def _profile_features(planes: Planes, pool: Pool) -> FloatArray:
-    stack = planes.stack if planes.likeness is None else np.concatenate([planes.stack, planes.likeness[None]])
-    profiles = _native.outline_profiles(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii, PARTS)
+def _profile_features(maps: FeatureMaps, proposals: Proposals) -> FloatArray:
+    stack = np.concatenate([maps.stack, maps.plane("pixel_score")[None]])
+    profiles = _native.outline_profiles(np.ascontiguousarray(stack), *proposals.outlines.polar, PARTS)
     means, spreads = profiles[..., 0], profiles[..., 1]
     inside, outside = means[:, :, 1], means[:, :, 5]
     across = means[:, :, 2] - means[:, :, 4]
@@ -128,44 +190,41 @@ def _profile_features(planes: Planes, pool: Pool) -> FloatArray:
     step = np.where(np.abs(contrast) > 1e-3, contrast, 1e-3)
     level = ((means[:, :, 3] - outside) / step).clip(-2, 3)  # one half where the outline is where the grey changes
     relative = contrast[:, :1] / (np.abs(inside[:, :1]) + np.abs(outside[:, :1]) + 0.02)
-    spread = spreads[:, :, [1, 4]].reshape(len(pool), 2 * spreads.shape[1])
+    spread = spreads[:, :, [1, 4]].reshape(len(proposals), 2 * spreads.shape[1])
     return np.concatenate([inside, outside, across, contrast, hollow, level, relative, spread], axis=1)
 
 
-def _line_features(planes: Planes, pool: Pool) -> FloatArray:
-    """Return what runs through the middle, as between two objects that touch: in grey, likeness and edge strength."""
-    strength = np.hypot(*planes.force("grey", edge_sigma(planes)))
-    stack = np.stack([planes.grey, planes.plane("likeness"), strength]).astype(np.float32)
-    lines = _native.outline_lines(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii)
-    return lines.reshape(len(pool), 4 * len(stack))
+def _line_features(maps: FeatureMaps, proposals: Proposals) -> FloatArray:
+    """Return what runs through the middle, as between two objects that touch: in grey, pixel score, edge strength."""
+    strength = np.hypot(*maps.gradient("grey"))
+    stack = np.stack([maps.grey, maps.plane("pixel_score"), strength]).astype(np.float32)
+    lines = _native.outline_lines(np.ascontiguousarray(stack), *proposals.outlines.polar)
+    return lines.reshape(len(proposals), 4 * len(stack))
 
 
-def _source_features(pool: Pool) -> FloatArray:
-    kinds = [KINDS.index(s.kind) for s in SOURCES]
-    names = sorted({s.way for s in SOURCES})
-    ways = [names.index(s.way) for s in SOURCES]
-    learned = [s.plane == "likeness" for s in SOURCES]
-    table = np.stack([kinds, ways, learned], axis=1)[pool.source]
-    return np.concatenate([table, pool.strength[:, None], pool.fit[:, None], np.log(pool.votes)[:, None]], axis=1)
+def _source_features(proposals: Proposals, sources: Sequence[Source]) -> FloatArray:
+    codes = np.array([source.codes for source in sources], np.float64).reshape(-1, 3)[proposals.source]
+    known = (proposals.strength, proposals.closure, np.log(proposals.votes))
+    return np.concatenate([codes, *(column[:, None] for column in known)], axis=1)
 
 
-def _torque_features(planes: Planes, sizes: Sizes, shapes: FloatArray) -> FloatArray:
-    """Return the torque of the patch that has the candidate's centroid and size, by each way and plane."""
+def _torque_features(maps: FeatureMaps, sizes: ObjectSizes, shapes: FloatArray) -> FloatArray:
+    """Return the torque of the patch that has the proposal's centroid and size, by each variant and plane."""
     sides = patch_sizes(sizes)
     wanted = np.sqrt(4 * shapes[:, 0] / np.pi)
     place = np.abs(sides[None] - wanted[:, None]).argmin(axis=1)
     y, x = np.rint(shapes[:, 1]).astype(int), np.rint(shapes[:, 2]).astype(int)
     columns = []
-    for plane in ("grey", "likeness"):
-        for way in WAYS:
-            tau = torque_of(planes, sides, plane, way).tau
+    for plane in ("grey", "pixel_score"):
+        for variant in TORQUE_VARIANTS:
+            tau = torque_responses(maps, sides, plane, variant)
             here = tau[place, y, x]
             columns += [here, here - np.abs(tau[:, y, x]).max(axis=0)]
     return np.stack(columns, axis=1)
 
 
 def _typical(values: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the weighted median of each column: what the clearest candidates of this image are like."""
+    """Return the weighted median of each column: what the clearest proposals of this image are like."""
     if not len(values):
         return np.zeros((1, values.shape[1]))
     order = np.argsort(values, axis=0)
@@ -175,8 +234,10 @@ def _typical(values: FloatArray, weight: FloatArray) -> FloatArray:
     return median
 
 
-def _standing(values: FloatArray, area: FloatArray, first: IntArray, second: IntArray, common: IntArray) -> FloatArray:
-    """Return how far each candidate's values lie below the highest among it and its rivals; and the highest's size."""
+def _rank_among_rivals(
+    values: FloatArray, area: FloatArray, first: IntArray, second: IntArray, common: IntArray
+) -> FloatArray:
+    """Return each proposal's values over the highest among it and its rivals; and its size over that one's."""
     strength = np.abs(values)
     a, b = np.concatenate([first, second]), np.concatenate([second, first])
     shared = np.concatenate([common, common])
@@ -194,18 +255,20 @@ def _standing(values: FloatArray, area: FloatArray, first: IntArray, second: Int
     return np.stack(columns, axis=1)
 
 
-def _rival_features(pool: Pool, shapes: FloatArray, first: IntArray, second: IntArray, common: IntArray) -> FloatArray:
-    """Return how many candidates agree with each one, lie in it, or hold it; and how many sources agree."""
-    n, area = len(pool), shapes[:, 0]
+def _rival_features(
+    proposals: Proposals, shapes: FloatArray, first: IntArray, second: IntArray, common: IntArray, sources: int
+) -> FloatArray:
+    """Return how many proposals agree with each one, lie in it, or hold it; and how many sources agree."""
+    n, area = len(proposals), shapes[:, 0]
     a, b = np.concatenate([first, second]), np.concatenate([second, first])
     shared = np.concatenate([common, common]).astype(np.float64)
     iou = shared / (area[a] + area[b] - shared)
-    same = iou > SAME
+    same = iou > SAME_IOU
     inside = (shared > 0.8 * area[b]) & ~same
     around = (shared > 0.8 * area[a]) & ~same
     counts = [np.bincount(a[chosen], minlength=n) for chosen in (same, inside, around)]
-    kinds = np.zeros((n, len(SOURCES)), bool)
-    kinds[a[same], pool.source[b[same]]] = True
+    agreeing = np.zeros((n, sources), bool)
+    agreeing[a[same], proposals.source[b[same]]] = True
     best = np.zeros(n)
     np.maximum.at(best, a, iou)
-    return np.stack([np.log1p(c) for c in counts] + [kinds.sum(axis=1), best], axis=1)
+    return np.stack([np.log1p(c) for c in counts] + [agreeing.sum(axis=1), best], axis=1)

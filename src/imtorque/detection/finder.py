@@ -1,4 +1,4 @@
-"""Learn from a few examples what to find, and find it."""
+"""Detection learned from a few annotations: proposals of several kinds, forest scores, the best set as a whole."""
 
 from __future__ import annotations
 
@@ -6,57 +6,68 @@ import io
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
+from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
 from imtorque.core.types import Float32Array, Image, IntArray
-from imtorque.detection.contours import Contours
-from imtorque.detection.features import Measured, measure
+from imtorque.detection.annotations import Annotations, read_annotations
+from imtorque.detection.feature_maps import (
+    COLOUR_PLANES,
+    FeatureMaps,
+    ObjectSizes,
+    annotated_signs,
+    annotated_sizes,
+    feature_maps,
+    is_coloured,
+)
+from imtorque.detection.features import FeatureTable, feature_names, measure_features
 from imtorque.detection.forest import Forest, grow_forest
-from imtorque.detection.levels import QUIET
-from imtorque.detection.likeness import apply_likeness, likeness_moments, solve_likeness
-from imtorque.detection.measure import measured
+from imtorque.detection.measurement import measure_objects
 from imtorque.detection.noise import noise_level
-from imtorque.detection.planes import IN_COLOUR, Planes, Sizes, is_coloured, signs_of, sizes_of, working_planes
-from imtorque.detection.pool import KINDS, Pool, edge_sigma, find_candidates, sources_of
+from imtorque.detection.pixel_classifier import classify_pixels, pixel_moments, solve_classifier
+from imtorque.detection.proposal_kinds import PROPOSAL_KINDS, named_sources, propose, sources_of
+from imtorque.detection.proposals import Outlines, Proposals
+from imtorque.detection.pyramid import MIN_NOISE
 from imtorque.detection.table import Blobs
 from imtorque.detection.training import (
     KIND_SETS,
-    Lesson,
-    Setting,
-    choose_setting,
-    chosen_of,
-    learned_from,
-    setting_from_clicks,
+    BestParams,
+    TrainingImage,
+    cross_validate,
+    params_from_clicks,
+    select,
+    training_set,
 )
-from imtorque.detection.truth import ANGLES, Marks, read_marks
 from imtorque.images import CheckedImage, grey_image
 from imtorque.io.arrays import read_arrays
 from imtorque.io.atomic import write_bytes
 from imtorque.io.errors import reading_file
 
-FORMAT = 1  # of the saved file
+FORMAT = 2  # of the saved file; 1 was that of version 0.2
 BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: where the grey values inside and outside are read
 
 
 class ObjectFinder:
-    """Find objects like those marked in a few images.
+    """Detect objects like those annotated in a few images.
 
-    Candidates of several kinds (torque, extremal and thresholded regions, Laplacian of Gaussian, radial symmetry) are
-    measured, a small forest learns what each is worth, and the best set of candidates that do not overlap is chosen as
-    a whole. Which kinds serve, and from which worth on, cross-validation over the training images decides.
+    Proposals of several kinds (torque, extremal and thresholded regions, Laplacian of Gaussian, radial symmetry) get
+    features, a small forest learns their scores, and the best set of proposals that do not overlap is chosen as a
+    whole. Which kinds serve, and from which score on, cross-validation over the training images decides.
 
     Parameters
     ----------
     kinds
-        Kinds of candidates that may be used; sets of them to try, each a tuple, or None for the usual ones.
+        Kinds of proposals that may be used, of `proposal_kinds.PROPOSAL_KINDS`; sets of them to try, each a tuple, or
+        None for the usual ones.
 
     Attributes
     ----------
-    setting_
+    best_params_
         What cross-validation chose, and its F1 and count error: how far the finder is to be trusted.
     """
 
@@ -64,116 +75,127 @@ class ObjectFinder:
         """Check the kinds; nothing is learned yet."""
         self.kinds = tuple(tuple(part) for part in (KIND_SETS if kinds is None else kinds))
         for part in self.kinds:
-            if not part or not set(part) <= set(KINDS):
-                raise ValueError(f"kinds must be tuples of {', '.join(KINDS)}, got {part}")
+            if not part or not set(part) <= set(PROPOSAL_KINDS):
+                raise ValueError(f"kinds must be tuples of {', '.join(PROPOSAL_KINDS)}, got {part}")
 
     def __repr__(self) -> str:
         """Say by what it finds objects, and how well that went where it was chosen."""
-        if not hasattr(self, "setting_"):
-            return "ObjectFinder(not taught)"
-        return f"ObjectFinder(by {', '.join(self.setting_.kinds)}; F1 {self.setting_.f1:.2f} in cross-validation)"
+        if not hasattr(self, "best_params_"):
+            return "ObjectFinder(not trained)"
+        params = self.best_params_
+        return f"ObjectFinder(by {', '.join(params.kinds)}; F1 {params.f1:.2f} in cross-validation)"
 
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute by the name it had in version 0.2."""
+        return deprecated_attribute(self, name)
+
+    @accept_old_keywords
     def fit(
         self,
         images: Sequence[Image],
-        objects: Sequence[ArrayLike],
+        annotations: Sequence[ArrayLike],
         ignored: Sequence[ArrayLike] | None = None,
         *,
         complete: bool = True,
-        wrong: Sequence[ArrayLike] | None = None,
+        negatives: Sequence[ArrayLike] | None = None,
     ) -> ObjectFinder:
-        """Learn from images with their objects marked.
+        """Learn from annotated images.
 
         Parameters
         ----------
         images
             Grey or coloured, of one magnification.
-        objects
+        annotations
             For each image boxes (n, 4) with y0, x0, y1, x1 (the last two exclusive), points (n, 2) with y, x, or a
             label image of the image's height and width.
         ignored
             For each image boxes (m, 4) of what is to be neither learned nor avoided.
         complete
-            Whether all objects of the images are marked. With False a handful of clicks will do; then the threshold
-            follows from what the clicked objects get, and no F1 is known.
-        wrong
+            Whether all objects of the images are annotated. With False a handful of clicks will do; then the threshold
+            follows from the scores of the clicked objects, and no F1 is known.
+        negatives
             For each image points (k, 2) with y, x of what is no object though it looks like one: with `complete` it
             is known, without it teaches.
         """
-        if not len(images) or len(images) != len(objects):
-            raise ValueError(f"every image must have its objects, got {len(images)} and {len(objects)}")
-        aside, no = ([()] * len(images) if given is None else given for given in (ignored, wrong))
+        if not len(images) or len(images) != len(annotations):
+            raise ValueError(f"every image must have its annotations, got {len(images)} and {len(annotations)}")
+        aside, no = ([()] * len(images) if given is None else given for given in (ignored, negatives))
         shapes = [np.shape(image)[:2] for image in images]
-        marks = [read_marks(o, (s[0], s[1]), i, w) for o, s, i, w in zip(objects, shapes, aside, no, strict=True)]
-        self._sizes = sizes_of(images, marks)
-        marks = [mark.reduced(self._sizes.factor) for mark in marks]
+        given = zip(annotations, shapes, aside, no, strict=True)
+        read = [read_annotations(objects, (s[0], s[1]), i, n) for objects, s, i, n in given]
+        self._sizes = annotated_sizes(images, read)
+        read = [part.reduced(self._sizes.factor) for part in read]
         coloured = any(is_coloured(image) for image in images)
-        planes = [working_planes(image, self._sizes, coloured) for image in images]
-        self._signs = signs_of(planes, marks)
-        lessons = self._lessons(planes, marks)
+        maps = [feature_maps(image, self._sizes, coloured) for image in images]
+        self._planes = maps[0].names
+        self._signs = annotated_signs(maps, read)
+        training = self._training_images(maps, read)
         if complete:
-            self.setting_, examples = choose_setting(lessons, self._sizes, self.kinds)
+            self.best_params_, examples = cross_validate(training, self._sizes, self.kinds)
         else:
-            self.setting_, examples = setting_from_clicks(lessons, self._sizes, max(self.kinds, key=len))
-        features, values, weights = learned_from(examples)
+            self.best_params_, examples = params_from_clicks(training, self._sizes, max(self.kinds, key=len))
+        self._sources = sources_of(self.best_params_.kinds, self._signs)
+        features, values, weights = training_set(examples)
         known = np.isfinite(values)
         self._forest = grow_forest(features[known], values[known], None if weights is None else weights[known])
         return self
 
-    def _lessons(self, planes: list[Planes], marks: list[Marks]) -> list[Lesson]:
-        """Return the lessons; each image's learned plane comes from the other images, as it will be later."""
-        moments = [likeness_moments(*pair) for pair in zip(planes, marks, strict=True)]
-        self._form = solve_likeness(moments)
-        kinds = {kind for part in self.kinds for kind in part}
-        lessons = []
-        for i, (image, marked) in enumerate(zip(planes, marks, strict=True)):
+    def _training_images(self, maps: list[FeatureMaps], annotations: list[Annotations]) -> list[TrainingImage]:
+        """Return the training images; each one's pixel scores are learned from the others, as they will be later."""
+        moments = [pixel_moments(*pair) for pair in zip(maps, annotations, strict=True)]
+        self._form = solve_classifier(moments)
+        sources = sources_of({kind for part in self.kinds for kind in part}, self._signs)
+        training = []
+        for i, (image, annotated) in enumerate(zip(maps, annotations, strict=True)):
             others = moments[:i] + moments[i + 1 :] or moments
-            image.likeness = apply_likeness(image, solve_likeness(others))
-            pool = find_candidates(image, self._sizes, sources_of(kinds, self._signs))
-            lessons.append(Lesson(image, marked, pool))
-        if not any(len(lesson.pool) for lesson in lessons):
+            image.pixel_score = classify_pixels(image, solve_classifier(others))
+            training.append(TrainingImage(image, annotated, propose(image, self._sizes, sources), sources))
+        if not any(len(image.proposals) for image in training):
             raise ValueError("the images must show something that may be an object, got none with a closed contour")
-        return lessons
+        return training
 
+    @accept_old_keywords
     def predict(self, image: Image) -> Blobs:
-        """Find the objects of an image of the same magnification: a table as of `find_blobs`, by falling strength."""
-        planes, candidates, value = self._judged(image)
-        chosen = chosen_of(candidates, value, self.setting_.threshold, self.setting_.cost)
-        found = _contours(candidates.pool[chosen], value[chosen], planes, grey_image(image), self._sizes.factor)
-        return measured(found, image, CheckedImage(image).shape)
+        """Detect the objects of an image of the same magnification: a table as of `find_blobs`, by falling strength."""
+        maps, table, score = self._scored(image)
+        chosen = select(table, score, self.best_params_.threshold, self.best_params_.cost)
+        selected = replace(table.proposals[chosen], score=score[chosen].astype(np.float64))
+        found = _in_image(selected, maps, grey_image(image), self._sizes.factor)
+        return measure_objects(found, image, CheckedImage(image).shape)
 
-    def label_next(self, images: Sequence[Image]) -> IntArray:
-        """Return the places of images in the order in which to mark them: first those it is least sure of.
+    def query(self, images: Sequence[Image]) -> IntArray:
+        """Return the order in which to annotate images: first those with most uncertain objects (active learning).
 
-        What counts is how many objects it is in doubt about: the sum over the chosen set, and over the set it would
-        choose with half the threshold, of v (1 - v).
+        An image's uncertainty is the sum of p (1 - p) over the selected proposals, and those selected with half the
+        threshold.
         """
-        doubt = []
+        uncertainty = []
         for image in images:
-            _, candidates, value = self._judged(image)
-            wide = chosen_of(candidates, value, self.setting_.threshold / 2, self.setting_.cost / 2)
-            doubt.append(float((value[wide] * (1 - value[wide])).sum()))
-        return np.argsort(-np.asarray(doubt), kind="stable")
+            _, table, score = self._scored(image)
+            wide = select(table, score, self.best_params_.threshold / 2, self.best_params_.cost / 2)
+            uncertainty.append(float((score[wide] * (1 - score[wide])).sum()))
+        return np.argsort(-np.asarray(uncertainty), kind="stable")
 
-    def _judged(self, image: Image) -> tuple[Planes, Measured, Float32Array]:
-        """Return an image's planes, its candidates, and what each is worth."""
+    def _scored(self, image: Image) -> tuple[FeatureMaps, FeatureTable, Float32Array]:
+        """Return an image's feature maps, its proposals with features, and their scores."""
         self._require_fit()
-        planes = working_planes(image, self._sizes, coloured=len(self._form) > IN_COLOUR)
-        planes.likeness = apply_likeness(planes, self._form)
-        kinds = self.setting_.kinds
-        pool = find_candidates(planes, self._sizes, sources_of(kinds, self._signs))
-        candidates = measure(planes, self._sizes, pool, torque="torque" in kinds)
-        return planes, candidates, self._forest(candidates.features)
+        maps = feature_maps(image, self._sizes, coloured=self._planes == COLOUR_PLANES)
+        maps.pixel_score = classify_pixels(maps, self._form)
+        proposals = propose(maps, self._sizes, self._sources)
+        torque = "torque" in self.best_params_.kinds
+        table = measure_features(maps, self._sizes, proposals, self._sources, torque=torque)
+        return maps, table, self._forest(table.features)
 
-    def score(self, images: Sequence[Image], objects: Sequence[ArrayLike]) -> float:
-        """Return F1 over images with all their objects marked: found centres that lie in an object, one to one."""
+    @accept_old_keywords
+    def score(self, images: Sequence[Image], annotations: Sequence[ArrayLike]) -> float:
+        """Return F1 over images with all their objects annotated: centres that lie in an object, one to one."""
         matched = total = 0
-        for image, marked in zip(images, objects, strict=True):
+        for image, objects in zip(images, annotations, strict=True):
             shape = np.shape(image)[:2]
-            marks = read_marks(marked, (shape[0], shape[1]))
+            annotated = read_annotations(objects, (shape[0], shape[1]))
             found = self.predict(image)
-            matched += _matches(found, marks, self._sizes.typical / 2)
-            total += len(found) + len(marks)
+            matched += _matches(found, annotated, self._sizes.typical / 2)
+            total += len(found) + len(annotated)
         return 2 * matched / total if total else 1.0
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -181,9 +203,11 @@ class ObjectFinder:
         self._require_fit()
         about = {
             "format": FORMAT,
-            "setting": asdict(self.setting_),
+            "params": asdict(self.best_params_),
             "sizes": asdict(self._sizes),
-            "signs": self._signs,
+            "planes": self._planes,
+            "sources": [source.name for source in self._sources],
+            "features": feature_names(self._planes, "torque" in self.best_params_.kinds),
             "kinds": self.kinds,
         }
         arrays = {field.name: getattr(self._forest, field.name) for field in fields(Forest)}
@@ -198,54 +222,63 @@ class ObjectFinder:
             arrays = read_arrays(path)
             about = json.loads(str(arrays["about"]))
             if about["format"] != FORMAT:
-                raise ValueError(f"format {about['format']}, not {FORMAT}")
+                raise ValueError(
+                    f"{'one of version 0.2' if about['format'] == 1 else 'of another version'}: train it again"
+                )
             finder = cls([tuple(part) for part in about["kinds"]])
-            finder.setting_ = Setting(**{**about["setting"], "kinds": tuple(about["setting"]["kinds"])})
-            finder._sizes, finder._signs = Sizes(**about["sizes"]), tuple(about["signs"])
+            finder.best_params_ = BestParams(**{**about["params"], "kinds": tuple(about["params"]["kinds"])})
+            finder._sizes, finder._planes = ObjectSizes(**about["sizes"]), tuple(about["planes"])
+            finder._sources = named_sources(about["sources"])
+            _check_features(about["features"], feature_names(finder._planes, "torque" in finder.best_params_.kinds))
             finder._form = arrays["form"]
             finder._forest = Forest(*(arrays[field.name] for field in fields(Forest))).checked()
         return finder
 
     def _require_fit(self) -> None:
-        if not hasattr(self, "setting_"):
+        if not hasattr(self, "best_params_"):
             raise ValueError("fit must be called first, got a finder that has learned nothing")
 
 
-def _contours(pool: Pool, value: Float32Array, planes: Planes, grey: Float32Array, factor: int) -> Contours:
-    """Return candidates as contours in the image as given, with the torque and the grey values of their outlines."""
-    gx, gy = planes.force("grey", edge_sigma(planes))
-    torque = _native.outline_contrasts(gx, gy, pool.y, pool.x, pool.radii)[:, 0].astype(np.float64)
+def _check_features(stored: Sequence[str], computed: Sequence[str]) -> None:
+    """Refuse a finder that learned from other features than this version computes."""
+    if list(stored) != list(computed):
+        other = sorted(set(stored) ^ set(computed)) or ["another order"]
+        raise ValueError(f"features that this version does not have in common with it ({other[0]}): train it again")
+
+
+def _in_image(selected: Proposals, maps: FeatureMaps, grey: Float32Array, factor: int) -> Proposals:
+    """Return proposals in pixels of the image as given, with the torque and the grey values of their outlines."""
+    torque = _native.outline_contrasts(*maps.gradient("grey"), *selected.outlines.polar)[:, 0].astype(np.float64)
     shift = np.float32((factor - 1) / 2)
-    y, x, radii = pool.y * factor + shift, pool.x * factor + shift, pool.radii * np.float32(factor)
+    y, x, radii = selected.outlines.polar
+    polar = y * factor + shift, x * factor + shift, radii * np.float32(factor)
     sides = np.array(BESIDE_OUTLINE, np.float32)
-    inside, outside = _native.outline_profiles(np.ascontiguousarray(grey)[None], y, x, radii, sides)[:, 0, :, 0].T
-    angle = np.arange(ANGLES) * (2 * np.pi / ANGLES)
-    diameter = 2 * radii.mean(axis=1, dtype=np.float64)
-    noise = max(noise_level(grey), QUIET * float(np.ptp(grey)), 1e-12)
-    return Contours(
-        y=np.clip(y[:, None] + radii * np.sin(angle), -0.5, grey.shape[0] - 0.5),
-        x=np.clip(x[:, None] + radii * np.cos(angle), -0.5, grey.shape[1] - 0.5),
-        evidence=np.zeros(radii.shape, np.float32),
+    inside, outside = _native.outline_profiles(np.ascontiguousarray(grey)[None], *polar, sides)[:, 0, :, 0].T
+    rows, columns = Outlines.of_polar(*polar).points
+    inner_rows, inner_columns = (np.clip(v, -0.5, n - 0.5) for v, n in zip((rows, columns), grey.shape, strict=True))
+    noise = max(noise_level(grey), MIN_NOISE * float(np.ptp(grey)), 1e-12)
+    return Proposals.of(
+        Outlines.of_points(inner_rows, inner_columns),
         sign=np.where(torque < 0, -1.0, 1.0),
+        strength=np.abs(torque),
+        size=2 * polar[2].mean(axis=1, dtype=np.float64),
         closure=np.abs(torque),
         inside=inside.astype(np.float64),
         outside=outside.astype(np.float64),
-        noise=np.full(len(pool), noise),
-        torque=torque,
-        size=diameter,
-        score=value.astype(np.float64),
+        noise=np.full(len(selected), noise),
+        score=selected.score,
     )
 
 
-def _matches(found: Blobs, marks: Marks, radius: float) -> int:
+def _matches(found: Blobs, annotated: Annotations, radius: float) -> int:
     """Return how many found centres lie in objects (near points), at most one in each."""
     from scipy.optimize import linear_sum_assignment
 
     y, x = found.y[:, None], found.x[:, None]
-    if marks.form == "points":
-        inside = np.hypot(y - marks.points[:, 0], x - marks.points[:, 1]) <= radius
+    if annotated.form == "points":
+        inside = np.hypot(y - annotated.points[:, 0], x - annotated.points[:, 1]) <= radius
     else:
-        y0, x0, y1, x1 = marks.boxes.T
+        y0, x0, y1, x1 = annotated.boxes.T
         inside = (y >= y0 - 0.5) & (x >= x0 - 0.5) & (y < y1 - 0.5) & (x < x1 - 0.5)
     rows, columns = linear_sum_assignment(inside, maximize=True)
     return int(inside[rows, columns].sum())

@@ -14,9 +14,9 @@ from imtorque.core.threads import available_cores, ended_by, watched
 from imtorque.core.types import Float32Array, FloatArray
 
 TREES = 80
-SMALLEST_LEAF = 4
-TRIED = 0.2  # part of the features that a node tries
-MOST_ROWS = 16000  # to grow trees from
+MIN_LEAF = 4
+MAX_FEATURES = 0.2  # share of the features that a node tries
+MAX_ROWS = 16000  # to grow trees from
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def grow_forest(
     weights: FloatArray | None = None,
     *,
     trees: int = TREES,
-    most_rows: int = MOST_ROWS,
+    max_rows: int = MAX_ROWS,
     seed: int = 0,
 ) -> Forest:
     """Grow extremely randomised trees (Geurts et al. 2006) that predict values from features, each of some weight."""
@@ -69,7 +69,7 @@ def grow_forest(
     except ImportError as error:
         raise ImportError("learning needs scikit-learn: pip install 'imtorque[learn]'") from error
 
-    rows = np.random.default_rng(seed).permutation(len(values))[:most_rows]
+    rows = np.random.default_rng(seed).permutation(len(values))[:max_rows]
     chosen, wanted = np.ascontiguousarray(features[rows], np.float32), values[rows].astype(np.float64)[:, None]
     weight, cancellation = None if weights is None else weights[rows], watched()
     seeds = np.random.RandomState(seed)  # as ExtraTreesRegressor draws them: the same trees, which can be ended
@@ -77,7 +77,7 @@ def grow_forest(
     def grow(number: int) -> Any:
         with ended_by(cancellation):
             _native.check_interrupt()
-        tree = ExtraTreeRegressor(min_samples_leaf=SMALLEST_LEAF, max_features=TRIED, random_state=number)
+        tree = ExtraTreeRegressor(min_samples_leaf=MIN_LEAF, max_features=MAX_FEATURES, random_state=number)
         return tree.fit(chosen, wanted, weight, check_input=False).tree_
 
     with ThreadPoolExecutor(available_cores()) as threads:  # trees grow outside of Python

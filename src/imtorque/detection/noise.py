@@ -6,20 +6,18 @@ import numpy as np
 
 from imtorque.core.types import Float32Array
 
-TILE = 16  # pixels; noise is measured tile by tile
-QUANTILE = 0.3  # of the tiles: those that objects and texture fill are among the noisier ones
-OF_NOISE = (
-    0.6745 * 6 * 0.96
-)  # median of |second differences| of white noise of deviation 1, in the tile at the quantile
-FLAT = 1e-5  # of the range of grey values: tiles of margin or saturated parts say nothing about the noise
+BLOCK = 16  # pixels; noise is measured block by block
+QUANTILE = 0.3  # of the blocks: those that objects and texture fill are among the noisier ones
+WHITE_NOISE_RESPONSE = 0.6745 * 6 * 0.96  # derived: median |second difference| of unit white noise, at the quantile
+MIN_RESPONSE = 1e-5  # of the range of grey values: blocks of margin or saturated parts say nothing about the noise
 
 
 def noise_level(grey: Float32Array, span: float | None = None) -> float:
     """Return the standard deviation of an image's noise, in its grey values.
 
     Second differences in both directions cancel all that varies slowly, and straight edges along the axes (Immerkær
-    1996). Their median in each tile of 16 x 16 pixels leaves edges aside, and the 30 % quantile over the tiles leaves
-    aside those full of objects or texture. Tiles in which the median vanishes do not count, so that an empty margin
+    1996). Their median in each block of 16 x 16 pixels leaves edges aside, and the 30 % quantile over the blocks leaves
+    aside those full of objects or texture. Blocks in which the median vanishes do not count, so that an empty margin
     changes nothing.
 
     Parameters
@@ -43,15 +41,15 @@ def noise_level(grey: Float32Array, span: float | None = None) -> float:
     if min(grey.shape) < 3:
         return 0.0
     across = grey[:, :-2] - 2 * grey[:, 1:-1] + grey[:, 2:]
-    medians = _tile_medians(np.abs(across[:-2] - 2 * across[1:-1] + across[2:]))
-    told = medians[medians > FLAT * (float(np.ptp(grey)) if span is None else span)]
-    return float(np.quantile(told, QUANTILE)) / OF_NOISE if told.size else 0.0
+    medians = _block_medians(np.abs(across[:-2] - 2 * across[1:-1] + across[2:]))
+    told = medians[medians > MIN_RESPONSE * (float(np.ptp(grey)) if span is None else span)]
+    return float(np.quantile(told, QUANTILE)) / WHITE_NOISE_RESPONSE if told.size else 0.0
 
 
-def _tile_medians(values: Float32Array) -> Float32Array:
-    """Return the median of each whole tile; images smaller than a tile are one."""
-    rows, columns = (max(n // TILE, 1) for n in values.shape)
-    height, width = (min(n, TILE) for n in values.shape)
+def _block_medians(values: Float32Array) -> Float32Array:
+    """Return the median of each whole block; images smaller than a block are one."""
+    rows, columns = (max(n // BLOCK, 1) for n in values.shape)
+    height, width = (min(n, BLOCK) for n in values.shape)
     whole = values[: rows * height, : columns * width].reshape(rows, height, columns, width)
     medians: Float32Array = np.median(whole.transpose(0, 2, 1, 3).reshape(rows * columns, -1), axis=1)
     return medians

@@ -7,16 +7,16 @@ import numpy as np
 from imtorque.core.extrema import find_extrema, suppress_overlaps
 from imtorque.core.torque import default_sizes
 from imtorque.core.types import Edges, FloatArray, Image, IntArray, Sign, Sizes, check_sizes
-from imtorque.detection.contours import ANGLES, Contours
 from imtorque.detection.noise import noise_level
+from imtorque.detection.proposals import ANGLES, Outlines, Proposals
 from imtorque.edges import detect_edges
 from imtorque.images import grey_image
 
 
-def paper_contours(
+def paper_proposals(
     image: Image | Edges, sizes: Sizes | tuple[float, float] | None, sign: Sign | None, threshold: float, overlap: float
-) -> Contours:
-    """Return the patches of torque extrema, after overlap suppression, as contours.
+) -> Proposals:
+    """Return the patches of torque extrema, after overlap suppression, as proposals.
 
     Parameters
     ----------
@@ -44,11 +44,16 @@ def paper_contours(
     if not isinstance(image, Edges):
         inside, outside, noise = _grey_values(image, kept.y, kept.x, kept.size)
     value = kept.value.astype(np.float64)
-    evidence = np.zeros((len(kept), ANGLES), np.float32)
-    centred = kept.y[:, None] + y, kept.x[:, None] + x
-    greys = (inside, outside, noise)
-    size = kept.size.astype(np.float64)
-    return Contours(*centred, evidence, np.sign(value), np.abs(value), *greys, value, size, np.full(len(kept), np.nan))
+    return Proposals.of(
+        Outlines.of_points(kept.y[:, None] + y, kept.x[:, None] + x),
+        sign=np.sign(value),
+        strength=np.abs(value),
+        closure=np.abs(value),
+        size=kept.size.astype(np.float64),
+        inside=inside,
+        outside=outside,
+        noise=noise,
+    )
 
 
 def _squares(half: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -78,7 +78,7 @@ def finder_of(image: HeldImage, settings: Settings) -> ObjectFinder:
             [lesson.image.image for lesson in lessons],
             [np.array(lesson.objects) for lesson in lessons],
             complete=False,
-            wrong=[lesson.wrong for lesson in lessons],
+            negatives=[lesson.wrong for lesson in lessons],
         ),
     )
 
@@ -128,7 +128,7 @@ def count_code(image: HeldImage, settings: Settings) -> list[str]:
     given = f"[{', '.join(images)}], [{', '.join(marked)}], complete=False"
     if any(lesson.wrong for lesson in lessons):
         lines.append(f"wrong = {[lesson.wrong for lesson in lessons]!r}  # what was clicked as no object, by image")
-        given += ", wrong=wrong"
+        given += ", negatives=wrong"
     lines += [f"finder = imtorque.ObjectFinder().fit({given})", "found = finder.predict(image)"]
     if any(mark.wrong for mark in settings.marks):
         lines += [

@@ -133,7 +133,7 @@ def _code(image: HeldImage, settings: Settings) -> Response:
 def _count(image: HeldImage, settings: Settings) -> Response:
     """Answer the objects found: outlines, diameters, scores, and how many of the clicked ones were found again."""
     found = found_of(image, settings)
-    head = {"count": len(found), "again": finder_of(image, settings).setting_.f1}
+    head = {"count": len(found), "again": finder_of(image, settings).best_params_.f1}
     arrays = {
         "outline": found.outline.astype(np.float32),
         "diameter": found.diameter.astype(np.float32),

@@ -199,7 +199,7 @@ def overview(image: Image, extrema: Extrema | None = None, *, title: str = "") -
     """
     edges = detect_edges(image)
     sizes = default_sizes(edges.shape)
-    marked = find_blobs(image, recipe="paper", count=12) if extrema is None else extrema
+    marked = find_blobs(image, method="paper", count=12) if extrema is None else extrema
     value, scale = value_and_scale_maps(edges, sizes)
     height = 1.6 + 2 * min(6.0, max(2.4, 3.3 * edges.shape[0] / edges.shape[1]))
     figure = Figure(figsize=(13, height), layout="constrained")

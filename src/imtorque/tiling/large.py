@@ -135,7 +135,7 @@ def process_image(
         Patch sizes, odd and increasing; by default those of `default_sizes` up to 91.
     outputs
         Which results: "value", "scale" (as `value_and_scale_maps`), "edges" (fx and fy, as `detect_edges`), "extrema"
-        (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., recipe="paper")``);
+        (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., method="paper")``);
         of the image at a level also "strengthened" (as `boundary_strength`) and "saliency" (as `torque_saliency`).
     tile
         Side of the tiles in pixels. Changes no result: larger ones take less time in all and more memory.
@@ -170,8 +170,8 @@ def process_image(
         raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
     if recipe in ("contours", "paper"):
         raise ValueError(
-            'recipe must be one of strengthened edges; blobs are those of find_blobs(..., recipe="paper") here, '
-            f'because recipe="contours" judges objects by all others in the image, got {recipe!r}'
+            'recipe must be one of strengthened edges; blobs are those of find_blobs(..., method="paper") here, '
+            f'because method="contours" judges objects by all others in the image, got {recipe!r}'
         )
     image, folder = as_source(source), Path(out).absolute()
     edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)

@@ -190,7 +190,7 @@ class FrameBlobs:
         usual = (SURE, CLEAR) if self.sizes is None else (None, 0.0)
         sure = usual[0] if self.sure is None else self.sure
         contrast = usual[1] if self.contrast is None else self.contrast
-        found = find_blobs(image, sizes=sizes, sign=self.sign, contrast=contrast, sure=sure, count=self.count)
+        found = find_blobs(image, sizes=sizes, sign=self.sign, contrast=contrast, min_score=sure, count=self.count)
         return as_places(found)
 
 

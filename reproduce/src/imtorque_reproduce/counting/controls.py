@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.extrema import find_extrema, suppress_overlaps
+from imtorque.core.types import TorqueVolume
 from imtorque.datasets.counting import CountingImage
-from imtorque.detection.levels import block_means
-from imtorque.detection.planes import sizes_of
-from imtorque.detection.seeds import radial_volume
-from imtorque.detection.truth import read_marks
+from imtorque.detection.annotations import read_annotations
+from imtorque.detection.blob_filters import radial_responses
+from imtorque.detection.feature_maps import annotated_sizes
+from imtorque.detection.pyramid import block_means
 from imtorque.images import grey_image
 from imtorque_reproduce.counting.scores import Detections, discs
 
@@ -74,7 +75,7 @@ def radial_symmetry(grey: Floats, sizes: Range, setting: Setting) -> Detections:
     strength = np.hypot(gx, gy)
     scale = sign / (strength + 2 * np.median(strength) + 1e-6)
     sides = np.unique(2 * (np.geomspace(sizes[0] / factor, sizes[1] / factor, 8) / 2).astype(int) + 1)
-    extrema = find_extrema(radial_volume(gx * scale, gy * scale, sides), sign=1)
+    extrema = find_extrema(TorqueVolume(radial_responses(gx * scale, gy * scale, sides), sides), sign=1)
     kept = suppress_overlaps(extrema[extrema.value >= threshold * extrema.value.max(initial=0)], overlap)
     return discs(kept.y * factor + (factor - 1) / 2, kept.x * factor + (factor - 1) / 2, kept.size * factor)
 
@@ -132,8 +133,8 @@ def detect(name: str, image: NDArray[Any], sizes: Range, setting: Setting) -> De
 def marked_sizes(training: list[CountingImage]) -> Range:
     """Return the range of sizes that a person would give for these images: most of what was marked."""
     images = [p.image() for p in training]
-    marks = [read_marks(objects_of(t), p.shape[:2]) for t, p in zip(training, images, strict=True)]
-    sizes = sizes_of(images, marks)
+    marks = [read_annotations(objects_of(t), p.shape[:2]) for t, p in zip(training, images, strict=True)]
+    sizes = annotated_sizes(images, marks)
     return sizes.smallest, sizes.largest
 
 

@@ -106,7 +106,7 @@ def _differences(name: str, scores: Mapping[str, list[ImageScores]]) -> list[dic
 
 def _described(method: Method) -> Any:
     if isinstance(method, ObjectFinder):
-        setting = method.setting_
+        setting = method.best_params_
         return {
             "kinds": list(setting.kinds),
             "threshold": setting.threshold,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from imtorque.datasets.counting import CountingImage
 from imtorque.detection import ObjectFinder, find_blobs
 from imtorque.jobs.processes import each
+from imtorque_reproduce.counting import disc_proposals  # noqa: F401  registers its kinds
 from imtorque_reproduce.counting.controls import CONTROLS, Range, Setting, detect, marked_sizes, objects_of
 from imtorque_reproduce.counting.scores import Detections, goal, score_image
 
@@ -47,8 +48,8 @@ def _taught(kinds: Sequence[tuple[str, ...]] | None, training: Sequence[Counting
 
 def _shared(finders: list[ObjectFinder]) -> list[ObjectFinder]:
     """Return the finders, those that chose the kinds another was given replaced by it: they learned the same."""
-    of_kinds = {finder.setting_.kinds: finder for finder in finders}
-    return [of_kinds[finder.setting_.kinds] for finder in finders]
+    of_kinds = {finder.best_params_.kinds: finder for finder in finders}
+    return [of_kinds[finder.best_params_.kinds] for finder in finders]
 
 
 def learn(training: Sequence[CountingImage], kinds: Sequence[tuple[str, ...]] | None = None) -> ObjectFinder:

@@ -1,19 +1,18 @@
-"""Learn how much a contour looks like an object: the weights of `imtorque.detection.things`.
+"""Learn the two-stage scores of contours: the weights of `imtorque.detection.scoring`.
 
-    python -m imtorque_reproduce.counting.weights --data DIR --out src/imtorque/finding/thing_weights.json
+    python -m imtorque_reproduce.counting.weights --data DIR --out src/imtorque/weights/contour.json
 
-From the training images of labelled sets (eight each) and from drawn scenes. A contour whose box overlaps that of a
-marked object by 0.6 is one, by less than 0.4 is none. Every set counts alike, and in it objects and others. The first
-look's odds, which the second takes up, come from rules that did not see the image. There are rules for sizes that are
-given, for unknown ones, and for those that the latter found in the image; these learn from given sizes as well,
-without which they do worse on sets they have not seen. Sets whose licence is not stated are not used: pass --sets to
-change that.
+From the training images of labelled sets (eight each) and from drawn scenes. A contour whose box overlaps that of an
+annotated object by 0.6 is one, by less than 0.4 is none. Every set counts alike, and in it objects and others. The
+unary logits, which the context model takes up, come from models that did not see the image. There are models for sizes
+that are given, for unknown ones, and for those that the latter found in the image; these learn from given sizes as
+well, without which they do worse on sets they have not seen. Sets whose licence is not stated are not used: pass --sets
+to change that.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,19 +22,25 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from imtorque.core.logistic import LogisticModel, standardised
 from imtorque.core.types import FloatArray
 from imtorque.datasets.counting import counting_sets
-from imtorque.detection.blobs import SPARED, Search, find_contours, size_range, standing, usual_sizes
-from imtorque.detection.contours import Contours
-from imtorque.detection.things import BESIDE, FARTHEST, MEASURES, Look, SizesKnown, first_measures, second_measures
+from imtorque.detection.blobs import SIZE_SLACK, scored_and_selected, size_range, usual_sizes
+from imtorque.detection.contour_features import CONTEXT_FEATURES, UNARY_FEATURES, context_features, unary_features
+from imtorque.detection.contour_proposals import Search, propose_contours
+from imtorque.detection.proposals import Proposals
+from imtorque.detection.scoring import ContourScorer, SizesKnown
 from imtorque.evaluation.counting import box_iou
 from imtorque.io.atomic import write_text
+from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import marked_sizes
+from imtorque_reproduce.report import provenance
 
 SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
-RIGHT, WRONG, IGNORED = 0.6, 0.4, 0.3  # overlaps of boxes from which a contour is an object, is none, is set aside
-KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the rules for unknown ones
+OBJECT_IOU, OTHER_IOU, IGNORED_IOU = 0.6, 0.4, 0.3  # of boxes: from here an object, below none, from here set aside
+KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the scorer for unknown ones
+LIMIT = 4.0  # standard deviations at which features are clipped
 FOLDS = 4
 PENALTY = 1.0  # of the weights' squares, for one case in all
 DRAWN = 48  # scenes
@@ -44,13 +49,13 @@ DRAWN_SHARE = 1.0  # of what a set of photographs counts
 
 @dataclass(frozen=True)
 class Case:
-    """One image: its candidates, what is measured of them first, and whether each is an object (NaN: who knows)."""
+    """One image: its contours, their unary features, and whether each is an object (NaN: not known)."""
 
     group: str
-    contours: Contours
+    contours: Proposals
     shape: tuple[int, int]
-    measures: FloatArray
-    thing: FloatArray
+    features: FloatArray
+    is_object: FloatArray
 
 
 @dataclass(frozen=True)
@@ -149,80 +154,80 @@ def _ellipse_box(centre: FloatArray, long: float, short: float, turn: float) -> 
     return box
 
 
-def make_case(scene: Scene, known: SizesKnown, rules: tuple[Look, Look] | None = None) -> Case:
-    """Find and measure the candidates of a scene.
+def make_case(scene: Scene, known: SizesKnown, scorer: ContourScorer | None = None) -> Case:
+    """Find the contours of a scene, with their unary features.
 
-    Sizes to be found are those of the objects that stand by the rules for unknown sizes.
+    Sizes to be found are those of the objects selected by the scorer for unknown sizes.
     """
     shape: tuple[int, int] = scene.image.shape[:2]
     search = Search(scene.sizes if known == "given" else size_range(shape, None), known="unknown")
-    contours, _, grey = find_contours(scene.image, search)
+    contours, _, grey = propose_contours(scene.image, search)
     if known == "found":
-        found = standing(contours, search=search, shape=shape, grey=grey, rules=rules)
+        found = scored_and_selected(contours, search=search, shape=shape, grey=grey, scorer=scorer)
         search = replace(search, range=usual_sizes(found)) if len(found) else search
     diameter = contours.diameter
-    contours = contours[(diameter >= SPARED * search.range[0]) & (diameter <= search.range[1] / SPARED)]
+    contours = contours[(diameter >= SIZE_SLACK * search.range[0]) & (diameter <= search.range[1] / SIZE_SLACK)]
     sizes = None if known == "unknown" else search.range
-    measures = first_measures(contours, shape, sizes, grey, False) if len(contours) else np.zeros((0, len(MEASURES)))
-    return Case(scene.group, contours, shape, measures, _things(contours, scene, sizes if known == "given" else None))
+    n = len(contours)
+    features = unary_features(contours, shape, sizes, grey, False) if n else np.zeros((0, len(UNARY_FEATURES)))
+    return Case(scene.group, contours, shape, features, _objects(contours, scene, sizes if known == "given" else None))
 
 
-def _things(contours: Contours, scene: Scene, sizes: tuple[float, float] | None) -> FloatArray:
+def _objects(contours: Proposals, scene: Scene, sizes: tuple[float, float] | None) -> FloatArray:
     """Return 1 for contours of objects of the sizes wanted, 0 for others, NaN where it cannot be said."""
     boxes = scene.boxes
     if sizes is not None:
         side = np.sqrt((boxes[:, 2:] - boxes[:, :2]).prod(axis=1))
-        boxes = boxes[(side >= SPARED * sizes[0]) & (side <= sizes[1] / SPARED)]
+        boxes = boxes[(side >= SIZE_SLACK * sizes[0]) & (side <= sizes[1] / SIZE_SLACK)]
     y, x = contours.y, contours.x
     own = np.stack([y.min(axis=1), x.min(axis=1), y.max(axis=1) + 1, x.max(axis=1) + 1], axis=1)
     overlap = box_iou(own, boxes).max(axis=1, initial=0)
-    unknown = box_iou(own, scene.ignored).max(axis=1, initial=0) > IGNORED
-    return np.where(unknown, np.nan, np.select([overlap >= RIGHT, overlap < WRONG], [1.0, 0.0], np.nan))
+    unknown = box_iou(own, scene.ignored).max(axis=1, initial=0) > IGNORED_IOU
+    return np.where(unknown, np.nan, np.select([overlap >= OBJECT_IOU, overlap < OTHER_IOU], [1.0, 0.0], np.nan))
 
 
-def learn_look(cases: Sequence[Case], measures: Sequence[FloatArray]) -> Look:
-    """Return the logistic rule that tells objects from other contours."""
+def learn_model(cases: Sequence[Case], features: Sequence[FloatArray], names: tuple[str, ...]) -> LogisticModel:
+    """Return the logistic model that tells objects from other contours."""
     from sklearn.linear_model import LogisticRegression
 
-    values, things = np.concatenate(measures), np.concatenate([case.thing for case in cases])
-    weight = np.concatenate([np.full(len(case.thing), i) for i, case in enumerate(cases)])
-    weight = _case_weights([case.group for case in cases], weight.astype(int), things)
-    known = np.isfinite(things)
+    values, objects = np.concatenate(features), np.concatenate([case.is_object for case in cases])
+    case_of = np.concatenate([np.full(len(case.is_object), i) for i, case in enumerate(cases)]).astype(int)
+    weight = _case_weights([case.group for case in cases], case_of, objects)
+    known = np.isfinite(objects)
     measured = ~np.isnan(values).all(axis=0)
     mean, spread = np.zeros(values.shape[1]), np.ones(values.shape[1])
     mean[measured] = np.nanmean(values[known][:, measured], axis=0)
     spread[measured] = np.maximum(np.nanstd(values[known][:, measured], axis=0), 1e-9)
-    standard = np.nan_to_num(np.clip((values - mean) / spread, -FARTHEST, FARTHEST))
-    rule = LogisticRegression(C=PENALTY, max_iter=3000)
-    rule.fit(standard[known], things[known], sample_weight=weight[known] * known.sum() / weight[known].sum())
-    return Look(mean, spread, rule.coef_[0], float(rule.intercept_[0]))
+    model = LogisticRegression(C=PENALTY, max_iter=3000)
+    sample_weight = weight[known] * known.sum() / weight[known].sum()
+    model.fit(standardised(values, mean, spread, LIMIT)[known], objects[known], sample_weight=sample_weight)
+    return LogisticModel(mean, spread, model.coef_[0], float(model.intercept_[0]), names, LIMIT)
 
 
-def _case_weights(groups: Sequence[str], case: NDArray[np.int64], things: FloatArray) -> FloatArray:
+def _case_weights(groups: Sequence[str], case: NDArray[np.int64], objects: FloatArray) -> FloatArray:
     """Return weights by which every set counts alike, and in it objects as much as others."""
     group = np.array(groups)[case]
-    weight = np.zeros(len(things))
+    weight = np.zeros(len(objects))
     for name in sorted(set(groups)):
         for kind in (0, 1):
-            members = (group == name) & (things == kind)
+            members = (group == name) & (objects == kind)
             weight[members] = (DRAWN_SHARE if name == "drawn" else 1.0) / max(members.sum(), 1)
     return weight
 
 
-def learn_looks(cases: Sequence[Case], of_one_image: int = 1) -> tuple[Look, Look]:
-    """Return both rules; the second learns from first looks at images that the first rule did not see.
+def learn_scorer(cases: Sequence[Case], of_one_image: int = 1) -> ContourScorer:
+    """Return both models; the second learns from unary logits of images that the first model did not see.
 
     Cases of one image, so many of them, follow each other.
     """
     folds = np.arange(len(cases)) // of_one_image % FOLDS
-    beside = []
-    rules = [_first_rule([c for c, f in zip(cases, folds, strict=True) if f != fold]) for fold in range(FOLDS)]
+    others = [_unary_model([c for c, f in zip(cases, folds, strict=True) if f != fold]) for fold in range(FOLDS)]
+    context = []
     for case, fold in zip(cases, folds, strict=True):
-        odds = rules[fold](case.measures)
-        beside.append(
-            second_measures(case.contours, odds, case.shape, False) if len(odds) else np.zeros((0, len(BESIDE)))
-        )
-    return _first_rule(cases), learn_look(cases, beside)
+        logit = others[fold].logit(case.features)
+        none = np.zeros((0, len(CONTEXT_FEATURES)))
+        context.append(context_features(case.contours, logit, case.shape, False) if len(logit) else none)
+    return ContourScorer(_unary_model(cases), learn_model(cases, context, CONTEXT_FEATURES))
 
 
 def in_turn(*lists: Sequence[Case]) -> list[Case]:
@@ -230,15 +235,8 @@ def in_turn(*lists: Sequence[Case]) -> list[Case]:
     return [case for of_image in zip(*lists, strict=True) for case in of_image]
 
 
-def _first_rule(cases: Sequence[Case]) -> Look:
-    return learn_look(cases, [case.measures for case in cases])
-
-
-def described(look: Look, names: Sequence[str]) -> Mapping[str, Any]:
-    """Return a rule as `Look.from_dict` reads it."""
-    columns = zip(look.mean, look.spread, look.weight, strict=True)
-    rows = {name: [float(f"{v:.4g}") for v in column] for name, column in zip(names, columns, strict=True)}
-    return {"bias": round(look.bias, 4), "measures": rows}
+def _unary_model(cases: Sequence[Case]) -> LogisticModel:
+    return learn_model(cases, [case.features for case in cases], UNARY_FEATURES)
 
 
 def main(
@@ -249,18 +247,19 @@ def main(
 ) -> None:
     """Learn the weights from training images and drawn scenes, and write them."""
     scenes = list(scenes_of(data, sets.split(",")))
-    rules: dict[SizesKnown, tuple[Look, Look]] = {}
+    scorers: dict[SizesKnown, ContourScorer] = {}
     cases: dict[SizesKnown, list[Case]] = {}
     for known in KNOWN:
-        task = partial(make_case, known=known, rules=rules.get("unknown"))
+        task = partial(make_case, known=known, scorer=scorers.get("unknown"))
         cases[known] = list(each(task, scenes, jobs, known))
         learned_from = [cases["given"], cases["found"]] if known == "found" else [cases[known]]
-        rules[known] = learn_looks(in_turn(*learned_from), len(learned_from))
-    learned = {
-        known: {"first": described(first, MEASURES), "second": described(second, BESIDE)}
-        for known, (first, second) in rules.items()
+        scorers[known] = learn_scorer(in_turn(*learned_from), len(learned_from))
+    models: dict[str, Any] = {
+        known: {"unary": s.unary.to_dict(4), "context": s.context.to_dict(4)} for known, s in scorers.items()
     }
-    write_text(out, json.dumps(learned, indent=1) + "\n")
+    command = f"python -m imtorque_reproduce.counting.weights --data DIR --out FILE --sets {sets}"
+    origin = provenance(data=f"{sets} (eight images each) and {DRAWN} drawn scenes", split="train", command=command)
+    write_text(out, weights_text(models, origin))
 
 
 if __name__ == "__main__":

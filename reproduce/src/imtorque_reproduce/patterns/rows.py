@@ -15,7 +15,7 @@ from imtorque.core.extrema import find_extrema, suppress_overlaps
 from imtorque.core.patterns import Polarity
 from imtorque.core.torque import torque_map
 from imtorque.core.types import Extrema, Float32Array, Image, TorqueVolume
-from imtorque.detection.seeds import log_volume, radial_volume
+from imtorque.detection.blob_filters import log_responses, radial_responses
 from imtorque.edges import detect_edges
 from imtorque_reproduce.counting.controls import Floats, Range, Setting
 from imtorque_reproduce.counting.scores import Detections, discs
@@ -46,7 +46,7 @@ def either(image: Image) -> Extrema:
 
 def laplacian(image: Image) -> Extrema:
     """Return extrema of the Laplacian of Gaussian, bright and dark."""
-    found = find_extrema(log_volume(image.astype(np.float32), DRAWN_SIZES))
+    found = find_extrema(TorqueVolume(log_responses(image.astype(np.float32), DRAWN_SIZES), DRAWN_SIZES))
     return Extrema(found.y, found.x, found.size, np.abs(found.value))
 
 
@@ -141,7 +141,7 @@ def _votes(image: Image, sign: int) -> TorqueVolume:
     gx, gy = _native.smoothed_gradient(np.ascontiguousarray(image, np.float32), 1.5)
     strength = np.hypot(gx, gy)
     scale = np.float32(sign) / (strength + 2 * np.median(strength) + np.float32(1e-6))
-    return radial_volume(gx * scale, gy * scale, DRAWN_SIZES)
+    return TorqueVolume(radial_responses(gx * scale, gy * scale, DRAWN_SIZES), DRAWN_SIZES)
 
 
 def _circles(image: Image) -> Boxes:

@@ -1,4 +1,4 @@
-"""Candidates by brightness: extremal regions, and regions above a threshold parted where they are narrow."""
+"""Proposals by brightness: extremal regions, and regions above a threshold split where they are narrow."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.types import Float32Array
-from imtorque.detection.planes import quantiles, smoothed
-from imtorque.detection.truth import ANGLES
+from imtorque.detection.filters import quantiles, smoothed
+from imtorque.detection.proposals import ANGLES
 
-GROWTH = 1.2  # of the area between kept extremal regions
-LEVELS = (0.5, 0.8, 1.15)  # thresholds, as parts of the way from the ground to Otsu's
-Found = tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Array]
+AREA_STEP = 1.2  # ratio of areas between kept extremal regions
+THRESHOLDS = (0.5, 0.8, 1.15)  # parts of the way from the background to Otsu's
+Regions = tuple[Float32Array, Float32Array, Float32Array, Float32Array]  # y, x, radii, strength
 
 
-def extremal(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Found:
+def extremal_regions(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Regions:
     """Return the bright components at all levels of the smoothed plane, within the range of diameters."""
     smooth = smoothed(plane, max(0.7, diameter / 25))
     low, high = quantiles(smooth, 0.002, 0.998)
     scaled = ((smooth - low) / max(high - low, 1e-6)).clip(0, 1)
     areas = (0.5 * smallest**2, 1.1 * largest**2)
     y, x, radii, _, stability, _ = _native.extremal_regions(
-        (scaled * 255).astype(np.uint8), int(areas[0]), int(areas[1]), GROWTH, ANGLES
+        (scaled * 255).astype(np.uint8), int(areas[0]), int(areas[1]), AREA_STEP, ANGLES
     )
-    return y, x, radii, -stability, np.zeros(len(y), np.float32)
+    return y, x, radii, -stability
 
 
-def parted(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Found:
-    """Return the pieces of regions above several thresholds, parted by their distance from the ground."""
+def split_regions(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Regions:
+    """Return the pieces of regions above several thresholds, split by their distance from the background."""
     smooth = smoothed(plane, max(0.7, diameter / 25))
     ground, cut = float(np.median(smooth[::2, ::2])), otsu(smooth)
     ground = min(ground, cut)
     local = _native.box_mean(smooth, int(3 * diameter) | 1)
     offset = 0.15 * float(smooth.std())
-    masks = [smooth > ground + part * (cut - ground) for part in LEVELS] + [smooth > local + offset]
+    masks = [smooth > ground + part * (cut - ground) for part in THRESHOLDS] + [smooth > local + offset]
     widths = (diameter / 12, diameter / 6)
     parts = [piece for mask in masks for piece in _pieces(mask, smallest, largest, widths)]
     y, x, radii = (np.concatenate([part[i] for part in parts]) for i in range(3))
     level = np.repeat(np.arange(len(parts), dtype=np.float32), [len(part[0]) for part in parts])
-    return y, x, radii, level, np.zeros(len(y), np.float32)
+    return y, x, radii, level
 
 
 def otsu(plane: Float32Array) -> float:

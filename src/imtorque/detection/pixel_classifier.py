@@ -1,4 +1,4 @@
-"""How much each pixel looks like one of an object: a quadratic form of an image's planes, by least squares."""
+"""A pixel classifier: a quadratic form of an image's planes, by least squares."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.core.threads import at_once
 from imtorque.core.types import Float32Array, FloatArray
-from imtorque.detection.planes import Planes
-from imtorque.detection.truth import Marks
+from imtorque.detection.annotations import Annotations
+from imtorque.detection.feature_maps import FeatureMaps
 
-RIDGE = 1e-3
-BAND = 32  # rows
-MOST_PIXELS = 1500  # of each class and image that are learned from
-INNER, OUTER = 0.85, 1.2  # parts of an outline: pixels between are neither
+RIDGE = 1e-3  # of the mean diagonal, so that planes that repeat each other can be solved for
+BAND = 32  # rows that fit the cache
+MAX_PIXELS = 1500  # of each class and image that are learned from
+INNER, OUTER = 0.85, 1.2  # parts of an outline: pixels between are neither object nor background
 
 
 Moments = tuple[FloatArray, FloatArray]
 
 
-def likeness_moments(planes: Planes, marks: Marks) -> Moments:
+def pixel_moments(maps: FeatureMaps, annotations: Annotations) -> Moments:
     """Return what least squares needs of one image; the moments of several images add up."""
-    count = len(planes.stack) + 1
+    count = len(maps.stack) + 1
     terms = count * (count + 1) // 2
     products, sums = np.zeros((terms, terms)), np.zeros(terms)
-    pixels = _pixels(planes)
-    for chosen, side in zip(_pixels_of(planes, marks), (1.0, -1.0), strict=True):
+    pixels = _pixels(maps)
+    for chosen, side in zip(_pixels_of(maps, annotations), (1.0, -1.0), strict=True):
         places = np.flatnonzero(chosen)
         if len(places):
-            rows = _quadratic(pixels[places[:: max(1, len(places) // MOST_PIXELS)]])
+            rows = _quadratic(pixels[places[:: max(1, len(places) // MAX_PIXELS)]])
             products += rows.T @ rows / len(rows)
             sums += side * rows.mean(axis=0)
     return products, sums
 
 
-def solve_likeness(moments: Sequence[Moments]) -> FloatArray:
+def solve_classifier(moments: Sequence[Moments]) -> FloatArray:
     """Return the form, (C + 1, C + 1), that is near 1 on pixels of objects and near -1 on others."""
     products, sums = (np.sum([m[i] for m in moments], axis=0) for i in (0, 1))
     products[np.diag_indices_from(products)] += RIDGE * products.diagonal().mean()
@@ -48,26 +48,26 @@ def solve_likeness(moments: Sequence[Moments]) -> FloatArray:
     return form
 
 
-def apply_likeness(planes: Planes, form: FloatArray) -> Float32Array:
+def classify_pixels(maps: FeatureMaps, form: FloatArray) -> Float32Array:
     """Return the form's value at each pixel, cut at -1.5 and 1.5, in bands of rows that fit the cache."""
-    bands = [planes.stack[:, top : top + BAND] for top in range(0, planes.shape[0], BAND)]
+    bands = [maps.stack[:, top : top + BAND] for top in range(0, maps.shape[0], BAND)]
     weights = form.astype(np.float32)
     return np.concatenate(at_once(*(partial(_values, band, weights) for band in bands)))
 
 
 def _values(stack: Float32Array, weights: Float32Array) -> Float32Array:
     # Plane by plane: a product of matrices would wake all of its library's threads for a few milliseconds of work.
-    likeness = np.full(stack.shape[1:], weights[-1, -1], np.float32)
+    score = np.full(stack.shape[1:], weights[-1, -1], np.float32)
     for i, plane in enumerate(stack):
         factor = np.full(plane.shape, weights[i, -1], np.float32)
         for j in range(i, len(stack)):
             factor += weights[i, j] * stack[j]
-        likeness += plane * factor
-    return np.clip(likeness, -1.5, 1.5, out=likeness)
+        score += plane * factor
+    return np.clip(score, -1.5, 1.5, out=score)
 
 
-def _pixels(planes: Planes) -> Float32Array:
-    flat = planes.stack.reshape(len(planes.stack), -1).T
+def _pixels(maps: FeatureMaps) -> Float32Array:
+    flat = maps.stack.reshape(len(maps.stack), -1).T
     return np.concatenate([flat, np.ones((len(flat), 1), np.float32)], axis=1)
 
 
@@ -77,16 +77,16 @@ def _quadratic(pixels: Float32Array) -> FloatArray:
     return terms
 
 
-def _pixels_of(planes: Planes, marks: Marks) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _pixels_of(maps: FeatureMaps, annotations: Annotations) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which pixels certainly belong to an object, and which certainly do not."""
-    y, x = np.ascontiguousarray(marks.points.T, np.float32)
-    if marks.form == "points":
-        radii = np.full((len(marks), 16), planes.diameter / 2, np.float32)
+    y, x = np.ascontiguousarray(annotations.points.T, np.float32)
+    if annotations.form == "points":
+        radii = np.full((len(annotations), 16), maps.diameter / 2, np.float32)
         parts = (0.5, 1.5)
     else:
-        radii, parts = marks.radii, (INNER, OUTER)
-    inner, outer = (_native.paint_outlines(y, x, radii * np.float32(part), *planes.shape) > 0 for part in parts)
+        radii, parts = annotations.radii, (INNER, OUTER)
+    inner, outer = (_native.paint_outlines(y, x, radii * np.float32(part), *maps.shape) > 0 for part in parts)
     free = ~outer
-    for y0, x0, y1, x1 in marks.ignored.astype(int):
+    for y0, x0, y1, x1 in annotations.ignored.astype(int):
         free[max(y0, 0) : y1, max(x0, 0) : x1] = False
     return inner, free

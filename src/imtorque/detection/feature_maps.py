@@ -1,4 +1,4 @@
-"""What an image is made into before candidates are looked for: working size, grey, colours, learned plane."""
+"""Feature maps: an image at its working size as planes, with the gradients and torque computed from them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from imtorque import _native
-from imtorque.core.types import Float32Array, FloatArray, Image, TorqueVolume
+from imtorque.core.types import Float32Array, FloatArray, Image
+from imtorque.detection.annotations import Annotations
 from imtorque.detection.click_sizes import clicked_diameters
-from imtorque.detection.truth import Marks
+from imtorque.detection.filters import quantiles, smoothed
+from imtorque.detection.pyramid import saturate
 from imtorque.images import grey_image, rgb_image
 
 WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced image
-IN_COLOUR = 9  # planes of an image in colour; of a grey one there are three less
+MIN_SIGN_SHARE = 0.1  # of the annotated objects, for a sign to be looked for
+PLANES = ("grey", "root", "smooth", "centred", "spread", "texture")  # of a grey image
+COLOUR_PLANES = ("grey", "root", "luminance", "red_green", "yellow_blue", *PLANES[2:])
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ObjectSizes:
     """How large the objects are, in pixels of the image as given."""
 
     smallest: float
@@ -31,20 +35,20 @@ class Sizes:
         return max(1, int(self.typical / WORKING_DIAMETER))
 
 
-def sizes_of(images: Sequence[Image], marks: Sequence[Marks]) -> Sizes:
-    """Return the range of the marked objects' diameters, without the most extreme; of points, by torque around them."""
-    if not sum(len(marked) for marked in marks):
-        raise ValueError("at least one object must be marked, got none")
-    if all(marked.form == "points" for marked in marks if len(marked)):
-        clicked = [clicked_diameters(p, m.points) for p, m in zip(images, marks, strict=True) if len(m)]
+def annotated_sizes(images: Sequence[Image], annotations: Sequence[Annotations]) -> ObjectSizes:
+    """Return the range of the annotated diameters, without the most extreme; of points, by torque around them."""
+    if not sum(len(marked) for marked in annotations):
+        raise ValueError("at least one object must be annotated, got none")
+    if all(marked.form == "points" for marked in annotations if len(marked)):
+        clicked = [clicked_diameters(p, m.points) for p, m in zip(images, annotations, strict=True) if len(m)]
         typical = float(np.median(np.concatenate(clicked)))
-        return Sizes(0.65 * typical, typical, 1.8 * typical)
-    low, middle, high = np.quantile(np.concatenate([m.diameters for m in marks]), [0.03, 0.5, 0.97])
-    return Sizes(float(low), float(middle), float(high))
+        return ObjectSizes(0.65 * typical, typical, 1.8 * typical)
+    low, middle, high = np.quantile(np.concatenate([m.diameters for m in annotations]), [0.03, 0.5, 0.97])
+    return ObjectSizes(float(low), float(middle), float(high))
 
 
 @dataclass
-class Planes:
+class FeatureMaps:
     """An image at its working size.
 
     Parameters
@@ -53,17 +57,22 @@ class Planes:
         Luminance, (H, W), from the 0.5 % to the 99.5 % quantile of the image as 0 to 1.
     stack
         Shape (C, H, W): planes that features are measured on.
+    names
+        Of the planes.
     diameter
         Typical diameter of objects here, in pixels.
-    likeness
+    pixel_score
         How much each pixel looks like one of an object, (H, W), about -1 to 1; None before it is learned.
+    torque
+        Torque by plane and variant, kept where proposals and features share it.
     """
 
     grey: Float32Array
     stack: Float32Array
+    names: tuple[str, ...]
     diameter: float
-    likeness: Float32Array | None = None
-    volumes: dict[tuple[str, str], TorqueVolume] = field(default_factory=dict)
+    pixel_score: Float32Array | None = None
+    torque: dict[tuple[str, str], Float32Array] = field(default_factory=dict)
     _gradients: dict[tuple[str, float], tuple[Float32Array, Float32Array]] = field(default_factory=dict)
 
     @property
@@ -72,19 +81,21 @@ class Planes:
         return self.grey.shape[0], self.grey.shape[1]
 
     def plane(self, name: str) -> Float32Array:
-        """Return "grey" or "likeness"."""
-        return self.grey if name == "grey" or self.likeness is None else self.likeness
+        """Return "grey" or "pixel_score"."""
+        return self.grey if name == "grey" or self.pixel_score is None else self.pixel_score
 
-    def force(self, name: str, sigma: float) -> tuple[Float32Array, Float32Array]:
-        """Return the saturating gradient g / (|g| + k) of a plane, gx and gy; k follows from the image's noise."""
-        key = (name, sigma)
+    def edge_sigma(self, coarse: bool = False) -> float:
+        """Return the scale of edges: fine or coarse, in proportion to the objects."""
+        return max(1.0, self.diameter / (9 if coarse else 20))
+
+    def gradient(self, name: str, coarse: bool = False) -> tuple[Float32Array, Float32Array]:
+        """Return the saturated gradient g / (|g| + k) of a plane, gx and gy; k follows from the image's noise."""
+        key = (name, self.edge_sigma(coarse))
         if key not in self._gradients:
-            gx, gy = _native.smoothed_gradient(np.ascontiguousarray(self.plane(name)), sigma)
+            gx, gy = _native.smoothed_gradient(np.ascontiguousarray(self.plane(name)), key[1])
             strength = np.hypot(gx, gy)
             middle, high = quantiles(strength, 0.5, 0.99)
-            k = 2 * float(middle) + 0.05 * float(high) + 1e-6
-            weight = (1 / (strength + k)).astype(np.float32)
-            self._gradients[key] = (gx * weight, gy * weight)
+            self._gradients[key] = saturate(gx, gy, strength, 2 * float(middle) + 0.05 * float(high) + 1e-6)
         return self._gradients[key]
 
 
@@ -93,8 +104,8 @@ def is_coloured(image: Image) -> bool:
     return bool(np.ptp(rgb_image(image), axis=0).max() > 0.02)
 
 
-def working_planes(image: Image, sizes: Sizes, coloured: bool) -> Planes:
-    """Return the planes of an image at its working size, those of colours if asked; where images come in."""
+def feature_maps(image: Image, sizes: ObjectSizes, coloured: bool) -> FeatureMaps:
+    """Return the feature maps of an image at its working size, those of colours if asked; where images come in."""
     factor = sizes.factor
     grey = grey_image(image)
     diameter = sizes.typical / factor
@@ -106,7 +117,8 @@ def working_planes(image: Image, sizes: Sizes, coloured: bool) -> Planes:
     if coloured:
         planes += _opponents(_reduced(rgb_image(image), factor))
     planes += _context(grey, diameter)
-    return Planes(grey, np.ascontiguousarray(np.stack(planes), np.float32), diameter)
+    stack = np.ascontiguousarray(np.stack(planes), np.float32)
+    return FeatureMaps(grey, stack, COLOUR_PLANES if coloured else PLANES, diameter)
 
 
 def _opponents(rgb: FloatArray) -> list[Float32Array]:
@@ -130,22 +142,6 @@ def _wide_mean(plane: Float32Array, width: float) -> Float32Array:
     return _native.box_mean(_native.box_mean(plane, size), size)
 
 
-def quantiles(plane: Float32Array, *parts: float) -> FloatArray:
-    """Return what `np.quantile` does with a list of parts, to the bit, in less time; no value may be NaN."""
-    at = np.array(parts) * (plane.size - 1)
-    below = at.astype(np.int64)
-    ranks = np.minimum([below, below + 1], plane.size - 1)
-    pairs = _native.ranked(plane, ranks.ravel()).reshape(2, -1).T
-    return np.array([np.quantile(two, [share])[0] for two, share in zip(pairs, at - below, strict=True)])
-
-
-def smoothed(plane: Float32Array, sigma: float, truncate: float = 4) -> Float32Array:
-    """Return what `scipy.ndimage.gaussian_filter` does, to the bit, in less time."""
-    reach = int(truncate * sigma + 0.5)
-    weights = np.exp(-0.5 / sigma**2 * np.arange(-reach, reach + 1) ** 2)
-    return _native.smooth_plane(np.ascontiguousarray(plane, np.float32), (weights / weights.sum())[reach:])
-
-
 def _reduced(planes: Float32Array | FloatArray, factor: int) -> FloatArray:
     if factor == 1:
         return planes
@@ -155,14 +151,14 @@ def _reduced(planes: Float32Array | FloatArray, factor: int) -> FloatArray:
     return mean
 
 
-def signs_of(planes: list[Planes], marks: list[Marks]) -> tuple[int, ...]:
+def annotated_signs(maps: list[FeatureMaps], annotations: list[Annotations]) -> tuple[int, ...]:
     """Return the signs, +1 brighter than what is around and -1 darker, that at least a tenth of the objects have."""
     brighter = []
-    for image, marked in zip(planes, marks, strict=True):
+    for image, marked in zip(maps, annotations, strict=True):
         y, x = np.ascontiguousarray(marked.points.T, np.float32)
         radii = marked.radii if len(marked.radii) else np.full((len(y), 16), image.diameter / 2, np.float32)
         parts = np.array([0.8, 1.25], np.float32)
         profile = _native.outline_profiles(image.grey[None], y, x, np.ascontiguousarray(radii), parts)[:, 0, :, 0]
         brighter.append(profile[:, 0] > profile[:, 1])
     share = float(np.mean(np.concatenate(brighter)))
-    return tuple(sign for sign, part in ((1, share), (-1, 1 - share)) if part >= 0.1)
+    return tuple(sign for sign, part in ((1, share), (-1, 1 - share)) if part >= MIN_SIGN_SHARE)

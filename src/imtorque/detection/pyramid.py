@@ -1,4 +1,4 @@
-"""An image at the sizes at which its objects are looked for: each octave of sizes at an image shrunk to suit it."""
+"""The image pyramid: each octave of object sizes at an image reduced to suit it, with its saturated gradient."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from imtorque.detection.noise import noise_level
 WORKING_SIZE = 11.0  # pixels across the smallest objects of an octave, once it is shrunk
 FINE_SIZE = 17.0  # the same where objects are large and their sizes known: then there is time for finer edges
 SIGMA = 1.2  # of the edges there; in proportion where the image cannot be shrunk by a whole number
-LEAST_SIGMA = 0.8
-QUIET = 1e-3  # least noise taken for granted, as a share of the range of grey values
-TYPICAL = 0.8  # quantile of these edges that is their typical strength
-STRONG = 4.0  # gradients above this many standard deviations of the noise are edges
+MIN_SIGMA = 0.8
+MIN_NOISE = 1e-3  # least noise taken for granted, as a share of the range of grey values
+EDGE_QUANTILE = 0.8  # quantile of these edges that is their typical strength
+EDGE_NOISE_RATIO = 4.0  # gradients above this many standard deviations of the noise are edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Level:
         return (self.factor - 1) / 2
 
 
-def image_levels(
+def image_pyramid(
     grey: Float32Array,
     smallest: float,
     largest: float,
@@ -85,14 +85,14 @@ def image_levels(
         shrunk = block_means(grey, factor)
         if min(shrunk.shape) < 5 or span == 0:
             continue
-        noise = max(noise_level(shrunk, span), QUIET * span / factor)
-        width = max(LEAST_SIGMA, SIGMA * low / factor / working) if sigma is None else max(0.3, sigma / factor)
+        noise = max(noise_level(shrunk, span), MIN_NOISE * span / factor)
+        width = max(MIN_SIGMA, SIGMA * low / factor / working) if sigma is None else max(0.3, sigma / factor)
         gx, gy = saturated_gradient(shrunk, noise, width, saturation)
         yield Level(factor, low, high, shrunk, noise, gx, gy)
 
 
-def edge_levels(edges: Edges, smallest: float, largest: float) -> Iterator[Level]:
-    """Yield levels as `image_levels` does, of edges alone: there are no grey values, and all of them are NaN.
+def edge_pyramid(edges: Edges, smallest: float, largest: float) -> Iterator[Level]:
+    """Yield levels as `image_pyramid` does, of edges alone: there are no grey values, and all of them are NaN.
 
     Edges are gathered into larger pixels and smoothed a little, so that a contour one pixel wide can be followed.
     """
@@ -105,8 +105,8 @@ def edge_levels(edges: Edges, smallest: float, largest: float) -> Iterator[Level
         crests = strength[strength > 0.1 * strength.max(initial=0)]
         if not crests.size:
             continue
-        weight = 1 / (strength + np.float32(0.5 * np.median(crests)))
-        yield Level(factor, low, high, np.full_like(gx, np.nan), math.nan, gx * weight, gy * weight)
+        gx, gy = saturate(gx, gy, strength, 0.5 * float(np.median(crests)))
+        yield Level(factor, low, high, np.full_like(gx, np.nan), math.nan, gx, gy)
 
 
 def block_means(grey: Float32Array, factor: int) -> Float32Array:
@@ -131,9 +131,16 @@ def saturated_gradient(
     gx, gy = _native.smoothed_gradient(grey, sigma)
     strength = np.hypot(gx, gy)
     of_noise = noise / (math.sqrt(8 * math.pi) * sigma**2)
-    edges = strength[strength > STRONG * of_noise]
-    typical = float(np.quantile(edges, TYPICAL)) if edges.size else 0.0
-    weight: Float32Array = np.float32(1) / (strength + np.float32(max(2 * of_noise, saturation * typical)))
+    edges = strength[strength > EDGE_NOISE_RATIO * of_noise]
+    typical = float(np.quantile(edges, EDGE_QUANTILE)) if edges.size else 0.0
+    return saturate(gx, gy, strength, max(2 * of_noise, saturation * typical))
+
+
+def saturate(
+    gx: Float32Array, gy: Float32Array, strength: Float32Array, half: float
+) -> tuple[Float32Array, Float32Array]:
+    """Return g / (|g| + half): gradients of the strength `half` count one half, far stronger ones 1."""
+    weight: Float32Array = np.float32(1) / (strength + np.float32(half))
     return gx * weight, gy * weight
 
 

@@ -1,4 +1,4 @@
-"""From contours to the table: shape, grey values and label image of each object."""
+"""From selected proposals to the table: shape, grey values and label image of each object."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from imtorque.core.types import Edges, FloatArray, Image, IntArray
-from imtorque.detection.contours import Contours
-from imtorque.detection.suppress import label_image
+from imtorque.detection.proposals import Proposals
+from imtorque.detection.ring_torque import odd_sizes
+from imtorque.detection.selection import label_image
 from imtorque.detection.table import Blobs
 from imtorque.images import CheckedImage
 
 
-def measured(contours: Contours, image: Image | Edges, shape: tuple[int, int]) -> Blobs:
+def measure_objects(contours: Proposals, image: Image | Edges, shape: tuple[int, int]) -> Blobs:
     """Measure the objects that contours outline.
 
     Parameters
@@ -33,7 +34,7 @@ def measured(contours: Contours, image: Image | Edges, shape: tuple[int, int]) -
     columns: dict[str, Any] = {
         "y": shapes.y,
         "x": shapes.x,
-        "size": 2 * np.rint((contours.size - 1) / 2).astype(np.int64) + 1,
+        "size": odd_sizes(contours.size),
         "value": contours.sign * contours.closure,
         "diameter": np.sqrt(shapes.area * (4 / np.pi)),
         "area": shapes.area,
@@ -50,7 +51,7 @@ def measured(contours: Contours, image: Image | Edges, shape: tuple[int, int]) -
     return Blobs(**columns, **_boxes(contours, shape), labels=labels)
 
 
-def _boxes(contours: Contours, shape: tuple[int, int]) -> dict[str, Any]:
+def _boxes(contours: Proposals, shape: tuple[int, int]) -> dict[str, Any]:
     """Return the boxes of the pixels that the outlines touch, in the image."""
 
     def pixel(points: FloatArray, limit: int) -> IntArray:

@@ -1,17 +1,19 @@
 """Scores of contours: what looks like an object scores high, and only ratios matter."""
 
-import json
 from dataclasses import replace
-from importlib import resources
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from detection.scenes import discs, ellipse, lattice
-from imtorque.detection.blobs import Search, find_contours
-from imtorque.detection.things import BESIDE, MEASURES, Look, first_measures, looks, thing_scores, weighted_quantile
-from imtorque_reproduce.counting.weights import Case, described, drawn_scene, in_turn, learn_look, make_case
+from imtorque.core.logistic import LogisticModel
+from imtorque.detection.contour_features import CONTEXT_FEATURES, UNARY_FEATURES, unary_features, weighted_quantile
+from imtorque.detection.contour_proposals import Search, propose_contours
+from imtorque.detection.proposals import Outlines
+from imtorque.detection.scoring import contour_scorer, contour_scores
+from imtorque.io.weights import read_weights
+from imtorque_reproduce.counting.weights import Case, drawn_scene, in_turn, learn_model, make_case
 
 SHAPE = (160, 170)
 CENTRES = lattice(SHAPE, 50)
@@ -22,7 +24,7 @@ SIZES = (14.0, 32.0)
 def found():
     """Contours around and between bright discs of 21 pixels, and which are those of the discs."""
     image = 0.3 + 0.4 * discs(SHAPE, CENTRES, 21) + np.random.default_rng(1).normal(0, 0.02, SHAPE)
-    contours, _, grey = find_contours(image, Search(SIZES), least=0.1)
+    contours, _, grey = propose_contours(image, Search(SIZES), least=0.1)
     far = np.hypot(
         contours.y.mean(1)[:, None] - np.array(CENTRES)[:, 0], contours.x.mean(1)[:, None] - np.array(CENTRES)[:, 1]
     )
@@ -32,7 +34,7 @@ def found():
 
 def test_contours_of_discs_score_above_all_others(found):
     contours, grey, right = found
-    score = thing_scores(contours, SHAPE, SIZES, grey, signed=False)
+    score = contour_scores(contours, SHAPE, SIZES, grey, signed=False)
     assert score[right].min() > 0.9
     assert np.median(score[~right]) < 0.1
 
@@ -43,30 +45,30 @@ def test_grey_values_in_other_units_change_no_score(found, sizes):
     other = replace(
         contours, inside=7 + 50 * contours.inside, outside=7 + 50 * contours.outside, noise=50 * contours.noise
     )
-    expected = thing_scores(contours, SHAPE, sizes, grey, signed=False)
-    assert_allclose(thing_scores(other, SHAPE, sizes, 7 + 50 * grey, signed=False), expected, atol=1e-3)
+    expected = contour_scores(contours, SHAPE, sizes, grey, signed=False)
+    assert_allclose(contour_scores(other, SHAPE, sizes, 7 + 50 * grey, signed=False), expected, atol=1e-3)
 
 
 def test_what_is_not_known_counts_as_average(found):
     contours, _, _ = found
-    first = looks("given")[0]
-    measures = first_measures(contours, SHAPE, SIZES, None, signed=False)
+    first = contour_scorer("given").unary
+    measures = unary_features(contours, SHAPE, SIZES, None, signed=False)
     unknown = np.isnan(measures).all(axis=0)
-    assert [name for name, u in zip(MEASURES, unknown, strict=True) if u] == list(MEASURES[-5:])
-    assert_allclose(first(measures), first(np.where(np.isnan(measures), first.mean, measures)))
+    assert [name for name, u in zip(UNARY_FEATURES, unknown, strict=True) if u] == list(UNARY_FEATURES[-5:])
+    assert_allclose(first.logit(measures), first.logit(np.where(np.isnan(measures), first.mean, measures)))
 
 
 def test_a_sign_that_was_asked_for_is_not_held_against_a_contour(found):
     contours, grey, _ = found
     dark = contours.sign < 0
-    asked, not_asked = (thing_scores(contours, SHAPE, SIZES, grey, signed=signed)[dark] for signed in (True, False))
+    asked, not_asked = (contour_scores(contours, SHAPE, SIZES, grey, signed=signed)[dark] for signed in (True, False))
     assert asked.mean() > not_asked.mean()
 
 
 def test_the_sign_that_explains_fewer_edges_is_held_against_a_contour_by_what_it_lacks(found):
     contours, grey, _ = found
     half = replace(contours, sign=np.where(np.arange(len(contours)) % 2, 1.0, -1.0))
-    sign = first_measures(half, SHAPE, SIZES, grey, signed=False)[:, MEASURES.index("sign")]
+    sign = unary_features(half, SHAPE, SIZES, grey, signed=False)[:, UNARY_FEATURES.index("sign_share")]
     main, other = sorted({float(share) for share in sign}, reverse=True)
     assert main == 1
     assert 0 < other < 1
@@ -74,42 +76,41 @@ def test_the_sign_that_explains_fewer_edges_is_held_against_a_contour_by_what_it
 
 def test_no_contours_have_no_scores(found):
     contours, grey, _ = found
-    assert len(thing_scores(contours[:0], SHAPE, SIZES, grey, signed=False)) == 0
+    assert len(contour_scores(contours[:0], SHAPE, SIZES, grey, signed=False)) == 0
 
 
-def test_the_stored_weights_name_every_measure():
-    text = resources.files("imtorque.detection").joinpath("thing_weights.json").read_text("utf-8")
-    for rules in json.loads(text).values():
-        assert tuple(rules["first"]["measures"]) == MEASURES
-        assert tuple(rules["second"]["measures"]) == BESIDE
+def test_the_stored_weights_name_every_feature():
+    for stages in read_weights("contour").values():
+        assert tuple(stages["unary"]["features"]) == UNARY_FEATURES
+        assert tuple(stages["context"]["features"]) == CONTEXT_FEATURES
 
 
-def test_a_rule_is_learned_that_tells_things_from_others_and_is_stored_whole():
+def test_a_model_is_learned_that_tells_objects_from_others_and_is_stored_whole():
     scene = drawn_scene(0)
     case = make_case(scene, "given")
-    rule = learn_look([case], [case.measures])
-    odds, known = rule(case.measures), np.isfinite(case.thing)
-    assert np.mean((odds > 0)[known] == case.thing[known]) > 0.9
-    stored = Look.from_dict(json.loads(json.dumps(described(rule, MEASURES))), MEASURES)
-    assert_allclose(stored(case.measures), odds, atol=0.05)
+    model = learn_model([case], [case.features], UNARY_FEATURES)
+    logit, known = model.logit(case.features), np.isfinite(case.is_object)
+    assert np.mean((logit > 0)[known] == case.is_object[known]) > 0.9
+    stored = LogisticModel.from_dict(model.to_dict(4), UNARY_FEATURES)
+    assert_allclose(stored.logit(case.features), logit, atol=0.05)
 
 
 def test_sets_and_kinds_count_alike_in_learning():
     rng = np.random.default_rng(0)
     many = Case("a", None, SHAPE, rng.normal(size=(400, 1)), (rng.random(400) < 0.05).astype(float))
     few = Case("b", None, SHAPE, np.array([[-1.0], [1.0]] * 5), np.array([0.0, 1.0] * 5))
-    rule = learn_look([many, few], [many.measures, few.measures])
-    assert rule.weight[0] > 0.5  # the few, of another set, are not drowned by the many
+    model = learn_model([many, few], [many.features, few.features], ("only",))
+    assert model.weight[0] > 0.5  # the few, of another set, are not drowned by the many
 
 
-def test_sizes_are_found_by_the_things_that_stand_and_tell_where_in_their_range_others_lie():
+def test_sizes_are_found_by_the_selected_objects_and_tell_where_in_their_range_others_lie():
     scene = drawn_scene(0)  # objects of one kind, looked for in a range about their size
-    case = make_case(scene, "found", looks("unknown"))
+    case = make_case(scene, "found", contour_scorer("unknown"))
     side = np.sqrt((scene.boxes[:, 2:] - scene.boxes[:, :2]).prod(axis=1)).mean()
-    place = case.measures[case.thing == 1][:, MEASURES.index("size")]
+    place = case.features[case.is_object == 1][:, UNARY_FEATURES.index("size")]
     assert np.abs(np.median(place)) < 0.5
     assert case.contours.diameter.max() < 4 * side
-    assert np.isnan(make_case(scene, "unknown").measures[:, MEASURES.index("size")]).all()
+    assert np.isnan(make_case(scene, "unknown").features[:, UNARY_FEATURES.index("size")]).all()
 
 
 def test_cases_of_one_image_stand_side_by_side():
@@ -131,10 +132,10 @@ def test_a_weighted_quantile_is_where_the_share_of_the_weight_is_reached():
     assert weighted_quantile(values[:0], weight[:0]) == 1
 
 
-def test_a_small_thing_beside_a_large_one_scores_as_a_thing_too():
+def test_a_small_object_beside_a_large_one_scores_as_an_object_too():
     image = 0.5 * ellipse((120, 120), (60, 60), (40, 40)) + 0.5 * ellipse((120, 120), (55, 66), (9, 9))
-    contours, _, grey = find_contours(image, Search((12.0, 100.0)))
-    score = thing_scores(contours, (120, 120), (12.0, 100.0), grey, signed=False)
+    contours, _, grey = propose_contours(image, Search((12.0, 100.0)))
+    score = contour_scores(contours, (120, 120), (12.0, 100.0), grey, signed=False)
     near = [np.abs(contours.diameter - d) < 3 for d in (18, 80)]
     assert min(score[small].max() for small in near) > 0.5
 
@@ -143,8 +144,8 @@ def test_chosen_contours_keep_the_moments_of_all(found):
     contours, _, right = found
     whole = contours.moments
     part = contours[right]
-    assert "moments" in vars(part)
+    assert "moments" in vars(part.outlines)
     for kept, column in zip(part.moments, whole, strict=True):
         assert_array_equal(kept, column[right])
-    for kept, again in zip(part.moments, replace(part).moments, strict=True):
+    for kept, again in zip(part.moments, Outlines.of_points(part.y, part.x).moments, strict=True):
         assert_array_equal(kept, again)

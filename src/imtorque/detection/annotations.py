@@ -1,4 +1,4 @@
-"""What people mark in a training image: boxes, points or label images, as outlines and sizes."""
+"""Annotations of a training image: boxes, points or label images, as outlines and sizes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque.core.types import Float32Array, FloatArray
-
-ANGLES = 32  # directions of an outline
+from imtorque.detection.proposals import ANGLES
 
 
 @dataclass(frozen=True)
-class Marks:
-    """Marked objects of one image.
+class Annotations:
+    """Annotated objects of one image.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ class Marks:
         Shape (n, ANGLES): outlines around the points; of boxes, the ellipses in them; empty with points.
     ignored
         Shape (m, 4): boxes of what is to be neither learned nor avoided.
-    wrong
+    negatives
         Shape (k, 2): y, x of what is no object, though it may look like one.
     """
 
@@ -38,19 +37,19 @@ class Marks:
     boxes: FloatArray
     radii: Float32Array
     ignored: FloatArray
-    wrong: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+    negatives: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
 
     def __len__(self) -> int:
-        """Return how many objects were marked."""
+        """Return how many objects were annotated."""
         return len(self.points)
 
-    def reduced(self, factor: int) -> Marks:
-        """Return the marks on the image whose blocks of factor x factor pixels became one."""
+    def reduced(self, factor: int) -> Annotations:
+        """Return the annotations on the image whose blocks of factor x factor pixels became one."""
         shift = (factor - 1) / 2
         points = (self.points - shift) / factor
         radii = (self.radii / factor).astype(np.float32)
-        wrong = (self.wrong - shift) / factor
-        return Marks(self.form, points, self.boxes / factor, radii, self.ignored / factor, wrong)
+        negatives = (self.negatives - shift) / factor
+        return Annotations(self.form, points, self.boxes / factor, radii, self.ignored / factor, negatives)
 
     @property
     def diameters(self) -> FloatArray:
@@ -61,44 +60,48 @@ class Marks:
         return diameters
 
 
-def read_marks(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike = (), wrong: ArrayLike = ()) -> Marks:
-    """Return marks from what `ObjectFinder.fit` takes for one image of this shape."""
-    places = np.asarray(wrong, dtype=np.float64)
+def read_annotations(
+    objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike = (), negatives: ArrayLike = ()
+) -> Annotations:
+    """Return annotations from what `ObjectFinder.fit` takes for one image of this shape."""
+    places = np.asarray(negatives, dtype=np.float64)
     if places.size and (places.ndim != 2 or places.shape[1] != 2):
-        raise ValueError(f"wrong must be points (n, 2), got {places.shape}")
+        raise ValueError(f"negatives must be points (n, 2), got {places.shape}")
     places = places.reshape(-1, 2)
-    marks = replace(_read_objects(objects, shape, ignored), wrong=places)
-    _check_inside(np.concatenate([marks.points, places]), shape)
-    return marks
+    annotations = replace(_read_objects(objects, shape, ignored), negatives=places)
+    _check_inside(np.concatenate([annotations.points, places]), shape)
+    return annotations
 
 
 def _check_inside(points: FloatArray, shape: tuple[int, int]) -> None:
-    """Refuse marks beside the image, as of exchanged columns; of a box its middle counts."""
+    """Refuse annotations beside the image, as of exchanged columns; of a box its middle counts."""
     outside = ~((points >= -0.5) & (points <= np.array(shape) - 0.5)).all(axis=1)
     if outside.any():
         y, x = points[outside.argmax()]
-        raise ValueError(f"marks must lie in the image, {shape[0]} rows by {shape[1]} columns, got y={y:g}, x={x:g}")
+        raise ValueError(
+            f"annotations must lie in the image, {shape[0]} rows by {shape[1]} columns, got y={y:g}, x={x:g}"
+        )
 
 
-def _read_objects(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike) -> Marks:
+def _read_objects(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike) -> Annotations:
     array = np.asarray(objects)
     aside = np.asarray(ignored, dtype=np.float64).reshape(-1, 4)
     if array.shape == tuple(shape) and array.dtype.kind in "iub":
         return _from_labels(array.astype(np.int32), aside)
     if array.size == 0:
-        return Marks("boxes", np.zeros((0, 2)), np.zeros((0, 4)), np.zeros((0, ANGLES), np.float32), aside)
+        return Annotations("boxes", np.zeros((0, 2)), np.zeros((0, 4)), np.zeros((0, ANGLES), np.float32), aside)
     if array.ndim == 2 and array.shape[1] == 4:
         return _from_boxes(array.astype(np.float64), aside)
     if array.ndim == 2 and array.shape[1] == 2:
         points = array.astype(np.float64)
-        return Marks("points", points, np.zeros((0, 4)), np.zeros((0, ANGLES), np.float32), aside)
+        return Annotations("points", points, np.zeros((0, 4)), np.zeros((0, ANGLES), np.float32), aside)
     raise ValueError(
         f"objects must be boxes (n, 4), points (n, 2) or a label image of shape {tuple(shape)}, got {array.shape} "
         f"of {array.dtype}"
     )
 
 
-def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Marks:
+def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Annotations:
     from scipy import ndimage
 
     numbers = np.unique(labels[labels > 0])
@@ -110,14 +113,14 @@ def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Marks:
     y, x = np.ascontiguousarray(centres.T, np.float32)
     reach = np.hypot(*(boxes[:, 2:] - boxes[:, :2]).T).astype(np.float32)
     radii = _native.label_outlines(labels, numbers.astype(np.int32), y, x, ANGLES, reach)
-    return Marks("labels", centres, boxes.astype(np.float64), radii, ignored)
+    return Annotations("labels", centres, boxes.astype(np.float64), radii, ignored)
 
 
-def _from_boxes(boxes: FloatArray, ignored: FloatArray) -> Marks:
+def _from_boxes(boxes: FloatArray, ignored: FloatArray) -> Annotations:
     middle, half = (boxes[:, :2] + boxes[:, 2:] - 1) / 2, (boxes[:, 2:] - boxes[:, :2]) / 2
     if not (half > 0).all():
         box = boxes[(~(half > 0)).any(axis=1).argmax()]
         raise ValueError(f"boxes must have y0 < y1 and x0 < x1, got {', '.join(f'{side:g}' for side in box)}")
     angles = 2 * np.pi * np.arange(ANGLES) / ANGLES
     radii = 1 / np.hypot(np.sin(angles) / half[:, :1], np.cos(angles) / half[:, 1:])
-    return Marks("boxes", middle, boxes, radii.astype(np.float32), ignored)
+    return Annotations("boxes", middle, boxes, radii.astype(np.float32), ignored)
