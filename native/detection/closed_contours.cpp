@@ -3,9 +3,9 @@
 //
 //     max over r of  sum over i of  e(i, r_i) - slope |r_{i+1} - r_i|,      |r_{i+1} - r_i| <= 2 steps,
 //
-// with e = -sign (g . n), the part of the gradient that points to the object's inside. Found by dynamic programming over
-// one and a half turns, of which the middle turn is kept: by then the start has been forgotten, and the ends meet but
-// for rare ties. Naive twin: naive.closed_contour.
+// with e = -sign (g . n), the part of the gradient that points to the object's inside. Found by dynamic programming
+// over one and a half turns, of which the middle turn is kept: by then the start has been forgotten, and the ends meet
+// but for rare ties. Naive twin: naive.closed_contour.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

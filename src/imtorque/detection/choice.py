@@ -31,5 +31,5 @@ def choose_set(
     rivals = (common > overlap * smaller) & (weight[first] > 0) & (weight[second] > 0)
     members = np.ascontiguousarray(weight, np.float64)
     a, b = (np.ascontiguousarray(pair[rivals], np.int32) for pair in (first, second))
-    chosen, _ = _native.best_set(members, a, b, BUDGET)
+    chosen, _ = _native.max_weight_set(members, a, b, BUDGET)
     return chosen.astype(bool)

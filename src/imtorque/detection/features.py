@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from imtorque import _native
-from imtorque.core.threads import at_once
+from imtorque.core.threads import thread_map
 from imtorque.core.types import Float32Array, FloatArray, IntArray
 from imtorque.detection.planes import Planes, Sizes
 from imtorque.detection.pool import KINDS, SOURCES, Pool, edge_sigma, merge_alike, patch_sizes, torque_of
@@ -53,8 +53,8 @@ def measure(planes: Planes, sizes: Sizes, pool: Pool, *, torque: bool = True) ->
     pool = merge_alike(pool, planes.shape)
     shapes = _native.outline_shapes(pool.y, pool.x, pool.radii, *planes.shape)
     first, second, common = _native.outline_overlaps(pool.y, pool.x, pool.radii, *planes.shape, 0.15)
-    at_once(*(partial(planes.force, name, edge_sigma(planes, coarse)) for name, coarse in EDGES))  # kept there
-    outlines, edges, profiles, lines = at_once(
+    thread_map(*(partial(planes.force, name, edge_sigma(planes, coarse)) for name, coarse in EDGES))  # kept there
+    outlines, edges, profiles, lines = thread_map(
         partial(_shape_features, planes, pool, shapes),
         *(partial(features, planes, pool) for features in (_edge_features, _profile_features, _line_features)),
     )
@@ -136,7 +136,7 @@ def _line_features(planes: Planes, pool: Pool) -> FloatArray:
     """Return what runs through the middle, as between two objects that touch: in grey, likeness and edge strength."""
     strength = np.hypot(*planes.force("grey", edge_sigma(planes)))
     stack = np.stack([planes.grey, planes.plane("likeness"), strength]).astype(np.float32)
-    lines = _native.outline_lines(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii)
+    lines = _native.outline_diameters(np.ascontiguousarray(stack), pool.y, pool.x, pool.radii)
     return lines.reshape(len(pool), 4 * len(stack))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.extrema import find_extrema
-from imtorque.core.threads import at_once
+from imtorque.core.threads import thread_map
 from imtorque.core.torque import torque_volume
 from imtorque.core.types import Edges, Float32Array, FloatArray, IntArray, Patch, Sign, TorqueVolume
 from imtorque.detection import regions, seeds
@@ -113,7 +113,7 @@ def find_candidates(planes: Planes, sizes: Sizes, sources: Sequence[int]) -> Poo
     """Return the candidates of these sources, one source after the other."""
     sides = patch_sizes(sizes)
     order = sorted(sources, key=lambda number: SOURCES[number].way not in LONG)
-    pools = at_once(*(partial(_candidates_of, planes, sides, number) for number in order))
+    pools = thread_map(*(partial(_candidates_of, planes, sides, number) for number in order))
     found = dict(zip(order, pools, strict=True))
     parts = [found[number] for number in sources]
     names = Pool.__dataclass_fields__
