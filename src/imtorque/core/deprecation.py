@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 # Old module -> where its names are now.
 MODULES = {
@@ -36,7 +37,41 @@ NAMES = {
     "imtorque.scale.run_tasks": "imtorque.jobs.run_tasks",
     "imtorque.scenes.FilmScene": "imtorque.synthetic.VideoScene",
     "imtorque.scenes.film_scene": "imtorque.synthetic.video_scene",
+    "imtorque.Survey": "imtorque.ForceStatistics",
+    "imtorque.scale.World": "imtorque.tiling.Affine",
 }
+
+# Old attribute of a class -> new attribute.
+ATTRIBUTES = {
+    "Affine.is_plain": "is_axis_aligned",
+    "Affine.places": "transform",
+    "Edges.survey": "statistics",
+    "FrameBlobs.sure": "min_score",
+    "Linker.covered": "occluded",
+    "Linking.reach": "search_range",
+    "Source.world": "affine",
+}
+
+# Old keyword of a class or function -> new keyword.
+KEYWORDS = {
+    "FrameBlobs": {"sure": "min_score"},
+    "Linking": {"reach": "search_range"},
+    "process_files": {"patience": "heartbeat_timeout"},
+    "run_tasks": {"careful": "on_crash", "patience": "heartbeat_timeout"},
+}
+
+# Names that went without a successor -> what to use in their place.
+REMOVED = {
+    f"imtorque.scale.{name}": f"imtorque.tiling.process_image, which takes dask and xarray arrays ({outputs})"
+    for name, outputs in {
+        "detect_edges": 'outputs=["edges"]',
+        "survey": "Summary.steps",
+        "torque_volume": 'one size at a time, outputs=["value"]',
+        "value_and_scale_maps": 'outputs=["value", "scale"]',
+    }.items()
+}
+
+T = TypeVar("T", bound=Callable[..., Any])
 
 
 def find_old_modules() -> None:
@@ -48,6 +83,8 @@ def find_old_modules() -> None:
 def deprecated_name(module: str, name: str) -> Any:
     """Return what an old name of a module stands for, with a warning; AttributeError where there is none."""
     old = f"{module}.{name}"
+    if old in REMOVED:
+        raise AttributeError(f"{old} was removed in version 0.3: use {REMOVED[old]}")
     new = NAMES.get(old) or (f"{MODULES[module]}.{name}" if module in MODULES else None)
     if new is None or name.startswith("__"):
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
@@ -58,6 +95,35 @@ def deprecated_name(module: str, name: str) -> Any:
         raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
     warnings.warn(f"{old} is now {new}; the old name goes with version 0.4", DeprecationWarning, stacklevel=3)
     return found
+
+
+def deprecated_attribute(owner: object, name: str) -> Any:
+    """Return what an old attribute stands for, with a warning; AttributeError where there is none."""
+    old = next((old for kind in type(owner).__mro__ if (old := f"{kind.__name__}.{name}") in ATTRIBUTES), None)
+    if old is None:
+        raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
+    new = ATTRIBUTES[old]
+    warnings.warn(f"{old} is now {new}; the old name goes with version 0.4", DeprecationWarning, stacklevel=3)
+    return getattr(owner, new)
+
+
+def accept_old_keywords(called: T) -> T:
+    """Let a function, or the `__init__` of a class named in the table, take its keywords by their old names."""
+    owner = called.__qualname__.removesuffix(".__init__")
+    table = KEYWORDS[owner]
+
+    @wraps(called)
+    def wrapper(*args: Any, **given: Any) -> Any:
+        for old in table.keys() & given.keys():
+            warnings.warn(
+                f"{owner}({old}=) is now {table[old]}; the old name goes with version 0.4",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            given[table[old]] = given.pop(old)
+        return called(*args, **given)
+
+    return cast(T, wrapper)
 
 
 class _OldModules(MetaPathFinder, Loader):
