@@ -15,8 +15,8 @@ from imtorque.core.types import Float32Array
 from imtorque.tiling.grid import Box
 from imtorque.tiling.job import Job, save_array, save_numbers
 
-ROW = 12  # bytes of a candidate in a list: where, gx, gy
-BLOCK = 128  # pixels a side of what is read of a list together
+CANDIDATE_BYTES = 12  # of a candidate in a list: place, gx, gy
+LIST_BLOCK = 128  # bound: pixels a side of what is read of a list together
 Planes = tuple[Float32Array, Float32Array]
 
 
@@ -31,7 +31,7 @@ def list_candidates(job: Job, pair: tuple[str, Box]) -> dict[str, Any]:
     automatic = job.edges.automatic
     low = 0.0 if automatic else float(job.edges.thresholds(job.tone.unit)[0])
     rows, begins, largest, first, counts = _native.list_candidates(
-        job.grey(window), job.edges.sigma, low, automatic, inside, BLOCK
+        job.grey(window), job.edges.sigma, low, automatic, inside, LIST_BLOCK
     )
     save_numbers(job.scratch("candidates", name, ".raw"), begins, rows)
     if automatic:
@@ -55,7 +55,7 @@ def listed_candidates(job: Job, box: Box) -> Planes:
         with open(job.scratch("candidates", name, ".raw"), "rb") as file:
             begins = np.fromfile(file, np.int64, _blocks(core) + 1)
             for start, stop in _runs(core, box, begins):
-                file.seek(begins.nbytes + ROW * start)
+                file.seek(begins.nbytes + CANDIDATE_BYTES * start)
                 part = np.fromfile(file, np.uint32, 3 * (stop - start)).reshape(-1, 3)
                 _native.place_candidates(part, core.shape[1], y, x, gx, gy)
     return gx, gy
@@ -63,15 +63,15 @@ def listed_candidates(job: Job, box: Box) -> Planes:
 
 def _blocks(core: Box) -> int:
     """Return how many blocks a tile has."""
-    return -(-core.shape[0] // BLOCK) * -(-core.shape[1] // BLOCK)
+    return -(-core.shape[0] // LIST_BLOCK) * -(-core.shape[1] // LIST_BLOCK)
 
 
 def _runs(core: Box, box: Box, begins: NDArray[Any]) -> list[tuple[int, int]]:
     """Return which rows of a tile's list hold the blocks that a window touches: a run for each row of blocks."""
-    across = -(-core.shape[1] // BLOCK)
-    top, left = max(box.top - core.top, 0) // BLOCK, max(box.left - core.left, 0) // BLOCK
-    bottom = -(-min(box.bottom - core.top, core.shape[0]) // BLOCK)
-    right = -(-min(box.right - core.left, core.shape[1]) // BLOCK)
+    across = -(-core.shape[1] // LIST_BLOCK)
+    top, left = max(box.top - core.top, 0) // LIST_BLOCK, max(box.left - core.left, 0) // LIST_BLOCK
+    bottom = -(-min(box.bottom - core.top, core.shape[0]) // LIST_BLOCK)
+    right = -(-min(box.right - core.left, core.shape[1]) // LIST_BLOCK)
     runs = [(int(begins[row * across + left]), int(begins[row * across + right])) for row in range(top, bottom)]
     return [run for run in runs if run[0] < run[1]]
 

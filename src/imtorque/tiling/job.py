@@ -1,4 +1,4 @@
-"""What every task of a large image is told: where to read, what to do, where to write."""
+"""What every task of a large image needs: where to read, what to do, where to write."""
 
 from __future__ import annotations
 

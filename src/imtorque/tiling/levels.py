@@ -19,14 +19,14 @@ from imtorque.tiling.settings import EdgeSettings, TorqueSettings
 from imtorque.tiling.source import ReducedSource, Source
 from imtorque.tiling.zarr_source import ZarrSource
 
-LARGEST_MAP = 1 << 24  # pixels of an image whose saliency is computed in memory
-BLOCK = 4096  # pixels of the full image that a task reduces together, a side
+SALIENCY_PIXELS = 1 << 24  # bound: of an image whose saliency is computed in memory
+REDUCED_SIDE = 4096  # bound: pixels a side of the full image that a task reduces together
 
 
 def chosen_level(source: Source, level: int | None, outputs: tuple[str, ...]) -> int:
     """Return the level, a power of two, by which the image is reduced; by default the first of 16 megapixels."""
     least = 0
-    while np.prod([side >> least for side in source.shape]) > LARGEST_MAP:
+    while np.prod([side >> least for side in source.shape]) > SALIENCY_PIXELS:
         least += 1
     if level is None:
         return least
@@ -42,13 +42,13 @@ def reduced_source(source: Source, level: int, runner: Runner) -> Source:
     if level == 0:
         return source
     reduced = ReducedSource.of(source, 2**level)
-    side = max(1, BLOCK >> level)
+    side = max(1, REDUCED_SIDE >> level)
     planes = (source.samples,) if source.samples > 1 else ()
     store = str(work_folder(runner.out) / "reduced.zarr")
     maps.make_array(store, "", (*reduced.shape, *planes), (side, side, *planes), source.dtype)
     runner.run("reduce", partial(reduce_block, reduced, store), Grid(reduced.shape, side).tiles())
     axes = "YXS" if planes else "YX"
-    return ZarrSource(store, reduced.shape, source.samples, source.dtype, reduced.world, "", (None,) * len(axes), axes)
+    return ZarrSource(store, reduced.shape, source.samples, source.dtype, reduced.affine, "", (None,) * len(axes), axes)
 
 
 def reduce_block(reduced: Source, store: str, pair: tuple[str, Box]) -> None:

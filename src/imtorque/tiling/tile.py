@@ -1,4 +1,4 @@
-"""What is done to one tile: its edges, exactly as in the whole image, then maps and extrema of them."""
+"""The task of a tile: its edges, exactly as in the whole image, then their maps and extrema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from imtorque import _native
 from imtorque.boundaries.strength import strengthened
 from imtorque.core.patches import patch_arrays
 from imtorque.core.patterns import pattern_edges
-from imtorque.core.quantisation import Survey
+from imtorque.core.quantisation import ForceStatistics
 from imtorque.core.torque import value_and_scale_maps
 from imtorque.core.types import Edges, Float32Array
 from imtorque.tiling.candidates import found_candidates, listed_candidates
@@ -24,14 +24,14 @@ from imtorque.tiling.job import Job, save_numbers
 from imtorque.tiling.maps import write_tile
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # as malloc.h has them
-LARGE_ARRAY, KEPT = 1 << 25, 1 << 26  # bytes: the most that the C library takes, and what it may keep
+LARGE_ARRAY, REUSED_BYTES = 1 << 25, 1 << 26  # bounds: the most that the C library takes, and what it may keep
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What earlier passes found out: thresholds, rounds of corner removal, and the steps of force.
+    """Results of earlier passes: thresholds, rounds of corner removal, and the steps of force.
 
-    `steps` None asks for the edges and their survey alone.
+    `steps` None asks for the edges and their statistics alone.
     """
 
     thresholds: Thresholds
@@ -63,7 +63,7 @@ def tile_edges(job: Job, plan: Plan, core: Box) -> tuple[Float32Array, Float32Ar
 
 
 @lru_cache(maxsize=1)
-def keep_some_memory() -> None:
+def reuse_arrays() -> None:
     """Let this process keep the room of a few arrays for the next ones, and return the rest to the system at once.
 
     The system clears all memory that it hands out, which takes an eighth of the time. By itself the C library of Linux
@@ -73,18 +73,18 @@ def keep_some_memory() -> None:
         adjust = getattr(ctypes.CDLL(None), "mallopt", None)
         if adjust is not None:
             adjust(MMAP_THRESHOLD, LARGE_ARRAY)
-            adjust(TRIM_THRESHOLD, KEPT)
+            adjust(TRIM_THRESHOLD, REUSED_BYTES)
 
 
 def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     """Write the maps and the extrema of a tile; return what its edges say about the rounding of forces."""
     name, core = pair
-    keep_some_memory()
+    reuse_arrays()
     fx, fy, region, left = tile_edges(job, plan, core)
     inner = core.inside(region).slices
     fx_core, fy_core = np.ascontiguousarray(fx[inner]), np.ascontiguousarray(fy[inner])
-    survey = Edges.adopt(fx_core, fy_core).survey.at(core.top, core.left)
-    report: dict[str, Any] = {"spare": left, "survey": asdict(survey)}
+    statistics = Edges.adopt(fx_core, fy_core).statistics.at(core.top, core.left)
+    report: dict[str, Any] = {"spare": left, "statistics": asdict(statistics)}
     if left or plan.steps is None:
         return report
     if "edges" in job.outputs:
@@ -123,10 +123,10 @@ def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) ->
     return len(rows)
 
 
-def read_survey(report: dict[str, Any]) -> Survey:
-    """Return the survey in a tile's report, which has been a JSON text."""
-    fields = dict(report["survey"])
+def read_statistics(report: dict[str, Any]) -> ForceStatistics:
+    """Return the statistics in a tile's report, which has been a JSON text."""
+    fields = dict(report["statistics"])
     for name in ("area", "extent", "not_pell"):
         fields[name] = None if fields[name] is None else tuple(fields[name])
     fields["octaves"] = tuple((int(octave), int(count)) for octave, count in fields["octaves"])
-    return Survey(**fields)
+    return ForceStatistics(**fields)
