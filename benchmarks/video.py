@@ -127,8 +127,8 @@ def judged(scene, table):
 
 
 def truth(scene, chosen):
-    frame, thing = np.nonzero(chosen)
-    return TrackTable(frame, thing, scene.y[frame, thing], scene.x[frame, thing], scene.size[thing])
+    frame, item = np.nonzero(chosen)
+    return TrackTable(frame, item, scene.y[frame, item], scene.x[frame, item], scene.size[item])
 
 
 def timed(folder, shape, sizes, count, rounds):
