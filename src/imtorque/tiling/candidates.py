@@ -26,12 +26,12 @@ def list_candidates(job: Job, pair: tuple[str, Box]) -> dict[str, Any]:
     The thresholds are not known yet where they are automatic: what could be above the lowest possible is listed.
     """
     name, core = pair
-    window = core.grown(job.edges.halo, job.source.shape)
+    window = core.grown(job.config.edges.halo, job.source.shape)
     inside = core.inside(window).bounds
-    automatic = job.edges.automatic
-    low = 0.0 if automatic else float(job.edges.thresholds(job.tone.unit)[0])
+    automatic = job.config.edges.automatic
+    low = 0.0 if automatic else float(job.config.edges.thresholds(job.tone.unit)[0])
     rows, begins, largest, first, counts = _native.list_candidates(
-        job.grey(window), job.edges.sigma, low, automatic, inside, LIST_BLOCK
+        job.grey(window), job.config.edges.sigma, low, automatic, inside, LIST_BLOCK
     )
     save_numbers(job.scratch("candidates", name, ".raw"), begins, rows)
     if automatic:
@@ -42,8 +42,8 @@ def list_candidates(job: Job, pair: tuple[str, Box]) -> dict[str, Any]:
 def count_bins(job: Job, largest: float, pair: tuple[str, Box]) -> list[int]:
     """Count a tile's magnitudes in the 64 bins that the largest of the whole image makes."""
     _, core = pair
-    window = core.grown(job.edges.halo, job.source.shape)
-    counts = _native.count_bins(job.grey(window), job.edges.sigma, core.inside(window).bounds, largest)
+    window = core.grown(job.config.edges.halo, job.source.shape)
+    counts = _native.count_bins(job.grey(window), job.config.edges.sigma, core.inside(window).bounds, largest)
     return [int(count) for count in counts]
 
 
@@ -78,7 +78,7 @@ def _runs(core: Box, box: Box, begins: NDArray[Any]) -> list[tuple[int, int]]:
 
 def found_candidates(job: Job, box: Box, low: np.float32) -> Planes:
     """Return the gradient at the candidates inside a window, from the image itself."""
-    window = box.grown(job.edges.halo, job.source.shape)
+    window = box.grown(job.config.edges.halo, job.source.shape)
     inside = box.inside(window).slices
-    gx, gy = _native.find_candidates(job.grey(window), job.edges.sigma, float(low))
+    gx, gy = _native.find_candidates(job.grey(window), job.config.edges.sigma, float(low))
     return np.ascontiguousarray(gx[inside]), np.ascontiguousarray(gy[inside])

@@ -209,16 +209,14 @@ def _run(source: Source, config: Config, runner: Runner) -> Summary:
     summary = Summary(str(runner.out), source.shape, len(grid.tiles()))
     if any(name not in REDUCED for name in config.outputs):
         tone = find_tone(source, grid, runner, config.value_range)
-        least = config.threshold if "extrema" not in config.outputs else 0.0
-        wanted = tuple(name for name in config.outputs if name not in REDUCED)
-        job = Job(source, grid, config.edges, config.torque, tone, runner.out, wanted, least)
-        summary = _with_torque(summary, job, config, runner)
+        full = replace(config, outputs=tuple(name for name in config.outputs if name not in REDUCED))
+        summary = _with_torque(summary, Job(source, grid, full, tone, runner.out), runner)
     if any(name in REDUCED for name in config.outputs):
         level = chosen_level(source, config.level, config.outputs)
         reduced = reduced_source(source, level, runner)
         written |= {name: reduced for name in REDUCED if name in written}
         if "strengthened" in written:
-            write_strengthened(reduced, runner, config.tile, config.recipe, config.value_range)
+            write_strengthened(reduced, runner, config)
         if "saliency" in written:
             write_saliency(reduced, runner, config.value_range)
         summary = replace(summary, level=level)
@@ -226,14 +224,14 @@ def _run(source: Source, config: Config, runner: Runner) -> Summary:
     return summary
 
 
-def _with_torque(summary: Summary, job: Job, config: Config, runner: Runner) -> Summary:
+def _with_torque(summary: Summary, job: Job, runner: Runner) -> Summary:
     """Do all passes at the full size, and write the tables."""
-    names = tuple(name for name in MAPS if name in job.outputs)
+    names = tuple(name for name in MAPS if name in job.config.outputs)
     maps.make_arrays(job.out, names, job.grid)
     thresholds, listed = find_thresholds(job, runner)
     plan, statistics = finish_tiles(job, runner, thresholds, listed)
     finish_pyramid(job, runner, names)
-    counts = _write_tables(job, config) if "extrema" in job.outputs or "blobs" in job.outputs else {}
+    counts = _write_tables(job) if "extrema" in job.config.outputs or "blobs" in job.config.outputs else {}
     return replace(
         summary,
         low=thresholds.low * job.tone.unit,
@@ -246,17 +244,17 @@ def _with_torque(summary: Summary, job: Job, config: Config, runner: Runner) -> 
     )
 
 
-def _write_tables(job: Job, config: Config) -> dict[str, int]:
+def _write_tables(job: Job) -> dict[str, int]:
     """Write the tables; return how many rows each has."""
-    rows, sizes, affine = merged_rows(job), job.torque.sizes, job.source.affine
+    rows, sizes, affine = merged_rows(job), job.config.torque.sizes, job.source.affine
     counts = {}
-    if "extrema" in job.outputs:
-        kept = rows[: config.count]
-        write_extrema(job.out / f"extrema.{config.table}", in_parts(kept, sizes), affine)
+    if "extrema" in job.config.outputs:
+        kept = rows[: job.config.count]
+        write_extrema(job.out / f"extrema.{job.config.table}", in_parts(kept, sizes), affine)
         counts["extrema"] = len(kept)
-    if "blobs" in job.outputs:
-        blobs = blobs_of(rows, sizes, config.threshold, config.overlap)
-        write_extrema(job.out / f"blobs.{config.table}", [blobs], affine)
+    if "blobs" in job.config.outputs:
+        blobs = blobs_of(rows, sizes, job.config.threshold, job.config.overlap)
+        write_extrema(job.out / f"blobs.{job.config.table}", [blobs], affine)
         counts["blobs"] = len(blobs)
     return counts
 

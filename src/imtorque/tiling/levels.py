@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from imtorque.edges import EdgeRecipe
 from imtorque.images import ValueRange
 from imtorque.saliency import torque_saliency
 from imtorque.tiling import maps
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.job import Job, work_folder
 from imtorque.tiling.passes import Runner, find_thresholds, find_tone, finish_pyramid, finish_tiles
-from imtorque.tiling.settings import EdgeSettings, TorqueSettings
+from imtorque.tiling.settings import Config, EdgeSettings, TorqueSettings
 from imtorque.tiling.source import ReducedSource, Source
 from imtorque.tiling.zarr_source import ZarrSource
 
@@ -58,16 +57,15 @@ def reduce_block(reduced: Source, store: str, pair: tuple[str, Box]) -> None:
     zarr.open_array(store, mode="r+")[pair[1].slices] = reduced.read(pair[1])
 
 
-def write_strengthened(
-    source: Source, runner: Runner, tile: int, recipe: EdgeRecipe, value_range: ValueRange | None
-) -> None:
+def write_strengthened(source: Source, runner: Runner, config: Config) -> None:
     """Write the edges of an image after torque has re-weighed them, as `boundary_strength` does."""
     own = replace(runner, prefix="strengthened-")
-    grid = Grid(source.shape, tile)
+    recipe, grid = config.recipe, Grid(source.shape, config.tile)
     edges = EdgeSettings(recipe.sigma, recipe.low, recipe.high, "strength", strength_scale=recipe.strength_scale)
-    tone = find_tone(source, grid, own, value_range)
+    tone = find_tone(source, grid, own, config.value_range)
     outputs = ("strengthened",)
-    job = Job(source, grid, edges, TorqueSettings(recipe.sizes), tone, runner.out, outputs, recipe=recipe)
+    full = replace(config, edges=edges, torque=TorqueSettings(recipe.sizes), outputs=outputs)
+    job = Job(source, grid, full, tone, runner.out)
     maps.make_arrays(runner.out, outputs, grid)
     finish_tiles(job, own, *find_thresholds(job, own))
     finish_pyramid(job, own, outputs)

@@ -90,8 +90,8 @@ def _three(part: Sequence[float]) -> Bounds:
 
 def find_thresholds(job: Job, runner: Runner) -> tuple[Thresholds, bool]:
     """Return the thresholds, and whether candidates have been listed on the way to them."""
-    if not job.edges.automatic:
-        low, high = job.edges.thresholds(job.tone.unit)
+    if not job.config.edges.automatic:
+        low, high = job.config.edges.thresholds(job.tone.unit)
         chosen = Thresholds(float(low), float(high))
         if chosen.differ:
             runner.run("candidates", partial(candidates.list_candidates, job), job.grid.tiles())
@@ -113,7 +113,7 @@ def find_thresholds(job: Job, runner: Runner) -> tuple[Thresholds, bool]:
 
 def finish_tiles(job: Job, runner: Runner, thresholds: Thresholds, listed: bool) -> tuple[Plan, ForceStatistics]:
     """Do all tiles; again with more rounds where corners were left, and with other steps where these were not right."""
-    plan = Plan(thresholds, CORNER_ROUNDS, job.edges.likely_steps, listed)
+    plan = Plan(thresholds, CORNER_ROUNDS, job.config.edges.likely_steps, listed)
     pending, reports = job.grid.tiles(), dict[str, Any]()
     while True:
         _join(job, runner, plan)

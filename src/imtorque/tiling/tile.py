@@ -57,8 +57,8 @@ def tile_edges(job: Job, plan: Plan, core: Box) -> tuple[Float32Array, Float32Ar
     del gx  # each as soon as it is not needed: a worker's memory is what a tile takes at most
     fy = np.ascontiguousarray(gy[cut])
     del gy
-    scale = (job.edges.strength_scale or 0.0) / job.tone.unit if job.edges.force == "strength" else 0.0
-    _native.shape_forces(fx, fy, scale, job.edges.directions or 0, job.edges.length_correction)
+    scale = (job.config.edges.strength_scale or 0.0) / job.tone.unit if job.config.edges.force == "strength" else 0.0
+    _native.shape_forces(fx, fy, scale, job.config.edges.directions or 0, job.config.edges.length_correction)
     return fx, fy, region, left
 
 
@@ -87,17 +87,17 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     report: dict[str, Any] = {"spare": left, "statistics": asdict(statistics)}
     if left or plan.steps is None:
         return report
-    if "edges" in job.outputs:
+    if "edges" in job.config.outputs:
         write_tile(job, core, {"edges": np.stack([fx_core, fy_core])})
     del fx_core, fy_core
-    if job.recipe is None and not job.wants_torque:
+    if not job.strengthens and not job.wants_torque:
         return report
     edges = Edges.from_field(_native.EdgeField(fx, fy), plan.steps)
     del fx, fy
-    if job.recipe is not None:
-        write_tile(job, core, {"strengthened": strengthened(edges, job.recipe)[inner]})
+    if job.strengthens:
+        write_tile(job, core, {"strengthened": strengthened(edges, job.config.recipe)[inner]})
         return report
-    if "extrema" in job.outputs or "blobs" in job.outputs:
+    if "extrema" in job.config.outputs or "blobs" in job.config.outputs:
         report["extrema"] = _write_extrema(job, edges, name, core, region)
     maps = _torque_maps(job, edges, inner)
     del edges
@@ -106,15 +106,15 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
 
 
 def _torque_maps(job: Job, edges: Edges, inner: tuple[slice, slice]) -> dict[str, Any]:
-    if "value" not in job.outputs and "scale" not in job.outputs:
+    if "value" not in job.config.outputs and "scale" not in job.config.outputs:
         return {}
-    value, scale = value_and_scale_maps(edges, job.torque.sizes, **job.torque.options)
-    return {name: plane[inner] for name, plane in (("value", value), ("scale", scale)) if name in job.outputs}
+    value, scale = value_and_scale_maps(edges, job.config.torque.sizes, **job.config.torque.options)
+    return {name: plane[inner] for name, plane in (("value", value), ("scale", scale)) if name in job.config.outputs}
 
 
 def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) -> int:
     """Write the extrema of a tile, equal neighbours not yet merged; return how many there are."""
-    torque = job.torque
+    torque = job.config.torque
     field = pattern_edges(edges, torque.pattern)
     patches = patch_arrays(field, np.asarray(torque.sizes), torque.patch, torque.alpha, torque.polarity)
     inside = core.inside(region).bounds
