@@ -134,7 +134,7 @@ def run_on(client, folder, out, tile, kill):
     from imtorque.tiling import open_image, process_image
 
     source = open_image(folder / "image.npy")
-    fields = {name: getattr(source, name) for name in ("name", "shape", "samples", "dtype", "world")}
+    fields = {name: getattr(source, name) for name in ("name", "shape", "samples", "dtype", "affine")}
     log = folder / f"{out}.log"
     left = [kill]
 

@@ -91,7 +91,7 @@ def processes(folder, kind, tile, side, jobs):
 def driver(folder, out, tile):
     """A run whose windows are noted, to be killed."""
     source = open_image(folder / "image.npy")
-    fields = {name: getattr(source, name) for name in ("name", "shape", "samples", "dtype", "world")}
+    fields = {name: getattr(source, name) for name in ("name", "shape", "samples", "dtype", "affine")}
     logged = LoggedSource(**fields, log=str(folder / f"{out}.log"))
     found = process_image(logged, folder / out, SIZES, MAPS, tile=tile, jobs=2, **THRESHOLDS["one"])
     return {"tiles": found.tiles}

@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "results" / "strongest.json")
     options = parser.parse_args()
     imtorque.set_num_threads(1)
-    _native.always_bound(True)
+    _native.force_bounded_search(True)
     rows = [compare(image) for image in photographs(options.images)]
     report = {
         "command": "python benchmarks/strongest.py",

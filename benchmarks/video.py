@@ -28,7 +28,7 @@ import imtorque
 from imtorque import video as videos
 from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
 from imtorque.synthetic import video_scene
-from imtorque.video.processing import keep_memory
+from imtorque.video.processing import reuse_memory
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "videos.json"
@@ -127,14 +127,14 @@ def judged(scene, table):
 
 
 def truth(scene, chosen):
-    frame, thing = np.nonzero(chosen)
-    return TrackTable(frame, thing, scene.y[frame, thing], scene.x[frame, thing], scene.size[thing])
+    frame, item = np.nonzero(chosen)
+    return TrackTable(frame, item, scene.y[frame, item], scene.x[frame, item], scene.size[item])
 
 
 def timed(folder, shape, sizes, count, rounds):
     """Return frames a second of a video from file to table, and of the same frames as single images."""
     imtorque.set_num_threads(1)
-    keep_memory()  # as the table of single images does: else pages given back and cleared anew count for them alone
+    reuse_memory()  # as the table of single images does: else pages given back and cleared anew count for them alone
     video = folder / f"{shape[1]}x{shape[0]}.mp4"
     large = mosaic(shape[0] + 2 * count, shape[1] + 2 * count)
     if not video.exists():

@@ -10,7 +10,6 @@ from PIL import Image
 
 import imtorque
 from berkeley_files import LABELS, write_truth
-from imtorque import video as videos
 from imtorque.synthetic import scene
 from video_files import write_video
 
@@ -22,17 +21,10 @@ def given(page, folder, monkeypatch):
             monkeypatch.setitem(sys.modules, name, MagicMock())
     if page == "large_images.md":  # no cluster that another test has left
         monkeypatch.setitem(dask.config.config, "scheduler", "synchronous")
-    if page == "video.md":  # a camera
-        monkeypatch.setattr(videos, "open_video", lambda _: Camera())
     if page == "explorer.md":  # a browser
         monkeypatch.setattr("webbrowser.open", lambda _: True)
     made = GIVEN.get(page)
     return made(folder) if made else {}
-
-
-class Camera:
-    def frames(self):
-        return iter([scene("disc", (40, 60))] * 2)
 
 
 def _discs(seed, count=6, shape=(120, 160)):

@@ -808,7 +808,7 @@ def linear_code(x, words, beta):
     return weights / weights.sum()
 
 
-def pool_largest(index, weight, cell, words, cells):
+def max_pool(index, weight, cell, words, cells):
     pooled = np.zeros((cells, words))
     for i in range(len(index)):
         for c in cell[i]:
@@ -1180,7 +1180,7 @@ def extremal_regions(image, smallest, largest):
     return found
 
 
-def best_set(weight, pairs):
+def max_weight_set(weight, pairs):
     """Return the largest sum of positive weights of a set without any of the pairs, over all subsets."""
     best = 0.0
     for number in range(2 ** len(weight)):
@@ -1190,7 +1190,7 @@ def best_set(weight, pairs):
     return best
 
 
-def climb(plane, inside):
+def summits(plane, inside):
     """Return for each pixel inside the summit (y, x) that steps to the highest of eight neighbours lead to."""
     summits = {}
     for start in np.argwhere(inside).tolist():
@@ -1207,7 +1207,7 @@ def climb(plane, inside):
     return summits
 
 
-def ground_distance(inside):
+def distance_transform(inside):
     """Return each pixel's distance to the nearest pixel that is not inside."""
     ground = np.argwhere(~inside)
     distance = np.zeros(inside.shape)
@@ -1293,7 +1293,7 @@ def outline_profile(plane, y, x, radii, part):
     return (float(np.mean(values)), float(np.std(values))) if values else (0.0, 0.0)
 
 
-def outline_lines(plane, y, x, radii):
+def outline_diameters(plane, y, x, radii):
     """Return lowest and highest mean along a diameter less the mean of all, and the first two waves at 0.6."""
     half = len(radii) // 2
     along = {}
@@ -1346,8 +1346,8 @@ def strongest_of_four(values):
     return out
 
 
-def survey(fx, fy):
-    """Extent, largest component, grain, units off the Pell grid, octaves: force by force, as `Survey` defines them."""
+def force_statistics(fx, fy):
+    """Extent, largest component, grain, units off the Pell grid, octaves, force by force, as in `ForceStatistics`."""
     ys, xs = np.nonzero((fx != 0) | (fy != 0))
     if not len(ys):
         return (0, 0, 0, 0), 0.0, 0, (), ()

@@ -53,7 +53,7 @@ def grow_tree(features, classes, least):
     return [ways[i] for i in range(len(classes))]
 
 
-def token_answers(planes, side, step, forest):
+def token_predictions(planes, side, step, forest):
     """The mean over trees of the leaves' values; forest: first, second, threshold, child, value, root."""
     first, second, threshold, child, value, root = forest
     rows = range(0, planes.shape[1] - side + 1, step)

@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 
 import imtorque
 from imtorque import Edges, _native
+from imtorque.core.patches import SHAPES
 
 shapes = st.tuples(st.integers(1, 14), st.integers(1, 14))
 forces = st.floats(-2, 2, width=32)
@@ -17,7 +18,7 @@ rectangle_lists = st.lists(rectangles, min_size=1, max_size=5, unique=True).map(
     lambda pairs: sorted(pairs, key=lambda p: p[0] * p[1])
 )
 alphas = st.sampled_from([0.5, 1.0, 1.5, 2.0])
-patches = st.sampled_from(["square", "disk"])
+patches = st.sampled_from(list(SHAPES))
 named_patterns = st.sampled_from(["circle", "star", "spiral", "saddle", "saddle-diagonal"])
 patterns = named_patterns | st.sampled_from([0, 0.5, -np.pi / 4, np.pi / 2, 2.4, -5, 7])
 

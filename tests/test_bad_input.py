@@ -98,7 +98,7 @@ CASES = {
     "contribution of rectangles as disks": (
         lambda: it.contribution_map(EDGES, it.find_extrema(EDGES, sizes=[(3, 9), (9, 5)]), patch="disk"),
         ValueError,
-        "a disk has one size, got extrema of rectangles",
+        r"a disk has one size, got \(height, width\) pairs",
     ),
     "out shape": (
         lambda: it.torque_volume(EDGES, [3], out=np.empty((2, 30, 40), np.float32)),

@@ -235,7 +235,7 @@ class TestStrips:
 
     @pytest.fixture(autouse=True)
     def small_strips(self, monkeypatch):
-        monkeypatch.setattr("imtorque.images.STRIP", 700)
+        monkeypatch.setattr("imtorque.images.STRIP_PIXELS", 700)
 
     image = stored(scene(3, (41, 57)), "uint8")
 

@@ -18,9 +18,9 @@ NOT_KERNELS = {
     "allow_avx512",
     "use_all_threads",
     "watch_nothing",
-    "keep_memory",
+    "pool_memory",
 }
-METHODS = ("survey", "turned")
+METHODS = ("statistics", "turned")
 FIELD = _native.EdgeField  # while calls are recorded a class of its own stands in its place
 KERNELS = {name for name in dir(_native) if name[0].islower() and name[0] != "_"} - NOT_KERNELS
 

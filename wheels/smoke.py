@@ -94,12 +94,12 @@ def finding_results():
     """Yield what the kernels of finding make of the image."""
     inside = (image() > 150).astype(np.uint8)
     yield "extremal_regions", _native.extremal_regions(image(), 20, 4000, 0.3, 16)
-    yield "ground_distance", _native.ground_distance(inside)
+    yield "distance_transform", _native.distance_transform(inside)
     yield "thin", _native.thin(inside)
     weight = noise(40).astype(np.float64)
     first, second = (noise(2, 60) % 40).astype(np.int32)
     first, second = first[first != second], second[first != second]
-    yield "best_set", _native.best_set(weight, first, second, 1000)[0]
+    yield "max_weight_set", _native.max_weight_set(weight, first, second, 1000)[0]
 
 
 def volume_results():

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/kept_memory.hpp"
+#include "core/memory_pool.hpp"
 
 namespace imtorque {
 
@@ -57,7 +57,7 @@ Out<T, kRank> make(std::initializer_list<size_t> shape) {
     size_t count = 1;
     for (size_t n : shape) count *= n;
     T* data = uninitialised<T>(count);
-    nb::capsule owner(data, [](void* p) noexcept { give_memory(p); });
+    nb::capsule owner(data, [](void* p) noexcept { return_memory(p); });
     return Out<T, kRank>(data, shape, owner);
 }
 

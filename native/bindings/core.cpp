@@ -23,6 +23,12 @@ nb::ndarray<nb::numpy, const float, nb::ndim<2>> component(nb::handle_t<EdgeFiel
     return {field.*kComponent, {static_cast<size_t>(field.height), static_cast<size_t>(field.width)}, self};
 }
 
+// The numbers that imtorque.core.patches gives to the shapes.
+Shape shape_of(int code) {
+    if (code < 0 || code > static_cast<int>(Shape::disk)) throw std::invalid_argument("unknown shape of patches");
+    return static_cast<Shape>(code);
+}
+
 struct Patches {
     std::vector<Patch> patches;
     Shape shape;
@@ -30,7 +36,7 @@ struct Patches {
 
 // heights and widths are odd sides, areas the normalisations Z: torque = moment / (2 Z), and closure = E / (2 Z).
 Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<int64_t, 1>& widths,
-                   const In<double, 1>& areas, bool disk) {
+                   const In<double, 1>& areas, int code) {
     std::vector<Patch> patches;
     for (size_t k = 0; k < heights.shape(0); ++k) {
         const double area = areas.data()[k];
@@ -40,7 +46,7 @@ Patches patches_of(const Field& field, const In<int64_t, 1>& heights, const In<i
                            area > 0 ? static_cast<float>(norm) : 0.0f,
                            static_cast<double>(height) / static_cast<double>(width)});
     }
-    const Shape shape = disk ? Shape::disk : Shape::box;
+    const Shape shape = shape_of(code);
     return {clip_patches(std::move(patches), shape, field), shape};
 }
 
@@ -70,7 +76,7 @@ void bind_fields(nb::module_& m) {
     nb::class_<EdgeField>(m, "EdgeField")
         .def(nb::init<Plane, Plane>(), "fx"_a, "fy"_a)
         .def("round_to", &EdgeField::round_to, "steps"_a)
-        .def("survey", &EdgeField::surveyed)
+        .def("statistics", &EdgeField::statistics)
         .def("turned", &EdgeField::turned, "a"_a, "b"_a, "c"_a, "d"_a)
         .def_prop_ro("mass", &EdgeField::mass)
         .def_prop_ro("fx", &component<&Field::fx>)
@@ -100,20 +106,20 @@ void bind_fields(nb::module_& m) {
 void bind_torque(nb::module_& m) {
     m.def(
         "torque_volume",
-        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
            bool free, InOut<float, 3> out) {
             const Field field = edges.field(free);
             if (out.shape(0) != heights.shape(0) || static_cast<int>(out.shape(1)) != field.height ||
                 static_cast<int>(out.shape(2)) != field.width)
                 throw std::invalid_argument("out has the wrong shape");
             nb::gil_scoped_release release;
-            const Patches p = patches_of(field, heights, widths, areas, disk);
+            const Patches p = patches_of(field, heights, widths, areas, shape);
             torque_volume(field, p.patches, p.shape, out.data());
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "out"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "out"_a);
     m.def(
         "value_and_scale",
-        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
            bool free, In<int32_t, 1> labels) {
             const Field field = edges.field(free);
             const size_t height = static_cast<size_t>(field.height), width = static_cast<size_t>(field.width);
@@ -121,12 +127,12 @@ void bind_torque(nb::module_& m) {
             auto scale = make<int32_t, 2>({height, width});
             {
                 nb::gil_scoped_release release;
-                const Patches p = patches_of(field, heights, widths, areas, disk);
+                const Patches p = patches_of(field, heights, widths, areas, shape);
                 value_and_scale(field, p.patches, p.shape, labels.data(), value.data(), scale.data());
             }
             return std::make_tuple(value, scale);
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "labels"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "labels"_a);
     m.def(
         "value_and_scale_of_volume",
         [](In<float, 3> tau, In<int32_t, 1> labels) {
@@ -143,16 +149,16 @@ void bind_torque(nb::module_& m) {
         "tau"_a, "labels"_a);
     m.def(
         "torque_spectrum",
-        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
            bool free, int y, int x) {
             const Field field = edges.field(free);
             auto tau = make<float, 1>({heights.shape(0)});
             nb::gil_scoped_release release;
-            const Patches p = patches_of(field, heights, widths, areas, disk);
+            const Patches p = patches_of(field, heights, widths, areas, shape);
             torque_spectrum(field, p.patches, p.shape, y, x, tau.data());
             return tau;
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "y"_a, "x"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "y"_a, "x"_a);
     m.def(
         "patch_moments",
         [](const EdgeField& edges, int64_t height, int64_t width) {
@@ -219,34 +225,35 @@ void bind_extrema(nb::module_& m) {
     // The last number is that of the patches whose torque was computed.
     m.def(
         "extrema_of_field",
-        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
            bool free, int sign, long long count, bool end_scales, float least, bool near) {
             const Field field = edges.field(free);
             std::vector<Extremum> extrema;
             long long visited = 0;
             {
                 nb::gil_scoped_release release;
-                const Patches p = patches_of(field, heights, widths, areas, disk);
+                const Patches p = patches_of(field, heights, widths, areas, shape);
                 extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales, least, near}, &visited);
             }
             return std::tuple_cat(tuple_of(extrema), std::make_tuple(visited));
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
         "least"_a, "near"_a = false);
-    m.def("always_bound", &always_bound, "yes"_a);
+    m.def("force_bounded_search", &force_bounded_search, "yes"_a);
     // Rows of (bits of the value, k, y, x, tied): those inside `core`, moved by where the field begins in the image.
     m.def(
         "unmerged_extrema",
-        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, bool disk,
+        [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
            bool free, float least, const std::tuple<int, int, int, int>& core, int y, int x) {
             const Field field = edges.field(free);
             const auto [top, left, bottom, right] = core;
-            std::vector<Found> found;
+            std::vector<UnmergedExtremum> found;
             {
                 nb::gil_scoped_release release;
-                const Patches p = patches_of(field, heights, widths, areas, disk);
+                const Patches p = patches_of(field, heights, widths, areas, shape);
                 found = unmerged_extrema(field, p.patches, p.shape, {0, -1, true, least});
-                const auto outside = [&, top = top, left = left, bottom = bottom, right = right](const Found& f) {
+                const auto outside = [&, top = top, left = left, bottom = bottom,
+                                      right = right](const UnmergedExtremum& f) {
                     return f.y < top || f.y >= bottom || f.x < left || f.x >= right;
                 };
                 found.erase(std::remove_if(found.begin(), found.end(), outside), found.end());
@@ -262,14 +269,14 @@ void bind_extrema(nb::module_& m) {
             }
             return rows;
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "disk"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a);
     // Puts such rows, of all parts of an image, in order and merges ties, in place; returns how many are left.
     m.def(
         "merge_extrema",
         [](InOut<int32_t, 2> rows) {
-            if (rows.shape(1) != 5) throw std::invalid_argument("these are no rows of extrema");
+            if (rows.shape(1) != 5) throw std::invalid_argument("rows must have five columns");
             nb::gil_scoped_release release;
-            std::vector<Found> found(rows.shape(0));
+            std::vector<UnmergedExtremum> found(rows.shape(0));
             for (size_t i = 0; i < found.size(); ++i) {
                 const int32_t* row = rows.data() + 5 * i;
                 std::memcpy(&found[i].value, row, sizeof(float));
@@ -278,7 +285,7 @@ void bind_extrema(nb::module_& m) {
                 found[i].x = row[3];
                 found[i].tied = row[4] != 0;
             }
-            put_in_order(found);
+            sort_and_merge(found);
             for (size_t i = 0; i < found.size(); ++i) {
                 int32_t* row = rows.data() + 5 * i;
                 std::memcpy(row, &found[i].value, sizeof(float));
@@ -313,7 +320,7 @@ void bind_core(nb::module_& m) {
     m.def(
         "contributions",
         [](Plane fx, Plane fy, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width,
-           In<double, 1> weight, bool disk, bool absolute, bool free) {
+           In<double, 1> weight, int shape, bool absolute, bool free) {
             require_same_shape(fx, fy);
             Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
             field.free = free;
@@ -322,14 +329,13 @@ void bind_core(nb::module_& m) {
                               width.data(), weight.data(), static_cast<long long>(y.shape(0))};
             nb::gil_scoped_release release;
             std::fill_n(total.data(), total.size(), 0.0);
-            const Shape shape = disk ? Shape::disk : Shape::box;
             if (absolute)
-                add_absolute_contributions(field, votes, shape, total.data());
+                add_absolute_contributions(field, votes, shape_of(shape), total.data());
             else
-                add_contributions(field, votes, shape, total.data());
+                add_contributions(field, votes, shape_of(shape), total.data());
             return total;
         },
-        "fx"_a, "fy"_a, "y"_a, "x"_a, "height"_a, "width"_a, "weight"_a, "disk"_a, "absolute"_a, "free"_a);
+        "fx"_a, "fy"_a, "y"_a, "x"_a, "height"_a, "width"_a, "weight"_a, "shape"_a, "absolute"_a, "free"_a);
 }
 
 }  // namespace imtorque

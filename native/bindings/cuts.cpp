@@ -3,11 +3,11 @@
 #include "bindings/bindings.hpp"
 #include "cuts/alpha_expansion.hpp"
 #include "cuts/box_scores.hpp"
+#include "cuts/dilate.hpp"
 #include "cuts/flood.hpp"
 #include "cuts/max_flow.hpp"
 #include "cuts/nearest_seeds.hpp"
 #include "cuts/polar_edges.hpp"
-#include "cuts/spread.hpp"
 #include "cuts/word_cut.hpp"
 
 namespace imtorque {
@@ -82,7 +82,7 @@ void bind_grid_cuts(nb::module_& m) {
            In<int32_t, 2> start) {
             const size_t count = unary.shape(0), height = unary.shape(1), width = unary.shape(2);
             if (metric.shape(0) != count || metric.shape(1) != count)
-                throw std::invalid_argument("metric is not of the labels");
+                throw std::invalid_argument("metric must have a row and a column for each label");
             if (start.shape(0) != height || start.shape(1) != width)
                 throw std::invalid_argument("start differs in shape");
             for (size_t i = 0; i < start.size(); ++i)
@@ -144,7 +144,7 @@ WordWindow window_of(const In<int64_t, 2>& words, int64_t top, int64_t left, con
             throw std::invalid_argument("masks differ in shape");
     if (height < 1 || width < 1 || top < 0 || left < 0 || top > static_cast<int64_t>(words.shape(0)) - height ||
         left > static_cast<int64_t>(words.shape(1)) - width)
-        throw std::invalid_argument("the window must lie in the picture and not be empty");
+        throw std::invalid_argument("the window must lie in the image and not be empty");
     const int64_t stride = static_cast<int64_t>(words.shape(1));
     const int64_t* first = words.data() + top * stride + left;
     for (int64_t y = 0; y < height; ++y)
@@ -168,9 +168,9 @@ void bind_word_cuts(nb::module_& m) {
         "words"_a, "top"_a, "left"_a, "figure"_a, "on"_a, "off"_a, "count"_a);
     m.def(
         "cut_words",
-        [](In<int64_t, 2> words, In<double, 2> right, In<double, 2> down, int64_t top, int64_t left, In<double, 1> odds,
-           double cost, In<uint8_t, 2> on, In<uint8_t, 2> off, InOut<int64_t, 1> flow) {
-            const WordWindow window = window_of(words, top, left, {on, off}, odds.size());
+        [](In<int64_t, 2> words, In<double, 2> right, In<double, 2> down, int64_t top, int64_t left,
+           In<double, 1> log_odds, double cost, In<uint8_t, 2> on, In<uint8_t, 2> off, InOut<int64_t, 1> flow) {
+            const WordWindow window = window_of(words, top, left, {on, off}, log_odds.size());
             const size_t height = words.shape(0), width = words.shape(1);
             const GridLinks whole = links_of(height, width, right, down, right, right, false, false);
             const WordLinks links{whole.right,           whole.down,  cost,
@@ -179,11 +179,11 @@ void bind_word_cuts(nb::module_& m) {
             auto figure = make<uint8_t, 2>({on.shape(0), on.shape(1)});
             GridSteps steps = steps_of(flow, straight_links(whole));
             nb::gil_scoped_release release;
-            cut_words(window, links, odds.data(), on.data(), off.data(), steps, figure.data());
+            cut_words(window, links, log_odds.data(), on.data(), off.data(), steps, figure.data());
             flow.data()[0] = steps.shift;
             return figure;
         },
-        "words"_a, "right"_a, "down"_a, "top"_a, "left"_a, "odds"_a, "cost"_a, "on"_a, "off"_a, "flow"_a);
+        "words"_a, "right"_a, "down"_a, "top"_a, "left"_a, "log_odds"_a, "cost"_a, "on"_a, "off"_a, "flow"_a);
 }
 
 }  // namespace
@@ -220,15 +220,16 @@ void bind_cuts(nb::module_& m) {
         },
         "mask"_a, "seeds"_a);
     m.def(
-        "spread",
-        [](In<uint8_t, 2> mask, int reach) {
-            if (reach < 0) throw std::invalid_argument("reach must not be negative");
-            auto wide = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
+        "dilate",
+        [](In<uint8_t, 2> mask, int radius) {
+            if (radius < 0) throw std::invalid_argument("radius must not be negative");
+            auto dilated = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
             nb::gil_scoped_release release;
-            spread(mask.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)), reach, wide.data());
-            return wide;
+            dilate(mask.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)), radius,
+                   dilated.data());
+            return dilated;
         },
-        "mask"_a, "reach"_a);
+        "mask"_a, "radius"_a);
     m.def(
         "fill_holes",
         [](In<uint8_t, 2> mask) {
@@ -244,7 +245,7 @@ void bind_cuts(nb::module_& m) {
         [](In<double, 2> cost, In<int32_t, 2> seeds) {
             if (cost.shape(0) != seeds.shape(0) || cost.shape(1) != seeds.shape(1))
                 throw std::invalid_argument("cost and seeds differ in shape");
-            if (cost.size() > INT32_MAX) throw std::invalid_argument("the picture has too many pixels");
+            if (cost.size() > INT32_MAX) throw std::invalid_argument("the image has too many pixels");
             auto labels = make<int32_t, 2>({seeds.shape(0), seeds.shape(1)});
             nb::gil_scoped_release release;
             std::copy_n(seeds.data(), seeds.size(), labels.data());

@@ -1,14 +1,14 @@
-// Finding objects: contours, outlines, regions, the choice among candidates.
+// Detection of objects: contours, outlines, regions, selection among proposals.
 #include <cstring>
 
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "detection/best_set.hpp"
-#include "detection/climb.hpp"
 #include "detection/component_tree.hpp"
 #include "detection/contours.hpp"
 #include "detection/distance.hpp"
 #include "detection/forest.hpp"
+#include "detection/hills.hpp"
+#include "detection/max_weight_set.hpp"
 #include "detection/outlines.hpp"
 #include "detection/ranks.hpp"
 #include "detection/smoothing.hpp"
@@ -38,7 +38,7 @@ void bind_contours(nb::module_& m) {
             require_same_shape(gx, grey);
             if (seeds.shape(0) != 7) throw std::invalid_argument("seeds must have seven rows");
             if (angles < 3 || radii < 2 || !(nearest > 0 && farthest > nearest))
-                throw std::invalid_argument("rays are not usable");
+                throw std::invalid_argument("angles or radii out of range");
             const size_t n = seeds.shape(1), t = static_cast<size_t>(angles);
             auto y = make<double, 2>({n, t}), x = make<double, 2>({n, t});
             auto evidence = make<float, 2>({n, t});
@@ -58,27 +58,27 @@ void bind_contours(nb::module_& m) {
         },
         "gx"_a, "gy"_a, "grey"_a, "seeds"_a, "angles"_a, "radii"_a, "nearest"_a, "farthest"_a, "slope"_a);
     m.def(
-        "claim_edges",
+        "suppress_by_edges",
         [](In<double, 2> y, In<double, 2> x, In<float, 2> evidence, In<double, 1> sign, In<double, 1> diameter,
-           int height, int width, double fresh, double overlap, double nested, double reach) {
+           int height, int width, double own_share, double overlap, double size_ratio, double margin) {
             const size_t n = y.shape(0), t = y.shape(1);
             if (x.shape(0) != n || x.shape(1) != t || evidence.shape(0) != n || evidence.shape(1) != t ||
                 sign.shape(0) != n || diameter.shape(0) != n)
                 throw std::invalid_argument("contours differ in number");
             if (height < 1 || width < 1 || static_cast<long long>(height) * width > INT32_MAX)
-                throw std::invalid_argument("no such grid");
+                throw std::invalid_argument("the grid must not be empty");
             auto labels = make<int32_t, 2>({static_cast<size_t>(height), static_cast<size_t>(width)});
             auto label_of = make<int32_t, 1>({n});
             {
                 nb::gil_scoped_release release;
-                claim_edges({y.data(), x.data(), evidence.data(), sign.data(), diameter.data(), static_cast<int>(n),
-                             static_cast<int>(t), height, width},
-                            {fresh, overlap, nested, reach}, labels.data(), label_of.data());
+                suppress_by_edges({y.data(), x.data(), evidence.data(), sign.data(), diameter.data(),
+                                   static_cast<int>(n), static_cast<int>(t), height, width},
+                                  {own_share, overlap, size_ratio, margin}, labels.data(), label_of.data());
             }
             return std::make_tuple(labels, label_of);
         },
-        "y"_a, "x"_a, "evidence"_a, "sign"_a, "diameter"_a, "height"_a, "width"_a, "fresh"_a, "overlap"_a, "nested"_a,
-        "reach"_a);
+        "y"_a, "x"_a, "evidence"_a, "sign"_a, "diameter"_a, "height"_a, "width"_a, "own_share"_a, "overlap"_a,
+        "size_ratio"_a, "margin"_a);
 }
 
 void bind_outlines(nb::module_& m) {
@@ -106,7 +106,7 @@ void bind_outlines(nb::module_& m) {
         [](In<int32_t, 2> labels, In<int32_t, 1> number, In<float, 1> y, In<float, 1> x, int angles,
            In<float, 1> reach) {
             if (y.size() != x.size() || y.size() != number.size() || y.size() != reach.size() || angles < 3)
-                throw std::invalid_argument("centres, numbers and reaches differ in number");
+                throw std::invalid_argument("centres, numbers and reaches differ in length");
             auto radii = make<float, 2>({y.size(), static_cast<size_t>(angles)});
             nb::gil_scoped_release release;
             label_outlines(labels.data(), static_cast<int>(labels.shape(0)), static_cast<int>(labels.shape(1)),
@@ -128,14 +128,14 @@ void bind_outlines(nb::module_& m) {
         },
         "planes"_a, "y"_a, "x"_a, "radii"_a, "parts"_a);
     m.def(
-        "outline_lines",
+        "outline_diameters",
         [](In<float, 3> planes, In<float, 1> y, In<float, 1> x, Plane radii) {
             const Outlines outlines = outlines_of(y, x, radii);
             if (outlines.angles % 2) throw std::invalid_argument("directions must be even in number");
             auto lines = make<float, 3>({y.size(), planes.shape(0), 4});
             nb::gil_scoped_release release;
-            outline_lines(planes.data(), static_cast<int>(planes.shape(0)), static_cast<int>(planes.shape(1)),
-                          static_cast<int>(planes.shape(2)), outlines, lines.data());
+            outline_diameters(planes.data(), static_cast<int>(planes.shape(0)), static_cast<int>(planes.shape(1)),
+                              static_cast<int>(planes.shape(2)), outlines, lines.data());
             return lines;
         },
         "planes"_a, "y"_a, "x"_a, "radii"_a);
@@ -185,36 +185,36 @@ void bind_outlines(nb::module_& m) {
         "y"_a, "x"_a, "radii"_a, "height"_a, "width"_a);
 }
 
-void bind_choice(nb::module_& m) {
+void bind_selection(nb::module_& m) {
     m.def(
         "extremal_regions",
-        [](In<uint8_t, 2> picture, long long smallest, long long largest, double growth, int angles) {
+        [](In<uint8_t, 2> image, long long smallest, long long largest, double growth, int angles) {
             Regions regions;
             {
                 nb::gil_scoped_release release;
-                regions = extremal_regions(picture.data(), static_cast<int>(picture.shape(0)),
-                                           static_cast<int>(picture.shape(1)), {smallest, largest, growth, angles});
+                regions = extremal_regions(image.data(), static_cast<int>(image.shape(0)),
+                                           static_cast<int>(image.shape(1)), {smallest, largest, growth, angles});
             }
             auto radii = make<float, 2>({regions.y.size(), static_cast<size_t>(angles)});
             std::copy(regions.radii.begin(), regions.radii.end(), radii.data());
             return std::make_tuple(array_of(regions.y), array_of(regions.x), radii, array_of(regions.area),
                                    array_of(regions.stability), array_of(regions.level));
         },
-        "picture"_a, "smallest"_a, "largest"_a, "growth"_a, "angles"_a);
+        "image"_a, "smallest"_a, "largest"_a, "growth"_a, "angles"_a);
     m.def(
-        "ground_distance",
+        "distance_transform",
         [](In<uint8_t, 2> inside) {
             auto distance = make<float, 2>({inside.shape(0), inside.shape(1)});
             nb::gil_scoped_release release;
-            ground_distance(inside.data(), static_cast<int>(inside.shape(0)), static_cast<int>(inside.shape(1)),
-                            distance.data());
+            distance_transform(inside.data(), static_cast<int>(inside.shape(0)), static_cast<int>(inside.shape(1)),
+                               distance.data());
             return distance;
         },
         "inside"_a);
     m.def(
         "smooth_plane",
         [](Plane plane, In<double, 1> weights) {
-            if (!weights.size()) throw std::invalid_argument("there must be a weight");
+            if (!weights.size()) throw std::invalid_argument("weights must not be empty");
             auto out = make<float, 2>({plane.shape(0), plane.shape(1)});
             const std::vector<double> half(weights.data(), weights.data() + weights.size());
             nb::gil_scoped_release release;
@@ -224,7 +224,7 @@ void bind_choice(nb::module_& m) {
         },
         "plane"_a, "weights"_a);
     m.def(
-        "ranked",
+        "order_statistics",
         [](Plane plane, In<int64_t, 1> places) {
             const std::vector<int64_t> ranks(places.data(), places.data() + places.size());
             for (int64_t rank : ranks)
@@ -233,7 +233,7 @@ void bind_choice(nb::module_& m) {
             std::vector<float> found;
             {
                 nb::gil_scoped_release release;
-                found = ranked(plane.data(), plane.size(), ranks);
+                found = order_statistics(plane.data(), plane.size(), ranks);
             }
             return array_of(found);
         },
@@ -250,7 +250,7 @@ void bind_choice(nb::module_& m) {
         },
         "plane"_a, "size"_a);
     m.def(
-        "climb",
+        "label_hills",
         [](Plane plane, In<uint8_t, 2> inside) {
             if (plane.shape(0) != inside.shape(0) || plane.shape(1) != inside.shape(1))
                 throw std::invalid_argument("planes differ in shape");
@@ -258,8 +258,8 @@ void bind_choice(nb::module_& m) {
             std::vector<Hill> hills;
             {
                 nb::gil_scoped_release release;
-                hills = climb(plane.data(), inside.data(), static_cast<int>(plane.shape(0)),
-                              static_cast<int>(plane.shape(1)), labels.data());
+                hills = label_hills(plane.data(), inside.data(), static_cast<int>(plane.shape(0)),
+                                    static_cast<int>(plane.shape(1)), labels.data());
             }
             auto table = make<int64_t, 2>({hills.size(), 7});
             static_assert(sizeof(Hill) == 7 * sizeof(int64_t), "a row of the table");
@@ -268,7 +268,7 @@ void bind_choice(nb::module_& m) {
         },
         "plane"_a, "inside"_a);
     m.def(
-        "best_set",
+        "max_weight_set",
         [](In<double, 1> weight, In<int32_t, 1> first, In<int32_t, 1> second, int budget) {
             if (first.size() != second.size()) throw std::invalid_argument("pairs differ in number");
             const int count = static_cast<int>(weight.size());
@@ -276,15 +276,15 @@ void bind_choice(nb::module_& m) {
                 if (first.data()[i] < 0 || second.data()[i] < 0 || first.data()[i] >= count ||
                     second.data()[i] >= count)
                     throw std::invalid_argument("an index is out of range");
-            auto chosen = make<uint8_t, 1>({weight.size()});
+            auto selected = make<uint8_t, 1>({weight.size()});
             bool exact = false;
             {
                 nb::gil_scoped_release release;
-                exact =
-                    best_set(weight.data(), count, {first.data(), second.data(), static_cast<long long>(first.size())},
-                             budget, chosen.data());
+                exact = max_weight_set(weight.data(), count,
+                                       {first.data(), second.data(), static_cast<long long>(first.size())}, budget,
+                                       selected.data());
             }
-            return std::make_tuple(chosen, exact);
+            return std::make_tuple(selected, exact);
         },
         "weight"_a, "first"_a, "second"_a, "budget"_a);
     m.def(
@@ -320,7 +320,7 @@ void bind_choice(nb::module_& m) {
 void bind_detection(nb::module_& m) {
     bind_contours(m);
     bind_outlines(m);
-    bind_choice(m);
+    bind_selection(m);
 }
 
 }  // namespace imtorque

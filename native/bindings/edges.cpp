@@ -18,15 +18,15 @@ Out<float, 2> bind_to_grey(In<T, 3> pixels, double white, double offset, double 
 
 struct Forces {
     Out<float, 2> fx, fy;
-    Survey survey;
+    ForceStatistics statistics;
 };
 
 Forces forces_of(const Plane& image, double sigma, const Thresholds& thresholds, const Shaping& shaping) {
     const size_t height = image.shape(0), width = image.shape(1);
     Forces found{make<float, 2>({height, width}), make<float, 2>({height, width}), {}};
     nb::gil_scoped_release release;
-    found.survey = canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, thresholds, shaping,
-                         found.fx.data(), found.fy.data());
+    found.statistics = canny(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, thresholds,
+                             shaping, found.fx.data(), found.fy.data());
     return found;
 }
 
@@ -41,7 +41,7 @@ void bind_edges(nb::module_& m) {
     m.def(
         "canny",
         [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale) {
-            auto [fx, fy, survey] = forces_of(image, sigma, {low, high, quantiles, automatic}, {scale});
+            auto [fx, fy, statistics] = forces_of(image, sigma, {low, high, quantiles, automatic}, {scale});
             return std::make_tuple(fx, fy);
         },
         "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a);
@@ -49,9 +49,9 @@ void bind_edges(nb::module_& m) {
         "canny_field",
         [](Plane image, double sigma, double low, double high, bool quantiles, bool automatic, double scale,
            int directions, bool arc_length) {
-            auto [fx, fy, survey] =
+            auto [fx, fy, statistics] =
                 forces_of(image, sigma, {low, high, quantiles, automatic}, {scale, directions, arc_length});
-            return EdgeField(Plane(fx), Plane(fy), std::move(survey));
+            return EdgeField(Plane(fx), Plane(fy), std::move(statistics));
         },
         "image"_a, "sigma"_a, "low"_a, "high"_a, "quantiles"_a, "automatic"_a, "scale"_a, "directions"_a = 0,
         "arc_length"_a = false);

@@ -28,14 +28,14 @@ Out<int32_t, 2> match_truths(const In<int32_t, 1>& pixels, const In<int64_t, 1>&
 void bind_matching(nb::module_& m) {
     m.def(
         "thin",
-        [](In<uint8_t, 2> picture) {
-            auto thinned = make<uint8_t, 2>({picture.shape(0), picture.shape(1)});
+        [](In<uint8_t, 2> image) {
+            auto thinned = make<uint8_t, 2>({image.shape(0), image.shape(1)});
             nb::gil_scoped_release release;
-            std::copy_n(picture.data(), picture.size(), thinned.data());
-            thin(thinned.data(), static_cast<int>(picture.shape(0)), static_cast<int>(picture.shape(1)));
+            std::copy_n(image.data(), image.size(), thinned.data());
+            thin(thinned.data(), static_cast<int>(image.shape(0)), static_cast<int>(image.shape(1)));
             return thinned;
         },
-        "picture"_a);
+        "image"_a);
     m.def(
         "match_min_cost",
         [](In<int32_t, 1> pixels, In<int64_t, 1> starts, In<uint8_t, 3> truths, double radius, double outlier_cost) {

@@ -2,8 +2,8 @@
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "recognition/dense_sift.hpp"
-#include "recognition/kernel_machine.hpp"
 #include "recognition/linear_coding.hpp"
+#include "recognition/linear_svm.hpp"
 #include "recognition/multiscale_torque.hpp"
 #include "recognition/nearest_words.hpp"
 
@@ -73,7 +73,7 @@ void bind_codes(nb::module_& m) {
         },
         "descriptors"_a, "words"_a, "neighbours"_a, "beta"_a);
     m.def(
-        "pool_largest",
+        "max_pool",
         [](In<int32_t, 2> index, Plane weight, In<int32_t, 2> cell, int words, int cells) {
             const size_t n = index.shape(0), count = index.shape(1);
             if (weight.shape(0) != n || weight.shape(1) != count || cell.shape(0) != n)
@@ -82,8 +82,8 @@ void bind_codes(nb::module_& m) {
             require_within(cell, cells);
             auto pooled = make<float, 2>({static_cast<size_t>(cells), static_cast<size_t>(words)});
             nb::gil_scoped_release release;
-            pool_largest(index.data(), weight.data(), static_cast<int>(n), static_cast<int>(count), cell.data(),
-                         static_cast<int>(cell.shape(1)), words, cells, pooled.data());
+            max_pool(index.data(), weight.data(), static_cast<int>(n), static_cast<int>(count), cell.data(),
+                     static_cast<int>(cell.shape(1)), words, cells, pooled.data());
             return pooled;
         },
         "index"_a, "weight"_a, "cell"_a, "words"_a, "cells"_a);
@@ -111,14 +111,14 @@ void bind_recognition(nb::module_& m) {
     bind_descriptors(m);
     bind_codes(m);
     m.def(
-        "train_machines",
+        "train_linear_svms",
         [](Plane products, In<int32_t, 1> label, double cost, double tolerance, int most, InOut<float, 2> coefficient) {
             const size_t n = label.size();
             if (products.shape(0) != n || products.shape(1) != n || coefficient.shape(0) != n)
                 throw std::invalid_argument("products, labels and coefficients differ in number");
             nb::gil_scoped_release release;
-            return train_machines(products.data(), static_cast<int>(n), label.data(),
-                                  static_cast<int>(coefficient.shape(1)), cost, tolerance, most, coefficient.data());
+            return train_linear_svms(products.data(), static_cast<int>(n), label.data(),
+                                     static_cast<int>(coefficient.shape(1)), cost, tolerance, most, coefficient.data());
         },
         "products"_a, "label"_a, "cost"_a, "tolerance"_a, "most"_a, "coefficient"_a);
 }

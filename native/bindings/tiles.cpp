@@ -41,8 +41,8 @@ auto bind_find_candidates(Plane window, double sigma, double low) {
 
 auto bind_list_candidates(Plane window, double sigma, double low, bool automatic, const Bounds& core, int block) {
     const Part part = part_of(core, window.shape(0), window.shape(1));
-    if (block < 1) throw std::invalid_argument("blocks must have a side");
-    Listed found;
+    if (block < 1) throw std::invalid_argument("block must be at least 1");
+    CandidateBlocks found;
     FineCounts fine;
     {
         nb::gil_scoped_release release;
@@ -56,7 +56,7 @@ auto bind_list_candidates(Plane window, double sigma, double low, bool automatic
     return std::make_tuple(rows, array_of(found.begins), fine.largest, fine.first, array_of(fine.counts));
 }
 
-auto bind_label_lines(Plane gx, Plane gy, float low, float high, In<int64_t, 1> rows, In<int64_t, 1> columns) {
+auto bind_label_tile_edges(Plane gx, Plane gy, float low, float high, In<int64_t, 1> rows, In<int64_t, 1> columns) {
     require_same_shape(gx, gy);
     const auto checked = [](const In<int64_t, 1>& given, size_t length) {
         std::vector<int> kept;
@@ -71,8 +71,8 @@ auto bind_label_lines(Plane gx, Plane gy, float low, float high, In<int64_t, 1> 
     Lines lines;
     {
         nb::gil_scoped_release release;
-        lines = label_lines(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)), low,
-                            high, across, down);
+        lines = label_tile_edges(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)),
+                                 low, high, across, down);
     }
     auto at = make<int64_t, 1>({lines.pixels.size()}), label = make<int64_t, 1>({lines.pixels.size()});
     auto strong = make<bool, 1>({lines.strong.size()});
@@ -132,7 +132,7 @@ void bind_tiles(nb::module_& m) {
         [](In<uint32_t, 2> candidates, int part_width, int y, int x, InOut<float, 2> gx, InOut<float, 2> gy) {
             require_one_shape(gx, gy);
             if (candidates.shape(1) != 3 || part_width < 1)
-                throw std::invalid_argument("this is no list of candidates");
+                throw std::invalid_argument("candidates must have three columns");
             nb::gil_scoped_release release;
             std::vector<Candidate> rows(candidates.shape(0));
             if (!rows.empty()) std::memcpy(rows.data(), candidates.data(), rows.size() * sizeof(Candidate));
@@ -143,7 +143,7 @@ void bind_tiles(nb::module_& m) {
     m.def("strongest_floats", &bind_strongest<float>, "values"_a);
     m.def("strongest_doubles", &bind_strongest<double>, "values"_a);
     m.def("strongest_integers", &bind_strongest<int32_t>, "values"_a);
-    m.def("label_lines", &bind_label_lines, "gx"_a, "gy"_a, "low"_a, "high"_a, "rows"_a, "columns"_a);
+    m.def("label_tile_edges", &bind_label_tile_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "rows"_a, "columns"_a);
     m.def("connect_edges", &bind_connect_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "seeds"_a, "rounds"_a, "core"_a);
 }
 

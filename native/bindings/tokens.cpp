@@ -29,11 +29,12 @@ void require_tree(const Numbers& child, size_t nodes, const Numbers& root) {
     const auto count = static_cast<int64_t>(nodes);
     for (int64_t node = 0; node < count; ++node) {
         const int64_t to = child.data()[node];
-        if (to != 0 && (to <= node || to + 1 >= count)) throw std::invalid_argument("trees with branches to nowhere");
+        if (to != 0 && (to <= node || to + 1 >= count))
+            throw std::invalid_argument("a branch of the trees is out of range");
     }
     if (root.size() == 0 ||
         std::any_of(root.data(), root.data() + root.size(), [&](int32_t node) { return node < 0 || node >= count; }))
-        throw std::invalid_argument("trees with roots nowhere");
+        throw std::invalid_argument("a root of the trees is out of range");
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ void bind_tokens(nb::module_& m) {
         },
         "features"_a, "classes"_a, "tried"_a, "least"_a, "seed"_a);
     m.def(
-        "token_answers",
+        "token_predictions",
         [](In<uint8_t, 3> planes, int side, int step, Numbers first, Numbers second, In<uint8_t, 1> threshold,
            Numbers child, In<float, 2> value, Numbers root) {
             const int height = static_cast<int>(planes.shape(1)) - side + 1;
@@ -92,7 +93,7 @@ void bind_tokens(nb::module_& m) {
             require_tree(child, nodes, root);
             require_within(planes, first, second, static_cast<size_t>(height - 1) * planes.shape(2) + width - 1);
             const size_t rows = (height + step - 1) / step, columns = (width + step - 1) / step;
-            auto answers = make<float, 3>({kTokenValues, rows, columns});
+            auto predictions = make<float, 3>({kTokenValues, rows, columns});
             const TokenForest forest = {first.data(),
                                         second.data(),
                                         threshold.data(),
@@ -101,9 +102,9 @@ void bind_tokens(nb::module_& m) {
                                         root.data(),
                                         static_cast<int>(root.size())};
             nb::gil_scoped_release release;
-            token_answers(as_planes(planes), forest, step, static_cast<int>(rows), static_cast<int>(columns),
-                          answers.data());
-            return answers;
+            token_predictions(as_planes(planes), forest, step, static_cast<int>(rows), static_cast<int>(columns),
+                              predictions.data());
+            return predictions;
         },
         "planes"_a, "side"_a, "step"_a, "first"_a, "second"_a, "threshold"_a, "child"_a, "value"_a, "root"_a);
 }

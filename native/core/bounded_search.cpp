@@ -1,7 +1,7 @@
 // The strongest extrema by bounds: most patches cannot be among them, and are never computed.
 //
-// A guess says how strong they are (guessed_strength), and what is found raises it. A tile takes blocks of kRows rows;
-// of every few rows the middle one is computed, and the others where it leaves room for a torque that strong
+// A guess says how strong they are (estimated_strength), and what is found raises it. A tile takes blocks of kRows
+// rows; of every few rows the middle one is computed, and the others where it leaves room for a torque that strong
 // (bounded_rows.hpp). A place that strong is compared with its 26 neighbours one by one. Where fewer than wanted are as
 // strong as the guess, it was wrong, and nothing is known. Naive twin: naive.find_extrema.
 #include "core/bounded_search.hpp"
@@ -40,9 +40,9 @@ class Weakest {
   public:
     Weakest(long long count, float known) : count_(static_cast<size_t>(count)), value_(known) {}
     float value() const { return value_.load(std::memory_order_relaxed); }
-    void add(const std::vector<Found>& found) {
+    void add(const std::vector<UnmergedExtremum>& found) {
         std::lock_guard<std::mutex> guard(lock_);
-        for (const Found& f : found) {
+        for (const UnmergedExtremum& f : found) {
             if (f.tied) continue;  // it may be one with its neighbour
             heap_.push_back(std::fabs(f.value));
             std::push_heap(heap_.begin(), heap_.end(), std::greater<float>());
@@ -149,13 +149,13 @@ class TileSearch {
         if (narrow < count) large_.reset(new Large(field, tile, count));
     }
 
-    void run(std::vector<Found>& found) {
+    void run(std::vector<UnmergedExtremum>& found) {
         for (int top = tile_.top; top < tile_.bottom; top += kRows) {
             check_interrupt();
             const Block block{top, std::min(top + kRows, tile_.bottom), tile_.right - tile_.left};
             if (small_) search(*small_, 0, narrow_, block);
             if (large_) search(*large_, narrow_, static_cast<int>(patches_.size()), block);
-            std::vector<Found> fresh;
+            std::vector<UnmergedExtremum> fresh;
             for (const Place& place : notes_.places) test(place, fresh);
             notes_.places.clear();
             if (fresh.empty()) continue;
@@ -188,7 +188,7 @@ class TileSearch {
     }
 
     // Compare a place with its neighbours; extrema.cpp says what an extremum is.
-    void test(const Place& place, std::vector<Found>& out) {
+    void test(const Place& place, std::vector<UnmergedExtremum>& out) {
         const float v = torque(place.k, place.y, place.x);
         // Of other sizes at the same place, one is stronger more often than not.
         for (const int k : {place.k - 1, place.k + 1})
@@ -224,13 +224,13 @@ class TileSearch {
 // many.
 template <class Number>
 bool search_tiles(const Field& field, const std::vector<Patch>& patches, int narrow, const Request& request,
-                  const Tiling& tiling, float known, std::vector<Found>& found, long long& visited) {
+                  const Tiling& tiling, float known, std::vector<UnmergedExtremum>& found, long long& visited) {
     Weakest weakest(request.count, known);
     std::mutex lock;
     const int tiles = static_cast<int>(tiling.tiles.size());
     parallel_for(tiles, time_of(field, patches) / tiles, [&](int i) {
         const auto work_on = [&](auto&& search) {
-            std::vector<Found> out;
+            std::vector<UnmergedExtremum> out;
             search.run(out);
             std::lock_guard<std::mutex> guard(lock);
             found.insert(found.end(), out.begin(), out.end());
@@ -250,12 +250,12 @@ bool search_tiles(const Field& field, const std::vector<Patch>& patches, int nar
 // The same for one guess after the other of how strong they are.
 template <class Number>
 bool search_by_guess(const Field& field, const std::vector<Patch>& patches, int narrow, const Request& request,
-                     std::vector<Found>& found, long long& visited) {
+                     std::vector<UnmergedExtremum>& found, long long& visited) {
     const int reach = reach_of(patches, 0, static_cast<int>(patches.size())).y + 1;
     const Tiling tiling = cut_tiles(field.height, field.width, reach, reach, BoxTables<Number>::kCellBytes,
                                     useful_threads(time_of(field, patches)), kBoundedStrip);
     if (tiling.shared) return false;
-    const float guess = request.near ? 0 : guessed_strength(field, patches, request);
+    const float guess = request.near ? 0 : estimated_strength(field, patches, request);
     for (const float share : {1.0f, kSecondGuess}) {
         const float known = std::max(request.least, share * guess);
         if (known == 0) return false;
@@ -279,10 +279,10 @@ bool worth_bounding(const Field& field, const std::vector<Patch>& patches, const
 
 }  // namespace
 
-void always_bound(bool yes) { always.store(yes); }
+void force_bounded_search(bool yes) { always.store(yes); }
 
 bool search_bounded(const Field& field, const std::vector<Patch>& patches, const Request& request,
-                    std::vector<Found>& found, long long& visited) {
+                    std::vector<UnmergedExtremum>& found, long long& visited) {
     if (!worth_bounding(field, patches, request)) return false;
     const auto square = [](const Patch& patch) { return patch.rx == patch.ry; };
     if (field.free || request.count <= 0 || !std::all_of(patches.begin(), patches.end(), square)) return false;

@@ -134,7 +134,7 @@ IMTORQUE_DISPATCH(static, test_plane,
 
 // Compare one pixel with its neighbours at three sizes (null where there is none), whose rows are a stride apart.
 void test_scales(const Search& s, const float* const slices[3], ptrdiff_t stride, int k, int y, int x, ptrdiff_t local,
-                 std::vector<Found>& out) {
+                 std::vector<UnmergedExtremum>& out) {
     const float v = slices[1][local];
     bool strict = false, tied = false;
     for (int j = 0; j < 3; ++j) {
@@ -155,7 +155,7 @@ void test_scales(const Search& s, const float* const slices[3], ptrdiff_t stride
 
 // `fill(k, cell, slice)` writes the torque of size k over the cell and its one-pixel margin.
 template <class Fill>
-void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vector<Found>& out) {
+void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vector<UnmergedExtremum>& out) {
     float slices[3][kSlice];
     float highest[kSlice], lowest[kSlice];
     int32_t flags[kSlice], any[kRows + 2];
@@ -243,7 +243,7 @@ IMTORQUE_DISPATCH(static, flag_row,
 // Rows [top, bottom) of the image are in tau[k][y - first_row][x] with `rows` stored rows, and so are those around
 // them.
 void search_rows(const Search& s, const float* tau, int first_row, int rows, int top, int bottom,
-                 std::vector<Found>& out) {
+                 std::vector<UnmergedExtremum>& out) {
     const ptrdiff_t width = s.width, slice = rows * width;
     std::vector<float> kept(6 * width);
     std::vector<uint8_t> flags(width + 8, 0);
@@ -340,9 +340,9 @@ std::vector<Cell> cells_of(const Search& s, const Tile& tile, int top, int botto
 
 template <class Number>
 void search_boxes(const Search& s, const Field& field, const std::vector<Patch>& patches, int narrow,
-                  std::vector<Found>& all) {
+                  std::vector<UnmergedExtremum>& all) {
     std::mutex lock;
-    const auto search = [&](const CellTables<Number>& tables, const Cell& cell, std::vector<Found>& out) {
+    const auto search = [&](const CellTables<Number>& tables, const Cell& cell, std::vector<UnmergedExtremum>& out) {
         search_cell(
             s, where_strong(s, cell),
             [&](int k, const Cell& c, float* slice) {
@@ -351,7 +351,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
             },
             out);
     };
-    const auto keep = [&](const std::vector<Found>& out) {
+    const auto keep = [&](const std::vector<UnmergedExtremum>& out) {
         std::lock_guard<std::mutex> guard(lock);
         all.insert(all.end(), out.begin(), out.end());
     };
@@ -364,7 +364,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         if (cells.empty()) return;
         tile.top = cells.front().top;
         CellTables<Number> tables(field, patches, narrow, tile);
-        std::vector<Found> out;
+        std::vector<UnmergedExtremum> out;
         for (const Cell& cell : cells) {
             check_interrupt();
             tables.build_to(cell.bottom);
@@ -379,7 +379,7 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
             tables.build_to(bottom);
             const std::vector<Cell> cells = cells_of(s, tile, top, bottom);
             parallel_for(static_cast<int>(cells.size()), kSearchTime * s.count * kRows * kColumns, [&](int i) {
-                std::vector<Found> out;
+                std::vector<UnmergedExtremum> out;
                 search(tables, cells[i], out);
                 keep(out);
             });
@@ -392,7 +392,8 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
                      [&](int i) { search_tile(tiling.tiles[i]); });
 }
 
-void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& all) {
+void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
+                  std::vector<UnmergedExtremum>& all) {
     const int rows = std::min(kDiskRows, field.height);
     std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
     for (int top = 0; top < field.height; top += rows) {
@@ -404,7 +405,7 @@ void search_disks(const Search& s, const Field& field, const std::vector<Patch>&
     }
 }
 
-bool stronger(const Found& a, const Found& b) {
+bool stronger(const UnmergedExtremum& a, const UnmergedExtremum& b) {
     const float va = std::fabs(a.value), vb = std::fabs(b.value);
     if (va != vb) return va > vb;
     if (a.k != b.k) return a.k < b.k;
@@ -413,7 +414,7 @@ bool stronger(const Found& a, const Found& b) {
 
 // Keep one of each set of adjacent tied extrema. `found` is sorted, so equal values are neighbours in it and the first
 // of a set is its lowest (k, y, x).
-void merge_plateaus(std::vector<Found>& found) {
+void merge_plateaus(std::vector<UnmergedExtremum>& found) {
     std::vector<size_t> tied;
     for (size_t i = 0; i < found.size(); ++i)
         if (found[i].tied) tied.push_back(i);
@@ -423,22 +424,23 @@ void merge_plateaus(std::vector<Found>& found) {
         while (parent[i] != i) i = parent[i] = parent[parent[i]];
         return i;
     };
-    const auto position = [](const Found& f) { return std::make_pair(f.k, std::make_pair(f.y, f.x)); };
+    const auto position = [](const UnmergedExtremum& f) { return std::make_pair(f.k, std::make_pair(f.y, f.x)); };
     Poll poll(256);
     for (size_t i = 0; i < tied.size(); ++i) {
         poll();
-        const Found& a = found[tied[i]];
+        const UnmergedExtremum& a = found[tied[i]];
         // The 13 neighbours that come before (k, y, x); of equal value, so in the same sorted run.
         for (int dk = -1; dk <= 0; ++dk)
             for (int dy = -1; dy <= (dk < 0 ? 1 : 0); ++dy)
                 for (int dx = -1; dx <= (dk < 0 || dy < 0 ? 1 : -1); ++dx) {
-                    Found wanted = a;
+                    UnmergedExtremum wanted = a;
                     wanted.k += dk;
                     wanted.y += dy;
                     wanted.x += dx;
                     const auto before = tied.begin() + static_cast<ptrdiff_t>(i);
-                    const auto it = std::lower_bound(tied.begin(), before, wanted,
-                                                     [&](size_t j, const Found& f) { return stronger(found[j], f); });
+                    const auto it =
+                        std::lower_bound(tied.begin(), before, wanted,
+                                         [&](size_t j, const UnmergedExtremum& f) { return stronger(found[j], f); });
                     if (it == before || found[*it].value != a.value || position(found[*it]) != position(wanted))
                         continue;
                     const size_t u = root(i), w = root(static_cast<size_t>(it - tied.begin()));
@@ -454,7 +456,8 @@ void merge_plateaus(std::vector<Found>& found) {
     found.resize(kept);
 }
 
-void search_squares(const Search& s, const Field& field, const std::vector<Patch>& patches, std::vector<Found>& found) {
+void search_squares(const Search& s, const Field& field, const std::vector<Patch>& patches,
+                    std::vector<UnmergedExtremum>& found) {
     if (field.free) {
         with_width_of_closure(field, patches,
                               [&](auto number) { search_boxes<decltype(number)>(s, field, patches, 0, found); });
@@ -469,25 +472,25 @@ void search_squares(const Search& s, const Field& field, const std::vector<Patch
 
 }  // namespace
 
-void put_in_order(std::vector<Found>& found) {
+void sort_and_merge(std::vector<UnmergedExtremum>& found) {
     std::sort(found.begin(), found.end(), stronger);
     merge_plateaus(found);
 }
 
 namespace {
 
-std::vector<Extremum> strongest(std::vector<Found>& found, const Request& request) {
-    put_in_order(found);
+std::vector<Extremum> strongest(std::vector<UnmergedExtremum>& found, const Request& request) {
+    sort_and_merge(found);
     if (request.count >= 0 && static_cast<long long>(found.size()) > request.count) found.resize(request.count);
     return std::vector<Extremum>(found.begin(), found.end());
 }
 
 }  // namespace
 
-std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                                    const Request& request) {
+std::vector<UnmergedExtremum> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
+                                               const Request& request) {
     const Search s{static_cast<int>(patches.size()), field.height, field.width, request, request.least, nullptr};
-    std::vector<Found> found;
+    std::vector<UnmergedExtremum> found;
     if (shape == Shape::disk)
         search_disks(s, field, patches, found);
     else
@@ -497,10 +500,10 @@ std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>
 
 std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request) {
     const Search s{count, height, width, request, request.least, nullptr};
-    std::vector<Found> found;
+    std::vector<UnmergedExtremum> found;
     std::mutex lock;
     parallel_for((height + kRows - 1) / kRows, kSearchTime * kRows * width * count, [&](int i) {
-        std::vector<Found> out;
+        std::vector<UnmergedExtremum> out;
         search_rows(s, tau, 0, height, i * kRows, std::min((i + 1) * kRows, height), out);
         std::lock_guard<std::mutex> guard(lock);
         found.insert(found.end(), out.begin(), out.end());
@@ -514,7 +517,7 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
     Search s{count, field.height, field.width, request, request.least, nullptr};
     *visited = 0;
     if (request.count == 0) return {};
-    std::vector<Found> found;
+    std::vector<UnmergedExtremum> found;
     if (shape == Shape::box && search_bounded(field, patches, request, found, *visited))
         return strongest(found, request);
     *visited = static_cast<long long>(count) * field.height * field.width;

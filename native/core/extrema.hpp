@@ -13,7 +13,7 @@ struct Extremum {
     int32_t k, y, x;
 };
 
-struct Found : Extremum {
+struct UnmergedExtremum : Extremum {
     bool tied;  // has a neighbour of equal value
 };
 
@@ -34,9 +34,9 @@ std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Pat
 
 // The same in parts of an image: all of a part's field, adjacent equal ones not yet merged, in any order; and what
 // the parts found together made one result.
-std::vector<Found> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
-                                    const Request& request);
-void put_in_order(std::vector<Found>& found);
+std::vector<UnmergedExtremum> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
+                                               const Request& request);
+void sort_and_merge(std::vector<UnmergedExtremum>& found);
 
 // Which boxes (centre y, x; sides height, width) to keep, in the given order: a box goes when it shares more than
 // `overlap` of the smaller one's area with a kept box of the same sign.

@@ -18,15 +18,15 @@ struct Field {
     const float* fy;
     int height, width;
     double steps;
-    const double* blocks;  // summed-area table of |Fx| + |Fy| over blocks of pixels, as `survey` makes it
+    const double* blocks;  // summed-area table of |Fx| + |Fy| over blocks of pixels, as `force_statistics` makes it
     bool fine = false;     // whether a rounded force may pass 2^22, where the quick rounding ends
     bool free = false;     // whether polarity counts for nothing: closure (free_tables.hpp) takes the place of torque
     double largest = 0;    // force component
 };
 
-// What a field's rounding and the bounds of its sums rest on. All but the blocks can be merged from the parts of a
-// field; imtorque._survey does so, and chooses the steps.
-struct Survey {
+// What a field's rounding and the bounds of its sums are derived from. All but the blocks can be merged from the parts
+// of a field; imtorque.core.quantisation does so, and chooses the steps.
+struct ForceStatistics {
     double largest = 0;                            // force component; infinite where one is infinite or not a number
     int top = 0, left = 0, bottom = 0, right = 0;  // where the forces are, half-open
     int grain = 0;                                 // every force component is a multiple of 2^grain
@@ -34,7 +34,7 @@ struct Survey {
     std::vector<std::pair<int, long long>> octaves;  // (e, pixels whose larger component lies in [2^e, 2^(e + 1)))
     std::vector<double> blocks;                      // block_rows(height) x block_rows(width)
 };
-Survey survey(const float* fx, const float* fy, int height, int width);
+ForceStatistics force_statistics(const float* fx, const float* fy, int height, int width);
 // out = (a fx + b fy, c fx + d fy) at each pixel, in double precision, rounded once.
 struct Turn {
     double a, b, c, d;
@@ -75,7 +75,7 @@ struct Patch {
 // How wide the integers of a patch's sum must be.
 enum class Width { bits32, bits64, bits64_long };  // _long: the sum may pass 2^51, where the quick conversion ends
 
-// 64 bits hold every sum: imtorque._survey chooses no steps, and takes none, that let one pass 2^62.
+// 64 bits hold every sum: imtorque.core.quantisation chooses no steps, and takes none, that let one pass 2^62.
 
 Width width_of_sums(const Field& field, const Patch& patch);
 

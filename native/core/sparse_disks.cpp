@@ -15,9 +15,9 @@
 #include <optional>
 
 #include "core/disk_arcs.hpp"
+#include "core/force_statistics.hpp"
 #include "core/free_tables.hpp"
 #include "core/parallel.hpp"
-#include "core/survey.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
@@ -550,13 +550,13 @@ class Aligned {
 
 // What the rows of a task are made in, one after the other; cells are zero between disks.
 template <class Part>
-struct Workplace {
+struct Workspace {
     Near<Part> near;
     Aligned<Part> cells, kept;
     int stride;
     Aligned<float> torque;  // of the disks of a group
 
-    Workplace(int width, const Groups& groups)
+    Workspace(int width, const Groups& groups)
         : cells(groups.most_cells),
           kept(groups.layout.cells()),
           stride(columns_read(width)),
@@ -567,7 +567,7 @@ struct Workplace {
 // Row y of all disks.
 template <class Sums>
 void run_row(const Field& field, const std::vector<Patch>& patches, const Forces<Sums>& forces, const Groups& groups,
-             int y, const DiskRows& out, Workplace<typename Sums::Part>& place) {
+             int y, const DiskRows& out, Workspace<typename Sums::Part>& place) {
     using Part = typename Sums::Part;
     const size_t at = static_cast<size_t>(y - out.top) * field.width;
     const size_t slice = static_cast<size_t>(out.bottom - out.top) * field.width;
@@ -611,7 +611,7 @@ bool run_sparse(Sums, const Field& field, const std::vector<Patch>& patches, dou
     if (!forces) return false;
     const Groups groups(plan, field.width, Sums::kMostBytes / sizeof(Part), whole ? patches.back().rx : 0);
     parallel_for((rows + kRows - 1) / kRows, kRows * row_time, [&](int task) {
-        Workplace<Part> place(field.width, groups);
+        Workspace<Part> place(field.width, groups);
         const int end = std::min((task + 1) * kRows, rows);
         for (int i = task * kRows; i < end; ++i) run_row(field, patches, *forces, groups, out.top + i, out, place);
     });

@@ -11,7 +11,7 @@
 
 namespace imtorque {
 
-enum class Shape { box, disk };
+enum class Shape { box, disk };  // numbered as in imtorque.core.patches
 
 // The same patches with reaches no longer than the image needs: pixels outside it hold no forces.
 std::vector<Patch> clip_patches(std::vector<Patch> patches, Shape shape, const Field& field);

@@ -12,7 +12,7 @@
 namespace imtorque {
 namespace {
 
-constexpr double kSure = std::numeric_limits<double>::infinity();
+constexpr double kCertain = std::numeric_limits<double>::infinity();
 
 std::vector<double> links_within(const double* all, int stride, int height, int width, double cost) {
     std::vector<double> found(static_cast<std::size_t>(height) * width);
@@ -70,7 +70,7 @@ void count_words(const WordWindow& window, const uint8_t* figure, const uint8_t*
                 counts[window.words[static_cast<std::ptrdiff_t>(y) * window.stride + x]] += 1;
 }
 
-void cut_words(const WordWindow& window, const WordLinks& links, const double* odds, const uint8_t* on,
+void cut_words(const WordWindow& window, const WordLinks& links, const double* log_odds, const uint8_t* on,
                const uint8_t* off, GridSteps& flow, uint8_t* figure) {
     const int height = window.height, width = window.width;
     const std::size_t pixels = static_cast<std::size_t>(height) * width;
@@ -80,9 +80,9 @@ void cut_words(const WordWindow& window, const WordLinks& links, const double* o
     std::size_t i = 0;
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x, ++i) {
-            const double own = odds[window.words[static_cast<std::ptrdiff_t>(y) * window.stride + x]];
-            source[i] = on[i] ? kSure : off[i] ? 0 : std::max(own, 0.0);
-            sink[i] = on[i] ? 0 : off[i] ? kSure : std::max(-own, 0.0) + sink[i];
+            const double own = log_odds[window.words[static_cast<std::ptrdiff_t>(y) * window.stride + x]];
+            source[i] = on[i] ? kCertain : off[i] ? 0 : std::max(own, 0.0);
+            sink[i] = on[i] ? 0 : off[i] ? kCertain : std::max(-own, 0.0) + sink[i];
         }
     const auto across = links_within(right, links.width - 1, height, width - 1, links.cost);
     const auto along = links_within(down, links.width, height - 1, width, links.cost);

@@ -25,11 +25,11 @@ struct WordLinks {
 void count_words(const WordWindow& window, const uint8_t* figure, const uint8_t* on, const uint8_t* off,
                  double* counts);
 
-// Write 1 in the parts of the cheapest figure that hold a pixel that is `on`, else 0. By `odds` of its word a pixel is
-// rather figure, or where they are negative, rather ground; what is `on` is figure for sure, other pixels that are
+// Write 1 in the parts of the cheapest figure that hold a pixel that is `on`, else 0. By `log_odds` of its word a pixel
+// is rather figure, or where they are negative, rather ground; what is `on` is figure for sure, other pixels that are
 // `off` ground. `flow` is of the whole image: what flows in the window, in the end, and what it begins with, which
 // may be that of a cut in another window; any gives the same figure.
-void cut_words(const WordWindow& window, const WordLinks& links, const double* odds, const uint8_t* on,
+void cut_words(const WordWindow& window, const WordLinks& links, const double* log_odds, const uint8_t* on,
                const uint8_t* off, GridSteps& flow, uint8_t* figure);
 
 }  // namespace imtorque

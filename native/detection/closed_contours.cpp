@@ -3,9 +3,9 @@
 //
 //     max over r of  sum over i of  e(i, r_i) - slope |r_{i+1} - r_i|,      |r_{i+1} - r_i| <= 2 steps,
 //
-// with e = -sign (g . n), the part of the gradient that points to the object's inside. Found by dynamic programming over
-// one and a half turns, of which the middle turn is kept: by then the start has been forgotten, and the ends meet but
-// for rare ties. Naive twin: naive.closed_contour.
+// with e = -sign (g . n), the part of the gradient that points to the object's inside. Found by dynamic programming
+// over one and a half turns, of which the middle turn is kept: by then the start has been forgotten, and the ends meet
+// but for rare ties. Naive twin: naive.closed_contour.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -61,7 +61,7 @@ struct Search {
     const float* row(int i) const { return &evidence[static_cast<size_t>(i) * (rays.radii + 2) + 1]; }
     // The best sums over the paths that end at each radius of step i; beyond the radii as good as minus infinity.
     float* sums(int i) { return &best[static_cast<size_t>(i) * (rays.radii + 2 * kSteepest) + kSteepest]; }
-    bool in_picture(int i, int r) const { return seen[static_cast<size_t>(i) * (rays.radii + 2) + 1 + r]; }
+    bool in_image(int i, int r) const { return seen[static_cast<size_t>(i) * (rays.radii + 2) + 1 + r]; }
     Rays rays;
     int before, depth;  // radii before those searched at which grey values are read, and all of them
     std::vector<Ray> directions;
@@ -138,7 +138,7 @@ double refined(const Search& s, int i) {
     const float* row = s.row(i);
     const double before = row[r - 1], here = row[r], after = row[r + 1];
     const double bend = before - 2 * here + after;
-    if (!(bend < 0) || !s.in_picture(i, r) || !s.in_picture(i, r + 1)) return r;
+    if (!(bend < 0) || !s.in_image(i, r) || !s.in_image(i, r + 1)) return r;
     return r + std::min(std::max(0.5 * (before - after) / bend, -0.5), 0.5);
 }
 
@@ -196,7 +196,7 @@ bool write_contour(const Seeds& seeds, int k, const Rays& rays, const Radii& rad
     for (int i = 0; i < rays.angles; ++i) {
         const size_t at = static_cast<size_t>(k) * rays.angles + i;
         const double length = seeds.radius[k] * rays.nearest * std::exp(radii.step * refined(search, i));
-        const bool seen = search.in_picture(i, search.path[i]);
+        const bool seen = search.in_image(i, search.path[i]);
         out.y[at] = seeds.y[k] + length * search.directions[i].dy;
         out.x[at] = seeds.x[k] + length * search.directions[i].dx;
         out.evidence[at] = seen && !cut_off(search, i) ? search.row(i)[search.path[i]] : 0.0f;

@@ -69,10 +69,10 @@ class Tree {
     std::vector<int32_t> number;  // of each pixel's node
     std::vector<int32_t> chosen;  // nodes that are kept, in their order
 
-    Tree(const uint8_t* picture, int height, int width, const RegionRequest& request)
+    Tree(const uint8_t* image, int height, int width, const RegionRequest& request)
         : number(static_cast<std::size_t>(height) * width, -1), request_(request) {
         if (number.empty()) return;
-        flood(picture, height, width);
+        flood(image, height, width);
         while (!open_.empty()) close();
         for (int32_t& node : number) node = nodes[node].number;
         std::sort(chosen.begin(), chosen.end(), [&](int32_t a, int32_t b) { return nodes[a].before(nodes[b]); });
@@ -89,20 +89,20 @@ class Tree {
         nodes.push_back({level, begin});
     }
 
-    void flood(const uint8_t* picture, int height, int width) {
+    void flood(const uint8_t* image, int height, int width) {
         Waiting waiting(static_cast<int32_t>(number.size()));
-        open(picture[0], 0);
+        open(image[0], 0);
         number[0] = kSeen;
         for (int32_t here = 0; here >= 0;) {
-            const int level = picture[here], y = here / width, x = here % width;
+            const int level = image[here], y = here / width, x = here % width;
             const int32_t near[4] = {y > 0 ? here - width : -1, x > 0 ? here - 1 : -1, x + 1 < width ? here + 1 : -1,
                                      y + 1 < height ? here + width : -1};
             int32_t up = -1;  // a brighter neighbour
             for (int32_t q : near) {
                 if (q < 0 || number[q] != -1) continue;
                 number[q] = kSeen;
-                if (picture[q] <= level) {
-                    waiting.push(q, picture[q]);
+                if (image[q] <= level) {
+                    waiting.push(q, image[q]);
                     continue;
                 }
                 up = q;
@@ -110,14 +110,14 @@ class Tree {
             }
             if (up >= 0) {
                 waiting.push(here, level);  // its other neighbours are looked at when the flood is back
-                open(picture[up], closed_);
+                open(image[up], closed_);
                 here = up;
                 continue;
             }
             number[here] = open_.back();
             nodes[open_.back()].take(here, y, x);
             here = waiting.pop();
-            if (here >= 0) sink(picture[here]);
+            if (here >= 0) sink(image[here]);
         }
     }
 
@@ -160,8 +160,8 @@ class Tree {
 
 }  // namespace
 
-Regions extremal_regions(const uint8_t* picture, int height, int width, const RegionRequest& request) {
-    const Tree tree(picture, height, width, request);
+Regions extremal_regions(const uint8_t* image, int height, int width, const RegionRequest& request) {
+    const Tree tree(image, height, width, request);
     Regions regions;
     const int count = static_cast<int>(tree.chosen.size()), angles = request.angles;
     regions.y.resize(count), regions.x.resize(count), regions.area.resize(count), regions.level.resize(count);

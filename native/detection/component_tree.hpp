@@ -21,6 +21,6 @@ struct Regions {
 };
 
 // Components (4-connected) of {image >= level} over all levels.
-Regions extremal_regions(const uint8_t* picture, int height, int width, const RegionRequest& request);
+Regions extremal_regions(const uint8_t* image, int height, int width, const RegionRequest& request);
 
 }  // namespace imtorque

@@ -1,4 +1,4 @@
-// Closed contours around points, and which of them stand when each edge may be explained once.
+// Closed contours around points, and their suppression by edge ownership.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct ContourOut {
 
 void closed_contours(const GradientField& field, const Seeds& seeds, const Rays& rays, const ContourOut& out);
 
-// Contours in the order in which they may claim: the earlier claims first.
-struct Claims {
+// Contours by falling score: earlier ones own edges first.
+struct RankedContours {
     const double *y, *x;     // (count, angles), in cells of the grid
     const float* evidence;   // (count, angles)
     const double* sign;      // (count,)
@@ -46,15 +46,16 @@ struct Claims {
     int count, angles, height, width;
 };
 
-struct ClaimRules {
-    double fresh;    // least share of a contour's evidence that nobody else claims
-    double overlap;  // largest share of the smaller area that two of like size may have in common
-    double nested;   // ratio of areas from which one may lie in another
-    double reach;    // how far beside its contour an object claims edges, in diameters
+struct SuppressionRules {
+    double own_share;   // least share of a contour's evidence on edges that no earlier contour owns
+    double overlap;     // largest share of the smaller area that two of like size may have in common
+    double size_ratio;  // ratio of areas from which one may lie in another
+    double margin;      // how far beside its contour an object owns edges, in diameters
 };
 
-// Write the labels of those that stand, from 1 in the order given, to `labels` (height, width), cleared here; nested
-// objects lie on top. `label_of[i]` becomes the label of contour i, 0 where it does not stand. Returns their number.
-int claim_edges(const Claims& claims, const ClaimRules& rules, int32_t* labels, int32_t* label_of);
+// Write the labels of the kept contours, from 1 in the order given, to `labels` (height, width), cleared here; nested
+// objects lie on top. `label_of[i]` becomes the label of contour i, 0 where it is suppressed. Returns their number.
+int suppress_by_edges(const RankedContours& contours, const SuppressionRules& rules, int32_t* labels,
+                      int32_t* label_of);
 
 }  // namespace imtorque

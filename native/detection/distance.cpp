@@ -1,5 +1,5 @@
 // Exact, in two passes: down and up the columns, then along each row by the lower envelope of parabolas (Felzenszwalb
-// and Huttenlocher 2012; Meijster et al. 2000). Naive twin: naive.ground_distance.
+// and Huttenlocher 2012; Meijster et al. 2000). Naive twin: naive.distance_transform.
 #include "detection/distance.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ struct Envelope {
 
 }  // namespace
 
-void ground_distance(const uint8_t* inside, int height, int width, float* distance) {
+void distance_transform(const uint8_t* inside, int height, int width, float* distance) {
     const float farthest = std::hypot(static_cast<float>(height), static_cast<float>(width));
     parallel_for((width + kColumns - 1) / kColumns, 5.0 * kColumns * height, [&](int task) {
         column_pass(inside, height, width, task * kColumns, std::min(width, (task + 1) * kColumns), farthest, distance);

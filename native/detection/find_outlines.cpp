@@ -1,5 +1,5 @@
 // Outlines found in an image: the best closed path over directions, or where rays leave a region; and what lies on
-// them. Naive twins: naive.best_outline, naive.outline_profile, naive.outline_lines, naive.outline_contrast.
+// them. Naive twins: naive.best_outline, naive.outline_profile, naive.outline_diameters, naive.outline_contrast.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -242,8 +242,8 @@ void outline_profiles(const float* planes, int plane_count, int height, int widt
     });
 }
 
-void outline_lines(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
-                   float* lines) {
+void outline_diameters(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
+                       float* lines) {
     constexpr float kParts[4] = {0.1f, 0.35f, 0.6f, 0.85f};
     const Directions directions(outlines.angles);
     const int angles = outlines.angles, half = angles / 2;

@@ -76,7 +76,8 @@ void outline_profiles(const float* planes, int plane_count, int height, int widt
 
 // Whether something runs through the middle, in each plane: the lowest and the highest mean along a diameter less the
 // mean over all diameters, and how the plane changes once and twice around half way out: (count, planes, 4).
-void outline_lines(const float* planes, int plane_count, int height, int width, const Outlines& outlines, float* lines);
+void outline_diameters(const float* planes, int plane_count, int height, int width, const Outlines& outlines,
+                       float* lines);
 
 // The field across the outline, inwards: mean, standard deviation, mean of the weakest of four quarters, lower
 // quartile, part of the directions inside the image: (count, 5).

@@ -20,7 +20,7 @@ uint32_t bucket(float value) {
 
 }  // namespace
 
-std::vector<float> ranked(const float* values, std::size_t count, const std::vector<int64_t>& ranks) {
+std::vector<float> order_statistics(const float* values, std::size_t count, const std::vector<int64_t>& ranks) {
     std::vector<int64_t> ends(std::size_t{1} << kBits);  // how many values lie in a bucket or below
     for (std::size_t i = 0; i < count; ++i) ++ends[bucket(values[i])];
     for (std::size_t b = 1; b < ends.size(); ++b) ends[b] += ends[b - 1];

@@ -112,12 +112,12 @@ int shape_row(const Shaping& shaping, float* across, float* down, int* places, i
 
 }  // namespace
 
-Survey Candidates::spread(const BitPlane& kept, const Shaping& shaping, float* x, float* y) const {
-    std::vector<SurveyPart> parts(bands());
+ForceStatistics Candidates::spread(const BitPlane& kept, const Shaping& shaping, float* x, float* y) const {
+    std::vector<StatisticsPart> parts(bands());
     std::vector<double> blocks = empty_blocks(height_, width_);
     parallel_for(bands(), 1.0 * band_rows_ * width_, [&](int b) {
         const float *gx = bands_[b].gx.data(), *gy = bands_[b].gy.data();
-        RowSurvey rows(height_, width_, blocks.data(), parts[b]);
+        RowStatistics rows(height_, width_, blocks.data(), parts[b]);
         std::vector<int> places(width_);
         for (int v = top(b); v < bottom(b); ++v) {
             float *across = x + static_cast<size_t>(v) * width_, *down = y + static_cast<size_t>(v) * width_;
@@ -126,7 +126,7 @@ Survey Candidates::spread(const BitPlane& kept, const Shaping& shaping, float* x
             int found[2];
             place_row(bits_.row(v), kept.row(v), bits_.words(), gx, gy, across, down, places.data(), found);
             if (!shaping.simple()) found[0] = shape_row(shaping, across, down, places.data(), found[0]);
-            rows.look(v, across, down, places.data(), found[0]);
+            rows.add(v, across, down, places.data(), found[0]);
             gx += found[1];
             gy += found[1];
         }
@@ -181,18 +181,18 @@ class BandSearch {
     const float *before_x_ = nullptr, *before_y_ = nullptr;
 };
 
-// The forces of a band are surveyed in blocks of rows.
+// The statistics of a band are taken in blocks of rows.
 int whole_blocks(int rows) { return (rows + kMassBlock - 1) / kMassBlock * kMassBlock; }
 
 }  // namespace
 
-Found find_maxima(const float* image, int height, int width, double sigma, const Search& search) {
+Maxima find_maxima(const float* image, int height, int width, double sigma, const Search& search) {
     constexpr double kNanoseconds = 4;  // of a pixel
     constexpr int kLeastRows = 64;      // a band smooths some rows that its neighbours smooth too
     const int threads = useful_threads(kNanoseconds * height * width);
     const int band_rows = threads == 1 ? height : whole_blocks(std::max(kLeastRows, height / (4 * threads)));
     const std::vector<float> kernel = gaussian(sigma);
-    Found found{Candidates(height, width, band_rows), 0, {}};
+    Maxima found{Candidates(height, width, band_rows), 0, {}};
     std::atomic<float> largest{0.0f};
     std::vector<MagnitudeCounts> counts(found.candidates.bands());
     parallel_for(found.candidates.bands(), kNanoseconds * band_rows * width, [&](int band) {

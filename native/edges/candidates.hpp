@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/bit_words.hpp"
-#include "core/survey.hpp"
+#include "core/force_statistics.hpp"
 #include "edges/canny.hpp"
 #include "edges/gradient_rows.hpp"
 #include "edges/suppress.hpp"
@@ -57,9 +57,8 @@ class Candidates {
     // Turn every gradient to the direction of its edge, (g_y, -g_x), and shape it where that is simple.
     void turn(const Shaping& shaping);
 
-    // Write the vectors of the kept candidates, shaped where that was left, and 0 elsewhere; returns what a survey of
-    // them finds.
-    Survey spread(const BitPlane& kept, const Shaping& shaping, float* x, float* y) const;
+    // Write the vectors of the kept candidates, shaped where that was left, and 0 elsewhere; returns their statistics.
+    ForceStatistics spread(const BitPlane& kept, const Shaping& shaping, float* x, float* y) const;
 
     // Call use(y, x, gx, gy) for the kept candidates, in the order of their places.
     template <class Use>
@@ -90,7 +89,7 @@ class Candidates {
 
 // The maxima across edges of an image that are stronger than `low`; where that is automatic, stronger than the least
 // it can be.
-struct Found {
+struct Maxima {
     Candidates candidates;
     float largest;  // of all magnitudes
     MagnitudeCounts counts;
@@ -100,6 +99,6 @@ struct Search {
     bool automatic;
     float* magnitudes;  // of the whole image are written here, unless nullptr
 };
-Found find_maxima(const float* image, int height, int width, double sigma, const Search& search);
+Maxima find_maxima(const float* image, int height, int width, double sigma, const Search& search);
 
 }  // namespace imtorque

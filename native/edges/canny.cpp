@@ -47,7 +47,7 @@ std::vector<long long> count_all(const float* image, int height, int width, doub
     return total;
 }
 
-Thresholds automatic(const float* image, int height, int width, double sigma, const Found& found) {
+Thresholds automatic(const float* image, int height, int width, double sigma, const Maxima& found) {
     constexpr double kNone = std::numeric_limits<double>::infinity();
     if (!std::isfinite(found.largest)) return {kNone, kNone, false, false};
     const long long count = static_cast<long long>(height) * width;
@@ -68,17 +68,17 @@ void smoothed_gradient(const float* image, int height, int width, double sigma, 
 }
 
 Thresholds automatic_thresholds(const float* image, int height, int width, double sigma) {
-    const Found found = find_maxima(image, height, width, sigma, {0, true, nullptr});
+    const Maxima found = find_maxima(image, height, width, sigma, {0, true, nullptr});
     if (found.largest == 0) return {0, 0, false, false};
     return automatic(image, height, width, sigma, found);
 }
 
-Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds,
-             const Shaping& shaping, float* fx, float* fy) {
+ForceStatistics canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds,
+                      const Shaping& shaping, float* fx, float* fy) {
     std::vector<float> magnitudes(thresholds.quantiles ? static_cast<size_t>(height) * width : 0);
     const float least = thresholds.quantiles ? 0.0f : static_cast<float>(thresholds.low);
-    Found found = find_maxima(image, height, width, sigma,
-                              {least, thresholds.automatic, thresholds.quantiles ? magnitudes.data() : nullptr});
+    Maxima found = find_maxima(image, height, width, sigma,
+                               {least, thresholds.automatic, thresholds.quantiles ? magnitudes.data() : nullptr});
     Thresholds t = thresholds;
     if (thresholds.automatic && found.largest > 0) t = automatic(image, height, width, sigma, found);
     if (thresholds.quantiles) t = thresholds_of_quantiles(magnitudes, thresholds.low, thresholds.high);

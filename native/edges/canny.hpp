@@ -25,9 +25,10 @@ struct Shaping {
 constexpr Shaping kAsIs{-1};
 
 // Canny's detector on a grey image with values in [0, 1]. Writes the gradient turned to the edge direction,
-// (fx, fy) = (g_y, -g_x), and shaped, at edge pixels and zero elsewhere. Returns what `survey` finds in these forces.
-Survey canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds,
-             const Shaping& shaping, float* fx, float* fy);
+// (fx, fy) = (g_y, -g_x), and shaped, at edge pixels and zero elsewhere. Returns what `force_statistics` finds in these
+// forces.
+ForceStatistics canny(const float* image, int height, int width, double sigma, const Thresholds& thresholds,
+                      const Shaping& shaping, float* fx, float* fy);
 
 // The thresholds that canny() chooses where they are automatic; both 0 for an image without gradients.
 Thresholds automatic_thresholds(const float* image, int height, int width, double sigma);

@@ -49,8 +49,8 @@ FineCounts count_finely(const float* magnitudes, int width, const Part& core) {
 }
 
 // The kept candidates inside a box, by blocks.
-Listed in_blocks(const Candidates& candidates, const BitPlane& kept, const Part& core, int block) {
-    Listed listed{{}, {0}};
+CandidateBlocks in_blocks(const Candidates& candidates, const BitPlane& kept, const Part& core, int block) {
+    CandidateBlocks listed{{}, {0}};
     const int part_width = core.right - core.left;
     std::vector<std::vector<Candidate>> row((part_width + block - 1) / block);  // of blocks
     int bottom = std::min(core.top + block, core.bottom);
@@ -77,15 +77,15 @@ Listed in_blocks(const Candidates& candidates, const BitPlane& kept, const Part&
 }  // namespace
 
 void find_candidates(const float* window, int height, int width, double sigma, double low, float* gx, float* gy) {
-    const Found found = find_maxima(window, height, width, sigma, {static_cast<float>(low), false, nullptr});
+    const Maxima found = find_maxima(window, height, width, sigma, {static_cast<float>(low), false, nullptr});
     found.candidates.spread(found.candidates.bits(), kAsIs, gx, gy);
 }
 
-Listed list_candidates(const float* window, int height, int width, double sigma, double low, const Part& core,
-                       int block, FineCounts* fine) {
+CandidateBlocks list_candidates(const float* window, int height, int width, double sigma, double low, const Part& core,
+                                int block, FineCounts* fine) {
     std::vector<float> magnitudes(fine ? static_cast<size_t>(height) * width : 0);
     const Search search{fine ? 0.0f : static_cast<float>(low), false, fine ? magnitudes.data() : nullptr};
-    const Found found = find_maxima(window, height, width, sigma, search);
+    const Maxima found = find_maxima(window, height, width, sigma, search);
     if (!fine) return in_blocks(found.candidates, found.candidates.bits(), core, block);
     *fine = count_finely(magnitudes.data(), width, core);
     const float least = least_low(fine->largest);
@@ -117,8 +117,8 @@ void place_candidates(const Candidate* candidates, long long count, int part_wid
     }
 }
 
-Lines label_lines(const float* gx, const float* gy, int height, int width, float low, float high,
-                  const std::vector<int>& rows, const std::vector<int>& columns) {
+Lines label_tile_edges(const float* gx, const float* gy, int height, int width, float low, float high,
+                       const std::vector<int>& rows, const std::vector<int>& columns) {
     Lines lines;
     std::vector<int32_t> label(static_cast<size_t>(height) * width, -1);
     std::vector<float> strength(label.size());

@@ -43,12 +43,12 @@ struct Candidate {
 // The candidates of a window inside `core`, by blocks of `block` pixels a side, and where each block begins in the
 // list. With `fine`, `low` is the least that the automatic rule can give for any image that holds this part, and the
 // magnitudes inside `core` are counted.
-struct Listed {
+struct CandidateBlocks {
     std::vector<Candidate> candidates;
     std::vector<int64_t> begins;
 };
-Listed list_candidates(const float* window, int height, int width, double sigma, double low, const Part& core,
-                       int block, FineCounts* fine);
+CandidateBlocks list_candidates(const float* window, int height, int width, double sigma, double low, const Part& core,
+                                int block, FineCounts* fine);
 
 // Write candidates of a part `part_width` wide to a window in which the part's first pixel is (y, x).
 void place_candidates(const Candidate* candidates, long long count, int part_width, int y, int x, float* gx, float* gy,
@@ -63,8 +63,8 @@ struct Lines {
     std::vector<LinePixel> pixels;
     std::vector<uint8_t> strong;  // by label: whether a strong edge is among its candidates
 };
-Lines label_lines(const float* gx, const float* gy, int height, int width, float low, float high,
-                  const std::vector<int>& rows, const std::vector<int>& columns);
+Lines label_tile_edges(const float* gx, const float* gy, int height, int width, float low, float high,
+                       const std::vector<int>& rows, const std::vector<int>& columns);
 
 // Turn candidates into edges, in place: those connected to a strong one or to a seed, after `rounds` of corner removal,
 // as (g_y, -g_x). The outermost pixels are no edges. Returns whether a spare corner is left inside `core`.

@@ -1,4 +1,4 @@
-// The forest of Sketch Tokens: what trees ask of a patch, how they grow, and what they answer at every pixel.
+// The forest of Sketch Tokens: features of a patch, growing trees, and their predictions at every pixel.
 #pragma once
 
 #include <algorithm>
@@ -50,9 +50,9 @@ struct TokenForest {
     int trees;
 };
 
-// The mean over trees of the leaves' values at every step-th pixel: `answers` has shape (kTokenValues, rows, columns).
-// Naive twin: naive_tokens.token_answers.
-void token_answers(const TokenPlanes& planes, const TokenForest& forest, int step, int rows, int columns,
-                   float* answers);
+// The mean over trees of the leaves' values at every step-th pixel: `predictions` has shape (kTokenValues, rows,
+// columns). Naive twin: naive_tokens.token_predictions.
+void token_predictions(const TokenPlanes& planes, const TokenForest& forest, int step, int rows, int columns,
+                       float* predictions);
 
 }  // namespace imtorque

@@ -63,14 +63,14 @@ std::size_t delete_pixels(std::vector<std::uint8_t>& padded, std::ptrdiff_t stri
 
 }  // namespace
 
-void thin(std::uint8_t* picture, int height, int width) {
+void thin(std::uint8_t* image, int height, int width) {
     static const Table first = deletion_table(true), second = deletion_table(false);
     const std::ptrdiff_t stride = width + 2;
     std::vector<std::uint8_t> padded(static_cast<std::size_t>(height + 2) * stride);
     std::vector<std::ptrdiff_t> set, deleted;
     for (std::ptrdiff_t y = 0; y < height; ++y)
         for (std::ptrdiff_t x = 0; x < width; ++x)
-            if (picture[y * width + x]) {
+            if (image[y * width + x]) {
                 padded[(y + 1) * stride + x + 1] = 1;
                 set.push_back((y + 1) * stride + x + 1);
             }
@@ -80,7 +80,7 @@ void thin(std::uint8_t* picture, int height, int width) {
         changed = delete_pixels(padded, stride, first, set, deleted);
         changed += delete_pixels(padded, stride, second, set, deleted);
     }
-    for (std::ptrdiff_t y = 0; y < height; ++y) std::copy_n(&padded[(y + 1) * stride + 1], width, &picture[y * width]);
+    for (std::ptrdiff_t y = 0; y < height; ++y) std::copy_n(&padded[(y + 1) * stride + 1], width, &image[y * width]);
 }
 
 }  // namespace imtorque

@@ -6,6 +6,6 @@
 namespace imtorque {
 
 // Thin until nothing changes. `image` holds 0 and 1, (height, width), and is changed in place.
-void thin(std::uint8_t* picture, int height, int width);
+void thin(std::uint8_t* image, int height, int width);
 
 }  // namespace imtorque

@@ -1,6 +1,6 @@
 // Locality-constrained linear coding (Wang et al. 2010). Finding the nearest words is nearly all of the work and lies
 // in nearest_words.cpp; here are the small systems, one per descriptor, and max pooling. Naive twins:
-// naive.linear_codes, naive.pool_largest, naive.sum_by_word.
+// naive.linear_codes, naive.max_pool, naive.sum_by_word.
 #include "recognition/linear_coding.hpp"
 
 #include <algorithm>
@@ -102,8 +102,8 @@ void linear_codes(const float* x, int n, int length, const float* words, int cou
     });
 }
 
-void pool_largest(const int32_t* index, const float* weight, int n, int neighbours, const int32_t* cell, int levels,
-                  int words, int cells, float* pooled) {
+void max_pool(const int32_t* index, const float* weight, int n, int neighbours, const int32_t* cell, int levels,
+              int words, int cells, float* pooled) {
     std::fill_n(pooled, static_cast<size_t>(cells) * words, 0.0f);
     for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
         for (int level = 0; level < levels; ++level) {

@@ -12,8 +12,8 @@ void linear_codes(const float* x, int n, int length, const float* words, int cou
 
 // pooled[cell][word] = the largest weight that any descriptor in the cell gives the word, at least 0. Descriptor i lies
 // in the cells cell[i][0 ... levels - 1].
-void pool_largest(const int32_t* index, const float* weight, int n, int neighbours, const int32_t* cell, int levels,
-                  int words, int cells, float* pooled);
+void max_pool(const int32_t* index, const float* weight, int n, int neighbours, const int32_t* cell, int levels,
+              int words, int cells, float* pooled);
 
 // Sums and counts of the descriptors nearest to each word: one step of k-means. Also each descriptor's word.
 void sum_by_word(const float* x, int n, int length, const float* words, int count, double* sums, int64_t* counts,

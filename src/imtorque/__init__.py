@@ -21,7 +21,7 @@ from imtorque.core.contribution import contribution_map, dense_contribution
 from imtorque.core.extrema import find_extrema, suppress_overlaps
 from imtorque.core.moments import Moments, patch_moments
 from imtorque.core.patterns import pattern_edges
-from imtorque.core.quantisation import Survey
+from imtorque.core.quantisation import ForceStatistics
 from imtorque.core.threads import get_num_threads, set_num_threads
 from imtorque.core.torque import (
     default_sizes,
@@ -67,12 +67,12 @@ __all__ = [
     "EdgeStrengthener",
     "Edges",
     "Extrema",
+    "ForceStatistics",
     "Moments",
     "ObjectFinder",
     "OrientedMap",
     "OwnershipModel",
     "ShapeTorque",
-    "Survey",
     "TorqueVolume",
     "alpha_expansion",
     "blend_saliency",

@@ -13,7 +13,7 @@ def uses_avx2() -> bool: ...
 def allow_avx2(yes: bool) -> None: ...
 def uses_avx512() -> bool: ...
 def allow_avx512(yes: bool) -> None: ...
-def keep_memory(yes: bool) -> None: ...
+def pool_memory(yes: bool) -> None: ...
 def use_all_threads(yes: bool) -> None: ...
 
 class Cancelled(Exception):
@@ -156,7 +156,7 @@ def closed_contours(
     Annotated[NDArray[numpy.float32], dict(shape=(None,))],
     Annotated[NDArray[numpy.float32], dict(shape=(None,))],
 ]: ...
-def claim_edges(
+def suppress_by_edges(
     y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     evidence: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -164,10 +164,10 @@ def claim_edges(
     diameter: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     height: int,
     width: int,
-    fresh: float,
+    own_share: float,
     overlap: float,
-    nested: float,
-    reach: float,
+    size_ratio: float,
+    margin: float,
 ) -> tuple[
     Annotated[NDArray[numpy.int32], dict(shape=(None, None))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]
 ]: ...
@@ -202,7 +202,7 @@ def outline_profiles(
     radii: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     parts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None))]: ...
-def outline_lines(
+def outline_diameters(
     planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -242,7 +242,7 @@ def paint_outlines(
     width: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
 def extremal_regions(
-    picture: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     smallest: int,
     largest: int,
     growth: float,
@@ -255,14 +255,14 @@ def extremal_regions(
     Annotated[NDArray[numpy.float32], dict(shape=(None,))],
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
 ]: ...
-def ground_distance(
+def distance_transform(
     inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
 def smooth_plane(
     plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
-def ranked(
+def order_statistics(
     plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
@@ -270,13 +270,13 @@ def box_mean(
     plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     size: int,
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
-def climb(
+def label_hills(
     plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> tuple[
     Annotated[NDArray[numpy.int32], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))]
 ]: ...
-def best_set(
+def max_weight_set(
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     second: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -299,7 +299,9 @@ class EdgeField:
         fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     ) -> None: ...
     def round_to(self, steps: float) -> None: ...
-    def survey(self) -> tuple[tuple[int, int, int, int], float, int, tuple[int, ...], tuple[tuple[int, int], ...]]: ...
+    def statistics(
+        self,
+    ) -> tuple[tuple[int, int, int, int], float, int, tuple[int, ...], tuple[tuple[int, int], ...]]: ...
     def turned(self, a: float, b: float, c: float, d: float) -> EdgeField: ...
     @property
     def mass(self) -> float: ...
@@ -329,7 +331,7 @@ def torque_volume(
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    disk: bool,
+    shape: int,
     free: bool,
     out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
 ) -> None: ...
@@ -338,7 +340,7 @@ def value_and_scale(
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    disk: bool,
+    shape: int,
     free: bool,
     labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> tuple[
@@ -357,7 +359,7 @@ def torque_spectrum(
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    disk: bool,
+    shape: int,
     free: bool,
     y: int,
     x: int,
@@ -398,7 +400,7 @@ def extrema_of_field(
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    disk: bool,
+    shape: int,
     free: bool,
     sign: int,
     count: int,
@@ -412,13 +414,13 @@ def extrema_of_field(
     Annotated[NDArray[numpy.float32], dict(shape=(None,))],
     int,
 ]: ...
-def always_bound(yes: bool) -> None: ...
+def force_bounded_search(yes: bool) -> None: ...
 def unmerged_extrema(
     edges: EdgeField,
     heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    disk: bool,
+    shape: int,
     free: bool,
     least: float,
     core: tuple[int, int, int, int],
@@ -442,7 +444,7 @@ def contributions(
     height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    disk: bool,
+    shape: int,
     absolute: bool,
     free: bool,
 ) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
@@ -504,7 +506,7 @@ def cut_words(
     down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     top: int,
     left: int,
-    odds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    log_odds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     cost: float,
     on: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     off: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -523,8 +525,9 @@ def flood(
     mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     seeds: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
-def spread(
-    mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)], reach: int
+def dilate(
+    mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    radius: int,
 ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 def fill_holes(
     mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -534,7 +537,7 @@ def nearest_seeds(
     seeds: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
 def thin(
-    picture: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
 def match_min_cost(
     pixels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -577,7 +580,7 @@ def linear_codes(
     Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
     Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
 ]: ...
-def pool_largest(
+def max_pool(
     index: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     weight: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     cell: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -592,7 +595,7 @@ def sum_by_word(
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
 ]: ...
-def train_machines(
+def train_linear_svms(
     products: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     cost: float,
@@ -727,7 +730,7 @@ def strongest_doubles(
 def strongest_integers(
     values: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None, None))]: ...
-def label_lines(
+def label_tile_edges(
     gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     low: float,
@@ -767,7 +770,7 @@ def grow_token_tree(
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
     Annotated[NDArray[numpy.int32], dict(shape=(None,))],
 ]: ...
-def token_answers(
+def token_predictions(
     planes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     side: int,
     step: int,

@@ -47,8 +47,8 @@ __all__ = [
 ]
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".ppm", ".pgm", ".pbm", *READERS)
-LARGEST_IMAGE = 2**30  # pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
-LONGEST_STEM = 200  # bytes of an output's name before what a verb adds; file systems allow 255 in all
+LARGEST_IMAGE = 2**30  # bound: pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
+LONGEST_STEM = 200  # bound: bytes of an output's name before what a verb adds; file systems allow 255 in all
 
 
 def read_image(path: str | os.PathLike[str], page: int | None = None, channel: int | None = None) -> Image:
@@ -139,11 +139,11 @@ def decode_image(
     numbers = _number("page", page), _number("channel", channel)
     with reading(name):
         most = LARGEST_IMAGE if most_pixels is None else most_pixels
-        return decode(_Polled(data), most, *numbers, most_bytes=most_bytes)
+        return decode(_CancellableBytes(data), most, *numbers, most_bytes=most_bytes)
 
 
-class _Polled(io.BytesIO):
-    """Bytes of a file whose decoding ends when nobody wants it any more: decoders read a piece at a time."""
+class _CancellableBytes(io.BytesIO):
+    """Bytes of a file whose decoding can be cancelled: decoders read a piece at a time."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         _native.check_interrupt()

@@ -1,4 +1,4 @@
-"""The one door for images: any array becomes grey, RGB or Lab in [0, 1], by one rule for what is black and white.
+"""Conversion of images: any array becomes grey, RGB or Lab in [0, 1], by one rule for black and white.
 
 The rule (`value_range`). Black is 0. White is the smallest full scale that holds the largest value: 255, 1023, 4095,
 16383 or 65535, as cameras and files have them; 1 before these for floats, and the type's own largest value for signed
@@ -30,11 +30,11 @@ ValueRange = tuple[float, float]
 __getattr__ = partial(deprecated_name, __name__)
 
 FULL_SCALES = (255.0, 1023.0, 4095.0, 16383.0, 65535.0)
-DARKEST = 16  # times, by which white may exceed the largest value: beyond, the image's own range counts
-OVERSHOOT = 0.125  # part of their highest value by which floats may lie beyond black and white
-WIDEST = 1e30  # range of values
-STRIP = 1 << 20  # pixels that are converted at a time
-PIECE = 1 << 12  # pixels whose colours are converted at a time
+MAX_WHITE_RATIO = 16  # convention: of white to the largest value; beyond, the image's own range counts
+OVERSHOOT = 0.125  # convention: part of their highest value by which floats may lie beyond black and white
+MAX_RANGE = 1e30  # bound: of values
+STRIP_PIXELS = 1 << 20  # bound: converted at a time
+COLOUR_PIXELS = 1 << 12  # bound: whose colours are converted at a time
 KERNEL_TYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32), np.dtype(np.float64))
 
 # Linear sRGB to CIE XYZ, over the white point D65 (IEC 61966-2-1).
@@ -44,9 +44,9 @@ TO_XYZ = np.array(
 
 
 class CheckedImage:
-    """An array that came in by the door: checked, with its value range, turned into what is asked for in strips.
+    """A checked array with its value range, converted in strips.
 
-    Every function that takes an image takes a Image too: make one to give a range or a mask.
+    Every function that takes an image takes a CheckedImage too: make one to give a range or a mask.
 
     Parameters
     ----------
@@ -68,9 +68,11 @@ class CheckedImage:
             if value_range is None and mask is None:
                 self.__dict__.update(image.__dict__)
                 return
-            raise TypeError("value_range and mask must be given to Image itself, got a Image with more of them")
+            raise TypeError(
+                "value_range and mask must be given to CheckedImage itself, got a CheckedImage with more of them"
+            )
         pixels = _checked(as_array(image, "image"))
-        self.mask = _counting(image, mask, pixels.shape[:2])
+        self.mask = _mask_of(image, mask, pixels.shape[:2])
         if self.mask is not None:
             pixels = _filled(pixels, self.mask)
         self.pixels = pixels if pixels.ndim == 3 else pixels[:, :, None]
@@ -96,7 +98,7 @@ class CheckedImage:
         if pixels.dtype in KERNEL_TYPES and pixels.shape[2] < 4 and pixels.flags.c_contiguous:
             return self._grey_part(pixels)  # needs no memory but its result's
         grey = np.empty(pixels.shape[:2], np.float32)
-        step = max(1, STRIP // pixels.shape[1])
+        step = max(1, STRIP_PIXELS // pixels.shape[1])
         for start in range(0, len(pixels), step):
             grey[start : start + step] = self._grey_part(pixels[start : start + step])
         return grey
@@ -149,7 +151,7 @@ class CheckedImage:
         return np.concatenate([shrunk(part, factor) for _, part in self.rgb_strips(factor)], axis=1)
 
     def as_bytes(self) -> NDArray[np.uint8]:
-        """Return the image to be looked at: (H, W, 3) uint8."""
+        """Return the image for display: (H, W, 3) uint8."""
         shown = np.empty((*self.shape, 3), np.uint8)
         if self.pixels.dtype == np.uint8 and self.pixels.shape[2] < 4 and self.high == 255:
             shown[:] = self.pixels
@@ -159,7 +161,7 @@ class CheckedImage:
         return shown
 
     def _strips(self, rows: int = 1) -> Iterator[tuple[int, Image]]:
-        step = max(1, STRIP // (self.shape[1] * rows)) * rows
+        step = max(1, STRIP_PIXELS // (self.shape[1] * rows)) * rows
         for start in range(0, self.shape[0], step):
             yield start, self.pixels[start : start + step]
 
@@ -259,7 +261,7 @@ def _lab(given: Planes, to_linear: Callable[[Planes], Planes]) -> Planes:
 
 def _spans(count: int) -> Iterator[slice]:
     """Cut so many pixels into pieces, as equal as they can be."""
-    ends = np.linspace(0, count, -(-count // PIECE) + 1).astype(int).tolist()
+    ends = np.linspace(0, count, -(-count // COLOUR_PIXELS) + 1).astype(int).tolist()
     return map(slice, ends[:-1], ends[1:])
 
 
@@ -272,7 +274,7 @@ def _checked(pixels: NDArray[Any]) -> NDArray[Any]:
     return pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("="))
 
 
-def _counting(image: Any, mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray | None:
+def _mask_of(image: Any, mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray | None:
     """Return which pixels count, or None where all do."""
     hidden = np.ma.getmask(image)
     if mask is None and hidden is np.ma.nomask:
@@ -307,7 +309,7 @@ def range_of_bounds(low: float, high: float, dtype: np.dtype[Any]) -> ValueRange
     white = white_of_bound(high, dtype)
     if low < (-OVERSHOOT * high if dtype.kind == "f" else 0):
         return (low, high) if high > low else (low, low + 1)
-    if white > DARKEST * high > 0:
+    if white > MAX_WHITE_RATIO * high > 0:
         return 0.0, high
     return 0.0, white
 
@@ -342,7 +344,7 @@ def checked_bounds(low: float, high: float) -> ValueRange:
     """Return the lowest and highest value of an image, after checking that it can be one."""
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError("image must be finite, got NaN or infinity")
-    if high - low > WIDEST:
+    if high - low > MAX_RANGE:
         raise ValueError(f"image values must lie within a range of 1e30, got {low:g} to {high:g}")
     return low, high
 
@@ -353,6 +355,6 @@ def checked_range(given: ValueRange) -> ValueRange:
         low, high = (float(value) for value in given)
     except (TypeError, ValueError) as error:
         raise TypeError(f"value_range must be two numbers (black, white), got {given!r}") from error
-    if not (math.isfinite(low) and math.isfinite(high) and low < high and high - low <= WIDEST):
+    if not (math.isfinite(low) and math.isfinite(high) and low < high and high - low <= MAX_RANGE):
         raise ValueError(f"value_range must be finite, black below white, got ({low:g}, {high:g})")
     return low, high

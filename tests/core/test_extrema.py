@@ -156,9 +156,9 @@ def test_sizes_follow_from_the_image_where_none_are_given():
 
 @pytest.fixture
 def bounds_always():
-    _native.always_bound(True)
+    _native.force_bounded_search(True)
     yield
-    _native.always_bound(False)
+    _native.force_bounded_search(False)
 
 
 @st.composite
@@ -198,9 +198,9 @@ def test_extrema_found_by_bounds_are_those_of_the_whole_search(edges, count, sig
 @given(figures() | edge_fields(), size_lists, patches, counts, signs, st.booleans(), st.floats(0, 1, width=32))
 def test_a_threshold_leaves_out_just_what_is_weaker(bounds, edges, sizes, patch, count, sign, end_scales, threshold):
     asked = {"sizes": sizes, "patch": patch, "count": count, "sign": sign, "end_scales": end_scales}
-    _native.always_bound(bounds)
+    _native.force_bounded_search(bounds)
     strong = find_extrema(edges, threshold=threshold, **asked)
-    _native.always_bound(False)
+    _native.force_bounded_search(False)
     every = find_extrema(edges, **asked)
     assert_equal_extrema(strong, every[np.abs(every.value) >= threshold])
 

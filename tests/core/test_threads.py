@@ -51,7 +51,7 @@ LONG = {  # each takes ten seconds or more
     "pixels = np.flatnonzero(rng.random(810000) < 0.3).astype(np.int32)\n"
     "work = lambda: _native.match_min_cost(pixels, np.array([0, len(pixels)]), truths, 20.0, 100.0)",
     "machines": "products, labels = np.eye(3000, dtype=np.float32), np.arange(3000, dtype=np.int32) % 40\n"
-    "work = lambda: _native.train_machines(products, labels, 1.0, -1.0, 10**6, np.zeros((3000, 40), np.float32))",
+    "work = lambda: _native.train_linear_svms(products, labels, 1.0, -1.0, 10**6, np.zeros((3000, 40), np.float32))",
 }
 
 

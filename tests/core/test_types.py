@@ -13,8 +13,8 @@ import naive
 from imtorque import (
     Edges,
     Extrema,
+    ForceStatistics,
     ObjectFinder,
-    Survey,
     TorqueVolume,
     _native,
     dense_contribution,
@@ -198,12 +198,12 @@ any_field = edge_fields() | directed_fields() | exact_fields() | uneven_fields()
 
 
 def cut(edges, rows, columns):
-    """Cut a field into tiles, and yield their places and surveys."""
+    """Cut a field into tiles, and yield their places and parts."""
     rows, columns = ([0, *sorted(set(cuts)), n] for cuts, n in zip((rows, columns), edges.shape, strict=True))
     for y, bottom in pairwise(rows):
         for x, right in pairwise(columns):
             if y < bottom and x < right:
-                yield Edges(edges.fx[y:bottom, x:right], edges.fy[y:bottom, x:right]).survey.at(y, x)
+                yield Edges(edges.fx[y:bottom, x:right], edges.fy[y:bottom, x:right]).statistics.at(y, x)
 
 
 def draw_cuts(data, edges):
@@ -213,7 +213,7 @@ def draw_cuts(data, edges):
 @given(any_field, st.data())
 def test_surveys_of_tiles_merge_to_the_survey_of_the_whole(edges, data):
     first, *others = cut(edges, *draw_cuts(data, edges))
-    assert first.merge(*others) == edges.survey
+    assert first.merge(*others) == edges.statistics
     assert first.merge(*others).steps == edges.steps
 
 
@@ -254,28 +254,28 @@ def test_a_survey_is_what_its_definition_finds_force_by_force(seed, shape, threa
     fx, fy = (rng.integers(-2, 3, shape) * (rng.random(shape) < 0.3) * rows for _ in range(2))
     _native.set_num_threads(threads)
     edges = Edges(fx, fy)
-    assert edges.field.survey() == naive.survey(edges.fx, edges.fy)
+    assert edges.field.statistics() == naive.force_statistics(edges.fx, edges.fy)
 
 
 def test_surveys_that_overlap_do_not_merge():
-    survey = Edges(np.eye(4), np.eye(4)).survey
+    statistics = Edges(np.eye(4), np.eye(4)).statistics
     with pytest.raises(ValueError, match="must not overlap, got 32 pixels"):
-        survey.merge(survey)
+        statistics.merge(statistics)
 
 
 def test_a_survey_is_a_plain_value():
-    survey = Edges(np.eye(4), np.eye(4)).survey
-    assert pickle.loads(pickle.dumps(survey)) == survey
-    assert isinstance(hash(survey), int)
-    assert survey.at(3, 5).area == (3, 5, 7, 9)
-    empty = Edges(np.zeros((4, 4)), np.zeros((4, 4))).survey
+    statistics = Edges(np.eye(4), np.eye(4)).statistics
+    assert pickle.loads(pickle.dumps(statistics)) == statistics
+    assert isinstance(hash(statistics), int)
+    assert statistics.at(3, 5).area == (3, 5, 7, 9)
+    empty = Edges(np.zeros((4, 4)), np.zeros((4, 4))).statistics
     assert empty.merge(empty.at(4, 0)).steps == 1
-    assert isinstance(empty, Survey)
+    assert isinstance(empty, ForceStatistics)
 
 
 @given(any_field)
 def test_the_finest_steps_and_no_finer_ones_are_taken(edges):
-    finest = 2.0 ** np.floor(np.log2(edges.survey.finest_steps))
+    finest = 2.0 ** np.floor(np.log2(edges.statistics.finest_steps))
     torque_map(Edges(edges.fx, edges.fy, steps=finest), 5)
     if edges.mask.any() and finest < 2.0**112:
         with pytest.raises(ValueError, match=r"steps must be at most .* for exact sums"):

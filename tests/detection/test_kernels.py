@@ -37,7 +37,7 @@ def test_a_contour_is_filled_with_the_pixels_inside_it(seed):
     length = rng.uniform(2, 9, 10)
     y, x = 8.13 + length * np.sin(angle), 9.27 + length * np.cos(angle)
     evidence, one = np.ones((1, 10), np.float32), np.ones(1)
-    labels, label = _native.claim_edges(y[None], x[None], evidence, one, 9 * one, 17, 19, 0, 0.4, 4, 0.08)
+    labels, label = _native.suppress_by_edges(y[None], x[None], evidence, one, 9 * one, 17, 19, 0, 0.4, 4, 0.08)
     assert_array_equal(labels, naive.inside_polygon(y, x, (17, 19)))
     assert label.tolist() == [1]
 
@@ -50,7 +50,7 @@ def test_a_second_contour_of_the_same_edges_does_not_stand():
         20 + np.stack([9, 9.5, 3])[:, None] * ring[1],
     )
     rest = (np.ones((3, 32), np.float32), np.ones(3), np.array([18.0, 19, 6]), 41, 41, 0.5, 0.4, 4, 0.08)
-    labels, label = _native.claim_edges(y, x, *rest)
+    labels, label = _native.suppress_by_edges(y, x, *rest)
     assert label.tolist() == [1, 0, 2]  # the third lies in the first, and is much smaller
     assert labels[20, 20] == 2
     assert labels[20, 27] == 1

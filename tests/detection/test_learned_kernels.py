@@ -89,10 +89,10 @@ def test_the_best_set_is_the_heaviest_over_all_subsets(data):
     places = st.integers(0, count - 1)
     pairs = data.draw(st.lists(st.tuples(places, places), max_size=20))
     first, second = (np.array([pair[i] for pair in pairs], np.int32) for i in (0, 1))
-    chosen, exact = _native.best_set(weight, first, second, 1000)
+    chosen, exact = _native.max_weight_set(weight, first, second, 1000)
     members = np.flatnonzero(chosen)
     assert exact
-    assert weight[members].sum() == naive.best_set(weight, pairs)
+    assert weight[members].sum() == naive.max_weight_set(weight, pairs)
     assert not any(a in members and b in members and a != b for a, b in pairs)
 
 
@@ -100,7 +100,7 @@ def test_the_best_set_is_the_heaviest_over_all_subsets(data):
 def test_without_a_budget_the_set_is_still_free_of_rivals_and_no_worse_than_the_heaviest_first(seed):
     rng = np.random.default_rng(seed)
     weight, pairs = rng.random(40), rng.integers(0, 40, (2, 120)).astype(np.int32)
-    members = np.flatnonzero(_native.best_set(weight, *pairs, 0)[0])
+    members = np.flatnonzero(_native.max_weight_set(weight, *pairs, 0)[0])
     assert not any(a in members and b in members and a != b for a, b in pairs.T)
     rivals = {(int(a), int(b)) for a, b in pairs.T} | {(int(b), int(a)) for a, b in pairs.T}
     heaviest = []
@@ -123,8 +123,8 @@ def test_two_halves_win_over_the_whole_where_they_weigh_more_together():
 )
 def test_pixels_of_one_label_climb_to_one_summit(plane, inside):
     plane = plane + np.arange(42, dtype=np.float32).reshape(6, 7) / 100  # no two heights alike
-    labels, hills = _native.climb(plane, inside.view(np.uint8))
-    summits = naive.climb(plane, inside)
+    labels, hills = _native.label_hills(plane, inside.view(np.uint8))
+    summits = naive.summits(plane, inside)
     assert len(hills) == len(set(summits.values()))
     pixels = [np.argwhere(labels == number) for number in range(1, len(hills) + 1)]
     expected = [[len(own), *own.sum(axis=0), *own.min(axis=0), *(own.max(axis=0) + 1)] for own in pixels]
@@ -137,7 +137,7 @@ def test_pixels_of_one_label_climb_to_one_summit(plane, inside):
 def test_distances_are_to_the_nearest_ground(inside):
     inside = inside.copy()
     inside[0, 0] = False
-    assert_allclose(_native.ground_distance(inside.view(np.uint8)), naive.ground_distance(inside), rtol=1e-6)
+    assert_allclose(_native.distance_transform(inside.view(np.uint8)), naive.distance_transform(inside), rtol=1e-6)
 
 
 @given(
@@ -188,7 +188,7 @@ def test_quantiles_are_those_of_numpy(plane, parts):
 
 def test_a_rank_beyond_the_values_is_refused():
     with pytest.raises(ValueError, match="rank is out of range"):
-        _native.ranked(np.zeros((2, 3), np.float32), np.array([6]))
+        _native.order_statistics(np.zeros((2, 3), np.float32), np.array([6]))
 
 
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9)))
@@ -197,7 +197,7 @@ def test_holes_are_what_the_rim_does_not_reach(mask):
 
 
 def test_without_ground_all_distances_are_alike_and_large():
-    assert (_native.ground_distance(np.ones((3, 4), np.uint8)) == 5).all()
+    assert (_native.distance_transform(np.ones((3, 4), np.uint8)) == 5).all()
 
 
 def _summit(labels, plane, number):
@@ -278,8 +278,8 @@ def test_profiles_are_means_and_deviations_along_scaled_outlines(given_outlines)
 @given(outlines())
 def test_lines_are_what_runs_through_the_middle(given_outlines):
     y, x, radii = given_outlines
-    found = _native.outline_lines(PLANES, y, x, radii)
-    expected = [[naive.outline_lines(plane, *o) for plane in PLANES] for o in zip(y, x, radii, strict=True)]
+    found = _native.outline_diameters(PLANES, y, x, radii)
+    expected = [[naive.outline_diameters(plane, *o) for plane in PLANES] for o in zip(y, x, radii, strict=True)]
     assert_allclose(found, expected, atol=1e-4)
 
 

@@ -85,7 +85,7 @@ def test_forces_are_shaped_and_surveyed_as_they_are_written(image, options, scal
     assert_array_equal(field.fx.view(np.int32), fx.view(np.int32))
     assert_array_equal(field.fy.view(np.int32), fy.view(np.int32))
     again = _native.EdgeField(fx, fy)
-    assert field.survey() == again.survey()
+    assert field.statistics() == again.statistics()
     assert field.mass == again.mass
 
 

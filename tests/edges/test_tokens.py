@@ -104,25 +104,25 @@ def random_forest(seed):
 @settings(max_examples=20, deadline=None)
 def test_answers_are_those_of_the_definition(seed, step):
     planes, forest = small_planes(seed), random_forest(seed)
-    found = _native.token_answers(planes, 3, step, *forest)
-    assert_allclose(found, naive.token_answers(planes, 3, step, forest), atol=1e-6)
+    found = _native.token_predictions(planes, 3, step, *forest)
+    assert_allclose(found, naive.token_predictions(planes, 3, step, forest), atol=1e-6)
 
 
 def test_answers_do_not_depend_on_threads_or_vectors():
     planes, forest = np.tile(small_planes(0), (1, 9, 1)), random_forest(0)
-    assert_same_on_every_path(lambda: _native.token_answers(planes, 3, 1, *forest))
+    assert_same_on_every_path(lambda: _native.token_predictions(planes, 3, 1, *forest))
 
 
 def test_branches_to_nowhere_are_refused():
     first, second, threshold, child, value, root = random_forest(0)
-    with pytest.raises(ValueError, match="branches to nowhere"):
-        _native.token_answers(small_planes(0), 3, 1, first, second, threshold, child + 1, value, root)
+    with pytest.raises(ValueError, match="a branch of the trees is out of range"):
+        _native.token_predictions(small_planes(0), 3, 1, first, second, threshold, child + 1, value, root)
 
 
 def test_features_beyond_the_planes_are_refused():
     first, second, *rest = random_forest(0)
     with pytest.raises(ValueError, match="within the planes"):
-        _native.token_answers(small_planes(0), 3, 1, first + 100, second, *rest)
+        _native.token_predictions(small_planes(0), 3, 1, first + 100, second, *rest)
 
 
 def test_every_feature_lies_in_the_patch():

@@ -10,7 +10,7 @@ import pytest
 from explorer_browser import photograph
 from explorer_client import file_bytes
 from imtorque import _native
-from imtorque.core.threads import ended_by, watched
+from imtorque.core.threads import cancel_with, current_cancellation
 from imtorque.explorer.handlers import ANSWERS
 from imtorque.explorer.image_store import image_of_array, image_of_file
 from imtorque.explorer.settings import read_settings
@@ -53,7 +53,7 @@ def processor_time_after_cancelling(work, seconds):
 
     def run():
         try:
-            with ended_by(cancellation):
+            with cancel_with(cancellation):
                 work()
             ended.append("done")
         except _native.Cancelled:
@@ -85,9 +85,9 @@ def test_whatever_is_computed_ends_soon_after_it_is_cancelled(name):
 def test_what_is_watched_before_is_watched_again():
     first, second = _native.Cancellation(), _native.Cancellation()
     second.cancel()
-    with ended_by(first):
-        with ended_by(second), pytest.raises(_native.Cancelled, match="nobody wants the result any more"):
+    with cancel_with(first):
+        with cancel_with(second), pytest.raises(_native.Cancelled, match="nobody wants the result any more"):
             _native.check_interrupt()
         _native.check_interrupt()
-        assert watched() is first
-    assert watched() is None
+        assert current_cancellation() is first
+    assert current_cancellation() is None

@@ -40,7 +40,7 @@ class Run:
     def __call__(self, work, items=NUMBERS, *arguments, **options):
         task = partial(work, str(self.folder), *arguments)
         done = lambda item, value: self.values.append((item, value))  # noqa: E731
-        options = {"patience": 10, **self.options, **options}
+        options = {"heartbeat_timeout": 10, **self.options, **options}
         return run_tasks(task, items, records=self.folder / "records", on_done=done, **options)
 
     def begun(self):
@@ -150,12 +150,12 @@ def test_a_full_disk_ends_the_run_and_the_next_one_goes_on(tmp_path, place):
 
 
 def test_a_long_task_is_waited_for(tmp_path, client):
-    assert Run(tmp_path, client=client, patience=2)(scale_work.slowly, NUMBERS[:2], 2.6) == []
+    assert Run(tmp_path, client=client, heartbeat_timeout=2)(scale_work.slowly, NUMBERS[:2], 2.6) == []
 
 
 def ends_with(text, folder, client, process, how=signal.SIGKILL):
     """Start a run, stop a process when the first task is begun, and see that the run ends with such an error soon."""
-    run = Run(folder, client=client, patience=4)
+    run = Run(folder, client=client, heartbeat_timeout=4)
     killer = threading.Thread(target=stop_when_begun, args=(folder, process, how))
     killer.start()
     with pytest.raises(RuntimeError, match=text) as caught:
@@ -203,7 +203,7 @@ def test_a_worker_of_another_version_does_nothing(tmp_path):
     ("options", "error", "message"),
     [
         ({"jobs": 0}, ValueError, "jobs must be at least 1, got 0"),
-        ({"patience": 0}, ValueError, "patience must be a number of seconds above 0, got 0"),
+        ({"heartbeat_timeout": 0}, ValueError, "heartbeat_timeout must be a number of seconds above 0, got 0"),
         ({"items": [("a", 1), ("a", 2)]}, ValueError, "every task must have a key of its own, got one twice"),
         ({"client": "tcp://HOST:8786"}, TypeError, "client must be a distributed.Client, got 'tcp://HOST:8786'"),
         ({"task": 3}, TypeError, "task must be a function of one item, got 3"),
@@ -217,7 +217,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path, options, error, message):
 
 def test_a_worker_killed_over_a_segment_of_a_video_costs_nothing_but_time(tmp_path, monkeypatch, client):
     videos = pytest.importorskip("video_files", exc_type=ImportError)
-    monkeypatch.setattr(decoding, "LEAST", 1)
+    monkeypatch.setattr(decoding, "SEGMENT_FRAMES", 1)
     video = videos.make_video(tmp_path)
     expected = process_video(video, tmp_path / "one", jobs=1).table.read_bytes()
     done = process_video(video, tmp_path / "many", find=scale_work.DiesOnce(str(tmp_path)), client=client)

@@ -79,8 +79,8 @@ def spoil(images):
 
 @pytest.mark.parametrize("where", ["here", "cluster"])
 def test_files_that_fail_or_kill_are_named_and_all_others_done(tmp_path, images, where, request, monkeypatch):
-    monkeypatch.setattr("imtorque.jobs.files.FEWEST", 2)  # so that the others are in the chunks of the bad ones
-    place = {"jobs": 2} if where == "here" else {"client": request.getfixturevalue("client"), "patience": 20}
+    monkeypatch.setattr("imtorque.jobs.files.MIN_CHUNKS", 2)  # so that the others are in the chunks of the bad ones
+    place = {"jobs": 2} if where == "here" else {"client": request.getfixturevalue("client"), "heartbeat_timeout": 20}
     files, cut, poison = spoil(images)
     out = tmp_path / "all.csv"
     failures = {failure.key: failure.message for failure in process_files(scale_work.measure, files, out, **place)}

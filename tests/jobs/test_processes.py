@@ -37,7 +37,7 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     ticks = []
     items = [*range(4), "die", "fail", "unpicklable", "threads", "odd", *range(8, 30)]
-    found = list(processes.answers(act, items, 2, tick=lambda: ticks.append(1)))
+    found = list(processes.outcomes(act, items, 2, tick=lambda: ticks.append(1)))
     assert [a.value for a in found if a.error is None and not isinstance(a.value, tuple)] == [
         2 * item for item in items if isinstance(item, int)
     ]
@@ -56,7 +56,7 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
 
 
 def test_a_process_killed_while_it_had_nothing_to_do_costs_nothing():
-    found = processes.answers(act, list(range(20)), 2)
+    found = processes.outcomes(act, list(range(20)), 2)
     assert next(found).value == 0
     for child in active_children():
         child.kill()
@@ -93,12 +93,12 @@ def test_cores_are_those_this_process_may_run_on(monkeypatch):
 
 @pytest.mark.parametrize("finish", [True, False])
 def test_who_stops_early_leaves_nothing_running_and_little_begun(tmp_path, finish):
-    found = processes.answers(Busy(tmp_path), list(range(50)), 2, finish=finish)
+    found = processes.outcomes(Busy(tmp_path), list(range(50)), 2, finish=finish)
     assert next(found).value == 0
     found.close()
     begun = {path.stem for path in tmp_path.iterdir() if path.suffix != ".done"}
     done = {path.stem for path in tmp_path.glob("*.done")}
-    assert 1 <= len(begun) <= 2 * processes.AHEAD + 2
+    assert 1 <= len(begun) <= 2 * processes.QUEUED_PER_PROCESS + 2
     assert (begun == done) or not finish
     time.sleep(0.4)
     assert {path.stem for path in tmp_path.glob("*.done")} == done

@@ -44,27 +44,27 @@ struct Checksum {
 };
 
 struct Input {
-    std::vector<uint8_t> picture = std::vector<uint8_t>(kPixels), inside = std::vector<uint8_t>(kPixels);
+    std::vector<uint8_t> image = std::vector<uint8_t>(kPixels), inside = std::vector<uint8_t>(kPixels);
     std::vector<float> grey = std::vector<float>(kPixels), fx = std::vector<float>(kPixels),
                        fy = std::vector<float>(kPixels);
     std::vector<double> weights = std::vector<double>(4 * kPixels);
-    Survey surveyed;
+    ForceStatistics found;
     Input() {
         for (int i = 0; i < kPixels; ++i) {
             const int y = i / kWidth - 30, x = i % kWidth - 40;
             const bool within = y * y + x * x < 18 * 18;
-            picture[i] = static_cast<uint8_t>((within ? 180 : 60) + noise(i) / 8);
+            image[i] = static_cast<uint8_t>((within ? 180 : 60) + noise(i) / 8);
             inside[i] = within;
-            grey[i] = static_cast<float>(picture[i]) / 256;
+            grey[i] = static_cast<float>(image[i]) / 256;
             const bool edge = noise(i + kPixels) < 60;
             fx[i] = edge ? static_cast<float>(noise(i + 2 * kPixels) - 128) / 16 : 0;
             fy[i] = edge ? static_cast<float>(noise(i + 3 * kPixels) - 128) / 16 : 0;
         }
         for (int i = 0; i < 4 * kPixels; ++i) weights[i] = noise(i);
-        surveyed = survey(fx.data(), fy.data(), kHeight, kWidth);
+        found = force_statistics(fx.data(), fy.data(), kHeight, kWidth);
     }
     Field field(bool free) const {
-        return {fx.data(), fy.data(), kHeight, kWidth, 16, surveyed.blocks.data(), false, free, surveyed.largest};
+        return {fx.data(), fy.data(), kHeight, kWidth, 16, found.blocks.data(), false, free, found.largest};
     }
 };
 
@@ -158,10 +158,10 @@ uint64_t cuts(const Input& in) {
 uint64_t regions(const Input& in) {
     Checksum sum;
     std::vector<float> distance(kPixels);
-    ground_distance(in.inside.data(), kHeight, kWidth, distance.data());
+    distance_transform(in.inside.data(), kHeight, kWidth, distance.data());
     std::vector<uint8_t> lines = in.inside;
     thin(lines.data(), kHeight, kWidth);
-    const Regions found = extremal_regions(in.picture.data(), kHeight, kWidth, {20, 3000, 0.3, 16});
+    const Regions found = extremal_regions(in.image.data(), kHeight, kWidth, {20, 3000, 0.3, 16});
     sum.add(distance), sum.add(lines), sum.add(found.area), sum.add(found.level), sum.add(found.y);
     return sum.sum;
 }

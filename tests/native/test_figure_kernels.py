@@ -122,16 +122,16 @@ def test_holes_are_what_no_way_from_the_border_leads_to(mask):
 
 
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)), st.integers(0, 15))
-def test_a_mask_spreads_over_squares(mask, reach):
+def test_a_mask_dilates_by_squares(mask, reach):
     expected = ndimage.maximum_filter(mask, 2 * reach + 1, mode="constant")
-    assert_array_equal(_native.spread(mask.view(np.uint8), reach), expected)
+    assert_array_equal(_native.dilate(mask.view(np.uint8), reach), expected)
 
 
-def test_a_mask_spreads_as_far_as_there_are_pixels():
+def test_a_mask_dilates_as_far_as_there_are_pixels():
     mask = np.eye(3, 5, dtype=np.uint8)
-    assert_array_equal(_native.spread(mask, 2**31 - 1), 1)
-    with pytest.raises(ValueError, match="reach"):
-        _native.spread(mask, -1)
+    assert_array_equal(_native.dilate(mask, 2**31 - 1), 1)
+    with pytest.raises(ValueError, match="radius"):
+        _native.dilate(mask, -1)
 
 
 @st.composite

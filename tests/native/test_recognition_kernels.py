@@ -73,8 +73,8 @@ def test_pooling_keeps_the_largest_weight_of_each_word_in_each_cell(data):
     index = data.draw(hnp.arrays(np.int32, (n, k), elements=st.integers(0, words - 1)))
     weight = data.draw(hnp.arrays(np.float32, (n, k), elements=values))
     cell = data.draw(hnp.arrays(np.int32, (n, levels), elements=st.integers(0, cells - 1)))
-    pooled = _native.pool_largest(index, weight, cell, words, cells)
-    assert_array_equal(pooled, naive.pool_largest(index, weight, cell, words, cells).astype(np.float32))
+    pooled = _native.max_pool(index, weight, cell, words, cells)
+    assert_array_equal(pooled, naive.max_pool(index, weight, cell, words, cells).astype(np.float32))
 
 
 shares = st.lists(st.sampled_from([0.1, 0.125, 0.25, 0.4, 0.5, 1.0]), min_size=1, max_size=3)
@@ -111,7 +111,7 @@ def test_machines_reach_the_minimum_of_the_definition(seed, n, classes):
     label = rng.integers(0, min(classes, 4), n).astype(np.int32)
     products = points @ points.T + 1
     coefficient = np.zeros((n, classes), np.float32)
-    passes = _native.train_machines(products, label, 10.0, 1e-4, 5000, coefficient)
+    passes = _native.train_linear_svms(products, label, 10.0, 1e-4, 5000, coefficient)
     assert 1 <= passes <= 5000
     for k in range(min(classes, 4)):
         expected = naive.train_machine(products.astype(float), np.where(label == k, 1.0, -1.0), 10.0)
@@ -131,7 +131,7 @@ def test_every_kernel_gives_the_same_bits_with_and_without_avx2_and_with_any_num
 
     def everything():
         coefficient = np.zeros((60, 45), np.float32)
-        _native.train_machines(products, label, 10.0, 1e-2, 20, coefficient)
+        _native.train_linear_svms(products, label, 10.0, 1e-2, 20, coefficient)
         return [
             *_native.linear_codes(descriptors, words, 5, 1e-4),
             *_native.sum_by_word(descriptors, words),
@@ -160,13 +160,13 @@ def test_kernels_refuse_what_does_not_fit_together():
     with pytest.raises(ValueError, match="neighbours"):
         _native.linear_codes(plane, plane, 4, 1e-4)
     with pytest.raises(ValueError, match="out of range"):
-        _native.pool_largest(np.full((1, 1), 5, np.int32), plane[:1, :1].copy(), np.zeros((1, 1), np.int32), 5, 1)
+        _native.max_pool(np.full((1, 1), 5, np.int32), plane[:1, :1].copy(), np.zeros((1, 1), np.int32), 5, 1)
     with pytest.raises(ValueError, match="differ in shape"):
-        _native.pool_largest(np.zeros((1, 1), np.int32), plane, np.zeros((1, 1), np.int32), 5, 1)
+        _native.max_pool(np.zeros((1, 1), np.int32), plane, np.zeros((1, 1), np.int32), 5, 1)
     with pytest.raises(ValueError, match="multiple of 4"):
         _native.direction_histograms(plane, plane, 6, np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(ValueError, match="differ in number"):
-        _native.train_machines(plane, np.zeros(3, np.int32), 1.0, 0.1, 1, plane)
+        _native.train_linear_svms(plane, np.zeros(3, np.int32), 1.0, 0.1, 1, plane)
     one, two, share = np.zeros(1, np.int64), np.zeros(2, np.int64), np.ones(1)
     with pytest.raises(ValueError, match="differ in number"):
         _native.multiscale_torque(plane, plane, 1.0, one, two, one, one, share, share, False)

@@ -31,7 +31,7 @@ MODULES = [
     (("smooth.cu",), (("RADIUS", 6),)),
     *(
         ((file,), ())
-        for file in ("adjoint.cu", "canny.cu", "far.cu", "hysteresis.cu", "peaks.cu", "prefix.cu", "survey.cu")
+        for file in ("adjoint.cu", "canny.cu", "far.cu", "hysteresis.cu", "peaks.cu", "prefix.cu", "statistics.cu")
     ),
 ]
 

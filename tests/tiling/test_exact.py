@@ -102,7 +102,7 @@ def test_a_dense_field_is_rounded_as_the_whole_is():
 
 
 def test_corners_that_need_more_rounds_get_them(monkeypatch):
-    monkeypatch.setattr(passes, "ROUNDS", 1)
+    monkeypatch.setattr(passes, "CORNER_ROUNDS", 1)
     assert_same_in_tiles(hopper(100, 90), 40, [5, 11])
 
 

@@ -29,7 +29,7 @@ def test_both_are_those_of_the_reduced_image(tmp_path, level, tile):
 
 
 def test_the_level_is_the_first_that_fits(tmp_path, monkeypatch):
-    monkeypatch.setattr(levels, "LARGEST_MAP", 10_000)
+    monkeypatch.setattr(levels, "SALIENCY_PIXELS", 10_000)
     source = ArraySource.of(image(), scaled((1.0, 1.0), "micrometer"))
     found = process_image(source, tmp_path / "out", outputs=["saliency"], jobs=1)
     assert found.level == 2

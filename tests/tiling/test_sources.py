@@ -80,7 +80,7 @@ def test_a_page_and_a_level_of_an_ome_tiff(tmp_path):
         writer.write(stack, subifds=1, metadata=metadata, tile=(32, 32))
         writer.write(stack[:, ::2, ::2], subfiletype=1, tile=(32, 32))
     assert_reads(open_image(path, page=1), stack[1])
-    assert open_image(path, page=1).world.pixel_size == (0.5, 0.25)
+    assert open_image(path, page=1).affine.pixel_size == (0.5, 0.25)
     assert open_image(path, page=0, level=1).shape == (35, 45)
     with pytest.raises(ValueError, match=r"image.ome.tif: must hold one image, got a TIFF of 2 pages"):
         open_image(path)
@@ -104,8 +104,8 @@ def test_places_of_a_geotiff(tmp_path):
     keys = (34735, "H", 8, (1, 1, 0, 1, 3072, 0, 1, 32633), True)
     tifffile.imwrite(path, drawn_image(), tile=(32, 32), extratags=[scale, tie, keys])
     source = open_image(path)
-    assert source.world.unit == "EPSG:32633"
-    y, x = source.world.places(np.array([0, 10]), np.array([0, 5]))
+    assert source.affine.unit == "EPSG:32633"
+    y, x = source.affine.transform(np.array([0, 10]), np.array([0, 5]))
     assert_allclose(x, [500001.0, 500011.0])
     assert_allclose(y, [4200000.0 - 1.5, 4200000.0 - 31.5])
 
@@ -139,7 +139,7 @@ def test_ome_zarr(tmp_path, version):
     group.attrs.update({"multiscales": [image]} if version == "0.4" else {"ome": {"multiscales": [image]}})
     assert_reads(open_image(tmp_path / "o.zarr", channel=1), data[1])
     assert open_image(tmp_path / "o.zarr", channel=1, level=1).shape == (35, 45)
-    assert open_image(tmp_path / "o.zarr", channel=1, level=1).world.pixel_size == (1.0, 0.5)
+    assert open_image(tmp_path / "o.zarr", channel=1, level=1).affine.pixel_size == (1.0, 0.5)
     with pytest.raises(ValueError, match=r"o.zarr: must have one channel or be in colour, got 2 channels"):
         open_image(tmp_path / "o.zarr")
 
@@ -209,7 +209,7 @@ def test_rasters_by_rasterio(tmp_path):
             raster.write(drawn_image(3).transpose(2, 0, 1))
     assert_reads(open_image(tmp_path / "a.img"), drawn_image(3))
     assert_reads(open_image(tmp_path / "a.img", channel=2), drawn_image(3)[:, :, 2])
-    assert open_image(tmp_path / "a.img").world == open_image(tmp_path / "a.tif", channel=0).world
+    assert open_image(tmp_path / "a.img").affine == open_image(tmp_path / "a.tif", channel=0).affine
 
 
 def test_whole_slides_by_openslide(tmp_path):

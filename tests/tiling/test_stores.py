@@ -26,7 +26,7 @@ def drawn_image(height=90, width=120):
 
 @pytest.fixture
 def smaller_pyramids(monkeypatch):
-    monkeypatch.setattr(maps, "TOP", 16)
+    monkeypatch.setattr(maps, "PYRAMID_TOP", 16)
     monkeypatch.setattr(maps, "CHUNK", 20)
 
 

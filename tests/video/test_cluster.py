@@ -50,7 +50,7 @@ def client():
 
 
 def test_a_cluster_writes_what_one_process_does(tmp_path, monkeypatch, client):
-    monkeypatch.setattr(decoding, "LEAST", 1)
+    monkeypatch.setattr(decoding, "SEGMENT_FRAMES", 1)
     video = make_video(tmp_path)
     expected = process_video(video, tmp_path / "one", every=2, jobs=1).table.read_bytes()
     done = process_video(video, tmp_path / "many", every=2, client=client)
@@ -65,7 +65,7 @@ def test_an_error_on_a_worker_ends_the_work_without_files(tmp_path, client):
 
 
 def test_the_verb_works_on_a_cluster(tmp_path, monkeypatch, client):
-    monkeypatch.setattr(decoding, "LEAST", 1)
+    monkeypatch.setattr(decoding, "SEGMENT_FRAMES", 1)
     make_video(tmp_path)
     monkeypatch.chdir(tmp_path)
     run("open.mp4", "--track", "--out", "one", "--jobs", 1)
@@ -77,7 +77,7 @@ def test_the_verb_works_on_a_cluster(tmp_path, monkeypatch, client):
 
 
 def test_segments_that_are_done_are_not_done_again(tmp_path, monkeypatch, client):
-    monkeypatch.setattr(decoding, "LEAST", 1)
+    monkeypatch.setattr(decoding, "SEGMENT_FRAMES", 1)
     video, out = make_video(tmp_path), tmp_path / "out"
 
     def stop(done, _total):

@@ -32,7 +32,7 @@ def naive_most_worth(worth):
 )
 def test_links_are_worth_as_much_as_any(worth, apart):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linking, "FEW_PAIRS", 0 if apart else 1 << 16)
+        patch.setattr(linking, "DENSE_PAIRS", 0 if apart else 1 << 16)
         rows, columns = best_links(worth)
     assert len(set(rows)) == len(rows)
     assert len(set(columns)) == len(columns)
@@ -181,5 +181,5 @@ def test_a_linker_can_be_used_by_itself():
 def test_bad_linking_is_refused():
     with pytest.raises(ValueError, match="memory must not be negative, got -1"):
         Linking(memory=-1)
-    with pytest.raises(ValueError, match="reach must be above 0, got 0"):
-        Linking(reach=0)
+    with pytest.raises(ValueError, match="search_range must be above 0, got 0"):
+        Linking(search_range=0)

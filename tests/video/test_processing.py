@@ -3,7 +3,6 @@
 import csv
 from functools import partial
 
-import av
 import numpy as np
 import pytest
 from PIL import Image
@@ -11,7 +10,6 @@ from PIL import Image
 from imtorque import Extrema
 from imtorque.files import write_image
 from imtorque.video import FrameBlobs, Linking, decoding, open_video, process_video, processing
-from imtorque.video.decoding import Camera
 from video_files import FORMS, drawn_frames, make_video, write_video
 
 
@@ -43,7 +41,7 @@ def test_tables_of_segments_and_of_one_pass_are_the_same_bytes(tmp_path, monkeyp
     video = make_video(tmp_path, name)
     expected = process_video(video, tmp_path / "one", jobs=1).table.read_bytes()
     for least in (1, 24):
-        monkeypatch.setattr(decoding, "LEAST", least)
+        monkeypatch.setattr(decoding, "SEGMENT_FRAMES", least)
         assert process_video(video, tmp_path / f"cut{least}", jobs=8).table.read_bytes() == expected
     assert expected.count(b"\n") == 1 + 2 * 60
 
@@ -116,35 +114,10 @@ def test_one_image_is_no_video(tmp_path):
         open_video(tmp_path / "a.png")
 
 
-@pytest.fixture
-def camera(tmp_path, monkeypatch):
-    """A camera that shows a video."""
-    path, opened = make_video(tmp_path), []
-    real = av.open
-
-    def fake(name, *arguments, **options):
-        if options.get("format") in ("v4l2", "avfoundation", "dshow"):
-            opened.append((name, options))
-            return real(str(path))
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(av, "open", fake)
-    return opened
-
-
-def test_a_camera_is_looked_at_until_there_are_enough_frames(tmp_path, camera):
-    done = process_video(0, tmp_path / "out", limit=10, overlay=True)
-    assert done.frames == 10
-    assert len(list(open_video(done.overlay).frames())) == 10
-    assert camera[0][0] == Camera.numbered(0).name
-    assert camera[0][1]["timeout"] == decoding.PATIENCE
-
-
-@pytest.mark.usefixtures("camera")
-def test_ctrl_c_is_how_a_camera_ends(tmp_path):
-    done = process_video(0, tmp_path / "out", progress=partial(interrupting, 7))
-    assert done.frames == 7
-    assert len(rows_of(done.table)) == 14
+@pytest.mark.parametrize("source", [0, "97", "/dev/null"])
+def test_cameras_are_refused_with_what_to_use(source):
+    with pytest.raises(ValueError, match=r"cameras were removed in version 0\.3: give frames"):
+        open_video(source)
 
 
 def interrupting(after, done, _total):

@@ -22,7 +22,7 @@ from imtorque.files import output_names, write_text
 from imtorque.io.atomic import open_regular, remove_leftovers
 from imtorque.io.errors import describe_error
 from imtorque.io.urls import fetched
-from imtorque.jobs.processes import answers, default_jobs
+from imtorque.jobs.processes import default_jobs, outcomes
 
 
 class Task(Protocol):
@@ -83,7 +83,7 @@ def process(task: Task, paths: Sequence[Path | str], out: Path, *, jobs: int | N
     remove_leftovers(out)
     stems = [str(out / f"{name}.{task.verb}") for name in output_names([Path(path) for path in paths])]
     work = list(zip(paths, stems, strict=True))
-    done = answers(partial(_done, task), work, jobs or default_jobs(), finish=True)
+    done = outcomes(partial(_done, task), work, jobs or default_jobs(), finish=True)
     for source, answer in zip(paths, done, strict=True):
         if isinstance(answer.error, ChildProcessError):
             yield Outcome(str(source), "failed", error=f"{source}: {answer.error}")

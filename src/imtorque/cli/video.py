@@ -76,7 +76,7 @@ def video(
     ] = Linking.memory,
     reach: Annotated[
         float, typer.Option(min=0.01, help="How far from where it is expected an object may be, in its sizes.")
-    ] = Linking.reach,
+    ] = Linking.search_range,
     table: Annotated[TableKind, typer.Option(help="Form of the table; parquet needs pyarrow.")] = TableKind.csv,
     frames: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Look at so many frames at most; a camera stops then.")
@@ -151,7 +151,7 @@ def _is_camera(video: str) -> bool:
 def _from_camera(task: TrackVideo, video: str, out: Path) -> Outcome:
     """Look at a camera until it or the user ends it. There is no record: it shows something else the next time."""
     try:
-        camera = open_video(int(video) if video.isdecimal() else video)
+        camera = open_video(video)
         outputs, result = task.write(camera, str(out / f"{Path(camera.name).name}.video"))
         return Outcome(video, "done", [str(path) for path in outputs], result)
     except Exception as error:  # whatever is wrong with one camera, the others are looked at

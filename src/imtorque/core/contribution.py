@@ -13,13 +13,14 @@ from typing import Literal
 import numpy as np
 
 from imtorque import _native
+from imtorque.core.patches import PatchShape, patch_shape
 from imtorque.core.patterns import Pattern, Polarity, check_polarity, pattern_edges
 from imtorque.core.torque import require_edges, torque_volume
 from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Patch, Sizes, check_sizes
 
-BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # for images of about 500 pixels
-MOST_TOGETHER = 1 << 24  # torques held at a time where many sizes vote: sizes share the tables that they come from
-MOST_KEPT = 1 << 20  # torques: 4 MB for each thread; what is larger comes in large pages, whose first touch costs less
+BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # convention: about a factor of 1.8 apart, for images of about 500 pixels
+VOLUME_PIXELS = 1 << 24  # bound: torques held at a time; sizes that vote together share their tables
+SCRATCH_PIXELS = 1 << 20  # bound: 4 MB for each thread; more comes in large pages, whose first touch costs less
 Votes = Literal["supporting", "absolute", "separate"]
 Weight = Literal["one", "area", "torque"]
 
@@ -69,20 +70,17 @@ def contribution_map(
         raise ValueError(f'votes must be "supporting", "absolute" or "separate", got {votes!r}')
     if weight not in ("one", "area", "torque"):
         raise ValueError(f'weight must be "one", "area" or "torque", got {weight!r}')
-    if patch not in ("square", "disk"):
-        raise ValueError(f'patch must be "square" or "disk", got {patch!r}')
-    if patch == "disk" and extrema.size.ndim == 2:
-        raise ValueError("a disk has one size, got extrema of rectangles")
+    shape = patch_shape(patch, extrema.size)
     if votes == "separate":
         field = pattern_edges(edges, pattern)
         signed = (extrema[extrema.value > 0], extrema[extrema.value < 0])
         parts = [contribution_map(field, part, weight=weight, patch=patch, polarity=polarity) for part in signed]
         return np.asarray(np.maximum(*parts))
     turns = np.sign(extrema.value) if votes == "supporting" else np.ones(len(extrema))
-    weights = np.ascontiguousarray(turns * _weights(extrema, weight, patch), np.float64)
+    weights = np.ascontiguousarray(turns * _weights(extrema, weight, shape), np.float64)
     field = pattern_edges(edges, pattern)
-    shape = (patch == "disk", votes == "absolute", check_polarity(polarity) == "free")
-    return _native.contributions(field.fx, field.fy, *extrema.boxes(), weights, *shape)
+    free = check_polarity(polarity) == "free"
+    return _native.contributions(field.fx, field.fy, *extrema.boxes(), weights, shape.code, votes == "absolute", free)
 
 
 def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: Pattern = "circle") -> FloatArray:
@@ -120,34 +118,33 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: 
         raise ValueError(f"sizes must be sides of squares, got (height, width) pairs {sides.tolist()}")
     field = pattern_edges(edges, pattern)
     total = np.zeros(edges.shape)
-    together = max(1, MOST_TOGETHER // total.size)
-    for start in range(0, len(sides), together):
-        part = sides[start : start + together]
+    sizes_at_once = max(1, VOLUME_PIXELS // total.size)
+    for start in range(0, len(sides), sizes_at_once):
+        part = sides[start : start + sizes_at_once]
         halves = np.ascontiguousarray(part // 2, np.int64)
         volume = torque_volume(field, part, out=_scratch((len(part), *edges.shape)))
         _native.add_coherent_votes(field.field, halves, volume.tau, total)
     return total
 
 
-_kept = threading.local()
+_thread = threading.local()
 
 
 def _scratch(shape: tuple[int, ...]) -> Float32Array:
     """Return an array to work in. Small ones are kept: the first touch of new memory costs as much as the torque."""
     size = math.prod(shape)
-    if size > MOST_KEPT:
+    if size > SCRATCH_PIXELS:
         return np.empty(shape, np.float32)
-    if getattr(_kept, "memory", None) is None or _kept.memory.size < size:
-        _kept.memory = np.empty(size, np.float32)
-    kept: Float32Array = _kept.memory[:size].reshape(shape)
-    return kept
+    if getattr(_thread, "scratch", None) is None or _thread.scratch.size < size:
+        _thread.scratch = np.empty(size, np.float32)
+    scratch: Float32Array = _thread.scratch[:size].reshape(shape)
+    return scratch
 
 
-def _weights(extrema: Extrema, weight: str, patch: str) -> FloatArray:
+def _weights(extrema: Extrema, weight: str, shape: PatchShape) -> FloatArray:
     if weight == "torque":
         return np.abs(extrema.value)
     if weight == "one":
         return np.ones(len(extrema))
-    if patch == "disk":
-        return 1 / (2 * np.pi * np.maximum((extrema.size - 1) / 2, 0.5) ** 2)
-    return 1 / (2.0 * extrema.height * extrema.width)
+    _, _, height, width = extrema.boxes()
+    return 1 / (2 * shape.area(height, width, 2.0))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
 from imtorque import _native
-from imtorque.core.patches import patch_arrays
+from imtorque.core.patches import PatchArrays, patch_arrays
 from imtorque.core.patterns import Pattern, Polarity, pattern_edges
 from imtorque.core.torque import sizes_for
-from imtorque.core.types import Edges, Extrema, Patch, Sign, Sizes, TorqueVolume
+from imtorque.core.types import Edges, Extrema, IntArray, Patch, Sign, Sizes, TorqueVolume
 
 
 def find_extrema(
@@ -67,19 +68,16 @@ def find_extrema(
     if not threshold >= 0:
         raise ValueError(f"threshold must not be negative, got {threshold}")
 
-    request = (sign or 0, -1 if count is None else operator.index(count), end_scales, threshold)
+    request = _Request(sign or 0, -1 if count is None else operator.index(count), end_scales, threshold)
     if isinstance(source, TorqueVolume):
         if sizes is not None:
             raise ValueError("sizes must be left out with a TorqueVolume, which has its own")
-        array = source.sizes
         k, y, x, value = _native.extrema_of_volume(source.tau, *request)
-    elif isinstance(source, Edges):
-        array, field = sizes_for(source, sizes), pattern_edges(source, pattern)
-        patches = patch_arrays(field, array, patch, alpha, polarity)
-        k, y, x, value, _ = _native.extrema_of_field(field.field, *patches, *request)
-    else:
+        return Extrema(y, x, source.sizes[k], value)
+    if not isinstance(source, Edges):
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
-    return Extrema(y, x, array[k], value)
+    array, field = sizes_for(source, sizes), pattern_edges(source, pattern)
+    return _extrema_of_field(field, array, patch_arrays(field, array, patch, alpha, polarity), request)
 
 
 def expected_extrema(edges: Edges, sizes: Sizes, *, sign: Sign | None, count: int, threshold: float) -> Extrema:
@@ -88,9 +86,24 @@ def expected_extrema(edges: Edges, sizes: Sizes, *, sign: Sign | None, count: in
     So it is in a video, where the frame before tells how strong they are.
     """
     array = sizes_for(edges, sizes)
-    patches = patch_arrays(edges, array, "square", 2.0, "signed")
-    k, y, x, value, _ = _native.extrema_of_field(edges.field, *patches, sign or 0, count, True, threshold, True)
-    return Extrema(y, x, array[k], value)
+    request = _Request(sign or 0, count, end_scales=True, least=threshold)
+    return _extrema_of_field(edges, array, patch_arrays(edges, array, "square", 2.0), request, near=True)
+
+
+class _Request(NamedTuple):
+    """Which extrema the kernels are to find: sign 0 stands for both, limit -1 for all."""
+
+    sign: int
+    limit: int
+    end_scales: bool
+    least: float
+
+
+def _extrema_of_field(
+    field: Edges, sizes: IntArray, patches: PatchArrays, request: _Request, *, near: bool = False
+) -> Extrema:
+    k, y, x, value, _ = _native.extrema_of_field(field.field, *patches, *request, near=near)
+    return Extrema(y, x, sizes[k], value)
 
 
 def _check_sign(sign: int | None) -> None:

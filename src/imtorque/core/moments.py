@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from imtorque import _native
-from imtorque.core.patches import check_patch, sides
+from imtorque.core.patches import patch_shape, sides
 from imtorque.core.patterns import Pattern, pattern_matrix
 from imtorque.core.torque import require_edges
 from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Patch, check_sizes
@@ -67,11 +67,9 @@ def patch_moments(edges: Edges, size: int | tuple[int, int], *, patch: Patch = "
     [6.0, 0.0, 0.0, 6.0]
     """
     sizes = check_sizes(np.asarray([size]))
-    check_patch(patch, sizes)
+    shape = patch_shape(patch, sizes)
     height, width = (int(side[0]) for side in sides(sizes))
-    if patch == "square":
-        return Moments(*_native.patch_moments(require_edges(edges).field, height, width))
-    return Moments(*_disk_moments(require_edges(edges), height))
+    return Moments(*shape.moments(require_edges(edges), height, width))
 
 
 def openness(edges: Edges, extrema: Extrema) -> FloatArray:
@@ -112,14 +110,3 @@ def openness(edges: Edges, extrema: Extrema) -> FloatArray:
     saddle = np.hypot(xy + yx, xx - yy)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(xy != yx, np.maximum(left, saddle) / np.abs(xy - yx), np.inf)
-
-
-def _disk_moments(edges: Edges, size: int) -> list[Float32Array]:
-    """Return the torque of fields that hold one component each, not divided by anything."""
-    sizes, halves = np.array([size]), np.array([0.5])
-    moments = np.empty((4, *edges.shape), np.float32)
-    # Gy = Fx; Gy = Fy; Gx = -Fx; Gx = -Fy
-    for out, matrix in zip(moments, ((0, 0, 1, 0), (0, 0, 0, 1), (-1, 0, 0, 0), (0, -1, 0, 0)), strict=True):
-        field = Edges.from_field(edges.field.turned(*matrix), edges.steps).field
-        _native.torque_volume(field, sizes, sizes, halves, True, False, out[None])
-    return list(moments)

@@ -17,11 +17,12 @@ A negative response is the same pattern with bright and dark exchanged. The four
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from imtorque.core.types import Edges
+if TYPE_CHECKING:
+    from imtorque.core.types import Edges
 
 NamedPattern = Literal["circle", "star", "spiral", "saddle", "saddle-diagonal"]
 Pattern = NamedPattern | float
@@ -30,7 +31,7 @@ Matrix = tuple[tuple[float, float], tuple[float, float]]  # of (fx, fy)
 
 ANGLES: dict[str, float] = {"circle": 0.0, "spiral": math.pi / 4, "star": math.pi / 2}
 SADDLES: dict[str, Matrix] = {"saddle": ((0, 1), (1, 0)), "saddle-diagonal": ((-1, 0), (0, 1))}
-NO_TURN = 1e-9  # radians: less than a float32 force shows
+MIN_TURN = 1e-9  # bound: radians; less changes no float32 force
 PATTERNS = ("circle", "star", "spiral", "saddle", "saddle-diagonal")
 
 
@@ -55,16 +56,19 @@ def pattern_edges(edges: Edges, pattern: Pattern) -> Edges:
 
     Examples
     --------
+    >>> from imtorque import Edges
     >>> away = Edges(np.array([[-1.0, 0, 1]]), np.zeros((1, 3)))
     >>> pattern_edges(away, "star").fy
     array([[-1.,  0.,  1.]], dtype=float32)
     """
+    from imtorque.core.types import Edges  # here, because types needs the shapes of patches, and these polarities
+
     if not isinstance(edges, Edges):
         raise TypeError(f"edges must be Edges, as detect_edges returns them, got {type(edges).__name__}")
     (a, b), (c, d) = pattern_matrix(pattern)
     if (a, b, c, d) == (1, 0, 0, 1):
         return edges
-    return Edges.from_field(edges.field.turned(a, b, c, d), edges.steps)
+    return edges.mapped(a, b, c, d)
 
 
 def pattern_matrix(pattern: Pattern) -> Matrix:
@@ -82,7 +86,7 @@ def pattern_matrix(pattern: Pattern) -> Matrix:
     else:
         angle = float(pattern)
     quarters = round(angle / (math.pi / 2))
-    if abs(angle - quarters * math.pi / 2) < NO_TURN:
+    if abs(angle - quarters * math.pi / 2) < MIN_TURN:
         cos, sin = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
     else:
         cos, sin = math.cos(angle), math.sin(angle)

@@ -1,7 +1,7 @@
 """How finely the forces of a field are rounded: a few numbers from one look at it, which the parts of a field share.
 
 Torque is summed in integers, F -> round(F * steps). The number of steps per unit of force follows from the whole field,
-so a part of an image must be told it to agree with the whole: `Survey` carries what it follows from.
+so a part of an image must be told it to agree with the whole: `ForceStatistics` carries what it follows from.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Self
 
-SPARSE_STEPS = 4096.0  # per unit of force: 32-bit sums hold to about size 100 on real edges
-PELL_STEPS = 3363.0  # 3363 / sqrt(2) = 2378.0002: both axis and diagonal unit forces are whole
-DENSE_STEPS = 2.0**21  # where errors of neighbours do not average out
-SMALLEST_UNIT = -100  # as an exponent: keeps the number of steps inside a float32
-MOST_STEPS = 2.0**112
+SPARSE_STEPS = 4096.0  # bound: per unit of force; 32-bit sums hold to about size 100 on real edges
+PELL_STEPS = 3363.0  # derived: 3363 / sqrt(2) = 2378.0002: both axis and diagonal unit forces are whole
+DENSE_STEPS = 2.0**21  # bound: where errors of neighbours do not average out
+SMALLEST_UNIT = -100  # bound: as an exponent; keeps the number of steps inside a float32
+MOST_STEPS = 2.0**112  # bounds: of steps that are float32 numbers, as are their inverses
 LEAST_STEPS = 2.0**-100
-SPARSE = 2.5  # pixels for each force, over the box that holds all forces
+SPARSE_PIXELS = 2.5  # convention: least for each force of a sparse field, over the box that holds all forces
 FEW_STEPS = ((0.5, 8), (0.95, 256))  # a share of the forces, and the steps that its strongest must have at least
-NEGLIGIBLE = 40  # a force 2^40 times smaller than the largest counts as none where steps are chosen
-SHORTEST_LEVER = 2048  # the mass of a patch is summed in 1/1024 of a step, so it needs as much room as this lever
+NEGLIGIBLE_OCTAVES = 40  # convention: a force 2^40 times smaller than the largest counts as none where steps are chosen
+SHORTEST_LEVER = 2048  # bound: a patch's mass is summed in 1/1024 of a step, so it needs as much room as this lever
 
 Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Survey:
+class ForceStatistics:
     """What the rounding of a field of forces follows from; of a whole image, or of a part of one.
 
-    `Edges.survey` is the survey of a field. Surveys of the parts of an image that do not overlap merge to the survey
+    `Edges.statistics` has those of a field. Those of parts of an image that do not overlap merge to those
     of the whole, and its `steps`, given to `Edges`, make torque computed in parts equal to the bit to that of the
     whole.
 
@@ -57,8 +57,8 @@ class Survey:
     >>> from imtorque import Edges
     >>> fx, fy = np.random.default_rng(0).normal(size=(2, 40, 60))
     >>> left, right = Edges(fx[:, :25], fy[:, :25]), Edges(fx[:, 25:], fy[:, 25:])
-    >>> whole = left.survey.merge(right.survey.at(0, 25))
-    >>> whole == Edges(fx, fy).survey
+    >>> whole = left.statistics.merge(right.statistics.at(0, 25))
+    >>> whole == Edges(fx, fy).statistics
     True
     >>> Edges(fx[:, :30], fy[:, :30], steps=whole.steps).steps == Edges(fx, fy).steps
     True
@@ -73,12 +73,12 @@ class Survey:
     octaves: tuple[tuple[int, int], ...]
 
     def at(self, y: int, x: int) -> Self:
-        """Return the same survey for a part whose first pixel is (y, x) of the image."""
+        """Return the same statistics for a part whose first pixel is (y, x) of the image."""
         top, left = self.area[0] - y, self.area[1] - x
         return replace(self, area=_moved(self.area, top, left), extent=self.extent and _moved(self.extent, top, left))
 
-    def merge(self, *others: Survey) -> Survey:
-        """Return the survey of this part and others of one image together; they must not overlap."""
+    def merge(self, *others: ForceStatistics) -> ForceStatistics:
+        """Return the statistics of this part and others of one image together; they must not overlap."""
         parts = (self, *others)
         area, pixels = _hull([part.area for part in parts]), sum(part.pixels for part in parts)
         if pixels > (area[2] - area[0]) * (area[3] - area[1]):
@@ -90,13 +90,13 @@ class Survey:
         counts: Counter[int] = Counter()
         for part in filled:
             counts.update(dict(part.octaves))
-        return Survey(
+        return ForceStatistics(
             area,
             pixels,
             _hull([part.extent for part in filled if part.extent]),
             largest,
             min(part.grain for part in filled),
-            tuple(sorted({j for part in filled for j in part.not_pell if j >= _unit(largest)})),
+            tuple(sorted({j for part in filled for j in part.not_pell if j >= unit_exponent(largest)})),
             tuple(sorted(counts.items())),
         )
 
@@ -112,12 +112,12 @@ class Survey:
         """
         if not self.octaves:
             return 1.0
-        unit = 2.0 ** _unit(self.largest)
+        unit = 2.0 ** unit_exponent(self.largest)
         finest = _power_of_two_below(self.finest_steps)
         if math.ldexp(SPARSE_STEPS / unit, self.grain) >= 1:
             return min(SPARSE_STEPS / unit, finest)
         per_unit = DENSE_STEPS if self._is_dense else SPARSE_STEPS
-        steps = (PELL_STEPS if _unit(self.largest) not in self.not_pell else per_unit) / unit
+        steps = (PELL_STEPS if unit_exponent(self.largest) not in self.not_pell else per_unit) / unit
         if any(math.ldexp(steps, self._octave(share)) < least for share, least in FEW_STEPS):
             steps = min(math.ldexp(per_unit, -self._octave(0.5) - 1), MOST_STEPS)
         return min(steps, finest)
@@ -133,22 +133,24 @@ class Survey:
         room = 2.0**62 / (2.02 * max(height, width, SHORTEST_LEVER)) - height * width
         # Or, without looking at the forces: the largest everywhere, as far from the centre as can be.
         worst = 2.0 * height * width * max(math.hypot(height, width), SHORTEST_LEVER)
-        return min(max(room / mass, 2.0**62 / worst / 2.0 ** _unit(self.largest)), MOST_STEPS)
+        return min(max(room / mass, 2.0**62 / worst / 2.0 ** unit_exponent(self.largest)), MOST_STEPS)
 
     @property
     def _is_dense(self) -> bool:
         top, left, bottom, right = self.extent or (0, 0, 0, 0)
-        return SPARSE * sum(count for _, count in self.octaves) >= (bottom - top) * (right - left)
+        return SPARSE_PIXELS * sum(count for _, count in self.octaves) >= (bottom - top) * (right - left)
 
     def _octave(self, share: float) -> int:
         """Return the octave in or below which a share of the forces lies."""
-        counts = [(octave, n) for octave, n in self.octaves if octave >= _unit(self.largest) - NEGLIGIBLE]
+        counts = [
+            (octave, n) for octave, n in self.octaves if octave >= unit_exponent(self.largest) - NEGLIGIBLE_OCTAVES
+        ]
         wanted = share * sum(n for _, n in counts)
         sums = accumulate(n for _, n in counts)
         return next(octave for (octave, _), total in zip(counts, sums, strict=True) if total >= wanted)
 
 
-def _unit(largest: float) -> int:
+def unit_exponent(largest: float) -> int:
     """Return the exponent of the power of two above the largest force component."""
     mantissa, exponent = math.frexp(largest * (1 - 1e-6))
     return max(exponent - (mantissa == 0.5), SMALLEST_UNIT)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-SHOWN = 5  # rows
+FIRST_ROWS = 5  # convention
 
 
 def with_first_rows(title: str, columns: Mapping[str, NDArray[np.generic]]) -> str:
@@ -15,8 +15,8 @@ def with_first_rows(title: str, columns: Mapping[str, NDArray[np.generic]]) -> s
     count = len(next(iter(columns.values())))
     if not count:
         return title
-    shown = [[name, *(f"{value:.4g}" for value in column[:SHOWN].tolist())] for name, column in columns.items()]
+    shown = [[name, *(f"{value:.4g}" for value in column[:FIRST_ROWS].tolist())] for name, column in columns.items()]
     widths = [max(map(len, column)) for column in shown]
     lines = ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in zip(*shown, strict=True)]
-    more = [f"... {count - SHOWN} more"] if count > SHOWN else []
+    more = [f"... {count - FIRST_ROWS} more"] if count > FIRST_ROWS else []
     return "\n  ".join([title, *lines, *more])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.core.types import Float32Array, Image, Planes
 
-STRIP = 2**20  # pixels that are averaged at a time
+AVERAGED_PIXELS = 2**20  # bound: pixels at a time
 # How four values are pooled two by two, and what the result is divided by.
 PAIRWISE: dict[Callable[..., Any], tuple[np.ufunc, int]] = {np.mean: (np.add, 4), np.max: (np.maximum, 1)}
 
@@ -33,7 +33,7 @@ def shrink_image(image: Image, factor: int) -> Image:
         raise ValueError(f"factor must be from 1 to the shorter side of {pixels.shape[:2]}, got {factor}")
     blocks = pixels[: height * factor, : width * factor].reshape(height, factor, width, factor, *pixels.shape[2:])
     shrunk = np.empty((height, width, *pixels.shape[2:]), pixels.dtype)
-    step = max(1, STRIP // (width * factor**2))
+    step = max(1, AVERAGED_PIXELS // (width * factor**2))
     for start in range(0, height, step):  # so that little is held besides, and nobody waits for the end
         _native.check_interrupt()
         mean = blocks[start : start + step].mean(axis=(1, 3))

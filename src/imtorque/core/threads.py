@@ -1,4 +1,4 @@
-"""How many threads the kernels use: all the cores this process may run on, or what the user says."""
+"""Threads of the kernels: how many they use, mapping over them, and their cancellation."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def available_cores() -> int:
 
 @contextmanager
 def threads_in_environment(threads: int) -> Iterator[None]:
-    """Start processes whose kernels and linear algebra use no more than so many threads each."""
+    """Limit the kernels and the linear algebra of processes started meanwhile to so many threads each."""
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     try:
         for name, value in before.items():
-            # Fewer that the user asked for stay; ours were counted in when `threads` was shared out.
+            # Keep a smaller number that the user set; our own variable was counted in when `threads` was divided.
             fewer = name != VARIABLE and value is not None and value.isdecimal() and 0 < int(value) < threads
             os.environ[name] = str(value) if fewer else str(threads)
         yield
@@ -89,17 +89,17 @@ def _initial_threads() -> int:
 _native.set_num_threads(_initial_threads())
 
 
-_watched = threading.local()
+_thread = threading.local()
 
 
 @contextmanager
-def ended_by(cancellation: _native.Cancellation | None) -> Iterator[None]:
-    """End this thread's kernels with `_native.Cancelled` soon after `cancellation.cancel()` is called elsewhere.
+def cancel_with(cancellation: _native.Cancellation | None) -> Iterator[None]:
+    """Let `cancellation.cancel()`, called elsewhere, end this thread's kernels with `_native.Cancelled`.
 
-    What takes long outside of kernels calls `_native.check_interrupt()` between its steps, and threads that work for
-    this one are `ended_by(watched())`, as it was read here.
+    Long work outside of kernels calls `_native.check_interrupt()` between its steps; threads that work for this one
+    enter `cancel_with` with the `current_cancellation()` read here.
     """
-    before = watched()
+    before = current_cancellation()
     _watch(cancellation)
     try:
         yield
@@ -107,18 +107,21 @@ def ended_by(cancellation: _native.Cancellation | None) -> Iterator[None]:
         _watch(before)
 
 
-def watched() -> _native.Cancellation | None:
-    """Return what ends this thread's kernels, None where nothing does."""
-    cancellation: _native.Cancellation | None = getattr(_watched, "cancellation", None)
+def current_cancellation() -> _native.Cancellation | None:
+    """Return the cancellation of this thread's kernels; None where there is none."""
+    cancellation: _native.Cancellation | None = getattr(_thread, "cancellation", None)
     return cancellation
 
 
-def at_once(*tasks: Callable[[], Result]) -> list[Result]:
-    """Return what tasks return that work mostly outside of Python, done by as many threads as the kernels use."""
-    cancellation = watched()
+def thread_map(*tasks: Callable[[], Result]) -> list[Result]:
+    """Run tasks in as many threads as the kernels use and return their results in order.
+
+    For tasks that release the GIL for most of their time.
+    """
+    cancellation = current_cancellation()
 
     def result(task: Callable[[], Result]) -> Result:
-        with ended_by(cancellation):
+        with cancel_with(cancellation):
             _native.check_interrupt()
             return task()
 
@@ -127,7 +130,7 @@ def at_once(*tasks: Callable[[], Result]) -> list[Result]:
 
 
 def _watch(cancellation: _native.Cancellation | None) -> None:
-    _watched.cancellation = cancellation
+    _thread.cancellation = cancellation
     if cancellation is None:
         _native.watch_nothing()
     else:

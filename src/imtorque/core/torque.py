@@ -21,8 +21,8 @@ Forces are rounded once to fixed point, and the sums of the rounded forces are e
 number of threads, the tiling, or where in the image an object lies. Forces that are whole, or multiples of 1/4096 of
 the power of two above the largest one, are not changed at all; the eight directions are kept to 1e-7; any others to
 1/8192 of that power of two (sparse edges) or 2^-22 (dense fields). Where a few forces tower above the others, the
-median force takes the place of the largest. `Edges.steps` says how many steps make a unit of force, `imtorque.Survey`
-how they are chosen.
+median force takes the place of the largest. `Edges.steps` says how many steps make a unit of force,
+`imtorque.ForceStatistics` how they are chosen.
 """
 
 from __future__ import annotations

@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
-from imtorque.core.quantisation import LEAST_STEPS, MOST_STEPS, Survey
+from imtorque.core.deprecation import deprecated_attribute
+from imtorque.core.patches import Patch
+from imtorque.core.quantisation import LEAST_STEPS, MOST_STEPS, ForceStatistics
 from imtorque.core.repr import with_first_rows
 from imtorque.io.arrays import (
     BoolArray,
@@ -50,13 +52,12 @@ __all__ = [
     "TorqueVolume",
 ]
 
-Patch = Literal["square", "disk"]
 Sign = Literal[1, -1]  # of bright and of dark objects
 Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range
 
-LARGEST_FORCE = 1e30  # keeps every torque inside a float32
-LARGEST_SIZE = 1_000_001
-FARTHEST = 2**31  # from the first pixel, for a patch
+LARGEST_FORCE = 1e30  # bound: keeps every torque inside a float32
+LARGEST_SIZE = 1_000_001  # bound: patches of it fit the kernels' integers
+MAX_COORDINATE = 2**31  # bound: of a patch's centre, for the kernels' integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class Edges:
         Components of the force, shape (H, W), finite. Copied, and kept as read-only float32.
     steps
         Steps per unit of force in which the forces are rounded (see `imtorque.core.torque`). Follows from the field;
-        give that of a whole image (`Survey.steps`) to make the torque of its parts agree with it to the bit.
+        give that of a whole image (`ForceStatistics.steps`) to make the torque of its parts agree with it to the bit.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class Edges:
         given = self.steps is not None
         self._hold(_plane("fx", self.fx), _plane("fy", self.fy))
         if given:
-            _check_steps(self.steps, self.survey)
+            _check_steps(self.steps, self.statistics)
 
     @classmethod
     def adopt(cls, fx: Float32Array, fy: Float32Array) -> Self:
@@ -120,9 +121,9 @@ class Edges:
         object.__setattr__(self, "field", field)
         object.__setattr__(self, "fx", field.fx)
         object.__setattr__(self, "fy", field.fy)
-        if self.survey.largest > LARGEST_FORCE:
+        if self.statistics.largest > LARGEST_FORCE:
             raise ValueError(f"fx and fy must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
-        object.__setattr__(self, "steps", self.survey.steps if self.steps is None else float(self.steps))
+        object.__setattr__(self, "steps", self.statistics.steps if self.steps is None else float(self.steps))
         field.round_to(self.steps)
 
     def __reduce__(self) -> tuple[type[Self], tuple[Float32Array, Float32Array, float]]:
@@ -130,11 +131,11 @@ class Edges:
         return type(self), (self.fx, self.fy, self.steps)
 
     @cached_property
-    def survey(self) -> Survey:
-        """What the rounding of this field follows from; surveys of parts merge to that of the whole."""
-        extent, largest, grain, not_pell, octaves = self.field.survey()
+    def statistics(self) -> ForceStatistics:
+        """Statistics from which the rounding of this field follows; those of parts merge to those of the whole."""
+        extent, largest, grain, not_pell, octaves = self.field.statistics()
         height, width = self.shape
-        return Survey(
+        return ForceStatistics(
             (0, 0, height, width), height * width, extent if octaves else None, largest, grain, not_pell, octaves
         )
 
@@ -142,6 +143,15 @@ class Edges:
     def shape(self) -> tuple[int, int]:
         """Height and width of the image."""
         return self.fx.shape[0], self.fx.shape[1]
+
+    @property
+    def mass(self) -> float:
+        """Sum of |fx| + |fy| over the image."""
+        return self.field.mass
+
+    def mapped(self, a: float, b: float, c: float, d: float) -> Edges:
+        """Return the field of the forces (a fx + b fy, c fx + d fy), in as many steps per unit of force."""
+        return Edges.from_field(self.field.turned(a, b, c, d), self.steps)
 
     @property
     def mask(self) -> BoolArray:
@@ -153,6 +163,12 @@ class Edges:
     def strength(self) -> Float32Array:
         """Length of the force at each pixel."""
         return np.hypot(self.fx, self.fy)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what an old name stands for."""
+            return deprecated_attribute(self, name)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the forces as an array (2, H, W): fx, then fy."""
@@ -272,7 +288,7 @@ class Extrema:
     def boxes(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return y, x, height and width of the patches as int64 arrays, checked for the kernels."""
         y, x, height, width = (np.ascontiguousarray(a, np.int64) for a in (self.y, self.x, self.height, self.width))
-        if len(self) and max(np.abs(y).max(), np.abs(x).max()) > FARTHEST:
+        if len(self) and max(np.abs(y).max(), np.abs(x).max()) > MAX_COORDINATE:
             raise ValueError(
                 f"y and x must lie within ±2^31 pixels, got {y[np.abs(y).argmax()]}, {x[np.abs(x).argmax()]}"
             )
@@ -328,23 +344,23 @@ def check_sizes(sizes: Sizes) -> IntArray:
     except ValueError as error:
         raise ValueError("sizes must be odd integers, or (height, width) pairs of them") from error
     if given.dtype.kind not in "iu" and given.size:
-        raise TypeError(f"sizes must be odd integers, or (height, width) pairs of them, got {_shown(given)}")
+        raise TypeError(f"sizes must be odd integers, or (height, width) pairs of them, got {_brief(given)}")
     if given.size == 0 or given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] != 2):
-        raise ValueError(f"sizes must be a list of odd integers, or of (height, width) pairs, got {_shown(given)}")
+        raise ValueError(f"sizes must be a list of odd integers, or of (height, width) pairs, got {_brief(given)}")
     if given.min() < 1 or given.max() > LARGEST_SIZE or not (given & 1).all():
-        raise ValueError(f"sizes must be odd and between 1 and {LARGEST_SIZE}, got {_shown(given)}")
+        raise ValueError(f"sizes must be odd and between 1 and {LARGEST_SIZE}, got {_brief(given)}")
     array = given.astype(np.int64)
     if array.ndim == 1 and (array[1:] <= array[:-1]).any():
-        raise ValueError(f"sizes must be increasing, got {_shown(given)}")
+        raise ValueError(f"sizes must be increasing, got {_brief(given)}")
     if array.ndim == 2:
         if len(np.unique(array, axis=0)) < len(array):
-            raise ValueError(f"sizes must not repeat, got {_shown(given)}")
+            raise ValueError(f"sizes must not repeat, got {_brief(given)}")
         if np.any(np.diff(array.prod(axis=1)) < 0):
-            raise ValueError(f"rectangles must come in order of area, got {_shown(given)}")
+            raise ValueError(f"rectangles must come in order of area, got {_brief(given)}")
     return array
 
 
-def _shown(sizes: NDArray[Any]) -> object:
+def _brief(sizes: NDArray[Any]) -> object:
     return sizes.tolist() if sizes.size <= 12 else f"{sizes.ravel()[:6].tolist()} ..."
 
 
@@ -359,9 +375,13 @@ def _plane(name: str, array: ArrayLike) -> Float32Array:
         return given.astype(np.float32, order="C", copy=True)
 
 
-def _check_steps(steps: float, survey: Survey) -> None:
+def _check_steps(steps: float, statistics: ForceStatistics) -> None:
     """Refuse steps with which the sums of a field so rounded might not be exact."""
     if not LEAST_STEPS <= steps <= MOST_STEPS or float(np.float32(steps)) != steps:
-        raise ValueError(f"steps must be a float32 number from 2^-100 to 2^112, as Survey.steps is, got {steps}")
-    if steps > survey.finest_steps:
-        raise ValueError(f"steps must be at most {survey.finest_steps:g} for exact sums of these forces, got {steps:g}")
+        raise ValueError(
+            f"steps must be a float32 number from 2^-100 to 2^112, as ForceStatistics.steps is, got {steps}"
+        )
+    if steps > statistics.finest_steps:
+        raise ValueError(
+            f"steps must be at most {statistics.finest_steps:g} for exact sums of these forces, got {steps:g}"
+        )

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from imtorque import _native
-from imtorque.core.threads import at_once
+from imtorque.core.threads import thread_map
 from imtorque.core.types import Float32Array, FloatArray, IntArray
 from imtorque.detection.feature_maps import FeatureMaps, ObjectSizes
 from imtorque.detection.proposal_kinds import Source, patch_sizes, torque_responses
@@ -75,8 +75,8 @@ def measure_features(
     polar = merged.outlines.polar
     shapes = _native.outline_shapes(*polar, *maps.shape)
     first, second, common = _native.outline_overlaps(*polar, *maps.shape, 0.15)
-    at_once(*(partial(maps.gradient, name, coarse) for name, coarse in EDGES))  # kept there
-    outlines, edges, profiles, lines = at_once(
+    thread_map(*(partial(maps.gradient, name, coarse) for name, coarse in EDGES))  # kept there
+    outlines, edges, profiles, lines = thread_map(
         partial(_shape_features, maps, merged, shapes),
         *(partial(features, maps, merged) for features in (_edge_features, _profile_features, _line_features)),
     )
@@ -198,7 +198,7 @@ def _line_features(maps: FeatureMaps, proposals: Proposals) -> FloatArray:
     """Return what runs through the middle, as between two objects that touch: in grey, pixel score, edge strength."""
     strength = np.hypot(*maps.gradient("grey"))
     stack = np.stack([maps.grey, maps.plane("pixel_score"), strength]).astype(np.float32)
-    lines = _native.outline_lines(np.ascontiguousarray(stack), *proposals.outlines.polar)
+    lines = _native.outline_diameters(np.ascontiguousarray(stack), *proposals.outlines.polar)
     return lines.reshape(len(proposals), 4 * len(stack))
 
 

@@ -13,7 +13,7 @@ def quantiles(plane: Float32Array, *parts: float) -> FloatArray:
     at = np.array(parts) * (plane.size - 1)
     below = at.astype(np.int64)
     ranks = np.minimum([below, below + 1], plane.size - 1)
-    pairs = _native.ranked(plane, ranks.ravel()).reshape(2, -1).T
+    pairs = _native.order_statistics(plane, ranks.ravel()).reshape(2, -1).T
     return np.array([np.quantile(two, [share])[0] for two, share in zip(pairs, at - below, strict=True)])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque.core.threads import available_cores, ended_by, watched
+from imtorque.core.threads import available_cores, cancel_with, current_cancellation
 from imtorque.core.types import Float32Array, FloatArray
 
 TREES = 80
@@ -71,11 +71,11 @@ def grow_forest(
 
     rows = np.random.default_rng(seed).permutation(len(values))[:max_rows]
     chosen, wanted = np.ascontiguousarray(features[rows], np.float32), values[rows].astype(np.float64)[:, None]
-    weight, cancellation = None if weights is None else weights[rows], watched()
+    weight, cancellation = None if weights is None else weights[rows], current_cancellation()
     seeds = np.random.RandomState(seed)  # as ExtraTreesRegressor draws them: the same trees, which can be ended
 
     def grow(number: int) -> Any:
-        with ended_by(cancellation):
+        with cancel_with(cancellation):
             _native.check_interrupt()
         tree = ExtraTreeRegressor(min_samples_leaf=MIN_LEAF, max_features=MAX_FEATURES, random_state=number)
         return tree.fit(chosen, wanted, weight, check_input=False).tree_

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque.core.threads import at_once
+from imtorque.core.threads import thread_map
 from imtorque.core.types import Float32Array, FloatArray
 from imtorque.detection.annotations import Annotations
 from imtorque.detection.feature_maps import FeatureMaps
@@ -52,7 +52,7 @@ def classify_pixels(maps: FeatureMaps, form: FloatArray) -> Float32Array:
     """Return the form's value at each pixel, cut at -1.5 and 1.5, in bands of rows that fit the cache."""
     bands = [maps.stack[:, top : top + BAND] for top in range(0, maps.shape[0], BAND)]
     weights = form.astype(np.float32)
-    return np.concatenate(at_once(*(partial(_values, band, weights) for band in bands)))
+    return np.concatenate(thread_map(*(partial(_values, band, weights) for band in bands)))
 
 
 def _values(stack: Float32Array, weights: Float32Array) -> Float32Array:

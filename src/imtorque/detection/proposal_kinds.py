@@ -19,7 +19,7 @@ import numpy as np
 
 from imtorque import _native
 from imtorque.core.extrema import find_extrema
-from imtorque.core.threads import at_once
+from imtorque.core.threads import thread_map
 from imtorque.core.types import Edges, Extrema, Float32Array, IntArray, Patch, Sign, TorqueVolume
 from imtorque.detection.blob_filters import log_responses, radial_responses
 from imtorque.detection.contour_proposals import Search, propose_contours
@@ -117,7 +117,7 @@ def propose(maps: FeatureMaps, sizes: ObjectSizes, wanted: Sequence[Source]) -> 
     sides = patch_sizes(sizes)
     variants = [PROPOSAL_KINDS[source.kind].variants[source.variant] for source in wanted]
     order = sorted(range(len(wanted)), key=lambda number: not variants[number].slow)
-    parts = at_once(*(partial(variants[number].propose, maps, sides, wanted[number]) for number in order))
+    parts = thread_map(*(partial(variants[number].propose, maps, sides, wanted[number]) for number in order))
     found = dict(zip(order, parts, strict=True))
     joined = Proposals.join([found[number] for number in range(len(wanted))])
     joined.source[:] = np.repeat(np.arange(len(wanted)), [len(found[number]) for number in range(len(wanted))])

@@ -63,7 +63,7 @@ Pieces = tuple[Float32Array, Float32Array, Float32Array]
 def _pieces(mask: NDArray[np.bool_], smallest: float, largest: float, widths: tuple[float, ...]) -> list[Pieces]:
     """Return centres and outlines of the pieces of a mask: the hills of its distance transform, smoothed."""
     filled = without_holes(mask)
-    distance = _native.ground_distance(filled.view(np.uint8))
+    distance = _native.distance_transform(filled.view(np.uint8))
     areas = (0.4 * smallest**2, 1.3 * largest**2)
     return [_hills(smoothed(distance, max(width, 0.5), truncate=3), filled, *areas) for width in widths]
 
@@ -75,7 +75,7 @@ def without_holes(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _hills(plane: Float32Array, inside: NDArray[np.bool_], smallest: float, largest: float) -> Pieces:
     """Return centres and outlines of the hills of a plane whose areas lie in a range."""
-    labels, hills = _native.climb(plane, inside.view(np.uint8))
+    labels, hills = _native.label_hills(plane, inside.view(np.uint8))
     area = hills[:, 0]
     wanted = np.flatnonzero((area >= smallest) & (area <= largest))
     y, x = np.ascontiguousarray((hills[wanted, 1:3] / area[wanted, None]).T, np.float32)

@@ -76,7 +76,7 @@ def _claim(
     middle = (cell - 1) / 2  # of the first cell, in pixels
     y, x = flat((contours.y - middle) / cell), flat((contours.x - middle) / cell)
     evidence, sign, across = flat(contours.evidence, np.float32), flat(contours.sign), flat(contours.diameter / cell)
-    return _native.claim_edges(y, x, evidence, sign, across, rows, columns, unclaimed, overlap, nested, CLAIM_REACH)
+    return _native.suppress_by_edges(y, x, evidence, sign, across, rows, columns, unclaimed, overlap, nested, CLAIM_REACH)
 
 
 def select_set(
@@ -99,7 +99,7 @@ def select_set(
     rivals = (common > overlap * smaller) & (weight[first] > 0) & (weight[second] > 0)
     members = np.ascontiguousarray(weight, np.float64)
     a, b = (np.ascontiguousarray(pair[rivals], np.int32) for pair in (first, second))
-    chosen, _ = _native.best_set(members, a, b, MAX_BRANCHINGS)
+    chosen, _ = _native.max_weight_set(members, a, b, MAX_BRANCHINGS)
     return chosen.astype(bool)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from imtorque import _native
-from imtorque.core.patches import check_patch, sides
+from imtorque.core.patches import patch_shape, sides
 from imtorque.core.types import Edges, Image, Patch, Sizes, TorqueVolume, check_sizes
 from imtorque.images import CheckedImage, ValueRange
 
@@ -59,10 +58,7 @@ def gradient_torque(
     1.0
     """
     array = check_sizes(sizes)
-    check_patch(patch, array)
+    shape = patch_shape(patch, array)
     grey = CheckedImage(image, value_range).grey()
     centred = grey.astype(np.float64) - float(grey.mean(dtype=np.float64))
-    if patch == "disk":
-        return TorqueVolume(_native.gradient_disks(centred, sides(array)[0]), array)
-    heights, widths = sides(array)
-    return TorqueVolume(_native.gradient_torque(centred, heights, widths), array)
+    return TorqueVolume(shape.gradient_torque(centred, *sides(array)), array)

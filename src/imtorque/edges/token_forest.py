@@ -79,7 +79,7 @@ class SketchTokens:
         """Return the means of the leaves' values that every pixel ends in, (3, H, W)."""
         planes = channel_planes(colours)
         first, second = feature_places(self.feature, (planes.shape[1], planes.shape[2]))
-        found = _native.token_answers(
+        found = _native.token_predictions(
             planes, SIDE, STEP, first, second, self.threshold, self.child, self.value, self.root
         )
         return filled_in(found, STEP, (colours.shape[1], colours.shape[2]))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import _native
-from imtorque.core.threads import available_cores, ended_by
+from imtorque.core.threads import available_cores, cancel_with
 from imtorque.core.types import BoolArray, Float32Array, Image
 from imtorque.edges.sketches import daisies, tangents
 from imtorque.edges.textons import cluster, nearest
@@ -120,7 +120,7 @@ def _each(function: Callable[[int], Part], count: int, what: str, tell: Callable
     cancellation = _native.Cancellation()
 
     def work(number: int) -> Part:
-        with ended_by(cancellation):
+        with cancel_with(cancellation):
             _native.check_interrupt()
             return function(number)
 

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from threadpoolctl import threadpool_limits
 
 from imtorque import _native
-from imtorque.core.threads import available_cores, ended_by
+from imtorque.core.threads import available_cores, cancel_with
 from imtorque.explorer.access import MOST_UPLOAD_BYTES
 
 MOST_UPLOADS = 2  # that are read at once; others wait, unread
@@ -90,7 +90,7 @@ class Workers:
         cancellation = _native.Cancellation()
 
         def run() -> Result:
-            with ended_by(cancellation):
+            with cancel_with(cancellation):
                 if cancellation.cancelled:  # while it waited for its turn
                     raise _native.Cancelled
                 return work()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from imtorque.core.patches import SHAPES
 from imtorque.core.patterns import PATTERNS, Pattern, Polarity
 from imtorque.core.types import Patch
 from imtorque.edges import RECIPES, SQRT2, EdgeRecipe
@@ -230,7 +231,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "force": _choice("unit", "strength"),
     "detector": _choice(*dict.fromkeys(recipe.detector for recipe in RECIPES.values())),
     "alpha": _number(0, 4),
-    "patch": _choice("square", "disk"),
+    "patch": _choice(*SHAPES),
     "pattern": _pattern,
     "polarity": _choice("signed", "free"),
     "smallest": _whole(3, LARGEST_SIZE, odd=True),

@@ -25,8 +25,8 @@ FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "PPM")
 # Pillow would import these with the first image: a process forked meanwhile, by another thread, would wait for ever.
 for _plugin in ("Png", "Jpeg", "Tiff", "Bmp", "WebP", "Gif", "Ppm"):
     import_module(f"PIL.{_plugin}ImagePlugin")
-BY_PILLOW = (2, 3, 4, 6, 7)  # compressions of whole images: three of fax machines, two of JPEG
-MOST_SAMPLES = 4  # for each of the most pixels an image may have
+PILLOW_COMPRESSIONS = (2, 3, 4, 6, 7)  # compressions of whole images: three of fax machines, two of JPEG
+MAX_SAMPLES = 4  # bound: for each of the most pixels an image may have
 COLOURS = {5: "CMYK", 6: "YCbCr", 8: "Lab", 9: "Lab", 10: "Lab", 32803: "of a camera's raw pattern", 32845: "LogLuv"}
 
 
@@ -79,8 +79,8 @@ def _decode_tiff(
     with opened(file) as tiff:
         plane = Plane(file, tiff, page, channel)
         _check_extent(*plane.shape, most_pixels)
-        if plane.key.size > MOST_SAMPLES * most_pixels:
-            raise RefusedError(f"must have at most {MOST_SAMPLES * most_pixels} samples, got {plane.key.size}")
+        if plane.key.size > MAX_SAMPLES * most_pixels:
+            raise RefusedError(f"must have at most {MAX_SAMPLES * most_pixels} samples, got {plane.key.size}")
         length = plane.key.size * (plane.key.dtype.itemsize if plane.key.dtype is not None else 8)
         if most_bytes is not None and length > most_bytes:
             raise RefusedError(f"must have at most {most_bytes} bytes of pixels, got {length}")
@@ -93,7 +93,7 @@ def _decode_tiff(
 def _by_pillow(file: BinaryIO, plane: Plane) -> Image:
     """Return the pixels of a page of a kind that only Pillow knows, or imagecodecs, which is not installed."""
     key = plane.key
-    known = key.compression in (PLAIN, *STREAMS, *BY_PILLOW)
+    known = key.compression in (PLAIN, *STREAMS, *PILLOW_COMPRESSIONS)
     if known and key.bitspersample in (1, 8) and key.dtype is not None and key.dtype.kind in "bu":
         with _limit_lifted(), suppress(UnidentifiedImageError), PillowImage.open(file, formats=("TIFF",)) as image:
             image.seek(plane.number)

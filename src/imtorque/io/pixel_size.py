@@ -12,8 +12,8 @@ from imtorque.io.tiff_opening import opened
 MICROMETRES = {"pm": 1e-6, "Å": 1e-4, "nm": 1e-3, "um": 1.0, "micron": 1.0, "microns": 1.0, "mm": 1e3, "cm": 1e4}
 MICROMETRES |= {"m": 1e6, "inch": 25400.0, "in": 25400.0}
 INCH, CENTIMETRE = 2, 3
-COARSEST = 25.4  # micrometres: coarser than 1000 to the inch, which are what programs put for screens and printers
-LONGEST = 1e6  # micrometres a pixel may be long
+MAX_INCH_PIXEL = 25.4  # bound: micrometres; resolutions below 1000 an inch are those of screens and printers
+MAX_PIXEL = 1e6  # bound: micrometres a pixel may be long
 
 Size = tuple[float, float]
 
@@ -37,14 +37,14 @@ def tiff_pixel_size(file: BinaryIO) -> Size | None:
         if unit is None or tiff.is_imagej:
             return None
         size = (unit / resolution[0], unit / resolution[1])
-        return checked(size) if max(size) < COARSEST else None
+        return checked(size) if max(size) < MAX_INCH_PIXEL else None
 
 
 def checked(size: tuple[float | None, float | None] | None) -> Size | None:
     """Return a size that can be one, else None."""
     if size is None or size[0] is None or size[1] is None:
         return None
-    return (size[0], size[1]) if all(math.isfinite(side) and 0 < side < LONGEST for side in size if side) else None
+    return (size[0], size[1]) if all(math.isfinite(side) and 0 < side < MAX_PIXEL for side in size if side) else None
 
 
 def _ome(text: str) -> tuple[float | None, float | None] | None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 # What tifffile knows the arrangement of pages of; in all other files every page is one.
 KINDS = ("shaped", "lsm", "ome", "imagej", "fluoview", "stk", "sis", "svs", "scn", "qpi", "ndpi", "bif", "philips")
-MOST_PLANES = 10**6  # that metadata may speak of
+MAX_PLANES = 10**6  # bound: that metadata may speak of
 WHITE_IS_0, BLACK_IS_0, RGB, PALETTE, MASK, YCBCR, LINEAR = 0, 1, 2, 3, 4, 6, 34892
 PREMULTIPLIED, OPACITY = 1, 2
 # By how the camera was held: whether rows and columns change places, then the direction of each.
-_TURNED = {2: (False, 1, -1), 3: (False, -1, -1), 4: (False, -1, 1)}
-_TURNED |= {5: (True, 1, 1), 6: (True, 1, -1), 7: (True, -1, -1), 8: (True, -1, 1)}
+_ORIENTATIONS = {2: (False, 1, -1), 3: (False, -1, -1), 4: (False, -1, 1)}
+_ORIENTATIONS |= {5: (True, 1, 1), 6: (True, 1, -1), 7: (True, -1, -1), 8: (True, -1, 1)}
 
 
 class Plane:
@@ -196,7 +196,7 @@ def _check_planes(text: str) -> None:
     said = [int(number) for number in re.findall(r'\b(?:Size[ZCT]|PlaneCount|NumPlanes|First[ZCT]|IFD)="(\d+)"', text)]
     pixels = re.search(r"<[^>]*\bPixels\b[^>]*>", text)
     sizes = re.findall(r'\bSize[ZCT]="(\d+)"', pixels[0]) if pixels else []
-    if max(said, default=0) > MOST_PLANES or int(np.prod([int(size) for size in sizes], dtype=object)) > MOST_PLANES:
+    if max(said, default=0) > MAX_PLANES or int(np.prod([int(size) for size in sizes], dtype=object)) > MAX_PLANES:
         raise ValueError("OME metadata of more planes than can be")
 
 
@@ -228,8 +228,8 @@ def _undimmed(pixels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _upright(pixels: NDArray[Any], orientation: int) -> NDArray[Any]:
-    if orientation not in _TURNED:
+    if orientation not in _ORIENTATIONS:
         return pixels
-    swapped, down, right = _TURNED[orientation]
+    swapped, down, right = _ORIENTATIONS[orientation]
     turned = pixels.swapaxes(0, 1) if swapped else pixels
     return np.ascontiguousarray(turned[::down, ::right])

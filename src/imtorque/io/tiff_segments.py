@@ -19,8 +19,8 @@ PLAIN, LZMA, DEFLATE = 1, 34925, (8, 32946)
 STREAMS = (5, 32773, 50000, LZMA, *DEFLATE)  # with LZW, PackBits and Zstandard: bytes in, bytes out
 JPEG = (6, 7, 33007, 34892)
 FLOAT_PREDICTOR = 3
-LARGEST_TILE = 2**24  # pixels that a tile may have where the image has fewer
-_REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
+LARGEST_TILE = 2**24  # bound: pixels that a tile may have where the image has fewer
+_REVERSED_BITS = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 def read_values(file: BinaryIO, page: Any, offset: int = 0) -> NDArray[Any]:
@@ -44,7 +44,7 @@ def _contiguous(file: BinaryIO, page: Any, offset: int) -> NDArray[Any]:
     key = page.keyframe
     data = _read(file, page.dataoffsets[0] + offset, math.prod(key.shaped) * key.dtype.itemsize)
     if key.fillorder == 2:
-        data = data.translate(_REVERSED)
+        data = data.translate(_REVERSED_BITS)
     stored = np.frombuffer(data, key.dtype.newbyteorder(key.parent.byteorder)).reshape(key.shaped)
     return stored.astype(key.dtype, copy=False)
 
@@ -118,7 +118,7 @@ class _Plain:
         rows, numbers = shape[0] * shape[1], shape[2] * shape[3]
         width = math.ceil(numbers * self.bits / 8) if isinstance(self.bits, int) else numbers * self.dtype.itemsize
         if self.fillorder == 2:
-            data = data.translate(_REVERSED)
+            data = data.translate(_REVERSED_BITS)
         if self.compression != PLAIN:
             data = _decompressed(data, self.compression, rows, width)
         if self.packed:

@@ -14,14 +14,14 @@ import numpy as np
 
 from imtorque.io.errors import describe_error
 from imtorque.io.urls import fetched, is_address
-from imtorque.jobs.processes import answers
+from imtorque.jobs.processes import outcomes
 from imtorque.jobs.records import Records
 from imtorque.jobs.subprocesses import pack
 from imtorque.jobs.tables import Row, write_part
-from imtorque.jobs.worker import NO_ROOM
+from imtorque.jobs.worker import DISK_FULL
 
-NAME = "image"  # the column of the files' names
-ENDED = "the process that worked on it ended by itself"
+NAME_COLUMN = "image"
+FILE_CRASH = "the process that worked on it ended by itself"
 
 File = tuple[str, Any]  # a name, and what is handed on with it
 Rows = Sequence[Row] | Mapping[str, Any]
@@ -41,35 +41,35 @@ class Chunk:
         Of the parts.
     base
         The folder that names are relative to.
-    careful
-        Whether each file may end its process: then they are done in a process of their own.
+    isolated
+        Whether each file may crash its process: then it is done in a process of its own.
     """
 
     call: Callable[[Path, Any], Rows]
     records: Records
     suffix: str
     base: str
-    careful: bool = False
+    isolated: bool = False
 
     def __call__(self, item: tuple[str, list[File]]) -> list[tuple[int, str | None]]:
         """Write the part of a chunk; return for each file how many rows it has, or what is wrong with it."""
         key, files = item
         one: Callable[[File], list[Row] | str] = partial(_rows_of, self.call, self.base)
-        if self.careful:  # by pickled bytes: what cloudpickle brought here, pickle does not send on
+        if self.isolated:  # by pickled bytes: what cloudpickle brought here, pickle does not send on
             one = partial(_called, pack(one))
         rows: list[Row] = []
         found: list[tuple[int, str | None]] = []
-        for (name, _), answer in zip(files, answers(one, files, 1, apart=self.careful), strict=True):
-            if isinstance(answer.error, ChildProcessError):
-                found.append((0, f"{name}: {ENDED}"))
+        for (name, _), outcome in zip(files, outcomes(one, files, 1, isolated=self.isolated), strict=True):
+            if isinstance(outcome.error, ChildProcessError):
+                found.append((0, f"{name}: {FILE_CRASH}"))
                 continue
-            made = answer.get()
+            made = outcome.get()
             if isinstance(made, str):
                 found.append((0, made))
                 continue
-            rows += [{NAME: name, **row} for row in made]
+            rows += [{NAME_COLUMN: name, **row} for row in made]
             found.append((len(made), None))
-        write_part(self.records.path(key, self.suffix), NAME, rows)
+        write_part(self.records.path(key, self.suffix), NAME_COLUMN, rows)
         return found
 
 
@@ -82,7 +82,7 @@ def _rows_of(call: Callable[[Path, Any], Rows], base: str, file: File) -> list[R
         with fetched(source) as path:
             return _as_rows(call(path, beside))
     except Exception as error:  # whatever is wrong with one file, the others are done
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise
         text = describe_error(error).replace(str(path or source), name)
         return text if name in text else f"{name}: {text}"

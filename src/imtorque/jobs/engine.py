@@ -1,26 +1,29 @@
-"""Many tasks, each from store to store, on the processes of this machine or on a cluster of dask's.
+"""Many tasks, each from store to store, on the processes of this machine or on a dask cluster.
 
-A task reads what it needs and writes what it makes; then its record is written, and it is never done again. A task
-whose process ended while it was at work is tried once more, apart from the others, which shows whether it is to blame.
+A task reads what it needs and writes its results; then its record is written, and it is never done again. A task
+whose process crashed is tried once more in a process of its own, which shows whether it was the cause.
 """
 
 from __future__ import annotations
 
+import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from imtorque.core.deprecation import accept_old_keywords
 from imtorque.io.atomic import remove_leftovers
-from imtorque.jobs.processes import answers, default_jobs
+from imtorque.jobs.processes import default_jobs, outcomes
 from imtorque.jobs.records import Records
-from imtorque.jobs.worker import Attempt, Report, attempt_apart
+from imtorque.jobs.worker import Attempt, Report, attempt_isolated
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Pair = tuple[str, Any]  # a key and its item
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Done:
     before: bool = False
 
 
+@accept_old_keywords
 def run_tasks(
     task: Callable[[Any], Any],
     items: Sequence[Pair],
@@ -49,8 +53,8 @@ def run_tasks(
     jobs: int | None = None,
     records: str | Path,
     on_done: Callable[[Any, Any], None] | None = None,
-    patience: float = 60.0,
-    careful: Callable[[Any], Any] | None = None,
+    heartbeat_timeout: float = 60.0,
+    on_crash: Callable[[Any], Any] | None = None,
 ) -> list[Failure]:
     """Do all tasks that are not done yet, and return those that could not be.
 
@@ -69,21 +73,23 @@ def run_tasks(
         The folder of the records, made where it is missing. A key whose record is there is not run again.
     on_done
         Called here for each task that is done, also before, with the item and what the task returned.
-    patience
-        Seconds in which workers must show that they live.
-    careful
-        Called instead of `task` for an item whose process ended. It runs in a process that may start others, to find
-        out what ended it.
+    heartbeat_timeout
+        Seconds within which workers must send a heartbeat.
+    on_crash
+        Called instead of `task` for an item whose process crashed. It runs in a process that may start others, to find
+        out what crashed it.
 
     Raises
     ------
     RuntimeError
-        Where no worker was there for `patience` seconds.
+        Where no worker sent a heartbeat for `heartbeat_timeout` seconds.
     OSError
         Where the disk is full.
     """
     failures = []
-    outcomes = task_outcomes(task, items, client=client, jobs=jobs, records=records, patience=patience, careful=careful)
+    outcomes = task_outcomes(
+        task, items, client=client, jobs=jobs, records=records, heartbeat_timeout=heartbeat_timeout, on_crash=on_crash
+    )
     for outcome in outcomes:
         if isinstance(outcome, Failure):
             failures.append(outcome)
@@ -99,11 +105,11 @@ def task_outcomes(
     client: Client | None = None,
     jobs: int | None = None,
     records: str | Path,
-    patience: float = 60.0,
-    careful: Callable[[Any], Any] | None = None,
+    heartbeat_timeout: float = 60.0,
+    on_crash: Callable[[Any], Any] | None = None,
 ) -> Iterator[Done | Failure]:
     """Do what `run_tasks` does, and yield what came of each task as soon as it is known, in any order."""
-    _check(task, items, jobs, patience)
+    _check(task, items, jobs, heartbeat_timeout)
     if client is not None and not hasattr(client, "submit"):
         raise TypeError(f"client must be a distributed.Client, got {client!r:.80}")
     if client is None and jobs != 1:
@@ -119,13 +125,13 @@ def task_outcomes(
         else:
             yield Done(key, item, stored[0], before=True)
     attempt = Attempt(task, store)
-    again = replace(attempt, task=careful or task, careful=True)
+    again = replace(attempt, task=on_crash or task, isolated=True)
     if client is None:
         yield from _outcomes_here(attempt, again, left, jobs)
     else:
         from imtorque.jobs.cluster import reports_of
 
-        for pair, report in reports_of(client, attempt, again, left, patience):
+        for pair, report in reports_of(client, attempt, again, left, heartbeat_timeout):
             yield _outcome(pair, report)
 
 
@@ -136,14 +142,15 @@ def _outcomes_here(
     if jobs == 1:
         attempt = replace(attempt, threads=None)
     suspects = []
-    found = answers(attempt, left, jobs or default_jobs(), finish=True, apart=jobs != 1)
-    for pair, answer in zip(left, found, strict=True):
-        if isinstance(answer.error, ChildProcessError) or (answer.error is None and answer.get().suspect):
+    found = outcomes(attempt, left, jobs or default_jobs(), finish=True, isolated=jobs != 1)
+    for pair, attempted in zip(left, found, strict=True):
+        if isinstance(attempted.error, ChildProcessError) or (attempted.error is None and attempted.get().suspect):
+            logger.warning("%s: its process crashed; it is tried again in one of its own", pair[0])
             suspects.append(pair)
         else:
-            yield _outcome(pair, answer.get())
+            yield _outcome(pair, attempted.get())
     for pair in suspects:
-        yield _outcome(pair, attempt_apart(again, pair))
+        yield _outcome(pair, attempt_isolated(again, pair))
 
 
 def _outcome(pair: Pair, report: Report) -> Done | Failure:
@@ -154,13 +161,13 @@ def _outcome(pair: Pair, report: Report) -> Done | Failure:
     return Done(*pair, report.value)
 
 
-def _check(task: Callable[[Any], Any], items: Sequence[Pair], jobs: int | None, patience: float) -> None:
+def _check(task: Callable[[Any], Any], items: Sequence[Pair], jobs: int | None, heartbeat_timeout: float) -> None:
     if not callable(task):
         raise TypeError(f"task must be a function of one item, got {task!r:.80}")
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
-    if not patience > 0:
-        raise ValueError(f"patience must be a number of seconds above 0, got {patience}")
+    if not heartbeat_timeout > 0:
+        raise ValueError(f"heartbeat_timeout must be a number of seconds above 0, got {heartbeat_timeout}")
     if len({key for key, _ in items}) < len(items):
         raise ValueError("every task must have a key of its own, got one twice")
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from imtorque import __version__
+from imtorque.core.deprecation import accept_old_keywords
 from imtorque.io.atomic import replacing
 from imtorque.io.urls import is_address
-from imtorque.jobs.chunks import ENDED, Chunk, File, Rows
+from imtorque.jobs.chunks import FILE_CRASH, Chunk, File, Rows
 from imtorque.jobs.engine import Failure, task_outcomes
 from imtorque.jobs.records import Records
 from imtorque.jobs.subprocesses import pack
@@ -28,8 +29,8 @@ from imtorque.jobs.tables import check_table, merge_parts
 if TYPE_CHECKING:
     from distributed import Client
 
-MOST = 100  # files in a chunk
-FEWEST = 64  # chunks, where there are files enough, so that all workers have some
+CHUNK_FILES = 100  # bound: what is done again after a crash
+MIN_CHUNKS = 64  # bound: where there are enough files, so that all workers have some
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class FileOutcome:
     before: bool = False
 
 
+@accept_old_keywords
 def process_files(
     task: Callable[[Path], Rows],
     paths: Iterable[str | os.PathLike[str]],
@@ -49,7 +51,7 @@ def process_files(
     *,
     client: Client | None = None,
     jobs: int | None = None,
-    patience: float = 60.0,
+    heartbeat_timeout: float = 60.0,
     retry: bool = False,
 ) -> list[Failure]:
     """Do a task to every file, put what it returns into one table, and return the files that could not be done.
@@ -68,7 +70,7 @@ def process_files(
         Files; or addresses such as s3://bucket/a.png, where fsspec is installed, of which the task gets copies.
     out
         The table to write, .parquet or .csv. The first column, `image`, has the files as they were given.
-    client, jobs, patience
+    client, jobs, heartbeat_timeout
         As of `run_tasks`.
     retry
         Whether files that failed before and have not changed are tried again.
@@ -87,7 +89,7 @@ def process_files(
         out,
         client=client,
         jobs=jobs,
-        patience=patience,
+        heartbeat_timeout=heartbeat_timeout,
         retry=retry,
     )
     return [Failure(outcome.name, outcome.error) for outcome in outcomes if outcome.error is not None]
@@ -100,7 +102,7 @@ def file_outcomes(
     *,
     client: Client | None = None,
     jobs: int | None = None,
-    patience: float = 60.0,
+    heartbeat_timeout: float = 60.0,
     retry: bool = False,
 ) -> Iterator[FileOutcome]:
     """Do what `process_files` does, and yield what became of each file, chunk by chunk, in any order of chunks.
@@ -111,7 +113,7 @@ def file_outcomes(
         Called with the path of a file, or of a copy of it, and with what stands beside it in `files`.
     files
         Names, each once, and what is to be handed on with them.
-    out, client, jobs, patience, retry
+    out, client, jobs, heartbeat_timeout, retry
         As of `process_files`.
     """
     table = check_table(out)
@@ -127,8 +129,8 @@ def file_outcomes(
         client=client,
         jobs=jobs,
         records=records.folder,
-        patience=patience,
-        careful=replace(chunk, careful=True),
+        heartbeat_timeout=heartbeat_timeout,
+        on_crash=replace(chunk, isolated=True),
     ):
         if isinstance(outcome, Failure):
             lost[outcome.key] = outcome.message
@@ -148,7 +150,7 @@ def _chunks(call: Callable[..., Any], files: Sequence[File], suffix: str) -> dic
     """Return the files in chunks, each under a key that tells what its result depends on."""
     if not files:
         raise ValueError("there must be files to work on, got none")
-    size = min(MOST, -(-len(files) // FEWEST))
+    size = min(CHUNK_FILES, -(-len(files) // MIN_CHUNKS))
     work = repr((identity(call), __version__, suffix)).encode()
     found = {}
     for start in range(0, len(files), size):
@@ -192,7 +194,7 @@ def _forget(records: Records, chunks: dict[str, list[File]], suffix: str, retry:
         if not records.path(key, suffix).exists():
             record.unlink()
         elif retry and (errors := [error for _, error in (records.read(key) or [[]])[0] if error]):
-            if any(ENDED in error for error in errors):
+            if any(FILE_CRASH in error for error in errors):
                 records.begin(key)  # so that it is not handed to a worker again
             record.unlink()
 

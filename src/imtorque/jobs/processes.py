@@ -25,13 +25,13 @@ from imtorque.core.threads import available_cores, get_num_threads, threads_in_e
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-AHEAD = 4  # items begun and not yet asked for, for each process
-FEW = 4  # items for which starting a process is worth its second, where nobody says how many to start
-LOST = "a process was ended from outside, most likely for want of memory; fewer --jobs need less"
+QUEUED_PER_PROCESS = 4  # bound: items begun and not yet asked for
+ITEMS_PER_PROCESS = 4  # bound: for which starting a process is worth its second, where `jobs` is not given
+CRASH_MESSAGE = "a process was ended from outside, most likely for want of memory; fewer --jobs need less"
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Result]):
+class Outcome(Generic[Result]):
     """What came of one item: a value, or the error that was raised."""
 
     value: Result | None = None
@@ -70,21 +70,21 @@ def each(
     tick
         Called after each item, in whatever order they are done.
     """
-    for done, answer in enumerate(answers(function, items, jobs, tick=tick), start=1):
+    for done, outcome in enumerate(outcomes(function, items, jobs, tick=tick), start=1):
         if label is not None and (done % max(1, len(items) // 10) == 0 or done == len(items)):
             print(f"{label}: {done} of {len(items)} {unit}", file=sys.stderr, flush=True)
-        yield answer.get()
+        yield outcome.get()
 
 
-def answers(
+def outcomes(
     function: Callable[[Item], Result],
     items: Sequence[Item],
     jobs: int | None = None,
     *,
     tick: Callable[[], None] | None = None,
     finish: bool = False,
-    apart: bool = False,
-) -> Iterator[Answer[Result]]:
+    isolated: bool = False,
+) -> Iterator[Outcome[Result]]:
     """Yield what came of every item, in order: function(item), or the error.
 
     Parameters
@@ -93,22 +93,22 @@ def answers(
         As of `each`. Where a process was ended from outside, the error of its item is a ChildProcessError.
     finish
         Whether items that were begun are finished when the caller stops early or is interrupted, rather than dropped.
-    apart
+    isolated
         Whether a single worker is a process of its own as well, so that none of the items can end this one.
     """
     count = workers_for(len(items), jobs)
-    if count <= 1 and not (apart and items):
+    if count <= 1 and not (isolated and items):
         for item in items:
-            answer = _answer(function, item)
+            outcome = _outcome_of(function, item)
             if tick is not None:
                 tick()
-            yield answer
+            yield outcome
         return
-    crew: _Crew[Item, Result] = _Crew(function, items, count, tick or (lambda: None))
+    pool: _Pool[Item, Result] = _Pool(function, items, count, tick or (lambda: None))
     try:
-        yield from crew.work()
+        yield from pool.work()
     finally:
-        crew.end(finish)
+        pool.end(finish)
 
 
 def workers_for(items: int, jobs: int | None = None) -> int:
@@ -117,7 +117,7 @@ def workers_for(items: int, jobs: int | None = None) -> int:
     By default as many as `default_jobs`, and no more than pay for being started.
     """
     if jobs is None:
-        return min(default_jobs(), -(-items // FEW))
+        return min(default_jobs(), -(-items // ITEMS_PER_PROCESS))
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     return min(jobs, items)
@@ -136,7 +136,7 @@ class _Worker:
         self.link, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(function, theirs), daemon=True)
         self.item: int | None = None
-        with threads_in_environment(threads), _interrupts_held():
+        with threads_in_environment(threads), _interrupts_blocked():
             self.process.start()
         theirs.close()
 
@@ -147,7 +147,7 @@ class _Worker:
         self.process.join()
 
 
-class _Crew(Generic[Item, Result]):
+class _Pool(Generic[Item, Result]):
     """The processes that work on a list of items."""
 
     def __init__(
@@ -159,14 +159,14 @@ class _Crew(Generic[Item, Result]):
         self.begun = 0
         self.started = False  # whether any process has
 
-    def work(self) -> Iterator[Answer[Result]]:
-        """Yield the answers in order, while every process is kept busy."""
-        found: dict[int, Answer[Result]] = {}
+    def work(self) -> Iterator[Outcome[Result]]:
+        """Yield the outcomes in order, while every process is kept busy."""
+        found: dict[int, Outcome[Result]] = {}
         for wanted in range(len(self.items)):
-            self._hand_out(wanted + AHEAD * self.count)
+            self._hand_out(wanted + QUEUED_PER_PROCESS * self.count)
             found.update(self._collect(timeout=0))
             while wanted not in found:
-                self._hand_out(wanted + AHEAD * self.count)
+                self._hand_out(wanted + QUEUED_PER_PROCESS * self.count)
                 found.update(self._collect(timeout=None))
             yield found.pop(wanted)
 
@@ -199,24 +199,24 @@ class _Crew(Generic[Item, Result]):
             worker.item = self.begun
             self.begun += 1
 
-    def _collect(self, timeout: float | None) -> Iterator[tuple[int, Answer[Result]]]:
-        """Yield the answers that are there, after waiting for the first one where the time allows."""
+    def _collect(self, timeout: float | None) -> Iterator[tuple[int, Outcome[Result]]]:
+        """Yield the outcomes that are there, after waiting for the first one where the time allows."""
         busy = {worker.link: worker for worker in self.workers if worker.item is not None}
         for link in wait(list(busy), timeout) if busy else ():
             worker = busy[link]  # type: ignore[index]
-            number, answer = worker.item, self._received(worker)
-            if number is not None and answer is not None:
+            number, outcome = worker.item, self._received(worker)
+            if number is not None and outcome is not None:
                 self.tick()
-                yield number, answer
+                yield number, outcome
 
-    def _received(self, worker: _Worker) -> Answer[Result] | None:
+    def _received(self, worker: _Worker) -> Outcome[Result] | None:
         """Return what a process has to say; None where that is only that it has started."""
         try:
-            said: Answer[Result] | None = worker.link.recv()
+            said: Outcome[Result] | None = worker.link.recv()
         except (EOFError, OSError):
             self._replace(worker)
-            return Answer(error=ChildProcessError(LOST))
-        except BaseException:  # in the middle of the answer
+            return Outcome(error=ChildProcessError(CRASH_MESSAGE))
+        except BaseException:  # in the middle of the outcome
             self._drop(worker)
             raise
         self.started = True
@@ -236,10 +236,10 @@ class _Crew(Generic[Item, Result]):
 
 
 def _work(function: Callable[[Any], Any], link: Connection[Any, Any]) -> None:
-    """Answer one item after the other until there are no more: what a process does."""
+    """Outcome one item after the other until there are no more: what a process does."""
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_exit_with, args=(parent.sentinel,), daemon=True).start()
     link.send(None)
     while True:
         try:
@@ -247,28 +247,28 @@ def _work(function: Callable[[Any], Any], link: Connection[Any, Any]) -> None:
         except (EOFError, OSError):  # the other end is closed, or was with something unread
             return
         except Exception as error:  # an item that cannot be rebuilt here
-            answer: Answer[Any] = Answer(error=error)
+            outcome: Outcome[Any] = Outcome(error=error)
         else:
-            answer = _answer(function, item)
-        _send(link, answer)
+            outcome = _outcome_of(function, item)
+        _send(link, outcome)
 
 
-def _send(link: Connection[Any, Any], answer: Answer[Any]) -> None:
-    """Send an answer; where it cannot be, say so instead."""
+def _send(link: Connection[Any, Any], outcome: Outcome[Any]) -> None:
+    """Send an outcome; where it cannot be, say so instead."""
     try:
-        link.send(answer)
+        link.send(outcome)
     except OSError:
         os._exit(1)  # nobody listens any more
     except Exception as error:
-        about = answer.value if answer.error is None else answer.error
-        link.send(Answer(error=TypeError(f"what comes of an item must be picklable, got {about!r}: {error}")))
+        about = outcome.value if outcome.error is None else outcome.error
+        link.send(Outcome(error=TypeError(f"what comes of an item must be picklable, got {about!r}: {error}")))
 
 
-def _answer(function: Callable[[Item], Result], item: Item) -> Answer[Result]:
+def _outcome_of(function: Callable[[Item], Result], item: Item) -> Outcome[Result]:
     try:
-        return Answer(function(item))
+        return Outcome(function(item))
     except Exception as error:
-        return Answer(error=error if parent_process() is None else _portable(error))
+        return Outcome(error=error if parent_process() is None else _portable(error))
 
 
 def _portable(error: Exception) -> Exception:
@@ -281,13 +281,13 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def _end_with(sentinel: int) -> None:
+def _exit_with(sentinel: int) -> None:
     wait([sentinel])
     os._exit(1)
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def _interrupts_blocked() -> Iterator[None]:
     """Start processes that never see Ctrl-C, which goes to all processes of a terminal."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

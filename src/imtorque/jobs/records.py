@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from imtorque.io.atomic import open_regular, write_text
 
-LONGEST_KEY = 150  # bytes of a file's name, before it is cut
+LONGEST_KEY = 150  # bound: bytes of a file's name; file systems allow 255 in all
 
 
 class Records:

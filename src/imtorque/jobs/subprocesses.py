@@ -17,13 +17,13 @@ from typing import IO, Any
 
 from imtorque.core.threads import threads_in_environment
 from imtorque.io.errors import describe_error
-from imtorque.jobs.processes import Answer
+from imtorque.jobs.processes import Outcome
 
-LENGTH = 8  # bytes that say how long the call is
+LENGTH_BYTES = 8  # of the length before a call
 
 
-def call_apart(function: Callable[[Any], Any], item: Any) -> Any:
-    """Return function(item), called in a fresh process; a ChildProcessError where that did not live to answer."""
+def call_in_subprocess(function: Callable[[Any], Any], item: Any) -> Any:
+    """Return function(item), called in a fresh process; a ChildProcessError where that did not live to outcome."""
     call = pack((function, item))
     command = [sys.executable, "-c", "from imtorque.jobs.subprocesses import main; main()"]
     with threads_in_environment(1):
@@ -41,8 +41,8 @@ def call_apart(function: Callable[[Any], Any], item: Any) -> Any:
             pass
     if not said:
         raise ChildProcessError(f"the process that worked on it ended by itself ({_ending(status)})")
-    answer: Answer[Any] = pickle.loads(said)
-    return answer.get()
+    outcome: Outcome[Any] = pickle.loads(said)
+    return outcome.get()
 
 
 def pack(content: Any) -> bytes:
@@ -57,10 +57,10 @@ def pack(content: Any) -> bytes:
 
 def _send(pipe: IO[bytes], call: bytes) -> None:
     try:
-        pipe.write(len(call).to_bytes(LENGTH, "big") + call)
+        pipe.write(len(call).to_bytes(LENGTH_BYTES, "big") + call)
         pipe.flush()
     except BrokenPipeError:
-        pass  # it has ended already, which is seen when it is asked for its answer
+        pass  # it has ended already, which is seen when it is asked for its outcome
 
 
 def _ending(status: int) -> str:
@@ -73,27 +73,27 @@ def _ending(status: int) -> str:
 
 
 def main() -> None:
-    """Answer the call on standard input: what the fresh process does."""
+    """Outcome the call on standard input: what the fresh process does."""
     said = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what the task prints is not its answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what the task prints is not its outcome
     source = sys.stdin.buffer
-    length = int.from_bytes(source.read(LENGTH), "big")
+    length = int.from_bytes(source.read(LENGTH_BYTES), "big")
     call = source.read(length)
-    threading.Thread(target=_end_with, args=(source,), daemon=True).start()
-    answer = _answered(call)
+    threading.Thread(target=_exit_with, args=(source,), daemon=True).start()
+    outcome = _result(call)
     with os.fdopen(said, "wb") as file:
-        file.write(answer)
+        file.write(outcome)
     os._exit(0)  # the thread above waits for ever
 
 
-def _answered(call: bytes) -> bytes:
+def _result(call: bytes) -> bytes:
     try:
         function, item = pickle.loads(call)
-        return pickle.dumps(Answer(function(item)))
+        return pickle.dumps(Outcome(function(item)))
     except Exception as error:
-        return pickle.dumps(Answer(error=RuntimeError(describe_error(error))))
+        return pickle.dumps(Outcome(error=RuntimeError(describe_error(error))))
 
 
-def _end_with(source: IO[bytes]) -> None:
+def _exit_with(source: IO[bytes]) -> None:
     source.read()
     os._exit(1)

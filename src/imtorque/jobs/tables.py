@@ -12,16 +12,16 @@ from typing import Any
 
 from imtorque.io.atomic import replacing
 
-FORMATS = ("csv", "parquet")
-SUFFIXES = (".parquet", ".csv")
-GROUP = 100_000  # rows at least that are written at a time: readers of many small groups are slow
+TABLE_FORMATS = ("csv", "parquet")
+TABLE_SUFFIXES = (".parquet", ".csv")
+MIN_ROW_GROUP = 100_000  # bound: rows written at a time; readers of many small groups are slow
 Row = dict[str, Any]
 
 
 def check_table(path: str | os.PathLike[str]) -> Path:
     """Return the path of a table that can be written here; a ValueError says what is missing."""
     table = Path(path)
-    if table.suffix not in SUFFIXES:
+    if table.suffix not in TABLE_SUFFIXES:
         raise ValueError(f"{table}: a table must end in .parquet or .csv, got {table.suffix or 'neither'}")
     if table.suffix == ".parquet":
         _parquet()
@@ -138,7 +138,7 @@ def _groups(parts: Sequence[Path], schema: Any) -> Iterable[Any]:
     held: list[Any] = []
     for part in parts:
         held.append(parquet.read_table(part, partitioning=None))
-        if sum(len(rows) for rows in held) >= GROUP:
+        if sum(len(rows) for rows in held) >= MIN_ROW_GROUP:
             yield _as(arrow, held, schema)
             held = []
     yield _as(arrow, held, schema)

@@ -11,9 +11,9 @@ from imtorque import __version__
 from imtorque.core.threads import set_num_threads
 from imtorque.io.errors import describe_error
 from imtorque.jobs.records import Records
-from imtorque.jobs.subprocesses import call_apart
+from imtorque.jobs.subprocesses import call_in_subprocess
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,18 @@ class Attempt:
     task
         The task; what it returns must be what JSON can hold.
     records
-        Where it is noted.
-    careful
-        Whether a task that was begun before is attempted too.
+        Where results are recorded.
+    isolated
+        Whether a task that an earlier process began is attempted too: this process may crash.
     threads
         For the kernels; None leaves them as they are.
     version
-        Of the one who asks, which must be that of the one who does it: else results might differ.
+        Version of the client; workers must match.
     """
 
     task: Callable[[Any], Any]
     records: Records
-    careful: bool = False
+    isolated: bool = False
     threads: int | None = 1
     version: str = __version__
 
@@ -73,20 +73,20 @@ class Attempt:
             stored = self.records.read(key)
             if stored is not None:
                 return Report(stored[0])
-            if not self.records.begin(key) and not self.careful:
+            if not self.records.begin(key) and not self.isolated:
                 return Report(suspect=True)
             report = Report(self.records.write(key, self.task(item)))
         except Exception as error:  # whatever is wrong with one task, the others are done
-            full = isinstance(error, OSError) and error.errno in NO_ROOM
+            full = isinstance(error, OSError) and error.errno in DISK_FULL
             report = Report(error=describe_error(error), full=full)
         self.records.end(key)
         return report
 
 
-def attempt_apart(attempt: Attempt, pair: tuple[str, Any]) -> Report:
+def attempt_isolated(attempt: Attempt, pair: tuple[str, Any]) -> Report:
     """Attempt a task in a fresh process; where that ends over it, the task is to blame."""
     try:
-        report: Report = call_apart(attempt, pair)
+        report: Report = call_in_subprocess(attempt, pair)
     except ChildProcessError as error:
         return Report(error=str(error))
     return report

@@ -152,7 +152,7 @@ class SpatialPyramid(TransformerMixin, BaseEstimator):
             raise ValueError(f"levels must be at least 1 each, got {list(self.levels)}")
         cells = pyramid_cells(codes.y, codes.x, codes.shape, self.levels)
         count = sum(level**2 for level in self.levels)
-        pooled = _native.pool_largest(codes.index, codes.weight, cells, codes.words, count).ravel()
+        pooled = _native.max_pool(codes.index, codes.weight, cells, codes.words, count).ravel()
         length = np.sqrt(np.dot(pooled, pooled))
         return pooled / length if length > 0 else pooled
 

@@ -125,5 +125,5 @@ def train_on_products(
     coefficient = np.zeros((len(index), classes), np.float32)
     if start is not None:
         coefficient[: len(start)] = start
-    _native.train_machines(with_bias, index, cost, tolerance, passes, coefficient)
+    _native.train_linear_svms(with_bias, index, cost, tolerance, passes, coefficient)
     return coefficient

@@ -119,7 +119,7 @@ def _looks(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
 def _ring(mask: BoolArray) -> BoolArray:
     """Return the pixels around a mask, as far as a part of its size."""
     reach = max(1, int(RING * math.sqrt(mask.sum())))
-    return _native.spread(mask.view(np.uint8), reach).view(bool) & ~mask
+    return _native.dilate(mask.view(np.uint8), reach).view(bool) & ~mask
 
 
 def _histograms(words: NDArray[np.int64], parts: BoolArray) -> FloatArray:

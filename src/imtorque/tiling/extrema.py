@@ -14,21 +14,21 @@ from imtorque.core.extrema import suppress_overlaps
 from imtorque.core.types import Extrema
 from imtorque.jobs.tables import writing_table
 from imtorque.tiling.job import Job
-from imtorque.tiling.source import World
+from imtorque.tiling.source import Affine
 
-COLUMNS = 5  # of a row: the bits of the value, k, y, x, whether a neighbour is equal
-TOGETHER = 1 << 20  # rows that are written together
+ROW_NUMBERS = 5  # of a row: the bits of the value, k, y, x, whether a neighbour is equal
+WRITTEN_ROWS = 1 << 20  # bound: rows that are written together
 Rows = NDArray[np.int32]
 
 
 def merged_rows(job: Job) -> Rows:
     """Return the extrema of the whole image as rows, in the order of `find_extrema`."""
     paths = [job.scratch("extrema", name, ".raw") for name, _ in job.grid.tiles()]
-    counts = [path.stat().st_size // (4 * COLUMNS) for path in paths]
-    rows = np.empty((sum(counts), COLUMNS), np.int32)
+    counts = [path.stat().st_size // (4 * ROW_NUMBERS) for path in paths]
+    rows = np.empty((sum(counts), ROW_NUMBERS), np.int32)
     start = 0
     for path, count in zip(paths, counts, strict=True):
-        rows[start : start + count] = np.fromfile(path, np.int32).reshape(-1, COLUMNS)
+        rows[start : start + count] = np.fromfile(path, np.int32).reshape(-1, ROW_NUMBERS)
         start += count
     return rows[: _native.merge_extrema(rows)]
 
@@ -49,25 +49,25 @@ def blobs_of(rows: Rows, sizes: tuple[int, ...], threshold: float, overlap: floa
 
 def in_parts(rows: Rows, sizes: tuple[int, ...]) -> Iterator[Extrema]:
     """Yield rows as extrema, some at a time; at least once."""
-    for start in range(0, max(len(rows), 1), TOGETHER):
-        yield extrema_of(rows[start : start + TOGETHER], sizes)
+    for start in range(0, max(len(rows), 1), WRITTEN_ROWS):
+        yield extrema_of(rows[start : start + WRITTEN_ROWS], sizes)
 
 
-def write_extrema(path: Path, parts: Iterable[Extrema], world: World | None) -> Path:
+def write_extrema(path: Path, parts: Iterable[Extrema], affine: Affine | None) -> Path:
     """Write a table, CSV or Parquet as the path ends, complete or not at all.
 
-    Columns: y, x in pixels, size, torque; with a world, its y and x of the middle of the patch.
+    Columns: y, x in pixels, size, torque; with an affine map, its y and x of the middle of the patch.
     """
     with writing_table(path) as write:
         for part in parts:
-            write(_columns(part, world))
+            write(_columns(part, affine))
     return path
 
 
-def _columns(extrema: Extrema, world: World | None) -> Any:
+def _columns(extrema: Extrema, affine: Affine | None) -> Any:
     from pyarrow import table
 
     columns: dict[str, Any] = {"y": extrema.y, "x": extrema.x, "size": extrema.size, "torque": extrema.value}
-    if world is not None:
-        columns["world_y"], columns["world_x"] = world.places(extrema.y, extrema.x)
+    if affine is not None:
+        columns["world_y"], columns["world_x"] = affine.transform(extrema.y, extrema.x)
     return table(columns)

@@ -1,8 +1,8 @@
 """Hysteresis across tiles: which weak edges connect, over any number of tiles, to a strong one.
 
-Each tile labels the connected candidates that reach one of its lines: its own border, and the rows and columns at which
-the window around some tile ends. Labels that touch across a border are one. What a window needs to know about the world
-outside it are then the strong ones among the pixels on its lines: they are the seeds of its own hysteresis.
+Each tile labels the connected components of candidates that reach one of its lines: its border, and the rows and
+columns at which the window of some tile ends. Components that touch across a border are merged. The pixels on the lines
+of a window that belong to a strong component are the seeds of its own hysteresis: all it needs from outside.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from imtorque.tiling.candidates import listed_candidates
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.job import Job, load_array, save_array, save_numbers
 
-FORWARD = ((0, 1), (1, -1), (1, 0), (1, 1))  # half of the eight neighbours
+FORWARD_NEIGHBOURS = ((0, 1), (1, -1), (1, 0), (1, 1))  # half of the eight
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def label_lines(job: Job, thresholds: Thresholds, halo: int, pair: tuple[str, Bo
     name, core = pair
     gx, gy = listed_candidates(job, core)
     rows, columns = job.grid.lines(core, halo)
-    at, label, strong = _native.label_lines(gx, gy, thresholds.low, thresholds.high, rows, columns)
+    at, label, strong = _native.label_tile_edges(gx, gy, thresholds.low, thresholds.high, rows, columns)
     table = np.stack([at, label, strong[label].astype(np.int64)]) if len(at) else np.zeros((3, 0), np.int64)
     save_array(job.scratch(f"lines-{halo}", name), table)
     return len(at)
@@ -91,7 +91,7 @@ def _touching(y: NDArray[np.int64], x: NDArray[np.int64], label: NDArray[np.int6
     order = np.argsort(place, kind="stable")
     place, label = place[order], label[order]
     pairs = []
-    for dy, dx in FORWARD:
+    for dy, dx in FORWARD_NEIGHBOURS:
         wanted = place + dy * stride + dx
         found = np.minimum(np.searchsorted(place, wanted), len(place) - 1)
         met = (place[found] == wanted) & (label[found] != label)

@@ -1,4 +1,4 @@
-"""What every task of a large image is told: where to read, what to do, where to write."""
+"""What every task of a large image needs: where to read, what to do, where to write."""
 
 from __future__ import annotations
 
@@ -10,27 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import Float32Array
-from imtorque.edges import EdgeRecipe
 from imtorque.io.atomic import replacing
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.intensity import Tone
-from imtorque.tiling.settings import EdgeSettings, TorqueSettings
+from imtorque.tiling.settings import Config
 from imtorque.tiling.source import Source
 
 
 @dataclass(frozen=True)
 class Job:
-    """An image, its tiles, what is asked of it, and the folder of the results."""
+    """An image, its tiles, its settings and intensities, and the folder of the results."""
 
     source: Source
     grid: Grid
-    edges: EdgeSettings
-    torque: TorqueSettings
+    config: Config
     tone: Tone
     out: Path
-    outputs: tuple[str, ...]
-    least: float = 0.0  # |torque| of the weakest extremum that is asked for
-    recipe: EdgeRecipe | None = None  # of strengthened edges, which have a job of their own
 
     def grey(self, box: Box) -> Float32Array:
         """Return the grey of a window."""
@@ -41,16 +36,26 @@ class Job:
         return work_folder(self.out) / kind / f"{name}{suffix}"
 
     @property
+    def strengthens(self) -> bool:
+        """Whether this is the job of strengthened edges, which have one of their own."""
+        return "strengthened" in self.config.outputs
+
+    @property
     def wants_torque(self) -> bool:
-        """Whether anything but edges is asked for."""
-        return any(name in self.outputs for name in ("value", "scale", "extrema", "blobs"))
+        """Whether an output needs torque."""
+        return any(name in self.config.outputs for name in ("value", "scale", "extrema", "blobs"))
+
+    @property
+    def least(self) -> float:
+        """Least |torque| of extrema."""
+        return 0.0 if "extrema" in self.config.outputs else self.config.threshold
 
     @property
     def reach(self) -> int:
         """How far around a tile its edges must be known."""
-        if self.recipe is not None:
-            return 2 * self.torque.reach
-        return self.torque.reach + 1 if self.wants_torque else 0
+        if self.strengthens:
+            return 2 * self.config.torque.reach
+        return self.config.torque.reach + 1 if self.wants_torque else 0
 
 
 def work_folder(out: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,10 +14,10 @@ import numpy as np
 from imtorque import __version__
 from imtorque.core.patterns import Pattern, Polarity
 from imtorque.core.types import Patch, Sizes
-from imtorque.edges import SQRT2, EdgeRecipe, find_recipe
+from imtorque.edges import SQRT2, find_recipe
 from imtorque.edges.canny import Force
 from imtorque.images import ValueRange
-from imtorque.jobs.tables import FORMATS
+from imtorque.jobs.tables import TABLE_FORMATS
 from imtorque.tiling import maps
 from imtorque.tiling.extrema import blobs_of, in_parts, merged_rows, write_extrema
 from imtorque.tiling.grid import Grid
@@ -36,8 +35,9 @@ from imtorque.tiling.passes import (
 )
 from imtorque.tiling.settings import (
     DEFAULT_OUTPUTS,
-    LEVELLED,
     MAPS,
+    REDUCED,
+    Config,
     EdgeSettings,
     TorqueSettings,
     checked_tile,
@@ -51,12 +51,12 @@ from imtorque.tiling.sources import as_source
 if TYPE_CHECKING:
     from distributed import Client
 
-TILE = 2048
+TILE = 2048  # convention: pixels; larger tiles take less time in all and more memory
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What became of a large image.
+    """The result of `process_image`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Summary:
     low, high
         Thresholds of its edges, in parts of the value range per pixel.
     steps
-        Steps per unit of force (see `imtorque.Survey`).
+        Steps per unit of force (see `imtorque.ForceStatistics`).
     rounds
         Of corner removal that were allowed for.
     edge_pixels, extrema, blobs
@@ -166,7 +166,7 @@ def process_image(
     Summary
         Also in OUT/results.json.
     """
-    if table not in FORMATS:
+    if table not in TABLE_FORMATS:
         raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
     if recipe in ("contours", "paper"):
         raise ValueError(
@@ -176,7 +176,7 @@ def process_image(
     image, folder = as_source(source), Path(out).absolute()
     edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)
     torque = TorqueSettings(chosen_sizes(sizes, image.shape), patch, alpha, pattern, polarity)
-    asked = Asked(
+    config = Config(
         value_range=optional_range(value_range),
         edges=edges,
         torque=torque,
@@ -184,102 +184,77 @@ def process_image(
         tile=checked_tile(tile),
         threshold=threshold,
         overlap=overlap,
-        count=_checked_count(count),
+        count=count,
         level=level,
         recipe=find_recipe(recipe),
         table=table,
     )
-    chosen_level(image, level, asked.outputs)
+    chosen_level(image, level, config.outputs)
     if find_spec("zarr") is None:  # before anything is written
         raise ImportError("large images need zarr: pip install 'imtorque[scale]'")
-    before = begin(folder, {"version": __version__, "source": image.fingerprint(), **asdict(asked)})
+    before = begin(folder, {"version": __version__, "source": image.fingerprint(), **asdict(config)})
     if before is not None:
         return Summary(**{**before, "shape": image.shape})
     runner = Runner(folder, client, jobs, progress)
-    summary = _done(_shared(image, folder, alone=client is None and jobs == 1), asked, runner)
+    summary = _run(_shared(image, folder, alone=client is None and jobs == 1), config, runner)
     end(folder, asdict(summary))
     forget_work(folder)
     return summary
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What was asked of an image, all of which the results depend on."""
-
-    value_range: ValueRange | None
-    edges: EdgeSettings
-    torque: TorqueSettings
-    outputs: tuple[str, ...]
-    tile: int
-    threshold: float
-    overlap: float
-    count: int | None
-    level: int | None
-    recipe: EdgeRecipe
-    table: str
-
-
-def _checked_count(count: int | None) -> int | None:
-    if count is not None and operator.index(count) < 0:
-        raise ValueError(f"count must not be negative, got {count}")
-    return count
-
-
-def _done(source: Source, asked: Asked, runner: Runner) -> Summary:
-    """Do everything that was asked."""
-    grid = Grid(source.shape, asked.tile)
-    written = {name: source for name in MAPS if name in asked.outputs}
+def _run(source: Source, config: Config, runner: Runner) -> Summary:
+    """Write all outputs."""
+    grid = Grid(source.shape, config.tile)
+    written = {name: source for name in MAPS if name in config.outputs}
     summary = Summary(str(runner.out), source.shape, len(grid.tiles()))
-    if any(name not in LEVELLED for name in asked.outputs):
-        tone = find_tone(source, grid, runner, asked.value_range)
-        least = asked.threshold if "extrema" not in asked.outputs else 0.0
-        wanted = tuple(name for name in asked.outputs if name not in LEVELLED)
-        job = Job(source, grid, asked.edges, asked.torque, tone, runner.out, wanted, least)
-        summary = _with_torque(summary, job, asked, runner)
-    if any(name in LEVELLED for name in asked.outputs):
-        level = chosen_level(source, asked.level, asked.outputs)
+    if any(name not in REDUCED for name in config.outputs):
+        tone = find_tone(source, grid, runner, config.value_range)
+        full = replace(config, outputs=tuple(name for name in config.outputs if name not in REDUCED))
+        summary = _with_torque(summary, Job(source, grid, full, tone, runner.out), runner)
+    if any(name in REDUCED for name in config.outputs):
+        level = chosen_level(source, config.level, config.outputs)
         reduced = reduced_source(source, level, runner)
-        written |= {name: reduced for name in LEVELLED if name in written}
+        written |= {name: reduced for name in REDUCED if name in written}
         if "strengthened" in written:
-            write_strengthened(reduced, runner, asked.tile, asked.recipe, asked.value_range)
+            write_strengthened(reduced, runner, config)
         if "saliency" in written:
-            write_saliency(reduced, runner, asked.value_range)
+            write_saliency(reduced, runner, config.value_range)
         summary = replace(summary, level=level)
-    maps.describe(runner.out, written, source.world)
+    maps.describe(runner.out, written, source.affine)
     return summary
 
 
-def _with_torque(summary: Summary, job: Job, asked: Asked, runner: Runner) -> Summary:
+def _with_torque(summary: Summary, job: Job, runner: Runner) -> Summary:
     """Do all passes at the full size, and write the tables."""
-    names = tuple(name for name in MAPS if name in job.outputs)
+    names = tuple(name for name in MAPS if name in job.config.outputs)
     maps.make_arrays(job.out, names, job.grid)
     thresholds, listed = find_thresholds(job, runner)
-    plan, survey = finish_tiles(job, runner, thresholds, listed)
+    plan, statistics = finish_tiles(job, runner, thresholds, listed)
     finish_pyramid(job, runner, names)
-    counts = _write_tables(job, asked) if "extrema" in job.outputs or "blobs" in job.outputs else {}
+    counts = _write_tables(job) if "extrema" in job.config.outputs or "blobs" in job.config.outputs else {}
     return replace(
         summary,
         low=thresholds.low * job.tone.unit,
         high=thresholds.high * job.tone.unit,
         steps=plan.steps,
         rounds=plan.rounds,
-        edge_pixels=sum(count for _, count in survey.octaves),
+        edge_pixels=sum(count for _, count in statistics.octaves),
         extrema=counts.get("extrema"),
         blobs=counts.get("blobs"),
     )
 
 
-def _write_tables(job: Job, asked: Asked) -> dict[str, int]:
+def _write_tables(job: Job) -> dict[str, int]:
     """Write the tables; return how many rows each has."""
-    rows, sizes, world = merged_rows(job), job.torque.sizes, job.source.world
+    rows, sizes, affine = merged_rows(job), job.config.torque.sizes, job.source.affine
     counts = {}
-    if "extrema" in job.outputs:
-        kept = rows[: asked.count]
-        write_extrema(job.out / f"extrema.{asked.table}", in_parts(kept, sizes), world)
+    if "extrema" in job.config.outputs:
+        kept = rows[: job.config.count]
+        write_extrema(job.out / f"extrema.{job.config.table}", in_parts(kept, sizes), affine)
         counts["extrema"] = len(kept)
-    if "blobs" in job.outputs:
-        blobs = blobs_of(rows, sizes, asked.threshold, asked.overlap)
-        write_extrema(job.out / f"blobs.{asked.table}", [blobs], world)
+    if "blobs" in job.config.outputs:
+        blobs = blobs_of(rows, sizes, job.config.threshold, job.config.overlap)
+        write_extrema(job.out / f"blobs.{job.config.table}", [blobs], affine)
         counts["blobs"] = len(blobs)
     return counts
 
@@ -291,5 +266,5 @@ def _shared(image: Source, out: Path, *, alone: bool) -> Source:
     path = work_folder(out) / "image.npy"
     if not path.exists():
         save_array(path, image.array)
-    fields = {name: getattr(image, name) for name in ("shape", "samples", "dtype", "world")}
+    fields = {name: getattr(image, name) for name in ("shape", "samples", "dtype", "affine")}
     return replace(NpySource(str(path), **fields))

@@ -8,25 +8,24 @@ from pathlib import Path
 
 import numpy as np
 
-from imtorque.edges import EdgeRecipe
 from imtorque.images import ValueRange
 from imtorque.saliency import torque_saliency
 from imtorque.tiling import maps
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.job import Job, work_folder
 from imtorque.tiling.passes import Runner, find_thresholds, find_tone, finish_pyramid, finish_tiles
-from imtorque.tiling.settings import EdgeSettings, TorqueSettings
+from imtorque.tiling.settings import Config, EdgeSettings, TorqueSettings
 from imtorque.tiling.source import ReducedSource, Source
 from imtorque.tiling.zarr_source import ZarrSource
 
-LARGEST_MAP = 1 << 24  # pixels of an image whose saliency is computed in memory
-BLOCK = 4096  # pixels of the full image that a task reduces together, a side
+SALIENCY_PIXELS = 1 << 24  # bound: of an image whose saliency is computed in memory
+REDUCED_SIDE = 4096  # bound: pixels a side of the full image that a task reduces together
 
 
 def chosen_level(source: Source, level: int | None, outputs: tuple[str, ...]) -> int:
     """Return the level, a power of two, by which the image is reduced; by default the first of 16 megapixels."""
     least = 0
-    while np.prod([side >> least for side in source.shape]) > LARGEST_MAP:
+    while np.prod([side >> least for side in source.shape]) > SALIENCY_PIXELS:
         least += 1
     if level is None:
         return least
@@ -42,13 +41,13 @@ def reduced_source(source: Source, level: int, runner: Runner) -> Source:
     if level == 0:
         return source
     reduced = ReducedSource.of(source, 2**level)
-    side = max(1, BLOCK >> level)
+    side = max(1, REDUCED_SIDE >> level)
     planes = (source.samples,) if source.samples > 1 else ()
     store = str(work_folder(runner.out) / "reduced.zarr")
     maps.make_array(store, "", (*reduced.shape, *planes), (side, side, *planes), source.dtype)
     runner.run("reduce", partial(reduce_block, reduced, store), Grid(reduced.shape, side).tiles())
     axes = "YXS" if planes else "YX"
-    return ZarrSource(store, reduced.shape, source.samples, source.dtype, reduced.world, "", (None,) * len(axes), axes)
+    return ZarrSource(store, reduced.shape, source.samples, source.dtype, reduced.affine, "", (None,) * len(axes), axes)
 
 
 def reduce_block(reduced: Source, store: str, pair: tuple[str, Box]) -> None:
@@ -58,16 +57,15 @@ def reduce_block(reduced: Source, store: str, pair: tuple[str, Box]) -> None:
     zarr.open_array(store, mode="r+")[pair[1].slices] = reduced.read(pair[1])
 
 
-def write_strengthened(
-    source: Source, runner: Runner, tile: int, recipe: EdgeRecipe, value_range: ValueRange | None
-) -> None:
+def write_strengthened(source: Source, runner: Runner, config: Config) -> None:
     """Write the edges of an image after torque has re-weighed them, as `boundary_strength` does."""
     own = replace(runner, prefix="strengthened-")
-    grid = Grid(source.shape, tile)
+    recipe, grid = config.recipe, Grid(source.shape, config.tile)
     edges = EdgeSettings(recipe.sigma, recipe.low, recipe.high, "strength", strength_scale=recipe.strength_scale)
-    tone = find_tone(source, grid, own, value_range)
+    tone = find_tone(source, grid, own, config.value_range)
     outputs = ("strengthened",)
-    job = Job(source, grid, edges, TorqueSettings(recipe.sizes), tone, runner.out, outputs, recipe=recipe)
+    full = replace(config, edges=edges, torque=TorqueSettings(recipe.sizes), outputs=outputs)
+    job = Job(source, grid, full, tone, runner.out)
     maps.make_arrays(runner.out, outputs, grid)
     finish_tiles(job, own, *find_thresholds(job, own))
     finish_pyramid(job, own, outputs)

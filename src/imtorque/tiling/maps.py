@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.job import Job
-from imtorque.tiling.source import Source, World
+from imtorque.tiling.source import Affine, Source
 
 DTYPES = {"value": "float32", "scale": "int32", "edges": "float32", "strengthened": "float64", "saliency": "float64"}
-CHUNK = 1024  # pixels a side at most, where the tile can be cut so
+CHUNK = 1024  # convention: pixels a side at most, where the tile can be cut so
 KERNELS: dict[str, Callable[..., Any]] = {
     "float32": _native.strongest_floats,
     "float64": _native.strongest_doubles,
     "int32": _native.strongest_integers,
 }
-TOP = 512  # pixels: a pyramid ends where its longer side is no more
-BY_TILES = 2  # levels that the task of a tile writes besides the full size; those above are made from them
-LEVEL = 1  # of compression, with bits of equal weight side by side: a third of the time of zstd, and no more room
+PYRAMID_TOP = 512  # convention: pixels of the longer side at which a pyramid ends
+TILE_LEVELS = 2  # bound: levels that the task of a tile writes besides the full size; those above are made from them
+COMPRESSION_LEVEL = 1  # of LZ4 on shuffled bits: a third of the time of zstd at the same size
 
 
 def store_of(out: Path) -> str:
@@ -44,7 +44,7 @@ def array_name(name: str, level: int) -> str:
 def levels_of(shape: tuple[int, int]) -> int:
     """Return how many levels the pyramid of a map has, the full size among them."""
     level = 1
-    while max(level_shape(shape, level - 1)) > TOP:
+    while max(level_shape(shape, level - 1)) > PYRAMID_TOP:
         level += 1
     return level
 
@@ -57,7 +57,7 @@ def level_shape(shape: tuple[int, int], level: int) -> tuple[int, int]:
 def tile_levels(grid: Grid) -> int:
     """Return how many levels the task of a tile writes: as many as tiles can be halved for."""
     levels = 1
-    while levels < min(levels_of(grid.shape), 1 + BY_TILES) and grid.tile % 2**levels == 0:
+    while levels < min(levels_of(grid.shape), 1 + TILE_LEVELS) and grid.tile % 2**levels == 0:
         levels += 1
     return levels
 
@@ -96,7 +96,9 @@ def make_array(store: str, path: str, shape: tuple[int, ...], chunks: tuple[int,
         shape=shape,
         chunks=chunk,
         dtype=dtype,
-        compressors=[BloscCodec(cname="lz4", clevel=LEVEL, shuffle="bitshuffle", typesize=np.dtype(dtype).itemsize)],
+        compressors=[
+            BloscCodec(cname="lz4", clevel=COMPRESSION_LEVEL, shuffle="bitshuffle", typesize=np.dtype(dtype).itemsize)
+        ],
         fill_value=0,
         dimension_names=["c", "y", "x"][-len(shape) :] if path else None,
     )
@@ -151,22 +153,24 @@ def shrink_block(out: Path, level: int, pair: tuple[str, tuple[str, Box]]) -> No
     write_part(out, name, level, box, strongest(np.asarray(below[..., rows, columns])))
 
 
-def describe(out: Path, maps: Mapping[str, Source], world: World | None) -> None:
+def describe(out: Path, maps: Mapping[str, Source], affine: Affine | None) -> None:
     """Write what OME-NGFF 0.5 says of the maps, each of an image: axes, levels, the size and the place of pixels."""
     import zarr
 
-    images = [_multiscale(name, source.shape, source.world) for name, source in maps.items()]
+    images = [_multiscale(name, source.shape, source.affine) for name, source in maps.items()]
     group = zarr.open_group(store_of(out), mode="a")
-    place = {"world": {"matrix": list(world.matrix), "unit": world.unit}} if world else {}
+    place = {"world": {"matrix": list(affine.matrix), "unit": affine.unit}} if affine else {}
     group.attrs.update({"ome": {"version": "0.5", "multiscales": images}, "imtorque": place})
 
 
-def _multiscale(name: str, shape: tuple[int, int], world: World | None) -> dict[str, Any]:
+def _multiscale(name: str, shape: tuple[int, int], affine: Affine | None) -> dict[str, Any]:
     channel = [{"name": "c", "type": "channel"}] if name == "edges" else []
-    units = {"unit": world.unit} if world and world.unit in ("micrometer", "nanometer", "millimeter", "meter") else {}
+    units = (
+        {"unit": affine.unit} if affine and affine.unit in ("micrometer", "nanometer", "millimeter", "meter") else {}
+    )
     space = [{"name": axis, "type": "space", **units} for axis in ("y", "x")]
-    size = world.pixel_size if world else (1.0, 1.0)
-    start = (world.matrix[5], world.matrix[2]) if world and world.is_plain else (0.0, 0.0)
+    size = affine.pixel_size if affine else (1.0, 1.0)
+    start = (affine.matrix[5], affine.matrix[2]) if affine and affine.is_axis_aligned else (0.0, 0.0)
     datasets = []
     for level in range(levels_of(shape)):
         factor, middle = 2.0**level, (2.0**level - 1) / 2

@@ -1,4 +1,4 @@
-"""The passes over a large image, and what they tell each other."""
+"""The passes over a large image, and what they hand on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from imtorque.core.quantisation import Survey
+from imtorque.core.quantisation import ForceStatistics
 from imtorque.images import ValueRange
 from imtorque.jobs.engine import run_tasks
 from imtorque.tiling import candidates, hysteresis, maps
@@ -21,21 +21,21 @@ from imtorque.tiling.intensity import Bounds, Tone, bounds_of, merged, settles, 
 from imtorque.tiling.job import Job, load_array, work_folder
 from imtorque.tiling.source import Source
 from imtorque.tiling.thresholds import automatic_thresholds
-from imtorque.tiling.tile import Plan, finish_tile, read_survey
+from imtorque.tiling.tile import Plan, finish_tile, read_statistics
 
 if TYPE_CHECKING:
     from distributed import Client
 
-ROUNDS = 12  # of corner removal at first; nine were the most seen on photographs
-FEW_BLOCKS = 16  # of a pyramid
-PROBE = 256  # pixels a side of the windows that may settle what is white
+CORNER_ROUNDS = 12  # bound: of corner removal at first; nine were the most seen on photographs
+LOCAL_BLOCKS = 16  # bound: of a pyramid level; as few are made here sooner than handed out
+PROBE_SIDE = 256  # bound: pixels of the windows that may already settle what is white
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs a task over tiles, and tells how far it is."""
+    """Runs a task over tiles and reports progress."""
 
     out: Path
     client: Client | None = None
@@ -70,8 +70,8 @@ def find_tone(source: Source, grid: Grid, runner: Runner, value_range: ValueRang
     dtype = np.dtype(source.dtype)
     kind = (dtype, source.samples, value_range)
     height, width = source.shape
-    corners = [(0, 0), (height // 2, width // 2), (max(0, height - PROBE), max(0, width - PROBE))]
-    probes = [Box(y, x, min(y + PROBE, height), min(x + PROBE, width)) for y, x in corners]
+    corners = [(0, 0), (height // 2, width // 2), (max(0, height - PROBE_SIDE), max(0, width - PROBE_SIDE))]
+    probes = [Box(y, x, min(y + PROBE_SIDE, height), min(x + PROBE_SIDE, width)) for y, x in corners]
     seen = merged([bounds_of(source.read(box)) for box in probes]) if dtype.kind in "bu" else None
     if seen is not None and settles(seen, *kind):
         return tone_of(seen, *kind)
@@ -90,8 +90,8 @@ def _three(part: Sequence[float]) -> Bounds:
 
 def find_thresholds(job: Job, runner: Runner) -> tuple[Thresholds, bool]:
     """Return the thresholds, and whether candidates have been listed on the way to them."""
-    if not job.edges.automatic:
-        low, high = job.edges.thresholds(job.tone.unit)
+    if not job.config.edges.automatic:
+        low, high = job.config.edges.thresholds(job.tone.unit)
         chosen = Thresholds(float(low), float(high))
         if chosen.differ:
             runner.run("candidates", partial(candidates.list_candidates, job), job.grid.tiles())
@@ -111,13 +111,13 @@ def find_thresholds(job: Job, runner: Runner) -> tuple[Thresholds, bool]:
     return Thresholds(float(low), float(high)), True
 
 
-def finish_tiles(job: Job, runner: Runner, thresholds: Thresholds, listed: bool) -> tuple[Plan, Survey]:
+def finish_tiles(job: Job, runner: Runner, thresholds: Thresholds, listed: bool) -> tuple[Plan, ForceStatistics]:
     """Do all tiles; again with more rounds where corners were left, and with other steps where these were not right."""
-    plan = Plan(thresholds, ROUNDS, job.edges.likely_steps, listed)
+    plan = Plan(thresholds, CORNER_ROUNDS, job.config.edges.likely_steps, listed)
     pending, reports = job.grid.tiles(), dict[str, Any]()
     while True:
         _join(job, runner, plan)
-        steps = "survey" if plan.steps is None else f"{plan.steps:g}"
+        steps = "statistics" if plan.steps is None else f"{plan.steps:g}"
         name = f"tiles-{plan.rounds}-{steps}"
         reports |= runner.run(name, partial(finish_tile, job, plan), pending)
         left = [box for name, box in job.grid.tiles() if reports[name]["spare"]]
@@ -126,8 +126,8 @@ def finish_tiles(job: Job, runner: Runner, thresholds: Thresholds, listed: bool)
             halo = job.reach + 2 * plan.rounds
             pending = [pair for pair in job.grid.tiles() if _any_near(pair[1].grown(halo, job.source.shape), left)]
             continue
-        surveys = [read_survey(report) for report in reports.values()]
-        whole = surveys[0].merge(*surveys[1:])
+        parts = [read_statistics(report) for report in reports.values()]
+        whole = parts[0].merge(*parts[1:])
         if plan.steps is not None and (not whole.octaves or whole.steps == plan.steps):
             return plan, whole
         plan, pending = replace(plan, steps=whole.steps), job.grid.tiles()
@@ -154,7 +154,7 @@ def finish_pyramid(job: Job, runner: Runner, names: tuple[str, ...]) -> None:
     for level in range(maps.tile_levels(job.grid), maps.levels_of(job.grid.shape)):
         places = Grid(maps.level_shape(job.grid.shape, level), maps.CHUNK).tiles()
         blocks = [(f"{name} {key}", (name, box)) for name in names for key, box in places]
-        own = replace(runner, client=None, jobs=1) if len(blocks) <= FEW_BLOCKS else runner
+        own = replace(runner, client=None, jobs=1) if len(blocks) <= LOCAL_BLOCKS else runner
         own.run(f"pyramid-{level}", partial(maps.shrink_block, job.out, level), blocks)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a large image, checked: edges, torque, outputs; and how far each step sees."""
+"""Settings of a large image, checked: edges, torque, outputs; and the halo of each step."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from imtorque.core.patches import check_patch
+from imtorque.core.patches import patch_shape
 from imtorque.core.patterns import Pattern, Polarity, check_polarity, pattern_matrix
 from imtorque.core.torque import default_sizes
 from imtorque.core.types import Patch, Sizes, check_sizes
-from imtorque.edges import SQRT2
+from imtorque.edges import SQRT2, EdgeRecipe
 from imtorque.edges.canny import STEEPEST, Force, check_force, check_sigma
 from imtorque.images import ValueRange, checked_range
 
 MAPS = ("value", "scale", "edges", "strengthened", "saliency")
-LEVELLED = ("strengthened", "saliency")  # of the image at a reduced size
+REDUCED = ("strengthened", "saliency")  # maps of the image at a reduced size
 TABLES = ("extrema", "blobs")
 DEFAULT_OUTPUTS = ("value", "scale", "edges", "extrema", "blobs")
-LARGEST_DEFAULT = 91  # pixels, of sizes that are not given: a halo of 45 pixels
+LARGEST_DEFAULT = 91  # bound: pixels, of default sizes: a halo of 45 pixels
 
 
 @dataclass(frozen=True)
 class EdgeSettings:
-    """How edges are detected, as `detect_edges` is asked; the strength of forces counts on a scale that is given."""
+    """Options of `detect_edges`; with force="strength" the scale must be given."""
 
     sigma: float = SQRT2
     low: float | None = None
@@ -68,12 +68,12 @@ class EdgeSettings:
 
     @property
     def halo(self) -> int:
-        """How far a candidate for an edge sees: smoothing, gradient, thinning."""
+        """Pixels around a candidate that decide it: smoothing, gradient, thinning."""
         return max(1, math.ceil(4 * self.sigma)) + 2
 
     @property
     def likely_steps(self) -> float | None:
-        """The steps of force that nearly every image of such edges has; None where they depend on the image."""
+        """Steps of force that nearly every image of such edges has; None where they depend on the image."""
         if self.force == "strength" or self.length_correction:
             return None
         return 3363.0 if self.directions else 4096.0
@@ -81,7 +81,7 @@ class EdgeSettings:
 
 @dataclass(frozen=True)
 class TorqueSettings:
-    """Which patches, as `torque_volume` is asked."""
+    """Options of `torque_volume`."""
 
     sizes: tuple[int, ...]
     patch: Patch = "square"
@@ -91,7 +91,7 @@ class TorqueSettings:
 
     def __post_init__(self) -> None:
         """Check the patches."""
-        check_patch(self.patch, np.asarray(self.sizes))
+        patch_shape(self.patch, np.asarray(self.sizes))
         pattern_matrix(self.pattern)
         check_polarity(self.polarity)
 
@@ -102,8 +102,30 @@ class TorqueSettings:
 
     @property
     def reach(self) -> int:
-        """How far the torque of a pixel sees."""
+        """Halo of the torque: half the largest patch."""
         return max(self.sizes) // 2
+
+
+@dataclass(frozen=True)
+class Config:
+    """All that the results of an image depend on, besides the image."""
+
+    value_range: ValueRange | None
+    edges: EdgeSettings
+    torque: TorqueSettings
+    outputs: tuple[str, ...]
+    tile: int
+    threshold: float
+    overlap: float
+    count: int | None
+    level: int | None
+    recipe: EdgeRecipe
+    table: str
+
+    def __post_init__(self) -> None:
+        """Check what the parts do not check themselves."""
+        if self.count is not None and operator.index(self.count) < 0:
+            raise ValueError(f"count must not be negative, got {self.count}")
 
 
 def chosen_sizes(sizes: Sizes | None, shape: tuple[int, int]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.tiling.grid import Box
-from imtorque.tiling.source import Source, World, native, scaled
+from imtorque.tiling.source import Affine, Source, native, scaled
 from imtorque.tiling.tiff_source import open_tiff
 
 SLIDES = (".svs", ".ndpi", ".mrxs", ".scn", ".vms", ".vmu", ".bif", ".svslide", ".dcm")
@@ -59,8 +59,8 @@ def open_slide(path: str, level: int, channel: int | None, page: int | None) -> 
             size = [slide.properties.get(f"openslide.mpp-{axis}") for axis in "yx"]
     except (ValueError, openslide.OpenSlideError) as error:
         raise ValueError(f"{path}: {error}") from None
-    world = scaled((float(size[0]) * factor, float(size[1]) * factor), "micrometer") if all(size) else None
-    return SlideSource(path, (height, width), 3, "|u1", world, level)
+    affine = scaled((float(size[0]) * factor, float(size[1]) * factor), "micrometer") if all(size) else None
+    return SlideSource(path, (height, width), 3, "|u1", affine, level)
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ def open_raster(path: str, level: int, channel: int | None, page: int | None) ->
             bands = tuple(range(1, count + 1)) if channel is None else (channel + 1,)
             t, crs = raster.transform, raster.crs
             matrix = (t.a, t.b, t.c + 0.5 * (t.a + t.b), t.d, t.e, t.f + 0.5 * (t.d + t.e))
-            world = World(matrix, crs.to_string()) if crs else None
+            affine = Affine(matrix, crs.to_string()) if crs else None
             shape, dtype = (raster.height, raster.width), np.dtype(raster.dtypes[0]).str
     except (ValueError, import_module("rasterio.errors").RasterioError) as error:
         raise ValueError(f"{path}: {error}") from None
-    return RasterSource(path, shape, len(bands), dtype, world, bands, level)
+    return RasterSource(path, shape, len(bands), dtype, affine, bands, level)
 
 
 def _raster(path: str, level: int) -> Any:

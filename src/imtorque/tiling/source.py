@@ -1,4 +1,4 @@
-"""An image that is read in windows: its shape, its kind of pixels, and where they lie in the world."""
+"""An image that is read in windows: its shape, its kind of pixels, and their place in world coordinates."""
 
 from __future__ import annotations
 
@@ -6,39 +6,40 @@ import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque.core.deprecation import deprecated_attribute
 from imtorque.core.types import FloatArray
 from imtorque.tiling.grid import Box
 
-BAND = 1 << 24  # pixels of an image that are held at a time while it is reduced
+BAND_PIXELS = 1 << 24  # bound: held at a time while an image is reduced
 
 
 @dataclass(frozen=True)
-class World:
-    """Where pixels lie: x = a * column + b * row + c, y = d * column + e * row + f for the middle of each."""
+class Affine:
+    """Affine map from pixels to world coordinates: x = a column + b row + c, y = d column + e row + f."""
 
     matrix: tuple[float, float, float, float, float, float]
     unit: str = ""  # "micrometer", "metre", the name of a reference system; empty where it is not said
 
-    def places(self, y: NDArray[Any], x: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-        """Return the world's y and x of places in pixels."""
+    def transform(self, y: NDArray[Any], x: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+        """Return the world y and x of pixel centres."""
         a, b, c, d, e, f = self.matrix
         return d * x + e * y + f, a * x + b * y + c
 
-    def reduced(self, factor: int) -> World:
-        """Return where the pixels of the same image lie when blocks of `factor` x `factor` become one."""
+    def reduced(self, factor: int) -> Affine:
+        """Return the map of the same image when blocks of `factor` x `factor` pixels become one."""
         a, b, c, d, e, f = self.matrix
         middle = (factor - 1) / 2
         corner = (c + middle * (a + b), f + middle * (d + e))
-        return World((a * factor, b * factor, corner[0], d * factor, e * factor, corner[1]), self.unit)
+        return Affine((a * factor, b * factor, corner[0], d * factor, e * factor, corner[1]), self.unit)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the world's axes run along the image's."""
+    def is_axis_aligned(self) -> bool:
+        """Whether rows and columns run along the axes of the world."""
         a, b, _, d, e, _ = self.matrix
         return b == d == 0 and a > 0 and e > 0
 
@@ -48,10 +49,16 @@ class World:
         a, b, _, d, e, _ = self.matrix
         return float(np.hypot(b, e)), float(np.hypot(a, d))
 
+    if not TYPE_CHECKING:
 
-def scaled(pixel_size: tuple[float, float], unit: str) -> World:
-    """Return a world that begins at the first pixel, whose pixels have this height and width."""
-    return World((pixel_size[1], 0.0, 0.0, 0.0, pixel_size[0], 0.0), unit)
+        def __getattr__(self, name: str) -> Any:
+            """Return what an old name stands for."""
+            return deprecated_attribute(self, name)
+
+
+def scaled(pixel_size: tuple[float, float], unit: str) -> Affine:
+    """Return the map of pixels of this height and width, with the first one at the origin."""
+    return Affine((pixel_size[1], 0.0, 0.0, 0.0, pixel_size[0], 0.0), unit)
 
 
 @dataclass(frozen=True)
@@ -68,15 +75,15 @@ class Source(ABC):
         Values per pixel: 1 for grey, 3 for colour, 4 with opacity.
     dtype
         Of the values, as a string.
-    world
-        Where pixels lie, None where that is not known.
+    affine
+        Map to world coordinates; None where it is not known.
     """
 
     name: str
     shape: tuple[int, int]
     samples: int
     dtype: str
-    world: World | None
+    affine: Affine | None
 
     @abstractmethod
     def read(self, box: Box) -> NDArray[Any]:
@@ -89,6 +96,12 @@ class Source(ABC):
     def __str__(self) -> str:
         height, width = self.shape
         return f"{self.name}: {height} x {width}, {self.samples} x {self.dtype}"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what an old name stands for."""
+            return deprecated_attribute(self, name)
 
 
 def file_print(path: str) -> dict[str, Any]:
@@ -110,13 +123,13 @@ class ArraySource(Source):
     array: Any = None
 
     @classmethod
-    def of(cls, array: Any, world: World | None = None) -> ArraySource:
+    def of(cls, array: Any, affine: Affine | None = None) -> ArraySource:
         """Take an array of shape (H, W) or (H, W, 3 or 4)."""
         shape = array.shape
         if len(shape) not in (2, 3) or 0 in shape or (len(shape) == 3 and shape[2] not in (1, 3, 4)):
             raise ValueError(f"image must be grey (H, W) or colour (H, W, 3 or 4) and not empty, got shape {shape}")
         samples = shape[2] if len(shape) == 3 else 1
-        return cls("array", (shape[0], shape[1]), samples, np.dtype(array.dtype).str, world, array)
+        return cls("array", (shape[0], shape[1]), samples, np.dtype(array.dtype).str, affine, array)
 
     def read(self, box: Box) -> NDArray[Any]:
         """Return the pixels of a window."""
@@ -156,14 +169,14 @@ class ReducedSource(Source):
         height, width = (side // factor for side in source.shape)
         if min(height, width) < 1:
             raise ValueError(f"level must leave at least a pixel of {source.shape}, got a factor of {factor}")
-        world = source.world and source.world.reduced(factor)
-        return cls(source.name, (height, width), source.samples, source.dtype, world, source, factor)
+        affine = source.affine and source.affine.reduced(factor)
+        return cls(source.name, (height, width), source.samples, source.dtype, affine, source, factor)
 
     def read(self, box: Box) -> NDArray[Any]:
         """Return the pixels of a window, read in bands of rows so that the full window is never held."""
         from imtorque.core.resizing import shrink_image
 
-        rows = max(1, BAND // (self.factor**2 * max(1, box.right - box.left)))
+        rows = max(1, BAND_PIXELS // (self.factor**2 * max(1, box.right - box.left)))
         bands = []
         for top in range(box.top, box.bottom, rows):
             bottom = min(top + rows, box.bottom)

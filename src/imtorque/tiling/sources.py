@@ -11,11 +11,11 @@ import numpy as np
 
 from imtorque.io.errors import reading_file
 from imtorque.tiling.slides import RASTERS, SLIDES, open_raster, open_slide
-from imtorque.tiling.source import ArraySource, NpySource, ReducedSource, Source, World
+from imtorque.tiling.source import Affine, ArraySource, NpySource, ReducedSource, Source
 from imtorque.tiling.tiff_source import CompressionError, open_tiff
 from imtorque.tiling.zarr_source import open_zarr
 
-__all__ = ["ArraySource", "ReducedSource", "Source", "World", "as_source", "open_image"]
+__all__ = ["Affine", "ArraySource", "ReducedSource", "Source", "as_source", "open_image"]
 
 
 def open_image(
@@ -37,7 +37,8 @@ def open_image(
     Returns
     -------
     Source
-        With `shape`, `samples`, `dtype`, `world` (where pixels lie, None where the file does not say) and `read`.
+        With `shape`, `samples`, `dtype`, `affine` (from pixels to world coordinates, None where the file does not say)
+        and `read`.
 
     Examples
     --------

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-BINS = 64
-BELOW = 0.7  # of the pixels
-LOW_OF_HIGH = 0.4
-SHIFT = 13  # bits of a float's mantissa that lie inside a range
+# As in `detect_edges`: bins of the histogram, share of the pixels below the high threshold, low over high threshold.
+BINS, NON_EDGE_SHARE, LOW_OF_HIGH = 64, 0.7, 0.4
+SHIFT = 13  # bits of a float's mantissa that lie inside a range, as in native/edges/thresholds.cpp
 Counts = NDArray[np.int64]
 
 
@@ -79,5 +78,5 @@ def _bins(magnitudes: NDArray[np.float32], largest: float) -> NDArray[np.int64]:
 
 
 def _first_above(sums: NDArray[Any], pixels: int) -> int:
-    above = np.flatnonzero(sums[: BINS - 1] > BELOW * pixels)
+    above = np.flatnonzero(sums[: BINS - 1] > NON_EDGE_SHARE * pixels)
     return int(above[0]) if above.size else BINS - 1

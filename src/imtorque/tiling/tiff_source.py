@@ -17,10 +17,10 @@ from imtorque.io.tiff import Plane
 from imtorque.io.tiff_opening import opened
 from imtorque.io.tiff_segments import check_kind, read_segments
 from imtorque.tiling.grid import Box
-from imtorque.tiling.source import Source, World, native, scaled
+from imtorque.tiling.source import Affine, Source, native, scaled
 
 UPRIGHT = 1
-LARGEST_STRIP = 2**28  # values that a strip or tile may have, of which a window may need a corner only
+LARGEST_STRIP = 2**28  # bound: values that a strip or tile may have, of which a window may need a corner only
 PIXEL_IS_POINT = 2
 REMEDY = "pip install imagecodecs, or rasterio, reads it"
 
@@ -69,9 +69,9 @@ def open_tiff(path: str, level: int | None, channel: int | None, page: int | Non
             raise ValueError("must have strips or tiles that fit in memory; write it in tiles")
         first = plane.window((0, 0, 1, 1), read_window)
         samples = first.shape[2] if first.ndim == 3 else 1
-        world = _geography(plane.key, tiff) or _size(file, plane, tiff)
+        affine = _geography(plane.key, tiff) or _size(file, plane, tiff)
         shape = plane.shape
-    return TiffSource(path, shape, samples, first.dtype.str, world, level or 0, channel, page)
+    return TiffSource(path, shape, samples, first.dtype.str, affine, level or 0, channel, page)
 
 
 def _plane(file: BinaryIO, tiff: Any, level: int, channel: int | None, page: int | None) -> Plane:
@@ -130,7 +130,7 @@ def _check_length(file: BinaryIO, needed: int) -> None:
         raise ValueError(f"a TIFF cut short: {length} bytes of at least {needed}")
 
 
-def _size(file: BinaryIO, plane: Plane, tiff: Any) -> World | None:
+def _size(file: BinaryIO, plane: Plane, tiff: Any) -> Affine | None:
     """Return the size of pixels that OME, ImageJ or the tags give, for the level at hand."""
     size = tiff_pixel_size(file)
     if size is None:
@@ -140,7 +140,7 @@ def _size(file: BinaryIO, plane: Plane, tiff: Any) -> World | None:
     return scaled((size[0] * factors[0], size[1] * factors[1]), "micrometer")
 
 
-def _geography(key: Any, tiff: Any) -> World | None:
+def _geography(key: Any, tiff: Any) -> Affine | None:
     """Return where the pixels of a GeoTIFF lie, in its reference system."""
     whole = tiff.pages.first
     tags = whole.geotiff_tags if whole.is_geotiff else {}
@@ -159,4 +159,4 @@ def _geography(key: Any, tiff: Any) -> World | None:
     middle = 0.0 if int(tags.get("GTRasterTypeGeoKey", 1)) == PIXEL_IS_POINT else 0.5
     code = tags.get("ProjectedCSTypeGeoKey") or tags.get("GeographicTypeGeoKey")
     unit = f"EPSG:{int(code)}" if code else ""
-    return World(tuple(float(v) for v in (a, b, c + middle * (a + b), d, e, f + middle * (d + e))), unit)  # type: ignore[arg-type]
+    return Affine(tuple(float(v) for v in (a, b, c + middle * (a + b), d, e, f + middle * (d + e))), unit)  # type: ignore[arg-type]

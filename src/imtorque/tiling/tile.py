@@ -1,4 +1,4 @@
-"""What is done to one tile: its edges, exactly as in the whole image, then maps and extrema of them."""
+"""The task of a tile: its edges, exactly as in the whole image, then their maps and extrema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from imtorque import _native
 from imtorque.boundaries.strength import strengthened
 from imtorque.core.patches import patch_arrays
 from imtorque.core.patterns import pattern_edges
-from imtorque.core.quantisation import Survey
+from imtorque.core.quantisation import ForceStatistics
 from imtorque.core.torque import value_and_scale_maps
 from imtorque.core.types import Edges, Float32Array
 from imtorque.tiling.candidates import found_candidates, listed_candidates
@@ -24,14 +24,14 @@ from imtorque.tiling.job import Job, save_numbers
 from imtorque.tiling.maps import write_tile
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # as malloc.h has them
-LARGE_ARRAY, KEPT = 1 << 25, 1 << 26  # bytes: the most that the C library takes, and what it may keep
+LARGE_ARRAY, REUSED_BYTES = 1 << 25, 1 << 26  # bounds: the most that the C library takes, and what it may keep
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What earlier passes found out: thresholds, rounds of corner removal, and the steps of force.
+    """Results of earlier passes: thresholds, rounds of corner removal, and the steps of force.
 
-    `steps` None asks for the edges and their survey alone.
+    `steps` None asks for the edges and their statistics alone.
     """
 
     thresholds: Thresholds
@@ -57,13 +57,13 @@ def tile_edges(job: Job, plan: Plan, core: Box) -> tuple[Float32Array, Float32Ar
     del gx  # each as soon as it is not needed: a worker's memory is what a tile takes at most
     fy = np.ascontiguousarray(gy[cut])
     del gy
-    scale = (job.edges.strength_scale or 0.0) / job.tone.unit if job.edges.force == "strength" else 0.0
-    _native.shape_forces(fx, fy, scale, job.edges.directions or 0, job.edges.length_correction)
+    scale = (job.config.edges.strength_scale or 0.0) / job.tone.unit if job.config.edges.force == "strength" else 0.0
+    _native.shape_forces(fx, fy, scale, job.config.edges.directions or 0, job.config.edges.length_correction)
     return fx, fy, region, left
 
 
 @lru_cache(maxsize=1)
-def keep_some_memory() -> None:
+def reuse_arrays() -> None:
     """Let this process keep the room of a few arrays for the next ones, and return the rest to the system at once.
 
     The system clears all memory that it hands out, which takes an eighth of the time. By itself the C library of Linux
@@ -73,31 +73,31 @@ def keep_some_memory() -> None:
         adjust = getattr(ctypes.CDLL(None), "mallopt", None)
         if adjust is not None:
             adjust(MMAP_THRESHOLD, LARGE_ARRAY)
-            adjust(TRIM_THRESHOLD, KEPT)
+            adjust(TRIM_THRESHOLD, REUSED_BYTES)
 
 
 def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     """Write the maps and the extrema of a tile; return what its edges say about the rounding of forces."""
     name, core = pair
-    keep_some_memory()
+    reuse_arrays()
     fx, fy, region, left = tile_edges(job, plan, core)
     inner = core.inside(region).slices
     fx_core, fy_core = np.ascontiguousarray(fx[inner]), np.ascontiguousarray(fy[inner])
-    survey = Edges.adopt(fx_core, fy_core).survey.at(core.top, core.left)
-    report: dict[str, Any] = {"spare": left, "survey": asdict(survey)}
+    statistics = Edges.adopt(fx_core, fy_core).statistics.at(core.top, core.left)
+    report: dict[str, Any] = {"spare": left, "statistics": asdict(statistics)}
     if left or plan.steps is None:
         return report
-    if "edges" in job.outputs:
+    if "edges" in job.config.outputs:
         write_tile(job, core, {"edges": np.stack([fx_core, fy_core])})
     del fx_core, fy_core
-    if job.recipe is None and not job.wants_torque:
+    if not job.strengthens and not job.wants_torque:
         return report
     edges = Edges.from_field(_native.EdgeField(fx, fy), plan.steps)
     del fx, fy
-    if job.recipe is not None:
-        write_tile(job, core, {"strengthened": strengthened(edges, job.recipe)[inner]})
+    if job.strengthens:
+        write_tile(job, core, {"strengthened": strengthened(edges, job.config.recipe)[inner]})
         return report
-    if "extrema" in job.outputs or "blobs" in job.outputs:
+    if "extrema" in job.config.outputs or "blobs" in job.config.outputs:
         report["extrema"] = _write_extrema(job, edges, name, core, region)
     maps = _torque_maps(job, edges, inner)
     del edges
@@ -106,15 +106,15 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
 
 
 def _torque_maps(job: Job, edges: Edges, inner: tuple[slice, slice]) -> dict[str, Any]:
-    if "value" not in job.outputs and "scale" not in job.outputs:
+    if "value" not in job.config.outputs and "scale" not in job.config.outputs:
         return {}
-    value, scale = value_and_scale_maps(edges, job.torque.sizes, **job.torque.options)
-    return {name: plane[inner] for name, plane in (("value", value), ("scale", scale)) if name in job.outputs}
+    value, scale = value_and_scale_maps(edges, job.config.torque.sizes, **job.config.torque.options)
+    return {name: plane[inner] for name, plane in (("value", value), ("scale", scale)) if name in job.config.outputs}
 
 
 def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) -> int:
     """Write the extrema of a tile, equal neighbours not yet merged; return how many there are."""
-    torque = job.torque
+    torque = job.config.torque
     field = pattern_edges(edges, torque.pattern)
     patches = patch_arrays(field, np.asarray(torque.sizes), torque.patch, torque.alpha, torque.polarity)
     inside = core.inside(region).bounds
@@ -123,10 +123,10 @@ def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) ->
     return len(rows)
 
 
-def read_survey(report: dict[str, Any]) -> Survey:
-    """Return the survey in a tile's report, which has been a JSON text."""
-    fields = dict(report["survey"])
+def read_statistics(report: dict[str, Any]) -> ForceStatistics:
+    """Return the statistics in a tile's report, which has been a JSON text."""
+    fields = dict(report["statistics"])
     for name in ("area", "extent", "not_pell"):
         fields[name] = None if fields[name] is None else tuple(fields[name])
     fields["octaves"] = tuple((int(octave), int(count)) for octave, count in fields["octaves"])
-    return Survey(**fields)
+    return ForceStatistics(**fields)

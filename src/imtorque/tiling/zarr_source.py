@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imtorque.io.stacks import choose
 from imtorque.tiling.grid import Box
-from imtorque.tiling.source import Source, World, native
+from imtorque.tiling.source import Affine, Source, native
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ def _open_group(path: str, group: Any, level: int, channel: int | None, page: in
     array = group[levels[level]["path"]]
     named = image.get("axes") or list("tczyx"[-array.ndim :])
     axes = "".join((a["name"] if isinstance(a, dict) else a).upper()[:1] for a in named)
-    world = _world(image, levels[level], axes, named)
-    return _source(path, levels[level]["path"], array, axes, world, channel, page)
+    affine = _world(image, levels[level], axes, named)
+    return _source(path, levels[level]["path"], array, axes, affine, channel, page)
 
 
 def _source(
-    path: str, inner: str, array: Any, axes: str, world: World | None, channel: int | None, page: int | None
+    path: str, inner: str, array: Any, axes: str, affine: Affine | None, channel: int | None, page: int | None
 ) -> ZarrSource:
     shape = array.shape
     if "C" in axes and channel is None and shape[axes.index("C")] in (3, 4) and array.dtype == np.uint8:
@@ -102,7 +102,7 @@ def _source(
     samples = [shape[i] for i, number in enumerate(chosen.numbers) if number is None and axes[i] not in "YX"]
     dimensions = (shape[axes.index("Y")], shape[axes.index("X")])
     count = samples[0] if samples else 1
-    return ZarrSource(path, dimensions, count, array.dtype.str, world, inner, chosen.numbers, axes)
+    return ZarrSource(path, dimensions, count, array.dtype.str, affine, inner, chosen.numbers, axes)
 
 
 def _usual_axes(shape: tuple[int, ...]) -> str:
@@ -113,7 +113,7 @@ def _usual_axes(shape: tuple[int, ...]) -> str:
     return "TCZYX"[-len(shape) :]
 
 
-def _world(image: dict[str, Any], dataset: dict[str, Any], axes: str, named: list[Any]) -> World | None:
+def _world(image: dict[str, Any], dataset: dict[str, Any], axes: str, named: list[Any]) -> Affine | None:
     """Return where pixels lie, from the transformations of a level and of all levels."""
     scale, offset = np.ones(len(axes)), np.zeros(len(axes))
     steps = [*dataset.get("coordinateTransformations", []), *image.get("coordinateTransformations", [])]
@@ -126,7 +126,7 @@ def _world(image: dict[str, Any], dataset: dict[str, Any], axes: str, named: lis
         return None
     y, x = axes.index("Y"), axes.index("X")
     unit = named[x].get("unit", "") if isinstance(named[x], dict) else ""
-    return World((float(scale[x]), 0.0, float(offset[x]), 0.0, float(scale[y]), float(offset[y])), unit)
+    return Affine((float(scale[x]), 0.0, float(offset[x]), 0.0, float(scale[y]), float(offset[y])), unit)
 
 
 def _opened(store: str, path: str) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from imtorque.core.patches import SHAPES, patch_shape
 from imtorque.core.torque import default_sizes
 from imtorque.core.types import IntArray, Sizes, check_sizes
 
@@ -53,9 +54,10 @@ def refuse_gradient(name: str, tensor: Tensor) -> None:
 
 
 def check_patch(patch: str) -> None:
-    """Refuse patches other than squares and rectangles."""
-    if patch != "square":
-        raise ValueError(f'patch must be "square" on tensors (or sizes pairs for rectangles), got {patch!r}')
+    """Refuse shapes of patches for which there is no kernel here."""
+    if not patch_shape(patch).on_tensors:
+        served = " or ".join(f'"{shape.name}"' for shape in SHAPES.values() if shape.on_tensors)
+        raise ValueError(f"patch must be {served} on tensors (or sizes pairs for rectangles), got {patch!r}")
 
 
 def check_alpha(alpha: float) -> float:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from imtorque.torch import _layouts, _nvrtc
-from imtorque.torch._cuda_survey import BLOCK, MOST_FOLLOWERS, RECORD, STEPS, Follower, Image, Survey
+from imtorque.torch._cuda_statistics import BLOCK, MOST_FOLLOWERS, RECORD, STEPS, DeviceStatistics, Follower, Image
 from imtorque.torch._launch import host_copy, kernel_of, on_device, processors
 from imtorque.torch._layouts import MOST_SIZES, REACHES, Layout
 from imtorque.torch._patches import Boxes
@@ -39,7 +39,7 @@ class _Wanted(ctypes.Structure):
     )
 
 
-Steps = Sequence[float] | Survey  # of each image; of a survey those that it guesses, before the host knows them
+Steps = Sequence[float] | DeviceStatistics  # of each image; of statistics those guessed before the host knows them
 
 
 @functools.lru_cache(maxsize=64)
@@ -91,7 +91,7 @@ def _walk(
     fit: Layout | _layouts.VolumeLayout,
     *outputs: Tensor,
 ) -> None:
-    if not isinstance(steps, Survey):
+    if not isinstance(steps, DeviceStatistics):
         kept = on_device(tuple(steps), torch.float32, forces.device)
         _follower(kernel, forces, boxes, (kept.data_ptr(), 1), fit, outputs).launch()
         return

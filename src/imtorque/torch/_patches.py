@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-LARGEST_TORQUE = 3e38  # of float32
+from imtorque.core.patches import LARGEST_TORQUE
 
 
 class Boxes(NamedTuple):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from imtorque.torch import _cuda, _cuda_far, _launch, _tables
-from imtorque.torch._cuda_survey import Survey
+from imtorque.torch._cuda_statistics import DeviceStatistics
 from imtorque.torch._layouts import Layout
 from imtorque.torch._patches import Boxes, boxes_for, check_range, norm
 from imtorque.torch._rounding import Rounding, rounding_of
@@ -33,14 +33,14 @@ class Field:
         self._rounds = exact or on_cuda
         if self._rounds:
             self.forces = self.forces.float().contiguous()
-        self.survey = Survey(self.forces) if on_cuda else None
+        self.statistics = DeviceStatistics(self.forces) if on_cuda else None
 
     @functools.cached_property
     def rounding(self) -> Rounding | None:
         """How the forces are rounded; None where they are not, or are not finite: floats show where."""
         if not self._rounds:
             return None
-        rounding = rounding_of(self.forces, check=self._exact, survey=self.survey)
+        rounding = rounding_of(self.forces, check=self._exact, statistics=self.statistics)
         if not rounding.steps:
             return None
         for largest, steps in zip(rounding.largest, rounding.steps, strict=True):
@@ -52,7 +52,7 @@ class Field:
 
         The device guesses the steps; `guessed_right` says afterwards whether they, and sums in 32 bits, were right.
         """
-        if self.survey is None or _cuda.served_count(self.boxes) < len(self.boxes.label):
+        if self.statistics is None or _cuda.served_count(self.boxes) < len(self.boxes.label):
             return None
         return _cuda.layout_for(self.boxes, self.forces.device)
 
@@ -113,8 +113,8 @@ def volume(forces: Tensor, sides: list[int], alpha: float, exact: bool, out: Ten
     count = len(field.boxes.label)
     if out is None:
         out = torch.empty(batch, count, height, width, dtype=field.type, device=forces.device)
-    if field.guess() and field.survey:
-        _cuda.torque_volume(field.forces, field.boxes, field.survey, out)
+    if field.guess() and field.statistics:
+        _cuda.torque_volume(field.forces, field.boxes, field.statistics, out)
         if field.guessed_right:
             return out
     if field.fits and field.fit and field.rounding:
@@ -137,8 +137,8 @@ def field_maps(field: Field) -> tuple[Tensor, Tensor]:
     batch, _, height, width = field.forces.shape
     value = torch.empty(batch, height, width, dtype=field.type, device=field.forces.device)
     scale = torch.empty(batch, height, width, dtype=torch.int32, device=field.forces.device)
-    if (layout := field.guess()) and field.survey:
-        _cuda.value_and_scale(field.forces, field.boxes, field.survey, layout, value, scale)
+    if (layout := field.guess()) and field.statistics:
+        _cuda.value_and_scale(field.forces, field.boxes, field.statistics, layout, value, scale)
         if field.guessed_right:
             return value, scale
     narrow = field.narrow

@@ -1,4 +1,4 @@
-"""Extrema or blobs of every frame of a video, linked over time. PyAV (`imtorque[video]`) reads videos and cameras."""
+"""Extrema or blobs of every frame of a video, linked over time. PyAV (`imtorque[video]`) reads videos."""
 
 from imtorque.video.detection import FrameBlobs, FrameExtrema
 from imtorque.video.linking import Linker, Linking

@@ -1,4 +1,4 @@
-"""Videos and cameras by PyAV: where a video can be cut, and its frames from any cut on.
+"""Video files by PyAV: where a video can be cut, and its frames from any cut on.
 
 A segment begins at a key frame and ends before the next segment's, in the order in which frames are shown. Its reader
 goes to the key frame, drops what is shown before it, and reads on until a frame of the next segment comes: frames that
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,11 +24,10 @@ from imtorque.core.types import Image
 from imtorque.io.atomic import open_regular
 from imtorque.video.sources import RATE, Frame
 
-FROM_THE_BEGINNING = ("gif", "apng", "webp")  # codecs whose frames are drawn over earlier ones, key frame or not
-LEAST = 24  # frames of a segment: shorter ones cost more to begin than they are worth
-LEAST_MISSING = 0.5, 0.02  # seconds, and share of a video: what more is missing than this was cut off
-PATIENCE = 10.0  # seconds that a camera may take to open and to show a frame
-CAMERAS = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}"), "win32": ("dshow", "video={}")}
+UNCUT_CODECS = ("gif", "apng", "webp")  # whose frames are drawn over earlier ones, key frame or not
+SEGMENT_FRAMES = 24  # convention: at least; shorter segments take longer to open than to decode
+# convention: a video that ends earlier than it says by more than so many seconds, and this share, was cut off.
+MISSING_SECONDS, MISSING_SHARE = 0.5, 0.02
 
 
 @dataclass(frozen=True)
@@ -111,44 +109,6 @@ class VideoFile:
             )
 
 
-@dataclass(frozen=True)
-class Camera:
-    """A camera, whose frames come until one stops asking.
-
-    Parameters
-    ----------
-    name
-        The device, as the system calls it.
-    rate
-        Frames a second that are written to an overlay.
-    """
-
-    name: str
-    rate: float = RATE
-    count: None = None
-
-    @classmethod
-    def numbered(cls, number: int) -> Camera:
-        """Return the camera of a number, from 0."""
-        return cls(CAMERAS.get(sys.platform, CAMERAS["linux"])[1].format(number))
-
-    def segments(self) -> Sequence[Any]:
-        """Say that frames come one after the other only."""
-        return (None,)
-
-    def frames(self, segment: Any = None, *, every: int = 1, colour: bool = False) -> Iterator[Frame]:  # noqa: ARG002
-        """Yield every so many-th frame as it comes."""
-        form = CAMERAS.get(sys.platform, CAMERAS["linux"])[0]
-        with _container(self.name, format=form, timeout=PATIENCE) as container:
-            stream = _video_stream(self.name, container)
-            start: float | None = None
-            for number, frame in enumerate(_decoded(self.name, stream, container.demux(stream))):
-                now = number / self.rate if frame.time is None else float(frame.time)
-                start = now if start is None else start
-                if number % every == 0:
-                    yield as_frame(number, now - start, frame, colour)
-
-
 def open_video_file(path: Path) -> VideoFile:
     """Look through a video once, without decoding it, for where it can be cut."""
     with _video(path) as (container, stream):
@@ -157,7 +117,7 @@ def open_video_file(path: Path) -> VideoFile:
             for packet in _whole_packets(path, container, stream)
             if not packet.is_discard
         ]
-        known = stream.codec_context.name not in FROM_THE_BEGINNING
+        known = stream.codec_context.name not in UNCUT_CODECS
         promised, rate = stream.frames, float(stream.average_rate or stream.guessed_rate or RATE)
     if not packets:
         raise ValueError(f"{path}: must have frames, got none")
@@ -175,7 +135,7 @@ def _cut(packets: list[tuple[int | None, int | None, bool]]) -> tuple[Segment, .
     starts = [(0, *keys[0])]  # what is shown before the first key frame, if anything, belongs to it
     for pts, dts in keys[1:]:
         place = bisect_left(shown, pts)
-        if place - starts[-1][0] >= LEAST:
+        if place - starts[-1][0] >= SEGMENT_FRAMES:
             starts.append((place, pts, dts))
     ends = [*(place for place, _, _ in starts[1:]), len(shown)]
     return tuple(
@@ -218,7 +178,7 @@ def _whole_packets(path: Path, container: Any, stream: Any) -> Iterator[Any]:
             if packet.size and packet.stream_index == stream.index:
                 yield packet
         promised = (container.duration or 0) / 1e6 + (container.start_time or 0) / 1e6
-        if promised - end > max(LEAST_MISSING[0], LEAST_MISSING[1] * promised):
+        if promised - end > max(MISSING_SECONDS, MISSING_SHARE * promised):
             raise ValueError(f"{path}: must be a whole video of {promised:.1f} seconds, got {end:.1f}")
 
 
@@ -261,9 +221,9 @@ def _video(path: str | os.PathLike[str]) -> Iterator[tuple[Any, Any]]:
 
 
 @contextmanager
-def _container(name: str, **options: Any) -> Iterator[Any]:
+def _container(name: str) -> Iterator[Any]:
     with _errors(name):
-        container = video_library().open(name, metadata_errors="replace", **options)
+        container = video_library().open(name, metadata_errors="replace")
     with container:
         yield container
 
@@ -273,20 +233,20 @@ def _video_stream(name: str, container: Any) -> Any:
         raise ValueError(f"{name}: must have a video stream, got none")
     stream = container.streams.video[0]
     if stream.codec_context is None:
-        raise ValueError(f"{name}: must have a video stream of a kind that is known, got another")
+        raise ValueError(f"{name}: must have a video stream of a known codec, got another")
     return stream
 
 
 @contextmanager
 def _errors(name: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in one line, with the name, what is wrong with a video or a camera."""
+    """Turn errors of FFmpeg into one line with the name of the video."""
     try:
         yield
     except video_library().error.FFmpegError as error:
         if error.errno == errno.ENOENT:
-            raise FileNotFoundError(f"{name}: no such file or camera") from None
+            raise FileNotFoundError(f"{name}: no such file") from None
         reason = error.strerror or type(error).__name__
-        raise ValueError(f"{name}: must be a video or a camera that can be read, got: {reason}") from None
+        raise ValueError(f"{name}: must be a video that can be read, got: {reason}") from None
 
 
 def video_library() -> Any:

@@ -1,6 +1,6 @@
-"""What is looked for in a frame: extrema or blobs. Any function from an image to `Extrema` can take their place.
+"""Detectors of a frame: extrema or blobs. Any function from an image to `Extrema` can take their place.
 
-Every frame is looked at by itself, so that what is found does not depend on which frames came before.
+What is detected in a frame does not depend on the frames before it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
 from imtorque.core.extrema import expected_extrema, find_extrema, suppress_overlaps
 from imtorque.core.moments import openness
 from imtorque.core.torque import default_sizes
@@ -24,16 +25,19 @@ from imtorque.images import CheckedImage
 
 Finder = Callable[[Image], Extrema]
 
-CANDIDATES = 2, 5000  # extrema looked at for each that is wanted; pixels for each, where that makes more
-SPARE, WEAKER = 1.125, 0.9  # times as many as were enough in the frame before are tried first, and a bit weaker ones
-FULL_FORCE = 0.05  # gradient of force 1, in parts of the value range per pixel
-ABOVE_NOISE = 8.0  # threshold of edges, in standard deviations of the gradient's noise
-TEXTURE, ACROSS = 0.85, 1.5  # share of the pixels whose gradient edges exceed, and |gradient| over its part along rows
-WEAK = 0.4  # of the threshold: what is enough for a pixel beside an edge, as in Canny's method
-LEAST_NOISE = 2.0 / 255  # of greys: what compression leaves of any video
-SMALLEST, LEAST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # of the sizes looked for: pixels, and shares of the frame's side
-SURE, CLEAR = 0.65, 6.0  # score and contrast of blobs of any size: shades of the ground score half, and contrast less
-SAMPLED = 7, 8  # of how many rows and columns one tells the noise
+CANDIDATES_PER_OBJECT, PIXELS_PER_CANDIDATE = 2, 5000  # bounds of the extrema tried: the larger of the two counts
+# Tried first: so many times the extrema that were enough in the frame before, and slightly weaker ones. Neither
+# changes results.
+COUNT_MARGIN, STRENGTH_MARGIN = 1.125, 0.9
+STRENGTH_SCALE = 0.05  # convention: gradient of force 1, in parts of the value range per pixel
+NOISE_DEVIATIONS = 8.0  # convention: threshold of edges, in standard deviations of the gradient's noise
+TEXTURE_QUANTILE = 0.85  # convention: of the gradient along rows, which edges exceed
+ISOTROPY_FACTOR = 1.5  # |gradient| over its part along rows; pi / 2 on average over all directions
+HYSTERESIS_RATIO = 0.4  # low over high threshold, as in `detect_edges`
+LEAST_NOISE = 2.0 / 255  # bound: of greys; compression leaves as much in any video
+SMALLEST_SIZE, SMALLEST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # convention: pixels, and shares of the frame's side
+MIN_SCORE, MIN_CONTRAST = 0.65, 6.0  # convention: of blobs of any size; shades of the ground score and contrast less
+ROW_STRIDE, COLUMN_STRIDE = 7, 8  # bound on time: of the pixels that estimate the noise
 
 
 @dataclass(frozen=True)
@@ -85,32 +89,32 @@ class FrameExtrema:
             low=low,
             high=high,
             force="strength",
-            strength_scale=FULL_FORCE,
+            strength_scale=STRENGTH_SCALE,
             length_correction=True,
         )
         # Overlaps, lines and corners are among them, the more the larger the frame.
-        most = max(CANDIDATES[0] * self.count, math.prod(checked.shape) // CANDIDATES[1])
+        most = max(CANDIDATES_PER_OBJECT * self.count, math.prod(checked.shape) // PIXELS_PER_CANDIDATE)
         shape, tried, weakest = self._before[0] if self._before else (checked.shape, most, 0.0)
         tried, weakest = (min(tried, most), weakest) if shape == checked.shape else (most, 0.0)
         strong = self._strong(edges, tried, weakest)
-        found, enough = self._apart(edges, strong)
+        found, enough = self._without_overlaps(edges, strong)
         if tried < enough <= most:
             strong = self._strong(edges, most, 0.0)
-            found, enough = self._apart(edges, strong)
+            found, enough = self._without_overlaps(edges, strong)
         last = float(abs(strong.value[-1])) if len(strong) else 0.0
-        self._before[:] = [(checked.shape, math.ceil(SPARE * enough), last)]
+        self._before[:] = [(checked.shape, math.ceil(COUNT_MARGIN * enough), last)]
         return found
 
     def _strong(self, edges: Edges, count: int, weakest: float) -> Extrema:
         """Return the strongest extrema; quickly, where the weakest of them is about as strong as it is said to be."""
-        sizes, least = self.sizes or usual_sizes(edges.shape), max(self.threshold, WEAKER * weakest)
+        sizes, least = self.sizes or usual_sizes(edges.shape), max(self.threshold, STRENGTH_MARGIN * weakest)
         if weakest > 0:
             strong = expected_extrema(edges, sizes, sign=self.sign, count=count, threshold=least)
             if len(strong) == count or least == self.threshold:
                 return strong
         return find_extrema(edges, sizes, sign=self.sign, count=count, threshold=self.threshold)
 
-    def _apart(self, edges: Edges, strong: Extrema) -> tuple[Extrema, int]:
+    def _without_overlaps(self, edges: Edges, strong: Extrema) -> tuple[Extrema, int]:
         """Return what is found among the strongest extrema, and how many of them were enough for that.
 
         More candidates are weaker ones, which change nothing once there are as many places as are wanted.
@@ -127,7 +131,7 @@ class FrameExtrema:
 def usual_sizes(shape: tuple[int, int]) -> tuple[int, ...]:
     """Return the sizes that are looked for where none are given: those of objects, not of specks."""
     side = math.sqrt(shape[0] * shape[1])
-    smallest = 2 * int(max(SMALLEST, LEAST_SHARE * side) / 2) + 1
+    smallest = 2 * int(max(SMALLEST_SIZE, SMALLEST_SHARE * side) / 2) + 1
     largest = max(smallest, int(LARGEST_SHARE * side))
     return tuple(default_sizes(shape, smallest=smallest, largest=largest).tolist())
 
@@ -138,16 +142,16 @@ def edge_thresholds(image: CheckedImage, sigma: float) -> tuple[float, float]:
     Both come from a part of the pixels, by differences along rows: the noise from the median of second differences,
     which leaves edges aside; the texture from first differences over four pixels.
     """
-    rows = image.grey(every=SAMPLED[0])
-    parts = [rows[:, k : rows.shape[1] - 4 + k : SAMPLED[1]] for k in range(5)]
+    rows = image.grey(every=ROW_STRIDE)
+    parts = [rows[:, k : rows.shape[1] - 4 + k : COLUMN_STRIDE] for k in range(5)]
     if parts[0].size == 0:
         return 0.0, 0.0
     second = np.abs(parts[1] - 2 * parts[2] + parts[3])
     noise = max(_lower_quantile(second, 0.5) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
     noise /= math.sqrt(8 * math.pi) * sigma**2  # of Gaussian derivatives of white noise
-    texture = ACROSS * _lower_quantile(np.abs(parts[4] - parts[0]), TEXTURE) / 4
-    high = min(max(ABOVE_NOISE * noise, texture), STEEPEST)
-    return WEAK * high, high
+    texture = ISOTROPY_FACTOR * _lower_quantile(np.abs(parts[4] - parts[0]), TEXTURE_QUANTILE) / 4
+    high = min(max(NOISE_DEVIATIONS * noise, texture), STEEPEST)
+    return HYSTERESIS_RATIO * high, high
 
 
 def _lower_quantile(values: Float32Array, share: float) -> float:
@@ -171,7 +175,7 @@ class FrameBlobs:
     contrast
         Least contrast, in standard deviations of the noise at an object's own scale; by default 6 without sizes, else
         0. Clouds and shades of the background are as wide as objects of any size may be, and stand out less.
-    sure
+    min_score
         Least score of an outline, 0 to 1; by default that of `find_blobs` for given sizes, 0.65 without them.
     count
         How many to find at most.
@@ -179,7 +183,7 @@ class FrameBlobs:
 
     sizes: tuple[float, float] | None = None
     sign: Literal[1, -1, 0] | None = 0
-    sure: float | None = None
+    min_score: float | None = None
     count: int | None = None
     contrast: float | None = None
 
@@ -187,11 +191,20 @@ class FrameBlobs:
         """Find them in one frame; their sizes are the diameters, which change less than the patches that found them."""
         any_size = usual_sizes(CheckedImage(image).shape)
         sizes = self.sizes or (float(any_size[0]), float(any_size[-1]))
-        usual = (SURE, CLEAR) if self.sizes is None else (None, 0.0)
-        sure = usual[0] if self.sure is None else self.sure
+        usual = (MIN_SCORE, MIN_CONTRAST) if self.sizes is None else (None, 0.0)
+        min_score = usual[0] if self.min_score is None else self.min_score
         contrast = usual[1] if self.contrast is None else self.contrast
-        found = find_blobs(image, sizes=sizes, sign=self.sign, contrast=contrast, min_score=sure, count=self.count)
+        found = find_blobs(image, sizes=sizes, sign=self.sign, contrast=contrast, min_score=min_score, count=self.count)
         return as_places(found)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what an old name stands for."""
+            return deprecated_attribute(self, name)
+
+
+FrameBlobs.__init__ = accept_old_keywords(FrameBlobs.__init__)  # type: ignore[method-assign]
 
 
 def as_places(found: Extrema) -> Extrema:

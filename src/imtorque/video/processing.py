@@ -1,4 +1,4 @@
-"""A video from end to end: found in every frame on all cores, linked in order, written as it goes."""
+"""Process a whole video: detect in every frame on all cores, link in order, write as it goes."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from imtorque.video.tracking import tracked
 if TYPE_CHECKING:
     from distributed import Client
 
-FEW = 64  # frames, below which starting processes takes longer than they save
-KEPT = 31 << 20  # bytes of the largest block that the C library is taught to keep; it refuses to from 32 MB on
+PARALLEL_FRAMES = 64  # bound: below, starting processes takes longer than they save
+REUSED_BYTES = 31 << 20  # bound: the largest block that the C library keeps; it never does from 32 MB on
 
-Shown = tuple[Found, Image | None]  # what was found in a frame, and the frame in colour where it is drawn on
-Progress = Callable[[int, int | None], None]
+FoundImage = tuple[Found, Image | None]  # what was found in a frame, and the frame in colour for an overlay
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class VideoSummary:
-    """What became of a video.
+    """The result of `process_video`.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class VideoSummary:
 
 
 def process_video(
-    source: str | os.PathLike[str] | int | Source,
+    source: str | os.PathLike[str] | Source,
     out: str | os.PathLike[str],
     *,
     every: int = 1,
@@ -80,7 +80,7 @@ def process_video(
     Parameters
     ----------
     source
-        As for `open_video`: a video, a folder of images, a stack, or a camera.
+        As for `open_video`: a video, a folder of images or a stack.
     out
         Folder for the outputs; made where it is missing.
     every
@@ -95,23 +95,23 @@ def process_video(
     table
         "csv" or "parquet", which needs pyarrow.
     limit
-        How many frames to look at, at most. A camera goes on until then, or until Ctrl-C.
+        How many frames to look at, at most.
     jobs
         How many processes to use; as many as cores by default.
     client
         Of a dask cluster whose workers see the video and the folder `out`: they take the place of processes
         (`imtorque[scale]`). Segments that are done are kept in NAME.video.segments until all are: the same call goes on
-        where another one was stopped or killed. Cameras are looked at here.
+        where another one was stopped or killed.
     progress
-        Called with the number of frames done and of all there are, None for cameras.
+        Called with the number of frames done and of all there are.
 
     Notes
     -----
     Ctrl-C ends the work with KeyboardInterrupt; table and overlay are then there up to the last frame done, which the
-    exception's note says. A camera is ended that way as usual, without exception. After an error there is neither.
+    exception's note says. After an error there is neither.
     """
     step = check_every(every)
-    video = open_video(shared(source, client)) if isinstance(source, str | os.PathLike | int) else source
+    video = open_video(shared(source, client)) if isinstance(source, str | os.PathLike) else source
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, got {limit}")
     folder = Path(out)
@@ -123,7 +123,7 @@ def process_video(
 
 @dataclass(frozen=True)
 class VideoWork:
-    """What is to be done to a video."""
+    """A video and what is done to its frames."""
 
     video: Source
     find: Finder
@@ -156,11 +156,10 @@ class VideoWork:
         except KeyboardInterrupt as interrupt:
             if tally.frames:
                 interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
-            if self.video.count is not None or not tally.frames:
-                raise
+            raise
         return VideoSummary(target, drawn, tally.frames, tally.places, tally.tracks)
 
-    def _run(self, found: Iterator[Shown], rows: Table, video: Overlay | None, tally: _Tally) -> None:
+    def _run(self, found: Iterator[FoundImage], rows: Table, video: Overlay | None, tally: _Tally) -> None:
         linker = None if self.linking is None else Linker(self.linking)
         for (number, time, places), shown in islice(found, self.limit):
             frame = tracked(number, time, places, linker)
@@ -175,22 +174,19 @@ class VideoWork:
         """Return what the video is read from."""
         return [str(path) for path in self.video.paths] if isinstance(self.video, Images) else [self.video.name]
 
-    def _total(self) -> int | None:
-        """Return how many frames are looked at, as far as that is known."""
-        if self.video.count is None:
-            return self.limit
+    def _total(self) -> int:
+        """Return how many frames are looked at."""
         looked = -(-self.video.count // self.every)
         return looked if self.limit is None else min(looked, self.limit)
 
     def _found(
         self, stem: str, jobs: int | None, client: Client | None, *, colour: bool
-    ) -> Generator[Shown, None, None]:
+    ) -> Generator[FoundImage, None, None]:
         """Yield what is found in each frame, in order, and the frame in colour where that is asked for."""
         segments, total = self.video.segments(), self._total()
-        few = total is None or total < FEW
-        count = min(len(segments), jobs or (1 if few else default_jobs()))
-        if self.video.count is None or (count <= 1 and client is None):  # a camera is looked at where it is
-            keep_memory()
+        count = min(len(segments), jobs or (1 if total < PARALLEL_FRAMES else default_jobs()))
+        if count <= 1 and client is None:
+            reuse_memory()
             for frame in self.video.frames(every=self.every, colour=colour):
                 yield _found(self.find, frame), frame.colour
             return
@@ -209,9 +205,9 @@ class VideoWork:
             yield found, frame.colour
 
 
-def shared(source: str | os.PathLike[str] | int, client: Client | None) -> str | os.PathLike[str] | int:
-    """Return a video as workers are told it: elsewhere, a relative path would be another."""
-    if client is None or isinstance(source, int) or not Path(source).exists():
+def shared(source: str | os.PathLike[str], client: Client | None) -> str | os.PathLike[str]:
+    """Return the path of a video as workers find it: absolute."""
+    if client is None or not Path(source).exists():
         return source
     return Path(source).absolute()
 
@@ -226,9 +222,9 @@ def finder(find: Finder | str) -> Finder:
 
 
 class _Tally:
-    """How far it is."""
+    """Counts of frames, places and tracks, reported as they grow."""
 
-    def __init__(self, table: Path, total: int | None, progress: Progress) -> None:
+    def __init__(self, table: Path, total: int, progress: Progress) -> None:
         self.table, self.total, self.progress = table, total, progress
         self.frames = self.places = self.tracks = 0
 
@@ -241,17 +237,17 @@ class _Tally:
 
 def segment_found(video: Source, find: Finder, every: int, segment: Any) -> list[Found]:
     """Return what is found in the frames of a segment."""
-    keep_memory()
+    reuse_memory()
     return [_found(find, frame) for frame in video.frames(segment, every=every)]
 
 
-def keep_memory() -> None:
-    """Let this process keep the memory of a frame for the next one.
+def reuse_memory() -> None:
+    """Let this process reuse the memory of a frame for the next one.
 
     By itself the C library gives large blocks back to the system, which clears them anew for every frame: a fifth of
     the time. GNU's keeps blocks as large as the largest it was given back, so it is given one that nobody wrote to.
     """
-    np.empty(KEPT, np.uint8)
+    np.empty(REUSED_BYTES, np.uint8)
 
 
 def _found(find: Finder, frame: Frame) -> Found:
@@ -259,5 +255,5 @@ def _found(find: Finder, frame: Frame) -> Found:
     return frame.number, frame.time, as_places(find(frame.pixels))
 
 
-def _silent(_done: int, _total: int | None) -> None:
-    """Tell nobody."""
+def _silent(_done: int, _total: int) -> None:
+    """Ignore progress."""

@@ -1,4 +1,4 @@
-"""Where frames come from: videos, cameras, folders of images, stacks. Each source cuts itself into segments.
+"""Sources of frames: videos, folders of images, stacks. Each source cuts itself into segments.
 
 A source can be sent to another process, and opens its files there. Frames of a segment are the same whoever reads them:
 numbers, times and pixels do not depend on how the video is cut.
@@ -18,8 +18,8 @@ from imtorque.core.types import Image
 from imtorque.files import SUFFIXES, find_images, image_shape, page_count, read_image
 from imtorque.images import CheckedImage
 
-CHUNK = 16  # images of a folder or a stack that make a segment
-RATE = 25.0  # frames a second, where a source does not say
+SEGMENT_IMAGES = 16  # convention: of a folder or a stack
+RATE = 25.0  # convention: frames a second, where a source does not say
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Frame:
 
 
 class Source(Protocol):
-    """What frames are read from."""
+    """A video, a folder of images or a stack."""
 
     @property
     def name(self) -> str:
@@ -51,8 +51,8 @@ class Source(Protocol):
         ...
 
     @property
-    def count(self) -> int | None:
-        """How many frames there are; None where nobody knows."""
+    def count(self) -> int:
+        """How many frames there are."""
         ...
 
     @property
@@ -97,7 +97,7 @@ class Images:
 
     def segments(self) -> Sequence[range]:
         """Return runs of images."""
-        return [range(first, min(first + CHUNK, self.count)) for first in range(0, self.count, CHUNK)]
+        return [range(first, min(first + SEGMENT_IMAGES, self.count)) for first in range(0, self.count, SEGMENT_IMAGES)]
 
     def frames(self, segment: range | None = None, *, every: int = 1, colour: bool = False) -> Iterator[Frame]:
         """Yield every so many-th image, as it is: all functions take grey and colour."""
@@ -110,28 +110,26 @@ class Images:
         return read_image(self.paths[number]) if self.pages is None else read_image(self.paths[0], page=number)
 
 
-def open_video(source: str | os.PathLike[str] | int, *, rate: float = RATE) -> Source:
+def open_video(source: str | os.PathLike[str], *, rate: float = RATE) -> Source:
     """Open what frames come from; `for frame in open_video(source).frames()` reads them.
 
     Parameters
     ----------
     source
-        A video; a folder of images of one size, in the order of their names; a TIFF stack of several pages; or a
-        camera: its number, or its device such as /dev/video0. Videos and cameras need PyAV (`imtorque[video]`).
+        A video, which needs PyAV (`imtorque[video]`); a folder of images of one size, in the order of their names; or
+        a TIFF stack of several pages.
     rate
         Frames a second, of folders and stacks.
     """
     if not (math.isfinite(rate) and rate > 0):
         raise ValueError(f"rate must be above 0, got {rate}")
-    from imtorque.video.decoding import Camera, open_video_file  # here, because it needs PyAV only when it is used
+    from imtorque.video.decoding import open_video_file  # here, because it needs PyAV only when it is used
 
-    if isinstance(source, int) or os.fspath(source).isdecimal():
-        return Camera.numbered(operator.index(source) if isinstance(source, int) else int(os.fspath(source)))
-    path = Path(source)
-    if path.is_char_device():
-        return Camera(str(path))
-    if str(source).startswith("/dev/"):
-        raise FileNotFoundError(f"{path}: no such camera")
+    path = Path(str(source))
+    if path.is_char_device() or (str(path).isdecimal() and not path.exists()):
+        raise ValueError(
+            f"cameras were removed in version 0.3: give frames of OpenCV's VideoCapture to track_extrema, got {source}"
+        )
     if path.is_dir():
         return _folder(path, rate)
     if path.suffix.lower() in SUFFIXES and path.suffix.lower() not in (".gif", ".webp"):

@@ -15,7 +15,7 @@ from imtorque.video.tracking import TrackedFrame
 
 TableForm = Literal["csv", "parquet"]
 COLUMNS = ("frame", "time", "track", "y", "x", "size", "torque")
-GROUP = 100_000  # rows of a parquet file that wait to be written together
+ROW_GROUP = 100_000  # bound: rows of a parquet file that are written together
 
 
 class Table(Protocol):
@@ -85,7 +85,7 @@ class _Parquet:
         self.begun = True
         self.frames.append(frame)
         self.rows += len(frame)
-        if self.rows >= GROUP:
+        if self.rows >= ROW_GROUP:
             self.flush()
 
     def flush(self) -> None:

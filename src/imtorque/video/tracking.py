@@ -61,7 +61,7 @@ def track_extrema(
     Parameters
     ----------
     frames
-        Images, in order; or frames of `open_video(...).frames()`, a camera's too; or what was found in each frame,
+        Images, in order; or frames of `open_video(...).frames()`; or what was found in each frame,
         `Extrema` or `Blobs`. Any iterable: it is asked for one at a time.
     find
         What is looked for in images: `FrameExtrema(...)`, `FrameBlobs(...)` or a function of your own that returns
@@ -91,7 +91,7 @@ def tracked(number: int, time: float, found: Extrema, linker: Linker | None) -> 
     track = np.zeros(len(found), np.int64) if linker is None else linker.link(found)
     size = found.size if found.size.ndim == 1 else np.sqrt(found.size.prod(axis=1))
     columns: list[Any] = [track, found.y, found.x, size, found.value]
-    if linker is not None and len(linker.covered.track):
-        columns = [np.append(*both) for both in zip(columns, linker.covered, strict=True)]
+    if linker is not None and len(linker.occluded.track):
+        columns = [np.append(*both) for both in zip(columns, linker.occluded, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return TrackedFrame(number, time, *(column[order] for column in columns))

@@ -15,7 +15,7 @@ from imtorque.io.arrays import whole_array
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces
 from imtorque.volumes.torque import box_sides, default_sizes, field_boxes, halves_of, is_wide, rounded_greys
 
-NAMES = ("z", "y", "x", "size", "value")
+FIELDS = ("z", "y", "x", "size", "value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class VolumeExtrema:
 
     def __post_init__(self) -> None:
         """Check the fields and sort them by falling strength."""
-        fields = {name: whole_array(getattr(self, name), name) for name in NAMES}
+        fields = {name: whole_array(getattr(self, name), name) for name in FIELDS}
         shapes = {name: array.shape for name, array in fields.items()}
         if len(set(shapes.values())) > 1 or fields["z"].ndim != 1:
             raise ValueError(f"z, y, x, size and value must be 1-D of one length, got shapes {shapes}")
@@ -62,11 +62,11 @@ class VolumeExtrema:
         chosen = index if isinstance(index, slice) else np.atleast_1d(np.asarray(index))
         if isinstance(chosen, np.ndarray) and chosen.size == 0 and chosen.dtype != bool:
             chosen = chosen.astype(np.intp)
-        return VolumeExtrema(*(getattr(self, name)[chosen] for name in NAMES))
+        return VolumeExtrema(*(getattr(self, name)[chosen] for name in FIELDS))
 
     def to_csv(self) -> str:
         """Return the extrema as CSV text, a row each."""
-        rows = zip(*(getattr(self, name).tolist() for name in NAMES), strict=True)
+        rows = zip(*(getattr(self, name).tolist() for name in FIELDS), strict=True)
         lines = [f"{z},{y},{x},{size},{value:.6g}" for z, y, x, size, value in rows]
         return "\n".join(["z,y,x,size,torque", *lines]) + "\n"
 
@@ -74,7 +74,7 @@ class VolumeExtrema:
         """Say how many of each sign, and show the first."""
         bright = int(np.sum(self.value > 0))
         title = f"VolumeExtrema({len(self)}: {bright} positive, {len(self) - bright} negative)"
-        return with_first_rows(title, {name: getattr(self, name) for name in NAMES})
+        return with_first_rows(title, {name: getattr(self, name) for name in FIELDS})
 
 
 def find_extrema(

@@ -14,11 +14,13 @@ from imtorque.edges.canny import SQRT2, check_sigma
 from imtorque.io.arrays import whole_array
 
 Spacing = tuple[float, float, float]
-SPARSE_STEPS, DENSE_STEPS = 12, 21  # exponents: steps per largest vector, where few voxels hold one and where many do
-SPARSE = 0.4  # share of the voxels up to which vectors are few
-BINS = 64  # of the histogram that chooses thresholds
-BELOW = 0.7  # share of the voxels that the upper threshold leaves out
-LOW = 0.4  # lower threshold, of the upper one
+SPARSE_EXPONENT, DENSE_EXPONENT = (
+    12,
+    21,
+)  # exponents: steps per largest vector, where few voxels hold one and where many do
+SPARSE_SHARE = 0.4  # convention: share of the voxels up to which a field is sparse
+# As in `detect_edges`: bins of the histogram, share of the voxels below the high threshold, low over high threshold.
+HISTOGRAM_BINS, NON_EDGE_SHARE, LOW_OF_HIGH = 64, 0.7, 0.4
 ISOTROPIC: Spacing = (1.0, 1.0, 1.0)
 
 
@@ -51,8 +53,8 @@ class Surfaces:
         for name, plane in zip(("gz", "gy", "gx"), planes, strict=True):
             plane.flags.writeable = False
             object.__setattr__(self, name, plane)
-        few = np.count_nonzero(self.mask) <= SPARSE * planes[0].size
-        exponent = (SPARSE_STEPS if few else DENSE_STEPS) - math.ceil(math.log2(largest)) if largest else 0
+        few = np.count_nonzero(self.mask) <= SPARSE_SHARE * planes[0].size
+        exponent = (SPARSE_EXPONENT if few else DENSE_EXPONENT) - math.ceil(math.log2(largest)) if largest else 0
         object.__setattr__(self, "steps", 2.0 ** min(max(exponent, -100), 100))
 
     @property
@@ -185,10 +187,10 @@ def _thresholds(low: float | None, high: float | None, strength: Float32Array) -
     top = high if high is not None else low
     if top is None:
         largest = float(strength.max())
-        counts, _ = np.histogram(strength, BINS, (0.0, largest or 1.0))
-        below = int(np.searchsorted(np.cumsum(counts), BELOW * strength.size, side="right"))
-        top = (below + 1) / BINS * largest
-    return (low if low is not None else LOW * top), top
+        counts, _ = np.histogram(strength, HISTOGRAM_BINS, (0.0, largest or 1.0))
+        below = int(np.searchsorted(np.cumsum(counts), NON_EDGE_SHARE * strength.size, side="right"))
+        top = (below + 1) / HISTOGRAM_BINS * largest
+    return (low if low is not None else LOW_OF_HIGH * top), top
 
 
 def _component(name: str, array: ArrayLike) -> NDArray[np.float32]:

@@ -18,8 +18,8 @@ from imtorque import _native
 from imtorque.core.types import Float32Array, FloatArray, IntArray, Sizes, check_sizes
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces, check_volume, relative_spacing
 
-BLOCK = 8  # voxels along each side of the blocks by which sums are bounded
-WIDEST_SUM = 2.0**30  # that 32 bits hold with room to spare
+BOUND_BLOCK = 8  # convention: voxels along each side of the blocks by which sums are bounded
+WIDEST_SUM = 2.0**30  # bound: that 32 bits hold with a bit to spare
 GREY_STEPS = 2.0**22  # into which the range of grey values is divided for gradient torque
 Boxes = tuple[NDArray[np.int32], Float32Array]
 
@@ -147,11 +147,11 @@ def is_wide(surfaces: Surfaces, halves: NDArray[np.int32]) -> bool:
     """Return whether the sum of some box might pass 32 bits, by the vectors in the blocks that it meets."""
     mass: NDArray[np.floating[Any]] = np.abs(surfaces.gz) + np.abs(surfaces.gy) + np.abs(surfaces.gx)
     for axis in range(3):
-        mass = np.add.reduceat(mass, np.arange(0, mass.shape[axis], BLOCK), axis=axis, dtype=np.float64)
+        mass = np.add.reduceat(mass, np.arange(0, mass.shape[axis], BOUND_BLOCK), axis=axis, dtype=np.float64)
     for half in np.unique(halves, axis=0):
         held = mass
         for axis, reach in enumerate(half):
-            held = _running_sums(held, axis, -(-int(2 * reach + 1) // BLOCK) + 1)
+            held = _running_sums(held, axis, -(-int(2 * reach + 1) // BOUND_BLOCK) + 1)
         if float(held.max()) * max(int(half.max()), 1) * surfaces.steps > WIDEST_SUM:
             return True
     return False

@@ -9,7 +9,7 @@ namespace imtorque {
 // symmetric, n x n. y_i is +1 where label[i] is the machine's class and -1 elsewhere. coefficient[i][class], whose
 // content is where the search begins (y_i times at least 0), becomes w = sum_i coefficient_i x_i. Stops when no
 // coefficient's slope exceeds `tolerance`, or after `most` passes. Returns the passes made.
-int train_machines(const float* k, int n, const int32_t* label, int classes, double cost, double tolerance, int most,
-                   float* coefficient);
+int train_linear_svms(const float* k, int n, const int32_t* label, int classes, double cost, double tolerance, int most,
+                      float* coefficient);
 
 }  // namespace imtorque

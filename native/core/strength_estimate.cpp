@@ -1,4 +1,4 @@
-// How strong the strongest extrema are, about: a guess that saves computing most of the torque.
+// An estimate of the strength of the strongest extrema, which saves computing most of the torque.
 //
 // The forces are summed over blocks of kBlock x kBlock pixels, and the value map of this small field is computed as
 // usual. Its peaks are about as strong as the extrema of the field; what is lost in it are small ones.
@@ -89,7 +89,7 @@ double steps_of_small(const Field& field, const Patch& largest) {
 
 }  // namespace
 
-float guessed_strength(const Field& field, const std::vector<Patch>& patches, const Request& request) {
+float estimated_strength(const Field& field, const std::vector<Patch>& patches, const Request& request) {
     if (!(field.largest > 0)) return 0;
     const double steps = steps_of_small(field, patches.back());
     const std::vector<Patch> seen = shrink(patches, field.steps / steps);

@@ -1,4 +1,4 @@
-#include "core/survey.hpp"
+#include "core/force_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,8 @@ float float_of(int32_t bits) {
 
 float pell_steps(int unit) { return static_cast<float>(std::ldexp(kPellSteps, -unit)); }
 
-// The unit of a field: the exponent of the power of two above its largest force component, as imtorque._survey has it.
+// The unit of a field: the exponent of the power of two above its largest force component, as
+// imtorque.core.quantisation has it.
 int unit_exponent(double largest) {
     int exponent;
     const double mantissa = std::frexp(largest * (1 - 1e-6), &exponent);
@@ -58,7 +59,7 @@ int32_t gather(const float* fx, const float* fy, const int* places, int count, f
     return top;
 }
 
-void count_octaves(const float* ax, const float* ay, int count, SurveyPart& part) {
+void count_octaves(const float* ax, const float* ay, int count, StatisticsPart& part) {
     for (int i = 0; i < count; ++i) {
         uint32_t bx, by;
         std::memcpy(&bx, ax + i, sizeof bx);
@@ -80,7 +81,7 @@ uint32_t off_pell_grid(float force, const float* steps, uint32_t done) {
     return off;
 }
 
-void look_for_pell(const float* ax, const float* ay, int count, SurveyPart& part) {
+void look_for_pell(const float* ax, const float* ay, int count, StatisticsPart& part) {
     if ((~part.not_pell & kWholeGrid) == 0) return;
     float steps[kPellGrid];
     for (int i = 0; i < kPellGrid; ++i) steps[i] = pell_steps(part.unit + i);
@@ -120,7 +121,7 @@ int find_places(const float* fx, const float* fy, int width, int* places) {
 }
 
 // Of the units that come in, 0 is the nearest whole number of steps to every force so far, so the largest decides.
-void SurveyPart::raise_unit(int to) {
+void StatisticsPart::raise_unit(int to) {
     if (to <= unit) return;
     uint32_t kept = 0;
     for (int i = 0; i < kPellGrid && largest; ++i) {
@@ -133,7 +134,7 @@ void SurveyPart::raise_unit(int to) {
     not_pell = kept;
 }
 
-void SurveyPart::add(const SurveyPart& part) {
+void StatisticsPart::add(const StatisticsPart& part) {
     largest = std::max(largest, part.largest);
     top = std::min(top, part.top);
     bottom = std::max(bottom, part.bottom);
@@ -143,7 +144,7 @@ void SurveyPart::add(const SurveyPart& part) {
     for (int e = 0; e < 256; ++e) octaves[e] += part.octaves[e];
 }
 
-RowSurvey::RowSurvey(int height, int width, double* blocks, SurveyPart& part)
+RowStatistics::RowStatistics(int height, int width, double* blocks, StatisticsPart& part)
     : height_(height),
       width_(width),
       blocks_(blocks),
@@ -152,7 +153,7 @@ RowSurvey::RowSurvey(int height, int width, double* blocks, SurveyPart& part)
       ax_(width),
       ay_(width) {}
 
-void RowSurvey::look(int y, const float* fx, const float* fy, const int* places, int count) {
+void RowStatistics::add(int y, const float* fx, const float* fy, const int* places, int count) {
     if (count > 0) {
         const int32_t largest = gather(fx, fy, places, count, ax_.data(), ay_.data(), mass_.data());
         if (largest > part_.largest && largest < kInfinite) part_.raise_unit(unit_exponent(float_of(largest)));
@@ -167,7 +168,7 @@ void RowSurvey::look(int y, const float* fx, const float* fy, const int* places,
     if ((y + 1) % kMassBlock == 0 || y == height_ - 1) close_block(y / kMassBlock);
 }
 
-void RowSurvey::close_block(int by) {
+void RowStatistics::close_block(int by) {
     const int cols = block_rows(width_);
     double* sums = blocks_ + (static_cast<size_t>(by) + 1) * cols + 1;
     for (int bx = 0; bx < cols - 1; ++bx)
@@ -180,16 +181,16 @@ std::vector<double> empty_blocks(int height, int width) {
     return std::vector<double>(static_cast<size_t>(block_rows(height)) * block_rows(width), 0.0);
 }
 
-Survey merged(std::vector<SurveyPart>& parts, std::vector<double> blocks, int height, int width) {
+ForceStatistics merged(std::vector<StatisticsPart>& parts, std::vector<double> blocks, int height, int width) {
     const int rows = block_rows(height), cols = block_rows(width);
     for (int by = 1; by < rows; ++by) {
         double* row = blocks.data() + static_cast<size_t>(by) * cols;
         for (int bx = 1; bx < cols; ++bx) row[bx] += row[bx - 1];
         for (int bx = 1; bx < cols; ++bx) row[bx] += row[bx - cols];
     }
-    SurveyPart all;
-    for (const SurveyPart& part : parts) all.add(part);
-    Survey result;
+    StatisticsPart all;
+    for (const StatisticsPart& part : parts) all.add(part);
+    ForceStatistics result;
     result.blocks = std::move(blocks);
     if (all.bottom < 0) return result;
     const bool finite = all.largest < kInfinite;
@@ -201,7 +202,7 @@ Survey merged(std::vector<SurveyPart>& parts, std::vector<double> blocks, int he
     result.right = all.right + 1;
     if (!finite) return result;
     all.unit = unit_exponent(largest);
-    for (SurveyPart& part : parts) {
+    for (StatisticsPart& part : parts) {
         part.raise_unit(all.unit);
         all.not_pell |= part.not_pell;
     }
@@ -215,16 +216,16 @@ Survey merged(std::vector<SurveyPart>& parts, std::vector<double> blocks, int he
     return result;
 }
 
-Survey survey(const float* fx, const float* fy, int height, int width) {
+ForceStatistics force_statistics(const float* fx, const float* fy, int height, int width) {
     constexpr int kPartRows = 8 * kMassBlock;
     std::vector<double> blocks = empty_blocks(height, width);
-    std::vector<SurveyPart> parts((height + kPartRows - 1) / kPartRows);
+    std::vector<StatisticsPart> parts((height + kPartRows - 1) / kPartRows);
     parallel_for(static_cast<int>(parts.size()), 1.0 * kPartRows * width, [&](int p) {
-        RowSurvey rows(height, width, blocks.data(), parts[p]);
+        RowStatistics rows(height, width, blocks.data(), parts[p]);
         std::vector<int> places(static_cast<size_t>(width) + 1);
         for (int y = p * kPartRows; y < std::min(height, (p + 1) * kPartRows); ++y) {
             const size_t at = static_cast<size_t>(y) * width;
-            rows.look(y, fx + at, fy + at, places.data(), find_places(fx + at, fy + at, width, places.data()));
+            rows.add(y, fx + at, fy + at, places.data(), find_places(fx + at, fy + at, width, places.data()));
         }
     });
     return merged(parts, std::move(blocks), height, width);

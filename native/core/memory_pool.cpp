@@ -1,4 +1,4 @@
-#include "core/kept_memory.hpp"
+#include "core/memory_pool.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -40,7 +40,7 @@ void* take_memory(std::size_t bytes) {
     return head + kHead;
 }
 
-void give_memory(void* memory) noexcept {
+void return_memory(void* memory) noexcept {
     if (!memory) return;
     char* gone = static_cast<char*>(memory) - kHead;
     if (size_of(gone) >= kLeast && keepers > 0) {
@@ -53,7 +53,7 @@ void give_memory(void* memory) noexcept {
     ::operator delete(gone);
 }
 
-void keep_memory(bool yes) {
+void pool_memory(bool yes) {
     std::vector<char*> gone;
     {
         std::lock_guard<std::mutex> guard(lock);

@@ -28,7 +28,7 @@ __device__ __forceinline__ void raise(int* entry, int value) {
 }
 
 // 256 threads look at 4 blocks side by side, a warp at half a block.
-extern "C" __global__ void survey(const float* forces, int height, int width, int* records, float* masses) {
+extern "C" __global__ void force_statistics(const float* forces, int height, int width, int* records, float* masses) {
     __shared__ int octaves[256], entries[GRAIN + 1];
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, b = blockIdx.z;
     const long long pixels = (long long)height * width;
@@ -144,7 +144,7 @@ extern "C" __global__ void survey_rest(const float* forces, long long pixels, co
         test_windows(masses + (long long)blockIdx.y * down * across, down, across, part * 256, record);
 }
 
-// The rule of imtorque.Survey.steps for fields in which no force towers above the others. A warp to an image.
+// The rule of imtorque.ForceStatistics.steps for fields in which no force towers above the others. A warp to an image.
 extern "C" __global__ void guess_steps(int* records) {
     int* record = records + blockIdx.x * RECORD;
     int count = 0;

@@ -1,9 +1,9 @@
-// Maximum-weight independent set by reductions, splitting into connected groups, and branching.
+// Maximum-weight independent set of the conflict graph: reductions, then connected components, then branch and bound.
 //
-// Candidates of one object exclude each other and nearly all have the same rivals, so that most fall to one reduction:
-// a candidate goes if a rival is as heavy and has no rivals that it does not have. What is left is a string of small
-// groups along touching objects, which a branching soon cuts apart. Naive twin: naive.best_set.
-#include "detection/best_set.hpp"
+// Proposals of one object exclude each other and have nearly the same neighbours, so domination removes most of them: a
+// vertex goes if a neighbour is as heavy and has no neighbours that it does not have. What is left is a string of small
+// components along touching objects, which a few branchings separate. Naive twin: naive.max_weight_set.
+#include "detection/max_weight_set.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -16,34 +16,34 @@ using Group = std::vector<int>;
 class Solver {
   public:
     Solver(const double* weight, int count, const Conflicts& conflicts)
-        : weight_(weight), rivals_(count), mark_(count) {
+        : weight_(weight), neighbours_(count), mark_(count) {
         for (long long i = 0; i < conflicts.count; ++i) {
             const int a = conflicts.first[i], b = conflicts.second[i];
             if (a == b || weight[a] <= 0 || weight[b] <= 0) continue;
-            rivals_[a].push_back(b), rivals_[b].push_back(a);
+            neighbours_[a].push_back(b), neighbours_[b].push_back(a);
         }
-        for (Group& rivals : rivals_) {
-            std::sort(rivals.begin(), rivals.end());
-            rivals.erase(std::unique(rivals.begin(), rivals.end()), rivals.end());
+        for (Group& neighbours : neighbours_) {
+            std::sort(neighbours.begin(), neighbours.end());
+            neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
         }
     }
 
-    // Solve each connected group of `members` by itself, with a budget of its own.
+    // Solve each connected component of `members` with a budget of its own.
     Group solve_all(const Group& members, int budget, bool& exact) {
-        Group chosen;
+        Group selected;
         for (const Group& group : split(members)) {
             left_ = budget;
             const Group found = solve(group);
             exact = exact && left_ >= 0;
-            chosen.insert(chosen.end(), found.begin(), found.end());
+            selected.insert(selected.end(), found.begin(), found.end());
         }
-        return chosen;
+        return selected;
     }
 
   private:
     const double* weight_;
-    std::vector<Group> rivals_;
-    std::vector<int> mark_;  // the number of the last call that had the member alive
+    std::vector<Group> neighbours_;
+    std::vector<int> mark_;  // the number of the last call in which the vertex was alive
     int call_ = 0, left_ = 0;
 
     double total(const Group& group) const {
@@ -64,26 +64,26 @@ class Solver {
             Group group{start};
             mark_[start] = 0;
             for (std::size_t next = 0; next < group.size(); ++next)
-                for (int rival : rivals_[group[next]])
-                    if (mark_[rival] == alive) mark_[rival] = 0, group.push_back(rival);
+                for (int neighbour : neighbours_[group[next]])
+                    if (mark_[neighbour] == alive) mark_[neighbour] = 0, group.push_back(neighbour);
             std::sort(group.begin(), group.end());
             groups.push_back(std::move(group));
         }
         return groups;
     }
 
-    // Whether every living rival of `a` is a rival of `b` or `b` itself; both lists are sorted.
-    bool rivals_within(int a, int b, int alive) const {
-        auto have = rivals_[b].begin();
-        for (int rival : rivals_[a]) {
-            if (mark_[rival] != alive || rival == b) continue;
-            have = std::lower_bound(have, rivals_[b].end(), rival);
-            if (have == rivals_[b].end() || *have != rival) return false;
+    // Whether every living neighbour of `a` is `b` or a neighbour of `b`; both lists are sorted.
+    bool neighbours_within(int a, int b, int alive) const {
+        auto have = neighbours_[b].begin();
+        for (int neighbour : neighbours_[a]) {
+            if (mark_[neighbour] != alive || neighbour == b) continue;
+            have = std::lower_bound(have, neighbours_[b].end(), neighbour);
+            if (have == neighbours_[b].end() || *have != neighbour) return false;
         }
         return true;
     }
 
-    // Drop what a rival dominates, take what outweighs all its rivals together; until nothing changes.
+    // Drop what a neighbour dominates, take what outweighs all its conflicts together; until nothing changes.
     Group reduce(Group members, Group& taken) {
         for (bool changed = true; changed;) {
             changed = false;
@@ -91,19 +91,19 @@ class Solver {
             for (int i : members) {
                 if (mark_[i] != alive) continue;
                 double against = 0;
-                for (int rival : rivals_[i])
-                    if (mark_[rival] == alive) against += weight_[rival];
+                for (int neighbour : neighbours_[i])
+                    if (mark_[neighbour] == alive) against += weight_[neighbour];
                 if (weight_[i] >= against) {
                     taken.push_back(i);
                     mark_[i] = 0;
-                    for (int rival : rivals_[i])
-                        if (mark_[rival] == alive) mark_[rival] = 0;
+                    for (int neighbour : neighbours_[i])
+                        if (mark_[neighbour] == alive) mark_[neighbour] = 0;
                     changed = true;
                     continue;
                 }
-                for (int rival : rivals_[i]) {
-                    if (mark_[rival] != alive || weight_[rival] < weight_[i]) continue;
-                    if (!rivals_within(rival, i, alive)) continue;
+                for (int neighbour : neighbours_[i]) {
+                    if (mark_[neighbour] != alive || weight_[neighbour] < weight_[i]) continue;
+                    if (!neighbours_within(neighbour, i, alive)) continue;
                     mark_[i] = 0;
                     changed = true;
                     break;
@@ -132,15 +132,16 @@ class Solver {
         const int alive = bring_alive(group);
         int pivot = group[0], most = -1;
         for (int i : group) {
-            const int degree = static_cast<int>(
-                std::count_if(rivals_[i].begin(), rivals_[i].end(), [&](int rival) { return mark_[rival] == alive; }));
+            const int degree =
+                static_cast<int>(std::count_if(neighbours_[i].begin(), neighbours_[i].end(),
+                                               [&](int neighbour) { return mark_[neighbour] == alive; }));
             if (degree > most) most = degree, pivot = i;
         }
         Group without, beside;
         for (int i : group) {
             if (i == pivot) continue;
             without.push_back(i);
-            if (!std::binary_search(rivals_[pivot].begin(), rivals_[pivot].end(), i)) beside.push_back(i);
+            if (!std::binary_search(neighbours_[pivot].begin(), neighbours_[pivot].end(), i)) beside.push_back(i);
         }
         Group with = solve(beside);
         with.push_back(pivot);
@@ -148,7 +149,7 @@ class Solver {
         return total(with) >= total(other) ? with : other;
     }
 
-    // The heaviest first; then a member gives way wherever one outside outweighs all the members it excludes.
+    // Greedy by weight; then a vertex outside enters wherever it outweighs all its neighbours inside.
     Group local_search(Group group) {
         std::stable_sort(group.begin(), group.end(), [&](int a, int b) { return weight_[a] > weight_[b]; });
         const int open = bring_alive(group), inside = ++call_;
@@ -157,31 +158,31 @@ class Solver {
             for (int i : group) {
                 if (mark_[i] == inside) continue;
                 double against = 0;
-                for (int rival : rivals_[i])
-                    if (mark_[rival] == inside) against += weight_[rival];
+                for (int neighbour : neighbours_[i])
+                    if (mark_[neighbour] == inside) against += weight_[neighbour];
                 if (weight_[i] <= against) continue;
-                for (int rival : rivals_[i])
-                    if (mark_[rival] == inside) mark_[rival] = open;
+                for (int neighbour : neighbours_[i])
+                    if (mark_[neighbour] == inside) mark_[neighbour] = open;
                 mark_[i] = inside;
                 changed = true;
             }
         }
-        Group chosen;
+        Group selected;
         for (int i : group)
-            if (mark_[i] == inside) chosen.push_back(i);
-        return chosen;
+            if (mark_[i] == inside) selected.push_back(i);
+        return selected;
     }
 };
 
 }  // namespace
 
-bool best_set(const double* weight, int count, const Conflicts& conflicts, int budget, uint8_t* chosen) {
-    std::fill(chosen, chosen + count, uint8_t{0});
+bool max_weight_set(const double* weight, int count, const Conflicts& conflicts, int budget, uint8_t* selected) {
+    std::fill(selected, selected + count, uint8_t{0});
     Group members;
     for (int i = 0; i < count; ++i)
         if (weight[i] > 0) members.push_back(i);
     bool exact = true;
-    for (int i : Solver(weight, count, conflicts).solve_all(members, budget, exact)) chosen[i] = 1;
+    for (int i : Solver(weight, count, conflicts).solve_all(members, budget, exact)) selected[i] = 1;
     return exact;
 }
 

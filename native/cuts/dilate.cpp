@@ -1,6 +1,6 @@
-// Along rows, then along columns, both ways: up to where the last pixel reaches, whatever the reach. Columns are taken
+// Separable: along rows, then along columns, both ways, in time that does not depend on the radius. Columns are taken
 // a row at a time. Twin: scipy.ndimage.maximum_filter in tests/native/test_figure_kernels.py.
-#include "cuts/spread.hpp"
+#include "cuts/dilate.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,39 +11,39 @@
 namespace imtorque {
 namespace {
 
-void spread_row(const uint8_t* mask, int width, int reach, uint8_t* wide) {
+void dilate_row(const uint8_t* mask, int width, int radius, uint8_t* dilated) {
     for (int x = 0, end = -1; x < width; ++x) {
-        end = mask[x] ? x + reach : end;
-        wide[x] = x <= end;
+        end = mask[x] ? x + radius : end;
+        dilated[x] = x <= end;
     }
     for (int x = width - 1, end = width; x >= 0; --x) {
-        end = mask[x] ? x - reach : end;
-        wide[x] |= x >= end;
+        end = mask[x] ? x - radius : end;
+        dilated[x] |= x >= end;
     }
 }
 
 }  // namespace
 
-void spread(const uint8_t* mask, int height, int width, int reach, uint8_t* wide) {
-    reach = std::min(reach, std::max(height, width));
+void dilate(const uint8_t* mask, int height, int width, int radius, uint8_t* dilated) {
+    radius = std::min(radius, std::max(height, width));
     const auto row = [=](auto* plane, int y) { return plane + static_cast<std::ptrdiff_t>(y) * width; };
     std::vector<uint8_t> along(static_cast<std::size_t>(height) * width);
     std::vector<int> end(width, -1);
     for (int y = 0; y < height; ++y) {
         check_interrupt();
-        uint8_t *own = row(along.data(), y), *to = row(wide, y);
-        spread_row(row(mask, y), width, reach, own);
+        uint8_t *own = row(along.data(), y), *to = row(dilated, y);
+        dilate_row(row(mask, y), width, radius, own);
         for (int x = 0; x < width; ++x) {
-            end[x] = own[x] ? y + reach : end[x];
+            end[x] = own[x] ? y + radius : end[x];
             to[x] = y <= end[x];
         }
     }
     std::fill(end.begin(), end.end(), height);
     for (int y = height - 1; y >= 0; --y) {
         const uint8_t* own = row(along.data(), y);
-        uint8_t* to = row(wide, y);
+        uint8_t* to = row(dilated, y);
         for (int x = 0; x < width; ++x) {
-            end[x] = own[x] ? y - reach : end[x];
+            end[x] = own[x] ? y - radius : end[x];
             to[x] |= y >= end[x];
         }
     }

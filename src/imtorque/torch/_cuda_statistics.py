@@ -1,4 +1,4 @@
-"""The survey of forces on a CUDA device, by plans that are kept: what a call of a known shape needs is there."""
+"""The statistics of forces on a CUDA device, by plans that are kept: what a call of a known shape needs is there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from torch import Tensor
 from imtorque.torch._launch import kernel_of, processors
 from imtorque.torch._nvrtc import Launch
 
-LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = 0, 1, 5, 6, 7, 8, 16, 272  # as survey.cu has them
+LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = (
+    0,
+    1,
+    5,
+    6,
+    7,
+    8,
+    16,
+    272,
+)  # as in statistics.cu
 BLOCK = 32
 MOST = 0x3FFFFFFF
 MOST_PLANS = 16  # not in use; each holds 1 KB for each image and 4 bytes for each 32 x 32 pixels
@@ -33,7 +42,7 @@ class Image(ctypes.Structure):
 
 
 class Follower(NamedTuple):
-    """A prepared launch of a kernel that takes the steps a survey guesses; the addresses in it change."""
+    """A prepared launch of a kernel that takes the steps guessed from statistics; the addresses in it change."""
 
     launch: Launch
     image: Image
@@ -55,13 +64,13 @@ class Plan:
         self._records, masses = self.made[: batch * RECORD].view(batch, RECORD), self.made[batch * RECORD :]
         self._ready = torch.cuda.Event()
         self._forces = ctypes.c_void_p()
-        run = functools.partial(kernel_of, ("survey.cu",), (), device)
+        run = functools.partial(kernel_of, ("statistics.cu",), (), device)
         pixels, windows = ctypes.c_longlong(height * width), -(-down * across // 256)
         blocks = min(2 * processors(device), -(-height * width // 2048)) + windows
         grid = (-(-across // 4), down, batch)
         rest = (self._forces, pixels, masses, down, across, windows, self.made)
         self._launches = (
-            run("survey").prepared(grid, (256, 1, 1), self._forces, height, width, self.made, masses),
+            run("force_statistics").prepared(grid, (256, 1, 1), self._forces, height, width, self.made, masses),
             run("survey_rest").prepared((blocks, batch, 1), (256, 1, 1), *rest),
             run("guess_steps").prepared((batch, 1, 1), (32, 1, 1), self.made),
         )
@@ -80,8 +89,8 @@ class Plan:
         self._ready.synchronize()
 
 
-class Survey:
-    """The records of survey.cu for float32 forces (B, 2, H, W), while they are made and afterwards."""
+class DeviceStatistics:
+    """The records of statistics.cu for float32 forces (B, 2, H, W), while they are made and afterwards."""
 
     def __init__(self, forces: Tensor) -> None:
         """Start looking at the forces; do not wait."""

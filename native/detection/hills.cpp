@@ -1,5 +1,5 @@
-// Naive twin: naive.climb.
-#include "detection/climb.hpp"
+// Naive twin: naive.summits.
+#include "detection/hills.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -112,7 +112,7 @@ void widen(Hill& hill, int y, int x) {
 
 }  // namespace
 
-std::vector<Hill> climb(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels) {
+std::vector<Hill> label_hills(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels) {
     const std::size_t pixels = static_cast<std::size_t>(height) * width;
     const std::unique_ptr<int32_t[]> up(new int32_t[pixels + kLanes]);  // only what lies inside is ever looked at
     std::fill(labels, labels + pixels, 0);

@@ -1,4 +1,4 @@
-// Which hill of a plane each pixel stands on.
+// Hills of a plane by steepest ascent.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,6 @@ struct Hill {
 
 // Pixels where `inside` is not 0 climb to the highest of their eight neighbours inside until none is higher; those that
 // reach one summit get its number, from 1 in order of the summits' places; others 0. Returns the hills in this order.
-std::vector<Hill> climb(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels);
+std::vector<Hill> label_hills(const float* plane, const uint8_t* inside, int height, int width, int32_t* labels);
 
 }  // namespace imtorque

@@ -1,8 +1,8 @@
 // Dual coordinate descent (Hsieh et al. 2008) on the matrix of inner products. All machines share a row of it: the
 // scores of one example under a group of machines are one pass over the row and over the group's coefficients, which
 // stay in the second-level cache, a lane per machine. Machines do not influence each other, so groups run in parallel
-// and results do not depend on how. Naive twin: naive.train_machines.
-#include "recognition/kernel_machine.hpp"
+// and results do not depend on how. Naive twin: naive.train_linear_svms.
+#include "recognition/linear_svm.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -80,8 +80,8 @@ int train_group(const float* k, int n, const int32_t* label, int first, int mach
 
 }  // namespace
 
-int train_machines(const float* k, int n, const int32_t* label, int classes, double cost, double tolerance, int most,
-                   float* coefficient) {
+int train_linear_svms(const float* k, int n, const int32_t* label, int classes, double cost, double tolerance, int most,
+                      float* coefficient) {
     std::atomic<int> passes{0};
     parallel_for((classes + kGroup - 1) / kGroup, 10.0 * n * n, [&](int group) {
         const int first = group * kGroup, own = std::min(kGroup, classes - first);

@@ -4,8 +4,8 @@
 
 namespace imtorque {
 
-void token_answers(const TokenPlanes& planes, const TokenForest& forest, int step, int rows, int columns,
-                   float* answers) {
+void token_predictions(const TokenPlanes& planes, const TokenForest& forest, int step, int rows, int columns,
+                       float* predictions) {
     const size_t size = static_cast<size_t>(rows) * columns;
     parallel_for(rows, 100.0 * columns * forest.trees, [&](int row) {
         std::vector<double> sums(static_cast<size_t>(columns) * kTokenValues);
@@ -23,7 +23,7 @@ void token_answers(const TokenPlanes& planes, const TokenForest& forest, int ste
             }
         for (int k = 0; k < kTokenValues; ++k)
             for (int column = 0; column < columns; ++column)
-                answers[k * size + static_cast<size_t>(row) * columns + column] =
+                predictions[k * size + static_cast<size_t>(row) * columns + column] =
                     static_cast<float>(sums[column * kTokenValues + k] / forest.trees);
     });
 }
