@@ -1,9 +1,5 @@
 """The best of many cuts around a click, and the parts it is made of."""
 
-import json
-from dataclasses import replace
-from importlib import resources
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +10,7 @@ from scipy import ndimage
 import naive_figure
 from imtorque import segment_figure
 from imtorque.images import CheckedImage, lab
+from imtorque.io.weights import read_weights
 from imtorque.segmentation import best_figure, colour_cut, figure_cuts
 from imtorque.segmentation.appearance import FACTORS, WORDS, appearance, word_counts, word_odds
 from imtorque.segmentation.colour_cut import Hints
@@ -205,18 +202,18 @@ def test_learned_weights_choose_the_cut_that_overlaps_most():
         measures = rng.random((6, 3))
         cases.append((names, measures, np.where(measures[:, 0] > 0.5, measures[:, 1], 1 - measures[:, 1])))
     weights = figure_weights.fit(cases)
-    chosen = [case[2][weights.scores(case[1]).argmax()] for case in cases]
+    chosen = [case[2][weights.logit(case[1]).argmax()] for case in cases]
     assert np.mean(chosen) > 0.75
 
 
-def test_weights_of_other_measures_are_refused(monkeypatch):
-    weights = best_figure.learned_weights(True)
-    monkeypatch.setattr(best_figure, "learned_weights", lambda _: replace(weights, names=("area",)))
-    with pytest.raises(ValueError, match="must hold the measures"):
-        best_figure.best_cut(view_of(coloured(disc())))
+def test_weights_of_other_features_are_refused():
+    with pytest.raises(ValueError, match="weights must be for the features area, got area, overlap"):
+        best_figure.figure_model(True, ("area",))
 
 
-def test_the_stored_weights_have_as_many_numbers_as_names():
-    stored = json.loads(resources.files("imtorque.segmentation").joinpath(best_figure.WEIGHTS_FILE).read_text("utf-8"))
-    for kind in stored.values():
-        assert len({len(values) for values in kind.values()}) == 1
+@pytest.mark.parametrize("torque", [True, False])
+def test_the_stored_weights_are_for_the_features_that_are_measured(torque):
+    view = figure_cuts.view_image(CheckedImage(coloured(disc())), Hints([CLICK]), torque=torque)
+    names, _ = measure_cuts(view, [disc(view.shape, (20, 25), radius) for radius in (3, 7, 12)])
+    assert tuple(read_weights("figure")["torque" if torque else "no-torque"]["features"]) == names
+    assert names[0] == "area"  # which multiplies the interaction

@@ -1,19 +1,17 @@
 """Figures that may be objects, the rule that ranks them, and which of them are kept."""
 
-import json
-from importlib import resources
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from imtorque import segment_objects
 from imtorque.images import CheckedImage
+from imtorque.io.weights import read_weights
 from imtorque.segmentation import object_candidates, object_choice
-from imtorque.segmentation.object_choice import Rule, in_turn
+from imtorque.segmentation.object_choice import in_turn
 from imtorque.segmentation.region_graph import RegionTree
 from imtorque_reproduce.objects import weights as object_weights
 
@@ -130,8 +128,8 @@ def test_the_rule_learns_what_tells_objects():
         measures = rng.standard_normal((30, 2))
         cases.append((("tells", "does-not"), measures, (measures[:, 0] > 0.5).astype(float)))
     rule = object_weights.fit(cases)["first"]
-    assert rule.weights[0] > 10 * abs(rule.weights[1])
-    odds = rule.odds(np.array([[2.0, 0.0], [-2.0, 0.0]]))
+    assert rule.weight[0] > 10 * abs(rule.weight[1])
+    odds = rule.logit(np.array([[2.0, 0.0], [-2.0, 0.0]]))
     assert odds[0] > 0 > odds[1]
 
 
@@ -143,24 +141,13 @@ def test_the_second_rule_learns_from_scenes_where_the_first_is_wrong():
         objects = measures[:, 2] > 1 if k % 4 == 0 else measures[:, 1] > 1  # one scene in four is of another kind
         cases.append((("area", "usual", "rare"), measures, objects.astype(float)))
     rules = object_weights.fit(cases)
-    assert rules["first"].weights[1] > rules["first"].weights[2]
-    assert rules["second"].weights[2] > rules["second"].weights[1]
+    assert rules["first"].weight[1] > rules["first"].weight[2]
+    assert rules["second"].weight[2] > rules["second"].weight[1]
 
 
-def test_measures_may_count_by_the_area():
-    rule = Rule(("area", "one"), np.zeros(2), np.ones(2), np.array([0.0, 1.0]), 0.5, np.array([0.0, 2.0]))
-    assert_allclose(rule.odds(np.array([[1.0, 1.0], [-1.0, 1.0]])), [3.5, -0.5])
-
-
-def test_measures_far_off_count_for_no_more():
-    rule = Rule(("one",), np.zeros(1), np.ones(1), np.ones(1), 0.5)
-    assert_allclose(rule.odds(np.array([[2.0], [3.0], [300.0]])), [2.5, 3.5, 3.5])
-
-
-def test_stored_rules_have_a_weight_for_every_measure():
-    stored = json.loads(resources.files("imtorque.segmentation").joinpath("object_weights.json").read_text("utf-8"))
-    for rules in stored.values():
-        assert tuple(rules) == object_choice.RULES
-        for rule in rules.values():
-            assert rule["names"][0] == "area"  # which multiplies what counts by it
-            assert {len(values) for key, values in rule.items() if key != "bias"} == {len(rule["names"])}
+def test_stored_models_have_the_area_first_which_multiplies_the_interaction():
+    for models in read_weights("object").values():
+        assert tuple(models) == object_choice.RULES
+        for which, model in models.items():
+            assert next(iter(model["features"])) == "area"
+            assert {len(row) for row in model["features"].values()} == {3 if which == "first" else 4}

@@ -19,6 +19,7 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -56,6 +57,18 @@ def current_commit() -> str | None:
     except OSError:
         return None
     return found.stdout.strip() or None
+
+
+def provenance(*, data: str, split: str, command: str) -> dict[str, str]:
+    """Return the provenance of weights learned now, as `imtorque.io.weights.weights_text` takes it."""
+    return {
+        "data": data,
+        "split": split,
+        "command": command,
+        "version": version("imtorque"),
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": current_commit() or "unknown",
+    }
 
 
 @dataclass(frozen=True)

@@ -7,48 +7,25 @@ where the first figure of the first rule is wrong, and the two choose in turn; w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import numpy as np
 
+from imtorque.core.logistic import LogisticModel
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.images import CheckedImage
-from imtorque.segmentation.best_figure import at_working_size, standardised
+from imtorque.io.weights import read_weights
+from imtorque.segmentation.best_figure import at_working_size
 from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, View, working_shape
 from imtorque.segmentation.figure_measures import measure_cuts
 from imtorque.segmentation.object_candidates import halved, object_candidates
 
-WEIGHTS_FILE = "object_weights.json"
 OF_THE_CLICK = "off_click"  # the one measure that needs a click
 SHARED = 0.5  # of the smaller of two figures, beyond which they are one object
 ELSEWHERE = 4.0  # taken off the logarithm of a figure's odds, times its largest overlap with those chosen before
 RULES = ("first", "second")
-
-
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """A logistic rule: the odds are a weighted sum of measures less their means, over their scales.
-
-    With `by_area` there is another such sum, which the first measure, the area, multiplies: what speaks for a small
-    figure need not speak for a large one.
-    """
-
-    names: tuple[str, ...]
-    means: FloatArray
-    scales: FloatArray
-    weights: FloatArray
-    bias: float
-    by_area: FloatArray | None = None
-
-    def odds(self, measures: FloatArray) -> FloatArray:
-        """Return the logarithm of the odds that figures are objects, from their measures, (figures, measures)."""
-        z = standardised(measures, self.means, self.scales)
-        weights = self.weights if self.by_area is None else self.weights + z[:, :1] * self.by_area
-        return np.asarray((z * weights).sum(axis=1) + self.bias)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +46,9 @@ class Ranked:
 
 
 @cache
-def learned_rule(torque: bool, which: str = RULES[0]) -> Rule:
-    """Return one of the rules that `imtorque_reproduce.objects.weights` learned, with torque or without."""
-    text = resources.files("imtorque.segmentation").joinpath(WEIGHTS_FILE).read_text("utf-8")
-    stored = json.loads(text)["torque" if torque else "no-torque"][which]
-    names, bias = tuple(stored.pop("names")), float(stored.pop("bias"))
-    return Rule(names, bias=bias, **{name: np.array(values) for name, values in stored.items()})
+def object_model(torque: bool, which: str, names: tuple[str, ...]) -> LogisticModel:
+    """Return one of the models that `imtorque_reproduce.objects.weights` learned, with torque or without."""
+    return LogisticModel.from_dict(read_weights("object")["torque" if torque else "no-torque"][which], names)
 
 
 def measure_objects(view: View, figures: Sequence[BoolArray]) -> tuple[tuple[str, ...], FloatArray]:
@@ -111,11 +85,8 @@ def object_odds(view: View, halves: Sequence[BoolArray]) -> FloatArray:
 def odds_of(view: View, halves: Sequence[BoolArray], rules: Sequence[str]) -> FloatArray:
     """Return the same by each of some rules, (rules, figures)."""
     names, measures = measure_objects(view, halves)
-    found = [learned_rule(view.torque, which) for which in rules]
-    for rule in found:
-        if names != rule.names:
-            raise ValueError(f"{WEIGHTS_FILE} must hold the measures {', '.join(names)}, got {', '.join(rule.names)}")
-    return np.stack([rule.odds(measures) for rule in found])
+    models = [object_model(view.torque, which, names) for which in rules]
+    return np.stack([model.terms(measures).sum(axis=1) + model.bias for model in models])
 
 
 def in_turn(masks: BoolArray, odds: FloatArray, count: int, iou: float | None) -> list[int]:
