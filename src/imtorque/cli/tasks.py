@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.boundaries.strength import strengthened
+from imtorque.boundaries.strength import boundary_strength
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.core.extrema import find_extrema
 from imtorque.core.patterns import Pattern, Polarity, pattern_edges
@@ -94,7 +94,7 @@ class StrengthenEdges:
         """Write the edges of one image and the strengthened ones."""
         recipe = canny_recipe(self.sigma, self.low, self.high)
         edges = recipe.edges(self.opening.read(source))
-        strength, after = np.minimum(edges.strength, 1), strengthened(edges, recipe).astype(np.float32)
+        strength, after = np.minimum(edges.strength, 1), boundary_strength(edges, recipe).astype(np.float32)
         images = [np.round(found * 255).astype(np.uint8) for found in (strength, after)]
         outputs = [
             write_image(f"{stem}.png", images[0]),

@@ -24,10 +24,14 @@ MODULES = {
 
 # Old name -> new name, for names that did not simply move with their module.
 NAMES = {
+    "imtorque.EdgeStrengthener": "imtorque.BoundaryModel",
     "imtorque.films.FilmSummary": "imtorque.video.VideoSummary",
     "imtorque.films.open_film": "imtorque.video.open_video",
     "imtorque.finding.picture_levels": "imtorque.detection.image_levels",
     "imtorque.images.Picture": "imtorque.images.CheckedImage",
+    "imtorque.paper.paper_strength": "imtorque.paper.strengthened_edges",
+    "imtorque.paper.strengthened_as_printed": "imtorque.paper.strengthened_edges",
+    "imtorque.paper_strength": "imtorque.paper.strengthened_edges",
     "imtorque.resizing.shrink_image": "imtorque.images.shrink_image",
     "imtorque.scale.Failure": "imtorque.jobs.Failure",
     "imtorque.scale.open_picture": "imtorque.tiling.open_image",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from imtorque import _native
-from imtorque.boundaries.strength import strengthened
+from imtorque.boundaries.strength import boundary_strength
 from imtorque.core.patches import patch_arrays
 from imtorque.core.patterns import pattern_edges
 from imtorque.core.quantisation import Survey
@@ -95,7 +95,7 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     edges = Edges.from_field(_native.EdgeField(fx, fy), plan.steps)
     del fx, fy
     if job.recipe is not None:
-        write_tile(job, core, {"strengthened": strengthened(edges, job.recipe)[inner]})
+        write_tile(job, core, {"strengthened": boundary_strength(edges, job.recipe)[inner]})
         return report
     if "extrema" in job.outputs or "blobs" in job.outputs:
         report["extrema"] = _write_extrema(job, edges, name, core, region)
