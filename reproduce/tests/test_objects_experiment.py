@@ -51,4 +51,4 @@ def test_the_rules_of_objects_are_learned_and_written(data, monkeypatch):
     stored = json.loads((data / "weights.json").read_text())["models"]
     for which, columns in (("first", 3), ("second", 4)):
         assert len(stored["torque"][which]["features"]["torque"]) == columns
-        assert not {"torque", "off_click"} & set(stored["no-torque"][which]["features"])
+        assert not {"torque", "click_offset"} & set(stored["no-torque"][which]["features"])

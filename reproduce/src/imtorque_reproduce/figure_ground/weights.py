@@ -1,4 +1,4 @@
-"""Learn which cut fits the object under a click: the model of `imtorque.segmentation.best_figure`.
+"""Learn which cut fits the object under a click: the model of `imtorque.segmentation.figure_scores`.
 
     python -m imtorque_reproduce.figure_ground.weights --data DIR --out src/imtorque/weights/figure.json
 
@@ -27,10 +27,16 @@ from imtorque.images import CheckedImage
 from imtorque.io.atomic import write_text
 from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
-from imtorque.segmentation.best_figure import at_half_size, at_working_size
 from imtorque.segmentation.colour_cut import Hints
-from imtorque.segmentation.figure_cuts import figure_cuts, view_image, working_shape
-from imtorque.segmentation.figure_measures import measure_cuts
+from imtorque.segmentation.figure_cuts import (
+    at_half_size,
+    at_working_size,
+    figure_cuts,
+    holding_fixation,
+    view_image,
+    working_shape,
+)
+from imtorque.segmentation.figure_features import cut_features
 from imtorque.segmentation.working_size import enlarge, moved
 from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, caltech_cases, read_scene
 from imtorque_reproduce.figure_ground.small_objects import TEST
@@ -105,7 +111,7 @@ def measured(example: Example, torque: bool) -> Case:
     hints = Hints([moved(known.fixation, shape, working_shape(shape))])
     view = view_image(CheckedImage(known.image), hints, torque=torque)
     cuts = list(figure_cuts(view).values())
-    names, measures = measure_cuts(view, [at_half_size(view, cut) for cut in cuts])
+    names, measures = cut_features(view, [holding_fixation(view, at_half_size(view, cut)) for cut in cuts])
     overlaps = [known.iou(enlarge(at_working_size(view, cut), shape)) for cut in cuts]
     return names, measures, np.array(overlaps)
 

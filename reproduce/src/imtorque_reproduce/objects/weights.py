@@ -1,4 +1,4 @@
-"""Learn which figures are objects: the two models of `imtorque.segmentation.object_choice`.
+"""Learn which figures are objects: the two models of `imtorque.segmentation.object_selection`.
 
     python -m imtorque_reproduce.objects.weights --data DIR --out src/imtorque/weights/object.json
 
@@ -25,9 +25,9 @@ from imtorque.images import CheckedImage
 from imtorque.io.atomic import write_text
 from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
-from imtorque.segmentation.best_figure import at_working_size
-from imtorque.segmentation.object_candidates import halved, object_candidates
-from imtorque.segmentation.object_choice import RULES, measure_objects
+from imtorque.segmentation.figure_cuts import at_half_size, at_working_size
+from imtorque.segmentation.object_candidates import object_candidates
+from imtorque.segmentation.object_selection import MODELS, object_features
 from imtorque.segmentation.working_size import enlarge
 from imtorque_reproduce.figure_ground.weights import LIMIT, WEIGHTS, Case, Example, read_example, training_examples
 from imtorque_reproduce.report import provenance
@@ -51,7 +51,7 @@ def measured(example: Example, torque: bool) -> Case | None:
     view, cuts = object_candidates(CheckedImage(scene.image), torque=torque)
     if not cuts:
         return None
-    names, measures = measure_objects(view, [halved(view, cut) for cut in cuts])
+    names, measures = object_features(view, [at_half_size(view, cut) for cut in cuts])
     overlaps = [scene.iou(enlarge(at_working_size(view, cut), scene.figure.shape)) for cut in cuts]
     return names, measures, np.array(overlaps)
 
@@ -60,7 +60,7 @@ def fit(cases: Sequence[Case]) -> dict[str, LogisticModel]:
     """Return the first rule, and the second, from the scenes where the first is wrong."""
     first = _fitted(cases, PENALTIES[0], by_area=False)
     wrong = [case for case in cases if case[2][int(first.logit(case[1]).argmax())] < OBJECT]
-    return dict(zip(RULES, (first, _fitted(wrong or cases, PENALTIES[1], by_area=True)), strict=True))
+    return dict(zip(MODELS, (first, _fitted(wrong or cases, PENALTIES[1], by_area=True)), strict=True))
 
 
 def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> LogisticModel:

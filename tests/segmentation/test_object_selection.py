@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 from imtorque import segment_objects
 from imtorque.images import CheckedImage
 from imtorque.io.weights import read_weights
-from imtorque.segmentation import object_candidates, object_choice
-from imtorque.segmentation.object_choice import in_turn
+from imtorque.segmentation import figure_cuts, object_candidates, object_selection
+from imtorque.segmentation.object_selection import select_in_turn
 from imtorque.segmentation.region_graph import RegionTree
 from imtorque_reproduce.objects import weights as object_weights
 
@@ -32,7 +32,7 @@ def overlap(mask, truth):
     return (mask & truth).sum() / (mask | truth).sum()
 
 
-def slow_in_turn(masks, odds, count, iou):
+def naive_in_turn(masks, logits, count, iou):
     chosen = []
     while len(chosen) < count:
         best, best_value = None, None
@@ -41,9 +41,9 @@ def slow_in_turn(masks, odds, count, iou):
             for other in chosen:
                 shared, union = (mask & masks[other]).sum(), (mask | masks[other]).sum()
                 whole = min(mask.sum(), masks[other].sum()) if iou is None else union
-                alike |= shared > (object_choice.SHARED if iou is None else iou) * whole
+                alike |= shared > (object_selection.MAX_SHARE if iou is None else iou) * whole
                 most = max(most, shared / max(union, 1))
-            value = odds[len(chosen) % len(odds)][k] - object_choice.ELSEWHERE * most
+            value = logits[len(chosen) % len(logits)][k] - object_selection.OVERLAP_PENALTY * most
             if not alike and (best is None or value > best_value):
                 best, best_value = k, value
         if best is None:
@@ -59,28 +59,28 @@ def slow_in_turn(masks, odds, count, iou):
     st.sampled_from([None, 0.25, 0.5, 0.75]),
 )
 @settings(max_examples=80)
-def test_rules_choose_in_turn_and_masks_too_much_like_a_chosen_one_are_left_out(masks, odds, count, iou):
-    assert in_turn(masks, odds, count, iou) == slow_in_turn(masks, odds, count, iou)
+def test_rules_choose_in_turn_and_masks_too_much_like_a_chosen_one_are_left_out(masks, logits, count, iou):
+    assert select_in_turn(masks, logits, count, iou) == naive_in_turn(masks, logits, count, iou)
 
 
 def test_another_place_comes_before_an_alternative_of_the_same():
     masks = np.zeros((3, 10, 20), bool)
     masks[0, 2:8, 2:8], masks[1, 2:8, 3:10], masks[2, 4:6, 15:17] = True, True, True
-    odds = np.array([[3.0, 2.5, 1.0]])
-    assert in_turn(masks, odds, 3, 0.7) == [0, 2, 1]
+    logits = np.array([[3.0, 2.5, 1.0]])
+    assert select_in_turn(masks, logits, 3, 0.7) == [0, 2, 1]
 
 
 def test_the_second_choice_is_of_the_second_rule():
     masks = np.zeros((3, 10, 20), bool)
     masks[0, :, :4], masks[1, :, 6:10], masks[2, :, 12:16] = True, True, True
-    odds = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]])
-    assert in_turn(masks, odds, 3, None) == [0, 2, 1]
+    logits = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]])
+    assert select_in_turn(masks, logits, 3, None) == [0, 2, 1]
 
 
 @pytest.mark.parametrize("torque", [True, False])
 def test_the_first_figure_is_the_object_with_torque_and_without(torque):
     figure = disc()
-    found = object_choice.best_objects(CheckedImage(coloured(figure)), 1, None, torque=torque)
+    found = object_selection.best_objects(CheckedImage(coloured(figure)), 1, None, torque=torque)
     assert overlap(found[0], figure) > 0.8
 
 
@@ -106,7 +106,7 @@ def test_an_overlap_beyond_all_or_nothing_is_refused(iou):
 
 def test_figures_are_no_specks_and_no_ground():
     view, cuts = object_candidates.object_candidates(CheckedImage(coloured(disc())))
-    halves = np.stack([object_candidates.halved(view, cut) for cut in cuts])
+    halves = np.stack([figure_cuts.at_half_size(view, cut) for cut in cuts])
     assert halves.mean(axis=(1, 2)).min() >= object_candidates.LEAST
     sides = [halves[:, 0], halves[:, -1], halves[:, :, 0], halves[:, :, -1]]
     assert not np.all([side.any(axis=1) for side in sides], axis=0).any()
@@ -129,8 +129,8 @@ def test_the_rule_learns_what_tells_objects():
         cases.append((("tells", "does-not"), measures, (measures[:, 0] > 0.5).astype(float)))
     rule = object_weights.fit(cases)["first"]
     assert rule.weight[0] > 10 * abs(rule.weight[1])
-    odds = rule.logit(np.array([[2.0, 0.0], [-2.0, 0.0]]))
-    assert odds[0] > 0 > odds[1]
+    logits = rule.logit(np.array([[2.0, 0.0], [-2.0, 0.0]]))
+    assert logits[0] > 0 > logits[1]
 
 
 def test_the_second_rule_learns_from_scenes_where_the_first_is_wrong():
@@ -147,7 +147,7 @@ def test_the_second_rule_learns_from_scenes_where_the_first_is_wrong():
 
 def test_stored_models_have_the_area_first_which_multiplies_the_interaction():
     for models in read_weights("object").values():
-        assert tuple(models) == object_choice.RULES
+        assert tuple(models) == object_selection.MODELS
         for which, model in models.items():
             assert next(iter(model["features"])) == "area"
             assert {len(row) for row in model["features"].values()} == {3 if which == "first" else 4}
