@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from imtorque.segmentation.appearance import word_counts, word_odds
-from imtorque.segmentation.colour_cut import LARGEST_ODDS, LINK, ROUNDS, SURE
-from imtorque.segmentation.figure_measures import FAINT, RING
+from imtorque.segmentation.appearance import log_likelihood_ratios, word_counts
+from imtorque.segmentation.colour_cut import CLICK_RADIUS, LINK_COST, MAX_LOG_RATIO, ROUNDS
+from imtorque.segmentation.figure_features import CLOSED_EDGE, RING_WIDTH
 from naive import minimum_cut
 
 
@@ -19,15 +19,17 @@ def colour_cut(level, box, hints):
     height, width = level.shape
     everywhere = [(y, x) for y in range(height) for x in range(width)]
     may = {p for p in everywhere if allowed(p, box, hints, level.shape)} | set(hints.on)
-    on = {p for p in may if any(math.dist(p, click) <= SURE for click in hints.on)}
+    on = {p for p in may if any(math.dist(p, click) <= CLICK_RADIUS for click in hints.on)}
     off = set(hints.off) - on
     figure = may - off
     for _ in range(ROUNDS):
         counts = word_counts(np.array([level.words[p] for p in figure]))
-        odds = np.clip(word_odds(counts, word_counts(level.words) - counts), -LARGEST_ODDS, LARGEST_ODDS)
+        ratios = np.clip(
+            log_likelihood_ratios(counts, word_counts(level.words) - counts), -MAX_LOG_RATIO, MAX_LOG_RATIO
+        )
         source, sink = np.zeros(level.shape), np.zeros(level.shape)
         for p in everywhere:
-            value = odds[level.words[p]]
+            value = ratios[level.words[p]]
             source[p] = 1e6 if p in on else max(value, 0) * (p in may and p not in off)
             sink[p] = 0 if p in on else max(-value, 0) if p in may and p not in off else 1e6
         cut, _ = minimum_cut(source, sink, links(level))
@@ -50,8 +52,8 @@ def allowed(pixel, box, hints, shape):
 
 def links(level):
     height, width = level.shape
-    right = [((y, x), (y, x + 1), LINK * level.right[y, x]) for y in range(height) for x in range(width - 1)]
-    return right + [((y, x), (y + 1, x), LINK * level.down[y, x]) for y in range(height - 1) for x in range(width)]
+    right = [((y, x), (y, x + 1), LINK_COST * level.right[y, x]) for y in range(height) for x in range(width - 1)]
+    return right + [((y, x), (y + 1, x), LINK_COST * level.down[y, x]) for y in range(height - 1) for x in range(width)]
 
 
 def together(pixels, seeds):
@@ -82,7 +84,7 @@ def one_cut(view, own, sets):
     everywhere = {(y, x) for y in range(height) for x in range(width)}
     rim = [p for p in own if any(other not in own for other in neighbours(*p))]
     free = [(y, x) for y, x in rim if 0 < y < height - 1 and 0 < x < width - 1]
-    reach = max(1, int(RING * math.sqrt(len(own))))
+    reach = max(1, int(RING_WIDTH * math.sqrt(len(own))))
     ring = [
         (y, x)
         for y, x in everywhere - own
@@ -98,9 +100,9 @@ def one_cut(view, own, sets):
         "votes": np.mean([len(own & other) / len(own) for other in sets]),
         "border": 1 - len(free) / len(rim),
         "edges": np.mean(strongest),
-        "edges_closed": np.mean([strength > FAINT for strength in strongest]),
+        "edges_closed": np.mean([strength > CLOSED_EDGE for strength in strongest]),
         "fill": len(own) / ((bottom - top + 1) * (right - left + 1)),
-        "off_click": math.dist(middle, view.fixation) / math.sqrt(len(own)),
+        "click_offset": math.dist(middle, view.fixation) / math.sqrt(len(own)),
         "contrast": chi_squared(shares(view, own), shares(view, everywhere - own)),
         "ring_contrast": chi_squared(shares(view, own), shares(view, ring)),
     }

@@ -24,10 +24,10 @@ def run(code, **environment):
 
 PUBLIC = [
     "Blobs",
+    "BoundaryModel",
     "Boxes",
     "ContourTree",
     "EdgeRecipe",
-    "EdgeStrengthener",
     "Edges",
     "Extrema",
     "ForceStatistics",
@@ -60,7 +60,6 @@ PUBLIC = [
     "grid_max_flow",
     "itti_saliency",
     "optical_flow",
-    "paper_strength",
     "patch_moments",
     "pattern_edges",
     "propose_objects",

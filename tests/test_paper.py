@@ -1,11 +1,13 @@
 """The paper's own strengthened edges."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from imtorque import contribution_map, detect_edges, find_extrema, paper_strength, strengthen_edges
-from imtorque.paper import normalised_contribution
+from imtorque import contribution_map, detect_edges, find_extrema, strengthen_edges
+from imtorque.paper import normalised_contribution, strengthened_edges
 from imtorque.synthetic import scene
 
 DISC = scene("disc", (48, 64))
@@ -20,16 +22,16 @@ def contribution(count=5000):
 
 def test_it_is_eq_22_of_binary_edges_with_the_papers_coefficients():
     base, votes = contribution()
-    assert_allclose(paper_strength(DISC), strengthen_edges(base, votes, coefficients="paper"))
+    assert_allclose(strengthened_edges(DISC), strengthen_edges(base, votes, coefficients="paper"))
 
 
 def test_a_share_makes_it_eq_23():
     base, votes = contribution(count=20)
-    assert_allclose(paper_strength(DISC, count=20, share=0.3), np.where(base > 0, 0.7 * base + 0.3 * votes, 0))
+    assert_allclose(strengthened_edges(DISC, count=20, share=0.3), np.where(base > 0, 0.7 * base + 0.3 * votes, 0))
 
 
 def test_without_edges_it_is_zero():
-    assert not paper_strength(np.ones((20, 30))).any()
+    assert not strengthened_edges(np.ones((20, 30))).any()
 
 
 def test_a_quantile_of_the_contribution_may_be_one():
@@ -56,7 +58,7 @@ def test_the_command_line_writes_it(tmp_path, monkeypatch):
     write_image("disc.png", pixels)
     done = CliRunner().invoke(app, ["edges", "disc.png", "--paper", "--jobs", "1"])
     assert done.exit_code == 0, done.output
-    assert_allclose(np.load("imtorque-out/disc.png.edges.strengthened.npy"), paper_strength(pixels), atol=1e-6)
+    assert_allclose(np.load("imtorque-out/disc.png.edges.strengthened.npy"), strengthened_edges(pixels), atol=1e-6)
 
 
 def test_other_detectors_have_no_paper_form(tmp_path):
@@ -71,4 +73,15 @@ def test_other_detectors_have_no_paper_form(tmp_path):
 
 def test_a_share_lies_between_0_and_1():
     with pytest.raises(ValueError, match=r"share must lie in \[0, 1\], got 2"):
-        paper_strength(DISC, share=2)
+        strengthened_edges(DISC, share=2)
+
+
+@pytest.mark.parametrize("name", ["imtorque.paper_strength", "imtorque.paper.strengthened_as_printed"])
+def test_old_names_of_strengthened_edges_warn(name):
+    module, _, old = name.rpartition(".")
+    with pytest.warns(DeprecationWarning, match="is now imtorque.paper.strengthened_edges"):
+        assert getattr(import_module(module), old) is strengthened_edges
+
+
+def test_edges_are_strengthened_as_those_of_their_image():
+    assert_array_equal(strengthened_edges(detect_edges(DISC)), strengthened_edges(DISC))

@@ -102,8 +102,9 @@ def test_weights_are_learned_and_written(data, monkeypatch):
         monkeypatch.setattr(figure_weights, name, count)
     figure_weights.main(data, data / "weights.json")
     stored = json.loads((data / "weights.json").read_text())
-    assert "torque" in stored["torque"]["names"]
-    assert "torque" not in stored["no-torque"]["names"]
+    assert "torque" in stored["models"]["torque"]["features"]
+    assert "torque" not in stored["models"]["no-torque"]["features"]
+    assert stored["provenance"]["command"].startswith("python -m imtorque_reproduce.figure_ground.weights")
 
 
 def test_examples_to_learn_from_are_none_that_are_reported_on():

@@ -48,9 +48,7 @@ def test_the_rules_of_objects_are_learned_and_written(data, monkeypatch):
         monkeypatch.setattr(figure_weights, name, count)
     monkeypatch.setattr(object_weights, "EVERY", 2)
     object_weights.main(data, data / "weights.json")
-    stored = json.loads((data / "weights.json").read_text())
-    for which in ("first", "second"):
-        assert "torque" in stored["torque"][which]["names"]
-        assert not {"torque", "off_click"} & set(stored["no-torque"][which]["names"])
-    assert "by_area" in stored["torque"]["second"]
-    assert "by_area" not in stored["torque"]["first"]
+    stored = json.loads((data / "weights.json").read_text())["models"]
+    for which, columns in (("first", 3), ("second", 4)):
+        assert len(stored["torque"][which]["features"]["torque"]) == columns
+        assert not {"torque", "click_offset"} & set(stored["no-torque"][which]["features"])

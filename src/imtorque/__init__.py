@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from imtorque.boundaries import (
-    EdgeStrengthener,
+    BoundaryModel,
     OwnershipModel,
     border_ownership,
     boundary_strength,
@@ -49,7 +49,6 @@ from imtorque.edges import (
     optical_flow,
     ultrametric_contours,
 )
-from imtorque.paper import paper_strength
 from imtorque.saliency import blend_saliency, gbvs_saliency, itti_saliency, scan_path, torque_saliency
 from imtorque.segmentation import alpha_expansion, edge_cue, grid_max_flow, segment_figure, segment_regions
 from imtorque.segmentation.objects import propose_objects, segment_objects
@@ -61,10 +60,10 @@ __version__ = _version("imtorque")
 
 __all__ = [
     "Blobs",
+    "BoundaryModel",
     "Boxes",
     "ContourTree",
     "EdgeRecipe",
-    "EdgeStrengthener",
     "Edges",
     "Extrema",
     "ForceStatistics",
@@ -97,7 +96,6 @@ __all__ = [
     "grid_max_flow",
     "itti_saliency",
     "optical_flow",
-    "paper_strength",
     "patch_moments",
     "pattern_edges",
     "propose_objects",

@@ -7,21 +7,26 @@ other choice does: `imtorque reproduce car-side` and `boundary`. `imtorque.bound
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from imtorque.boundaries.strength import strengthen_edges
 from imtorque.core.contribution import Votes, Weight, contribution_map
+from imtorque.core.deprecation import deprecated_name
 from imtorque.core.extrema import find_extrema
 from imtorque.core.torque import default_sizes
 from imtorque.core.types import Edges, Extrema, FloatArray, Image, Sizes
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.images import CheckedImage, ValueRange
 
-PAPER_EXTREMA = 5000  # of the paper's cars; of its Berkeley images it names no number
+PAPER_EXTREMA = 5000  # paper, Sec. 4.2, for its cars; for its Berkeley images it gives no number
+
+__getattr__ = partial(deprecated_name, __name__)
 
 
-def paper_strength(
-    image: Image | CheckedImage,
+def strengthened_edges(
+    source: Image | CheckedImage | Edges,
     *,
     sigma: float = SQRT2,
     low: float | None = None,
@@ -39,8 +44,10 @@ def paper_strength(
 
     Parameters
     ----------
-    image, sigma, low, high, value_range
-        As for `detect_edges`.
+    source
+        An image, as for `detect_edges`, or edges; their strength does not count.
+    sigma, low, high, value_range
+        Of an image's edges, as for `detect_edges`.
     sizes
         Of the patches; by default from 3 pixels in steps of 2 up to 21 % of the image's area.
     count
@@ -57,18 +64,14 @@ def paper_strength(
     --------
     >>> image = np.zeros((40, 40))
     >>> image[10:31, 10:31] = 1
-    >>> strength = paper_strength(image)
+    >>> strength = strengthened_edges(image)
     >>> float(strength.max().round(3)), float(strength[20, 20])
     (0.882, 0.0)
     """
-    edges = detect_edges(image, sigma=sigma, low=low, high=high, value_range=value_range)
-    return strengthened_as_printed(edges, sizes=sizes, count=count, share=share)
-
-
-def strengthened_as_printed(
-    edges: Edges, *, sizes: Sizes | None = None, count: int | None = PAPER_EXTREMA, share: float | None = None
-) -> FloatArray:
-    """Return the strength of edges after `paper_strength` has weighed them, whatever theirs is."""
+    if isinstance(source, Edges):
+        edges = source
+    else:
+        edges = detect_edges(source, sigma=sigma, low=low, high=high, value_range=value_range)
     if not edges.mask.any():
         return np.zeros(edges.shape)
     patches = default_sizes(edges.shape, smallest=3, growth=1.0) if sizes is None else sizes

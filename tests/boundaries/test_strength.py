@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from imtorque import EdgeStrengthener, strengthen_edges
+from imtorque import BoundaryModel, strengthen_edges
 
 maps = hnp.arrays(float, (4, 5), elements=st.floats(0, 1)).filter(np.any)
 contributions = hnp.arrays(float, (4, 5), elements=st.floats(-2, 3))
@@ -71,7 +71,7 @@ def learned(coefficients, form, seed=0):
 
 def test_fitting_finds_the_coefficients_that_made_the_truth():
     strength, cue, truth = learned((-0.5, 1.2, 0.8), lambda d: np.log(d + 0.05))
-    found = EdgeStrengthener(tolerance=0, step=1).fit([strength], [cue], [[truth]])
+    found = BoundaryModel(tolerance=0, step=1).fit([strength], [cue], [[truth]])
     assert_allclose([found.intercept_, *found.coef_], [-0.5, 1.2, 0.8], atol=0.05)
     own = strengthen_edges(strength, cue, coefficients=[found.intercept_, *found.coef_])
     assert_allclose(found.transform(strength, cue), own)
@@ -79,21 +79,21 @@ def test_fitting_finds_the_coefficients_that_made_the_truth():
 
 def test_the_papers_form_has_the_strength_as_it_is():
     strength, cue, truth = learned((-1.0, 2.0, 0.7), lambda d: d)
-    found = EdgeStrengthener(tolerance=0, step=1, logarithm=False).fit([strength], [cue], [[truth]])
+    found = BoundaryModel(tolerance=0, step=1, logarithm=False).fit([strength], [cue], [[truth]])
     assert_allclose([found.intercept_, *found.coef_], [-1.0, 2.0, 0.7], atol=0.08)
 
 
 def test_second_powers_and_several_cues_are_further_features():
     strength, cue, truth = learned((-0.5, 1.2, 0.8), np.log)
     cues = np.stack([cue, -cue, cue**2])
-    found = EdgeStrengthener(quadratic=True, tolerance=0).fit([strength, strength], [cues, cues], [[truth]] * 2)
+    found = BoundaryModel(quadratic=True, tolerance=0).fit([strength, strength], [cues, cues], [[truth]] * 2)
     assert found.coef_.shape == (1 + 3 + 3,)
     assert_array_equal(found.transform(strength, cues) > 0, strength > 0)
 
 
 def test_annotators_share_their_say():
     strength, cue, truth = learned((0.0, 1.0, 1.0), np.log)
-    half = EdgeStrengthener(tolerance=0, step=1).fit([strength], [cue], [[truth, np.zeros_like(truth)]])
+    half = BoundaryModel(tolerance=0, step=1).fit([strength], [cue], [[truth, np.zeros_like(truth)]])
     assert half.transform(strength, cue).mean() == pytest.approx(truth.mean() / 2, rel=1e-3)
 
 
@@ -111,13 +111,13 @@ def test_annotators_share_their_say():
 )
 def test_bad_training_sets_are_refused(strengths, cues, truths, message):
     with pytest.raises(ValueError, match=message):
-        EdgeStrengthener().fit(strengths, cues, truths)
+        BoundaryModel().fit(strengths, cues, truths)
 
 
 def test_transform_needs_the_fit_and_its_cues():
     strength, cue, truth = learned((-0.5, 1.2, 0.8), np.log)
     with pytest.raises(ValueError, match="must be fitted before transform"):
-        EdgeStrengthener().transform(strength, cue)
-    fitted = EdgeStrengthener().fit([strength], [cue], [[truth]])
+        BoundaryModel().transform(strength, cue)
+    fitted = BoundaryModel().fit([strength], [cue], [[truth]])
     with pytest.raises(ValueError, match="cues must give the 2 features fitted, got 3"):
         fitted.transform(strength, np.stack([cue, cue]))

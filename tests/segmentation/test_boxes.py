@@ -34,7 +34,7 @@ def test_colours_by_table_and_in_pieces_are_those_of_whole_planes(image):
 @given(colours)
 def test_smooth_colours_are_each_plane_smoothed(image):
     planes = CheckedImage(image).lab()
-    expected = [ndimage.gaussian_filter(plane, boxes.SMOOTHING, mode="nearest") for plane in planes]
+    expected = [ndimage.gaussian_filter(plane, boxes.GRADIENT_SIGMA, mode="nearest") for plane in planes]
     assert_array_equal(boxes.smooth_lab(image), expected)
 
 
@@ -50,23 +50,23 @@ def test_the_first_boxes_suffice_or_all_are_compared(seed, number, count, first)
         found = boxes.best_boxes(planes, candidates, count, "both", 0.3)
     finally:
         boxes.FIRST_COMPARED = before
-    scores = boxes.box_scores(planes, candidates, "both") * boxes.busyness(planes, candidates)
+    scores = boxes.box_scores(planes, candidates, "both") * boxes.gradient_contrast(planes, candidates)
     order = np.argsort(-scores, kind="stable")
     kept = order[_native.distinct_boxes(candidates[order], 0.3, count)]
     assert_array_equal(found.as_array(), candidates[kept])
     assert_array_equal(found.score, scores[kept])
 
 
-def slow_busyness(planes, box):
-    coarse = planes[:, :: boxes.COARSE, :: boxes.COARSE]
+def naive_gradient_contrast(planes, box):
+    coarse = planes[:, :: boxes.GRADIENT_STEP, :: boxes.GRADIENT_STEP]
     steps = np.zeros(coarse.shape[1:])
     for plane in coarse:
         for y, x in np.ndindex(steps.shape):
             for below, beside in ((1, 0), (0, 1)):
                 if y + below < steps.shape[0] and x + beside < steps.shape[1]:
                     steps[y, x] += abs(plane[y + below, x + beside] - plane[y, x])
-    y0, x0, y1, x1 = (math.ceil(at / boxes.COARSE) for at in box)
-    down, across = (max(1, side // boxes.AROUND) for side in (y1 - y0, x1 - x0))
+    y0, x0, y1, x1 = (math.ceil(at / boxes.GRADIENT_STEP) for at in box)
+    down, across = (max(1, side // boxes.RING_DIVISOR) for side in (y1 - y0, x1 - x0))
     own, ring = [], []
     for y, x in np.ndindex(steps.shape):
         if y0 <= y < y1 and x0 <= x < x1:
@@ -74,25 +74,25 @@ def slow_busyness(planes, box):
         elif y0 - down <= y < y1 + down and x0 - across <= x < x1 + across:
             ring.append(steps[y, x])
     around = np.mean(ring) if ring else 0.0
-    return (np.mean(own) if own else 0.0) / (around + (boxes.CALM * steps.mean() or 1.0))
+    return (np.mean(own) if own else 0.0) / (around + (boxes.GRADIENT_FLOOR * steps.mean() or 1.0))
 
 
 @given(hnp.arrays(np.float64, (2, 11, 14), elements=st.integers(0, 8).map(lambda k: k / 8)), st.integers(0, 10_000))
-def test_busyness_is_the_gradient_within_over_that_around(planes, seed):
+def test_gradient_contrast_is_the_gradient_within_over_that_around(planes, seed):
     rng = np.random.default_rng(seed)
     found = [[0, 0, *planes.shape[1:]]]
     for _ in range(5):
         (y0, y1), (x0, x1) = (np.sort(rng.choice(side + 1, 2, replace=False)) for side in planes.shape[1:])
         found.append([y0, x0, y1, x1])
-    expected = [slow_busyness(planes, box) for box in found]
-    assert_allclose(boxes.busyness(planes, np.array(found)), expected, rtol=1e-6, atol=1e-9)
+    expected = [naive_gradient_contrast(planes, box) for box in found]
+    assert_allclose(boxes.gradient_contrast(planes, np.array(found)), expected, rtol=1e-6, atol=1e-9)
 
 
 def test_a_whole_is_busier_than_its_surround_and_its_half_is_not():
     planes = np.zeros((1, 60, 80))
     planes[0, 20:40, 20:60] = np.random.default_rng(0).random((20, 40))
-    whole, half, calm = boxes.busyness(planes, np.array([[20, 20, 40, 60], [20, 20, 40, 40], [44, 4, 58, 30]]))
-    assert whole > 1.5 * half > calm
+    whole, half, flat = boxes.gradient_contrast(planes, np.array([[20, 20, 40, 60], [20, 20, 40, 40], [44, 4, 58, 30]]))
+    assert whole > 1.5 * half > flat
 
 
 @given(st.integers(1, 400), st.integers(1, 400))

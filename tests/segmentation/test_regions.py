@@ -13,8 +13,8 @@ from imtorque import Extrema, OrientedMap, segment_regions
 from imtorque.segmentation import region_tree
 from imtorque.segmentation.colour_models import BINS, colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import enlarged, gather_evidence, shrinking, shrunk
-from imtorque.segmentation.likeness import border_features, merge_regions, region_statistics
 from imtorque.segmentation.region_graph import RegionGraph, connected_regions, merge_all
+from imtorque.segmentation.region_merging import border_features, merge_regions, region_statistics
 from imtorque.segmentation.regions import contrast_links, in_order, torque_patches
 
 label_maps = hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.integers(0, 3))
@@ -209,10 +209,10 @@ def test_what_tells_regions_apart():
     evidence = gather_evidence(image)
     regions = in_order(np.unique(image.reshape(-1, 3), axis=0, return_inverse=True)[1].reshape(60, 90))
     graph = region_statistics(evidence, regions)
-    edge, chi_squared, busyness, lightness, extent = border_features(*graph.features[:2], graph.borders[0][1])
+    edge, chi_squared, texture_step, lightness, extent = border_features(*graph.features[:2], graph.borders[0][1])
     assert edge > np.log(0.05)
     assert 0.3 < chi_squared <= 1
-    assert busyness >= 0
+    assert texture_step >= 0
     assert lightness == pytest.approx(abs(evidence.lab[0][regions == 0].mean() - evidence.lab[0][regions == 1].mean()))
     assert extent == pytest.approx(np.log(graph.borders[0][1][1] / np.sqrt(min(graph.features[:2, 0]))))
     assert merge_regions(evidence, regions).cut_to(3).max() == 2

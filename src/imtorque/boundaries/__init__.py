@@ -1,6 +1,6 @@
 """Boundaries: edges of objects told from texture edges, and which side of each is the figure."""
 
 from imtorque.boundaries.ownership import OwnershipModel, border_ownership
-from imtorque.boundaries.strength import EdgeStrengthener, boundary_strength, strengthen_edges
+from imtorque.boundaries.strength import BoundaryModel, boundary_strength, strengthen_edges
 
-__all__ = ["EdgeStrengthener", "OwnershipModel", "border_ownership", "boundary_strength", "strengthen_edges"]
+__all__ = ["BoundaryModel", "OwnershipModel", "border_ownership", "boundary_strength", "strengthen_edges"]

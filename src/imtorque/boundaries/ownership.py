@@ -11,13 +11,11 @@ the negative of an image has the same owners.
 
 from __future__ import annotations
 
-import json
 import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Literal, Self
 
 import numpy as np
@@ -27,6 +25,7 @@ from imtorque.core.torque import require_edges, torque_coherence
 from imtorque.core.types import BoolArray, Edges, FloatArray, Image, IntArray
 from imtorque.edges import detect_edges
 from imtorque.images import CheckedImage
+from imtorque.io.weights import read_weights
 
 SHARES = (0.045, 0.085, 0.155, 0.275, 0.485, 0.755)  # sides of the squares, of the image's longer side
 DISTANCES = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)  # of the points beside an edge, of the square's side
@@ -266,5 +265,5 @@ def _spread(places: IntArray) -> IntArray:
 
 @cache
 def _shipped() -> dict[str, OwnershipModel]:
-    stored = json.loads(resources.files("imtorque.boundaries").joinpath("ownership_weights.json").read_text("utf-8"))
+    stored = read_weights("ownership")
     return {name: OwnershipModel(*(np.array(found[k]) for k in ("first", "second"))) for name, found in stored.items()}

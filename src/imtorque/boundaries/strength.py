@@ -1,4 +1,4 @@
-"""From image to boundary strength: edges re-weighed by torque, boundaries up, texture down (Sec. 4.2)."""
+"""Learned boundary strength: edges re-weighted by torque, so that boundaries outweigh texture (Sec. 4.2)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,18 @@ COEFFICIENTS = {
 
 
 def boundary_strength(
-    image: Image | CheckedImage, recipe: str | EdgeRecipe = "canny", *, value_range: ValueRange | None = None
+    source: Image | CheckedImage | Edges,
+    recipe: str | EdgeRecipe = "canny",
+    *,
+    value_range: ValueRange | None = None,
 ) -> FloatArray:
-    """Return how likely each edge pixel bounds an object: the recipe's edges, strengthened by torque.
+    """Return the learned probability that each edge pixel bounds an object, from its strength and its torque.
 
     Parameters
     ----------
-    image
-        Grey or colour, as for `detect_edges`. The recipes were learned on images of about 500 pixels.
+    source
+        An image, grey or colour, as for `detect_edges`; the recipes were learned on images of about 500 pixels. Or the
+        edges that the recipe found.
     recipe
         By name: "canny" (sigma sqrt(2)) or "canny-2" (sigma 2, fewer and smoother edges); or an `EdgeRecipe`.
     value_range
@@ -56,18 +60,13 @@ def boundary_strength(
     (True, 0.0)
     """
     chosen = find_recipe(recipe)
-    return strengthened(chosen.edges(CheckedImage(image, value_range)), chosen)
-
-
-def strengthened(edges: Edges, recipe: EdgeRecipe) -> FloatArray:
-    """Return the strength of a recipe's edges after torque has re-weighed them."""
+    edges = source if isinstance(source, Edges) else chosen.edges(CheckedImage(source, value_range))
     at = np.nonzero(edges.mask)
     own = np.minimum(np.hypot(edges.fx[at], edges.fy[at]), 1).astype(np.float64)
     result = np.zeros(edges.shape)
     if own.any():
-        result[at] = np.where(
-            own > 0, _logistic_rule(own, dense_contribution(edges, recipe.sizes)[at], recipe.coefficients), 0
-        )
+        contribution = dense_contribution(edges, chosen.sizes)[at]
+        result[at] = np.where(own > 0, _logistic_rule(own, contribution, chosen.coefficients), 0)
     return result
 
 
@@ -79,7 +78,7 @@ def strengthen_edges(
     coefficients: str | Sequence[float] = "learned",
     share: float = 0.5,
 ) -> FloatArray:
-    """Re-weigh edges by their contribution to torque.
+    """Apply a re-weighting rule to edge strengths and their contributions to torque.
 
         logistic:  d_s = 1 / (1 + exp(-(c0 + c1 log(d_o + 0.05) + c2 X)))      ("paper": d_o in place of its logarithm)
         blend:     d_s = (1 - share) d_o + share d_tau
@@ -129,8 +128,8 @@ def strengthen_edges(
 
 
 @dataclass
-class EdgeStrengthener:
-    """Learn from ground truth how to re-weigh edges: logistic regression on edge strength and further cues.
+class BoundaryModel:
+    """Logistic regression of boundaries on edge strength and further cues, learned from annotations.
 
         d_s = 1 / (1 + exp(-(c0 + c . (log(d_o + 0.05), X_1, ..., X_K))))
 
@@ -154,8 +153,8 @@ class EdgeStrengthener:
     >>> cue = np.repeat([[0.0], [1.0]], 4, axis=0) * np.ones(8)
     >>> truth = np.zeros((8, 8), bool)
     >>> truth[5] = True
-    >>> strengthener = EdgeStrengthener(tolerance=1, step=1).fit([strength], [cue], [[truth]])
-    >>> bool(strengthener.coef_[1] > 0)
+    >>> model = BoundaryModel(tolerance=1, step=1).fit([strength], [cue], [[truth]])
+    >>> bool(model.coef_[1] > 0)
     True
     """
 
@@ -197,7 +196,7 @@ class EdgeStrengthener:
         """Learn from what `samples` returned for each image."""
         parts = list(samples)
         if not parts:
-            raise ValueError("EdgeStrengthener.fit must be given at least one image, got none")
+            raise ValueError("BoundaryModel.fit must be given at least one image, got none")
         features, shares = (np.concatenate(part) for part in zip(*parts, strict=True))
         if shares.max() == 0 or shares.min() == 1:
             which = "no" if shares.max() == 0 else "every"
@@ -214,9 +213,9 @@ class EdgeStrengthener:
         return self
 
     def transform(self, strength: ArrayLike, cues: ArrayLike) -> FloatArray:
-        """Return the strengthened edges of an image, (H, W) in [0, 1]; zero where there is no edge."""
+        """Return the boundary strength of an image, (H, W) in [0, 1]; zero where there is no edge."""
         if not hasattr(self, "coef_"):
-            raise ValueError("EdgeStrengthener must be fitted before transform, call fit first")
+            raise ValueError("BoundaryModel must be fitted before transform, call fit first")
         d = check_strength(strength)
         features = self._features(d, cues)
         if features.shape[1] != len(self.coef_):

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 import typer
 
-from imtorque.boundaries.strength import strengthened
+from imtorque.boundaries.strength import boundary_strength
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written
 from imtorque.core.types import Edges, Float32Array, FloatArray, Image
@@ -18,7 +18,7 @@ from imtorque.edges import RECIPES, OrientedMap, boundary_map, detect_edges, ult
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.files import write_array, write_image
 from imtorque.images import CheckedImage
-from imtorque.paper import in_unit_range, strengthened_as_printed
+from imtorque.paper import in_unit_range, strengthened_edges
 from imtorque.segmentation.cues import TYPICAL
 
 PaperForm = Annotated[
@@ -90,7 +90,7 @@ class DetectBoundaries:
             outputs.append(write_array(f"{stem}.ucm.npy", doubled))
         counts = {"edge_pixels": int(np.count_nonzero(edges.mask)), "likely": int(np.count_nonzero(likely > 0.5))}
         if self.strengthen:
-            after = strengthened(edges, RECIPES[self.detector]).astype(np.float32)
+            after = boundary_strength(edges, RECIPES[self.detector]).astype(np.float32)
             outputs += _written_after(stem, likely, after)
             counts["likely"] = int(np.count_nonzero(after > 0.5))
         size = {"height": edges.shape[0], "width": edges.shape[1]}
@@ -125,7 +125,7 @@ class PaperEdges:
     def run(self, source: Path, stem: str) -> Written:
         """Write the edges of one image and the strengthened ones."""
         edges = detect_edges(self.opening.read(source), sigma=self.sigma, low=self.low, high=self.high)
-        before, after = edges.mask.astype(np.float32), strengthened_as_printed(edges).astype(np.float32)
+        before, after = edges.mask.astype(np.float32), strengthened_edges(edges).astype(np.float32)
         outputs = [
             write_image(f"{stem}.png", np.round(before * 255).astype(np.uint8)),
             write_array(f"{stem}.npy", np.stack([edges.fx, edges.fy])),

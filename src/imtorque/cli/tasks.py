@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.boundaries.strength import strengthened
+from imtorque.boundaries.strength import boundary_strength
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.core.extrema import find_extrema
 from imtorque.core.patterns import Pattern, Polarity, pattern_edges
@@ -23,26 +22,9 @@ from imtorque.edges.canny import Force
 from imtorque.files import write_array, write_image, write_text
 from imtorque.render.saliency import heat_overlay
 from imtorque.render.torque import edge_image, scale_image, value_image
-from imtorque.saliency import (
-    blend_saliency,
-    boolean_saliency,
-    centre_saliency,
-    gbvs_saliency,
-    itti_saliency,
-    scan_path,
-    signature_saliency,
-    torque_saliency,
-)
+from imtorque.saliency import saliency_map, scan_path
 
 Written = tuple[list[Path], dict[str, Any]]
-SALIENCY: dict[str, Callable[[Image], NDArray[np.float64]]] = {
-    "torque": torque_saliency,
-    "gbvs": gbvs_saliency,
-    "itti": itti_saliency,
-    "boolean": boolean_saliency,
-    "signature": signature_saliency,
-}
-AVERAGED = (torque_saliency, gbvs_saliency, boolean_saliency, signature_saliency, centre_saliency)
 EXTREMUM = ["y", "x", "size", "torque"]
 
 
@@ -94,7 +76,7 @@ class StrengthenEdges:
         """Write the edges of one image and the strengthened ones."""
         recipe = canny_recipe(self.sigma, self.low, self.high)
         edges = recipe.edges(self.opening.read(source))
-        strength, after = np.minimum(edges.strength, 1), strengthened(edges, recipe).astype(np.float32)
+        strength, after = np.minimum(edges.strength, 1), boundary_strength(edges, recipe).astype(np.float32)
         images = [np.round(found * 255).astype(np.uint8) for found in (strength, after)]
         outputs = [
             write_image(f"{stem}.png", images[0]),
@@ -192,7 +174,7 @@ class PredictFixations:
     def run(self, source: Path, stem: str) -> Written:
         """Write the saliency of one image."""
         image = self.opening.read(source)
-        saliency = self.compute(image)
+        saliency = saliency_map(image, self.method, share=self.share)
         y, x = scan_path(saliency, self.fixations)
         rows = [
             {"order": k, "y": int(row), "x": int(column), "saliency": float(f"{saliency[row, column]:.6g}")}
@@ -210,14 +192,6 @@ class PredictFixations:
             "salient": bool(saliency.max() > 0),
             "fixations": rows,
         }
-
-    def compute(self, image: Image) -> NDArray[np.float64]:
-        """Return the saliency map of an image by this method."""
-        if self.method == "blend":
-            return blend_saliency([gbvs_saliency(image), torque_saliency(image)], [1 - self.share, self.share])
-        if self.method == "mean":
-            return blend_saliency([method(image) for method in AVERAGED], [1.0] * len(AVERAGED))
-        return SALIENCY[self.method](image)
 
 
 def _sizes(sizes: tuple[int, ...] | None, shape: tuple[int, int]) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,6 +17,7 @@ from imtorque.cli.parsing import parse_pattern, parse_sizes
 from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, Out, OutIfAny, run_table_task, run_task
 from imtorque.edges import SQRT2
+from imtorque.saliency import METHODS
 
 SIGNS: dict[str, Literal[1, -1, 0] | None] = {"bright": 1, "dark": -1, "both": 0, "auto": None}
 
@@ -60,16 +61,10 @@ class Sign(StrEnum):
     dark = "dark"
 
 
-class Method(StrEnum):
-    """How saliency is computed."""
-
-    blend = "blend"
-    torque = "torque"
-    gbvs = "gbvs"
-    itti = "itti"
-    boolean = "boolean"
-    signature = "signature"
-    mean = "mean"
+if TYPE_CHECKING:
+    Method = str
+else:
+    Method = StrEnum("Method", {name: name for name in METHODS})
 
 
 Sizes = Annotated[
@@ -276,8 +271,8 @@ def saliency(
     out: Out = DEFAULT_OUT,
     method: Annotated[
         Method,
-        typer.Option(help="blend: GBVS and torque. mean: torque, gbvs, boolean, signature and the middle."),
-    ] = Method.blend,
+        typer.Option(help="; ".join(f"{name}: {method.title}" for name, method in METHODS.items())),
+    ] = "blend",
     share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.4,
     fixations: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Places to predict, in the order of looking.")

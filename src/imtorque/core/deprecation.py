@@ -25,6 +25,7 @@ MODULES = {
 
 # Old name -> new name, for names that did not simply move with their module.
 NAMES = {
+    "imtorque.EdgeStrengthener": "imtorque.BoundaryModel",
     "imtorque.films.FilmSummary": "imtorque.video.VideoSummary",
     "imtorque.films.open_film": "imtorque.video.open_video",
     "imtorque.finding.Contours": "imtorque.detection.Proposals",
@@ -34,6 +35,9 @@ NAMES = {
     "imtorque.finding.refine_contours": "imtorque.detection.refine_outlines",
     "imtorque.finding.torque_candidates": "imtorque.detection.torque_seeds",
     "imtorque.images.Picture": "imtorque.images.CheckedImage",
+    "imtorque.paper.paper_strength": "imtorque.paper.strengthened_edges",
+    "imtorque.paper.strengthened_as_printed": "imtorque.paper.strengthened_edges",
+    "imtorque.paper_strength": "imtorque.paper.strengthened_edges",
     "imtorque.resizing.shrink_image": "imtorque.images.shrink_image",
     "imtorque.scale.Failure": "imtorque.jobs.Failure",
     "imtorque.scale.open_picture": "imtorque.tiling.open_image",

@@ -1,4 +1,4 @@
-"""Cutting images up: graph cuts on pixel grids, regions around torque extrema, and the object under a click."""
+"""Segmentation: graph cuts on pixel grids, regions around torque extrema, and the object under a click."""
 
 from imtorque.segmentation.cues import edge_cue
 from imtorque.segmentation.expansion import alpha_expansion

@@ -13,35 +13,35 @@ from imtorque.core.boxes import Boxes
 from imtorque.core.types import FloatArray, Image, IntArray, Planes
 from imtorque.images import CheckedImage
 
-SMOOTHING = 1.4  # sigma in pixels, before gradients are taken
-SMALLEST = 0.14  # side of the smallest boxes, of the square root of the image's area: 2 % of it
+GRADIENT_SIGMA = 1.4  # pixels, of the smoothing before gradients are taken
+SMALLEST_SIDE_SHARE = 0.14  # side of the smallest boxes, of the square root of the image's area: 2 % of it
 SIZES = 13  # from the smallest by default to the side of a square image
 ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width
 STEPS = 8  # places per box side
-THINNEST = 5  # pixels
+MIN_BOX_SIDE = 5  # pixels
 STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
 SCORES = ("both", "side", "torque")
 SIZE_POWER = 0.5  # of the size, that scores are multiplied by, as alpha = 1.5 does: parts are not to come before wholes
-COARSE = 2  # one in so many rows and columns tells how busy a box is
-AROUND = 4  # the ring around a box reaches as far as its sides over this
-CALM = 0.3  # of the image's mean gradient, that is added to a ring's: a ring without any is no proof
-FIRST_COMPARED = 6_000  # boxes, best first, that are looked through for distinct ones: these nearly always do,
-MOST_COMPARED = 12_000  # and more are not looked at
+GRADIENT_STEP = 2  # rows and columns from one sample of the mean gradient to the next
+RING_DIVISOR = 4  # the ring around a box reaches as far as its sides over this
+GRADIENT_FLOOR = 0.3  # of the image's mean gradient, added to that of a ring: a ring may have none
+FIRST_COMPARED = 6_000  # boxes, best first, among which distinct ones are searched for: mostly enough
+MAX_COMPARED = 12_000  # bound: boxes among which they are searched for at all
 
 
 def best_boxes(
-    planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float, *, busy: bool = True
+    planes: Planes, candidates: NDArray[np.int64], count: int, score: str, iou: float, *, contrast: bool = True
 ) -> Boxes:
     """Return the candidates of highest score, none of which overlaps a better one too much.
 
-    A score is that of `box_scores`, with `busy` times how much busier the box is than what is around it.
+    A score is that of `box_scores`, with `contrast` times its `gradient_contrast`.
     """
     scores = box_scores(planes, candidates, score)
-    likely = _highest(scores, MOST_COMPARED)
+    likely = _highest(scores, MAX_COMPARED)
     candidates, scores = candidates[likely], scores[likely]
-    if busy:
-        scores *= busyness(planes, candidates)
-    for most in (FIRST_COMPARED, MOST_COMPARED):
+    if contrast:
+        scores *= gradient_contrast(planes, candidates)
+    for most in (FIRST_COMPARED, MAX_COMPARED):
         order = _best(scores, most)
         ranked = np.ascontiguousarray(candidates[order])
         kept = _native.distinct_boxes(ranked, iou, count)
@@ -66,7 +66,7 @@ def _highest(scores: FloatArray, count: int) -> IntArray:
 
 
 def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[np.float64]:
-    """Return how much each box looks like an object: |torque|, the contrast across its weakest side, or their mean.
+    """Score boxes by |torque|, by the contrast across the weakest side, or by the geometric mean of both.
 
     All are multiplied by a power of the box's size, without which parts would come before wholes.
     """
@@ -77,18 +77,18 @@ def box_scores(planes: Planes, boxes: NDArray[np.int64], score: str) -> NDArray[
     return np.asarray(found * size**SIZE_POWER)
 
 
-def busyness(planes: Planes, boxes: NDArray[np.int64]) -> NDArray[np.float64]:
+def gradient_contrast(planes: Planes, boxes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the mean gradient in each box over that in the ring around it, as far as the ring lies in the image.
 
-    Half of an object has the other half beside it, and a box that is too large has calm within.
+    It is low for half an object, which has the other half beside it, and for a box that is too large.
     """
-    gradient = _steps(planes[:, ::COARSE, ::COARSE])
+    gradient = _steps(planes[:, ::GRADIENT_STEP, ::GRADIENT_STEP])
     height, width = gradient.shape
     table = np.zeros((height + 1, width + 1))
     np.cumsum(gradient, axis=0, out=table[1:, 1:])
     np.cumsum(table[1:, 1:], axis=1, out=table[1:, 1:])
-    y0, x0, y1, x1 = (np.ascontiguousarray(boxes.T) + COARSE - 1) // COARSE
-    down, across = (np.maximum(1, side // AROUND) for side in (y1 - y0, x1 - x0))
+    y0, x0, y1, x1 = (np.ascontiguousarray(boxes.T) + GRADIENT_STEP - 1) // GRADIENT_STEP
+    down, across = (np.maximum(1, side // RING_DIVISOR) for side in (y1 - y0, x1 - x0))
     ring = (
         np.maximum(y0 - down, 0),
         np.maximum(x0 - across, 0),
@@ -98,8 +98,8 @@ def busyness(planes: Planes, boxes: NDArray[np.int64]) -> NDArray[np.float64]:
     own, own_area = _sums(table, y0, x0, y1, x1)
     whole, whole_area = _sums(table, *ring)
     around = np.maximum(whole - own, 0.0) / np.maximum(whole_area - own_area, 1)
-    calm = CALM * float(gradient.mean()) or 1.0  # 1 where there is no gradient at all
-    return np.asarray(own / np.maximum(own_area, 1) / (around + calm))
+    floor = GRADIENT_FLOOR * float(gradient.mean()) or 1.0  # 1 where there is no gradient at all
+    return np.asarray(own / np.maximum(own_area, 1) / (around + floor))
 
 
 def _steps(planes: Planes) -> NDArray[np.float64]:
@@ -121,19 +121,19 @@ def _sums(
 
 
 @lru_cache(maxsize=2)  # images of one set are often of one shape, or lie or stand
-def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST) -> NDArray[np.int64]:
+def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST_SIDE_SHARE) -> NDArray[np.int64]:
     """Return boxes (n, 4) of all sizes and shapes looked for, at places a part of their size apart, and the image.
 
     `smallest` is the side of the smallest, as a part of the square root of the image's area. Not to be written to.
     """
     least, largest = smallest * math.sqrt(shape[0] * shape[1]), max(shape)
-    growth = (1 / SMALLEST) ** (1 / SIZES)
+    growth = (1 / SMALLEST_SIDE_SHARE) ** (1 / SIZES)
     steps = max(2, round(math.log(largest / least) / math.log(growth)) + 1) if largest > least else 1
     found = [np.array([[0, 0, *shape]])]
     for size in np.geomspace(least, largest, steps):
         for aspect in ASPECTS:
             height, width = round(size * math.sqrt(aspect)), round(size / math.sqrt(aspect))
-            if THINNEST <= height <= shape[0] and THINNEST <= width <= shape[1]:
+            if MIN_BOX_SIDE <= height <= shape[0] and MIN_BOX_SIDE <= width <= shape[1]:
                 y, x = (_places(side, own) for side, own in zip(shape, (height, width), strict=True))
                 boxes = np.empty((len(y), len(x), 4), np.int64)
                 boxes[..., 0], boxes[..., 2] = y[:, None], y[:, None] + height
@@ -150,7 +150,7 @@ def smooth_lab(image: Image | CheckedImage) -> Planes:
 
     planes = CheckedImage(image).lab()
     for plane in planes:
-        ndimage.gaussian_filter(plane, SMOOTHING, mode="nearest", output=plane)
+        ndimage.gaussian_filter(plane, GRADIENT_SIGMA, mode="nearest", output=plane)
     return planes
 
 

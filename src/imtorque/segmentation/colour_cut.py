@@ -1,4 +1,4 @@
-"""A cut made again by what figure and ground look like: models of their words, and a minimum cut between them.
+"""Refine a cut by colour and texture: histograms of figure and ground, and a minimum cut between them.
 
 As in GrabCut (C. Rother, V. Kolmogorov, A. Blake, SIGGRAPH 2004), with histograms of colours and textures in place of
 mixtures of Gaussians, and only within the box that may hold the figure.
@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.types import BoolArray
-from imtorque.segmentation.appearance import WORDS, Level, Reals, word_counts, word_odds
+from imtorque.segmentation.appearance import WORDS, Level, Reals, log_likelihood_ratios, word_counts
 from imtorque.segmentation.fixated_boxes import Box, bounding_box
 
 Pixel = tuple[int, int]
-ROUNDS = 2  # of models and cuts
-LINK = 18.0  # cost of separating neighbours that are quite alike
-LARGEST_ODDS = 6.0
-SURE = 3.0  # pixels around a click that are figure for sure
-SHARP_LINK, BAND = 5.0, 3  # the same cost where an outline is sharpened, and how far from it, in pixels
-LARGEST_BOX = 6000  # pixels; larger ones are cut at half the size
+ROUNDS = 2  # of fitting histograms and cutting
+LINK_COST = 18.0  # of separating neighbours of the same colour
+MAX_LOG_RATIO = 6.0  # so that no word decides alone
+CLICK_RADIUS = 3.0  # pixels around a click that are held to the figure
+SHARP_LINK_COST, BAND = 5.0, 3  # cost of links where an outline is sharpened, and reach of that in pixels
+MAX_BOX_AREA = 6000  # pixels; larger boxes are cut at half the size
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def colour_cut(levels: Sequence[Level], box: Box, start: BoolArray | None, hints
 
     `start` is a first figure at the last level's size; by default it is the whole box.
     """
-    level = levels[0] if _area(box, levels[0].shape) <= LARGEST_BOX else levels[-1]
+    level = levels[0] if _area(box, levels[0].shape) <= MAX_BOX_AREA else levels[-1]
     window = _window(level, box, hints)
-    on, off = (_discs(level, window, points, reach) for points, reach in ((hints.on, SURE), (hints.off, 0.0)))
+    on, off = (_discs(level, window, points, reach) for points, reach in ((hints.on, CLICK_RADIUS), (hints.off, 0.0)))
     if start is None:
         figure = np.ones((window.height, window.width), bool)
     else:
@@ -67,25 +67,27 @@ def colour_cut(levels: Sequence[Level], box: Box, start: BoolArray | None, hints
     corner = window.top, window.left
     for _ in range(ROUNDS):
         counts = _native.count_words(level.words, *corner, _bytes(figure), _bytes(on), _bytes(off), WORDS)
-        figure = _cut(level, window, counts, LINK, (on, off))
+        figure = _cut(level, window, counts, LINK_COST, (on, off))
     return _filled(level, window, figure)
 
 
 def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolArray:
     """Return a figure that holds clicks, its outline cut once more within a few pixels of where it was."""
-    sure = ~_spread(~figure)
+    held = ~_dilated(~figure)
     for click in clicks:
-        sure[click] = True
-    may = _spread(figure | sure)
+        held[click] = True
+    may = _dilated(figure | held)
     counts = word_counts(level.words[figure])
     top, left, bottom, right = bounding_box(may)
     window = Window(top, left, bottom - top, right - left)
     ground = ~may
-    return _filled(level, window, _cut(level, window, counts, SHARP_LINK, (sure[window.slices], ground[window.slices])))
+    return _filled(
+        level, window, _cut(level, window, counts, SHARP_LINK_COST, (held[window.slices], ground[window.slices]))
+    )
 
 
-def _spread(mask: BoolArray) -> BoolArray:
-    """Return what lies within a few steps to one of four neighbours of a mask."""
+def _dilated(mask: BoolArray) -> BoolArray:
+    """Dilate a mask by `BAND` steps between four neighbours."""
     for _ in range(BAND):
         grown = mask.copy()
         grown[1:] |= mask[:-1]
@@ -96,12 +98,12 @@ def _spread(mask: BoolArray) -> BoolArray:
     return mask
 
 
-def _cut(level: Level, window: Window, counts: Reals, cost: float, sure: tuple[BoolArray, BoolArray]) -> BoolArray:
-    """Return the parts of the cheapest figure that hold a click, from the counts of words in the figure so far."""
-    odds = np.minimum(np.maximum(word_odds(counts, level.counts - counts), -LARGEST_ODDS), LARGEST_ODDS)
+def _cut(level: Level, window: Window, counts: Reals, cost: float, held: tuple[BoolArray, BoolArray]) -> BoolArray:
+    """Return the components of the minimum cut that hold a click, from the word counts of the figure so far."""
+    ratios = np.minimum(np.maximum(log_likelihood_ratios(counts, level.counts - counts), -MAX_LOG_RATIO), MAX_LOG_RATIO)
     image, corner = (level.words, level.right, level.down), (window.top, window.left)
-    on, off = map(_bytes, sure)
-    return _native.cut_words(*image, *corner, odds, cost, on, off, level.flow).view(bool)
+    on, off = map(_bytes, held)
+    return _native.cut_words(*image, *corner, ratios, cost, on, off, level.flow).view(bool)
 
 
 def _window(level: Level, box: Box, hints: Hints) -> Window:

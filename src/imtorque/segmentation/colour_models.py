@@ -1,4 +1,4 @@
-"""Colour models of image patches: smoothed histograms, and what they make of every pixel."""
+"""Colour models of image patches: smoothed histograms, and the cost of every pixel under each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from imtorque.core.types import Extrema, FloatArray, Planes
 Bins = NDArray[np.int64]
 
 BINS = 8  # per channel, over the image's own range
-SMOOTHING = 1.0  # of the histograms, in bins
-FLOOR = 1e-4  # so that no colour is impossible
-LARGEST_COST = 20.0
-WINDOW = 0.25  # standard deviation of the weights inside a patch, as a part of its side
-ALIKE = 0.9  # Bhattacharyya coefficient above which two models are one
-FEWEST_BACKGROUND_PIXELS = 20
+HISTOGRAM_SIGMA = 1.0  # of the smoothing of histograms, in bins
+COLOUR_FLOOR = 1e-4  # added to every bin, so that no colour is impossible
+MAX_COST = 20.0  # bound: of a pixel under a model
+WINDOW_SIGMA = 0.25  # of the weights inside a patch, as a share of its side
+MAX_SIMILARITY = 0.9  # Bhattacharyya coefficient above which two models are duplicates
+MIN_BACKGROUND_PIXELS = 20  # that make a model of their own
 
 
 def colour_bins(lab: Planes) -> Bins:
@@ -33,12 +33,12 @@ def smoothed(counts: FloatArray) -> FloatArray:
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
     cube = counts.reshape(-1, BINS, BINS, BINS)
-    spread = ndimage.gaussian_filter(cube, (0, SMOOTHING, SMOOTHING, SMOOTHING), mode="constant")
+    spread = ndimage.gaussian_filter(cube, (0, HISTOGRAM_SIGMA, HISTOGRAM_SIGMA, HISTOGRAM_SIGMA), mode="constant")
     return np.asarray(spread.reshape(counts.shape))
 
 
 def patch_models(bins: Bins, patches: Extrema) -> FloatArray:
-    """Return the colour models of patches and of the background, those alike only once: (K, BINS^3), each summing to 1.
+    """Return the colour models of patches and of the background, without duplicates: (K, BINS^3), each summing to 1.
 
     Pixels count by a Gaussian window in each patch; the background are the pixels in none.
     """
@@ -47,24 +47,24 @@ def patch_models(bins: Bins, patches: Extrema) -> FloatArray:
         reach = size // 2
         rows = np.arange(max(y - reach, 0), min(y + reach + 1, bins.shape[0]))
         columns = np.arange(max(x - reach, 0), min(x + reach + 1, bins.shape[1]))
-        weight = np.exp(-0.5 * ((rows[:, None] - y) ** 2 + (columns - x) ** 2) / (WINDOW * size) ** 2)
+        weight = np.exp(-0.5 * ((rows[:, None] - y) ** 2 + (columns - x) ** 2) / (WINDOW_SIGMA * size) ** 2)
         inside = np.ix_(rows, columns)
         counts.append(np.bincount(bins[inside].ravel(), weight.ravel(), minlength=BINS**3))
         uncovered[inside] = False
-    if np.count_nonzero(uncovered) > FEWEST_BACKGROUND_PIXELS or not counts:
+    if np.count_nonzero(uncovered) > MIN_BACKGROUND_PIXELS or not counts:
         counts.append(np.bincount(bins[uncovered], minlength=BINS**3).astype(np.float64))
     return _distinct(_normalised(np.array(counts)))
 
 
 def model_costs(models: FloatArray, bins: Bins) -> FloatArray:
-    """Return what each model makes of each pixel: -log of its colour's probability, (K, H, W)."""
-    costs: FloatArray = np.minimum(-np.log(models), LARGEST_COST)[:, bins]
+    """Return -log of the probability of each pixel's colour under each model, (K, H, W)."""
+    costs: FloatArray = np.minimum(-np.log(models), MAX_COST)[:, bins]
     return costs
 
 
 def _normalised(counts: FloatArray) -> FloatArray:
     spread = smoothed(counts)
-    spread = spread / spread.sum(axis=1, keepdims=True) + FLOOR
+    spread = spread / spread.sum(axis=1, keepdims=True) + COLOUR_FLOOR
     normalised: FloatArray = spread / spread.sum(axis=1, keepdims=True)
     return normalised
 
@@ -74,6 +74,6 @@ def _distinct(models: FloatArray) -> FloatArray:
     roots = np.sqrt(models)
     kept: list[int] = []
     for k, root in enumerate(roots):
-        if not kept or (roots[kept] @ root).max() <= ALIKE:
+        if not kept or (roots[kept] @ root).max() <= MAX_SIMILARITY:
             kept.append(k)
     return np.asarray(models[kept])

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.boundaries.strength import strengthened
+from imtorque.boundaries.strength import boundary_strength
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import FloatArray, Image, Planes
 from imtorque.edges import RECIPES
@@ -50,7 +50,7 @@ def gather_evidence(image: Image | CheckedImage, *, torque: bool = True) -> Evid
     fine_factor = _fine_factor(checked.shape)
     fine = checked.block_means(fine_factor)
     edges = RECIPE.edges(CheckedImage(np.moveaxis(fine, 0, 2), (0.0, 1.0)))
-    strength = strengthened(edges, RECIPE) if torque else np.minimum(edges.strength, 1.0)
+    strength = boundary_strength(edges, RECIPE) if torque else np.minimum(edges.strength, 1.0)
     further = shrinking(checked.shape) // fine_factor
     return Evidence(lab(shrunk(fine, further)), shrunk(strength.astype(np.float64), further, np.max))
 

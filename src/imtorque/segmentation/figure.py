@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
-from typing import Literal, cast
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
-from imtorque.core.torque import torque_spectrum
-from imtorque.core.types import BoolArray, Float32Array, FloatArray, Image
-from imtorque.edges import SQRT2, detect_edges
+from imtorque.core.types import BoolArray, FloatArray, Image
 from imtorque.images import CheckedImage, ValueRange
-from imtorque.io.arrays import whole_array
-from imtorque.segmentation.best_figure import best_cuts
-from imtorque.segmentation.cartesian import cut_cartesian
-from imtorque.segmentation.cues import Cue, edge_cue
-from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, working_shape
+from imtorque.segmentation.colour_cut import Hints, sharpened
+from imtorque.segmentation.cues import Cue
+from imtorque.segmentation.edge_figures import CutCosts, figures_by_edges
+from imtorque.segmentation.figure_cuts import (
+    SMALLEST_SIDE,
+    View,
+    at_half_size,
+    at_working_size,
+    figure_cuts,
+    holding_fixation,
+    view_image,
+    working_shape,
+)
+from imtorque.segmentation.figure_features import cut_features
+from imtorque.segmentation.figure_scores import figure_scores
 from imtorque.segmentation.fixated_boxes import Box
-from imtorque.segmentation.polar import cut_polar, from_polar, outside_image, polar_edge_map
-from imtorque.segmentation.working_size import enlarge, moved, working_image
+from imtorque.segmentation.working_size import enlarge, moved
 
 Point = tuple[float, float]
-Cuts = tuple[list[BoolArray], FloatArray]  # and the edges, of the same shape
-DEFAULT_CUE: Cue = "strengthened"
-RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object
-COSTS = (20.0, 50.0)  # eta and k
-GROUND_COST = 0.02  # of a step where there is no edge, against 1 across the strongest: for pixels between two clicks
+Pixel = tuple[int, int]
+COSTS = (20.0, 50.0)  # eta and k, as in the program of the cut's authors (docs/segmentation.md)
+GROUND_COST = 0.02  # per step where there is no edge, against 1 across the strongest: for pixels between two clicks
 
 
 def segment_figure(
@@ -111,9 +117,9 @@ def segment_figure(
     within = None if box is None else check_box(box, clicks)
     found = None
     if chosen == "best":
-        found = _best(checked, clicks, removed, within)
+        found = _best_of_many(checked, clicks, removed, within)
         chosen = "polar"  # where there is nothing to choose by
-    cuts, strength = found or _by_edges(checked, clicks, edge_map, size, (chosen, eta, k))
+    cuts, strength = found or figures_by_edges(checked, clicks, edge_map, size, CutCosts(chosen, eta, k))
     small = strength.shape[0], strength.shape[1]
     added = [moved(click, shape, small) for click in clicks]
     taken = {moved(click, shape, small) for click in removed} - set(added)
@@ -150,10 +156,10 @@ def check_box(box: Sequence[float], clicks: Sequence[tuple[int, int]]) -> Box:
     return top, left, bottom, right
 
 
-def _best(
+def _best_of_many(
     image: CheckedImage, clicks: Sequence[tuple[int, int]], removed: Sequence[tuple[int, int]], box: Box | None
-) -> Cuts | None:
-    """Return the best of many cuts, where the image has room and edges enough."""
+) -> tuple[list[BoolArray], FloatArray] | None:
+    """Return the best of many cuts for every click; None where the image is too small or has no edges."""
     shape, small = image.shape, working_shape(image.shape)
     if min(small) < SMALLEST_SIDE:
         return None
@@ -163,26 +169,29 @@ def _best(
     return best_cuts(image, added, taken, held)
 
 
-def _by_edges(
-    image: CheckedImage,
-    clicks: Sequence[tuple[int, int]],
-    edge_map: Cue | ArrayLike | None,
-    size: float | Literal["torque"] | None,
-    way: tuple[str, float, float],
-) -> Cuts:
-    """Return one cut for every click, by edges alone."""
-    shape = image.shape
-    if edge_map is None or isinstance(edge_map, str):
-        working = working_image(image)
-        strength = edge_cue(working, cast(Cue, edge_map or DEFAULT_CUE))
-    else:
-        working, strength = CheckedImage(image.grey(), (0.0, 1.0)), check_edge_map(edge_map, shape)
-    method, eta, k = way
-    added = [moved(click, shape, working.shape) for click in clicks]
-    radii = [_radius(working, click, size, max(working.shape) / max(shape)) for click in added]
-    if method == "cartesian":
-        return [cut_cartesian(strength, click, eta, k) for click in added], strength
-    return _polar_figures(working.grey(), strength, added, radii, (eta, k)), strength
+def best_cuts(
+    image: CheckedImage, clicks: Sequence[Pixel], removed: Iterable[Pixel], box: Box | None, *, torque: bool = True
+) -> tuple[list[BoolArray], FloatArray] | None:
+    """Return the best cut for every click that none before it holds, and the edges, at the working size.
+
+    All points are in pixels of that size. None where the image has no edges to choose by.
+    """
+    view = view_image(image, Hints(clicks[:1], tuple(removed), box), torque=torque)
+    if not view.edges.any():
+        return None
+    found: list[BoolArray] = []
+    for click in clicks:
+        if not any(cut[click] for cut in found):
+            found.append(best_cut(replace(view, hints=replace(view.hints, on=[click]))))
+    return found, view.strength
+
+
+def best_cut(view: View) -> BoolArray:
+    """Propose cuts, compute their features, score them, and return the best, sharpened, at the working size."""
+    cuts = list(figure_cuts(view).values())
+    names, features = cut_features(view, [holding_fixation(view, at_half_size(view, cut)) for cut in cuts])
+    scores = figure_scores(names, features, torque=view.torque)
+    return sharpened(view.levels[0], at_working_size(view, cuts[int(scores.argmax())]), view.hints.on)
 
 
 def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple[int, int]:
@@ -194,57 +203,6 @@ def pixel(point: Point, shape: tuple[int, int], name: str = "fixation") -> tuple
     if not (math.isfinite(y) and math.isfinite(x) and 0 <= round(y) < shape[0] and 0 <= round(x) < shape[1]):
         raise ValueError(f"{name} must lie in the image of {shape[0]} x {shape[1]}, got (y, x) = ({y:g}, {x:g})")
     return round(y), round(x)
-
-
-def check_edge_map(edge_map: ArrayLike | None, shape: tuple[int, int]) -> FloatArray:
-    """Return an edge map that is given, checked."""
-    values = whole_array(edge_map, "edge_map")
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"edge_map must be real numbers or the name of a cue, got dtype {values.dtype}")
-    if values.shape != shape:
-        raise ValueError(f"edge_map must have the image's shape {shape}, got {values.shape}")
-    floats = values.astype(np.float64)
-    if not (floats.min() >= 0 and floats.max() <= 1):  # false for NaN
-        raise ValueError(f"edge_map must lie in [0, 1], got {floats.min():g} to {floats.max():g}")
-    return floats
-
-
-def _radius(image: CheckedImage, fixation: tuple[int, int], size: float | str | None, scale: float) -> float | None:
-    """Return the distance at which the outline is expected, if at any, in pixels of an image shrunk by `scale`."""
-    if size is None:
-        return None
-    if isinstance(size, str):
-        if size != "torque":
-            raise ValueError(f'size must be a number of pixels, "torque" or None, got {size!r}')
-        return RADIUS_OF_SIZE * torque_size(image, fixation)
-    if not (math.isfinite(size) and size > 0):
-        raise ValueError(f"size must be positive, got {size}")
-    return RADIUS_OF_SIZE * size * scale
-
-
-def torque_size(image: Image | CheckedImage, fixation: tuple[int, int]) -> int:
-    """Return the side of the square of strongest torque at the fixation, with alpha = 1: whole objects, not parts."""
-    edges = detect_edges(image, force="strength")
-    sizes = np.arange(3, max(4, math.ceil(math.sqrt(edges.shape[0] * edges.shape[1]))), 2)
-    torque = np.abs(torque_spectrum(edges, fixation, sizes, alpha=1.0))
-    return int(sizes[torque.argmax()])
-
-
-def _polar_figures(
-    grey: Float32Array,
-    strength: FloatArray,
-    fixations: Sequence[tuple[int, int]],
-    radii: Sequence[float | None],
-    costs: tuple[float, float],
-) -> list[BoolArray]:
-    """Return the polar cut around each fixation."""
-    gx, gy = _native.smoothed_gradient(grey, SQRT2)
-    cuts = []
-    for fixation, radius in zip(fixations, radii, strict=True):
-        polar = polar_edge_map(strength, (gy, -gx), fixation)
-        figure = cut_polar(polar, outside_image(strength.shape, fixation), *costs, radius)
-        cuts.append(from_polar(figure, strength.shape, fixation))
-    return cuts
 
 
 def _together(

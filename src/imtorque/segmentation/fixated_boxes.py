@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.types import BoolArray, FloatArray, Planes
-from imtorque.segmentation.boxes import ASPECTS, SMALLEST, STRIP
+from imtorque.segmentation.boxes import ASPECTS, SMALLEST_SIDE_SHARE, STRIP
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right
 SIZES, STEPS = 16, 9  # sizes of boxes around a fixation, and places of it in them along each side
@@ -44,7 +44,7 @@ def torque_boxes(planes: Planes, fixation: tuple[int, int]) -> dict[str, Box]:
 
 def boxes_around(fixation: tuple[int, int], shape: tuple[int, int]) -> NDArray[np.int64]:
     """Return boxes of many sizes and shapes, with the fixation in their middle half, that lie in the image."""
-    sizes = np.geomspace(SMALLEST, 1, SIZES)[:, None] * math.sqrt(shape[0] * shape[1])
+    sizes = np.geomspace(SMALLEST_SIDE_SHARE, 1, SIZES)[:, None] * math.sqrt(shape[0] * shape[1])
     stretch = np.sqrt(ASPECTS)
     # By size, aspect and place, along either side.
     (top, bottom, tall), (left, right, wide) = (

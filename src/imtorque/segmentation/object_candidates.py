@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from imtorque.core.resizing import shrunk
 from imtorque.core.types import BoolArray
 from imtorque.images import CheckedImage
 from imtorque.saliency import scan_path
@@ -15,10 +14,10 @@ from imtorque.saliency.from_torque import saliency_of_size
 from imtorque.segmentation.boxes import best_boxes, candidate_boxes
 from imtorque.segmentation.colour_cut import Hints, colour_cut
 from imtorque.segmentation.evidence import gather_evidence
-from imtorque.segmentation.figure_cuts import View, figure_cuts, view_image, working_shape
+from imtorque.segmentation.figure_cuts import View, at_half_size, figure_cuts, view_image, working_shape
 from imtorque.segmentation.fixated_boxes import enlarged
-from imtorque.segmentation.likeness import merge_regions
 from imtorque.segmentation.region_graph import RegionTree
+from imtorque.segmentation.region_merging import merge_regions
 from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, grid_patches, torque_patches
 
 Pixel = tuple[int, int]
@@ -38,18 +37,13 @@ def object_candidates(image: CheckedImage, *, torque: bool = True) -> tuple[View
         return view, []
     found = [*box_cuts(view), *(cut for place in _places(image, view) for cut in _cuts_around(view, place))]
     found += regions_as_masks(region_tree_of(image, torque), view.levels[0].shape)
-    return view, [cut for cut in found if _may_be_object(halved(view, cut))]
+    return view, [cut for cut in found if _may_be_object(at_half_size(view, cut))]
 
 
 def _may_be_object(figure: BoolArray) -> bool:
     """Return whether a figure is no speck, and no ground, which reaches all sides of the image."""
     reaches_all = figure[0].any() and figure[-1].any() and figure[:, 0].any() and figure[:, -1].any()
     return bool(figure.mean() >= LEAST and not reaches_all)
-
-
-def halved(view: View, cut: BoolArray) -> BoolArray:
-    """Return a cut of either level at half of the working size."""
-    return cut if cut.shape == view.shape else np.asarray(shrunk(cut.astype(np.float64), 2) >= 0.5)
 
 
 def box_cuts(view: View) -> list[BoolArray]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from imtorque.core.boxes import Boxes
 from imtorque.core.types import BoolArray, Image
 from imtorque.images import CheckedImage, ValueRange
-from imtorque.segmentation.boxes import SCORES, SMALLEST, best_boxes, candidate_boxes, smooth_lab
-from imtorque.segmentation.object_choice import best_objects
+from imtorque.segmentation.boxes import SCORES, SMALLEST_SIDE_SHARE, best_boxes, candidate_boxes, smooth_lab
+from imtorque.segmentation.object_selection import best_objects
 from imtorque.segmentation.working_size import enlarge
 
 
@@ -23,7 +23,7 @@ def propose_objects(
     *,
     score: Literal["torque", "side", "both"] = "both",
     iou: float = 0.4,
-    smallest: float = SMALLEST,
+    smallest: float = SMALLEST_SIDE_SHARE,
     value_range: ValueRange | None = None,
 ) -> Boxes:
     """Propose boxes that may hold an object, best first, of any size.
@@ -72,7 +72,7 @@ def propose_objects(
         raise ValueError(f"smallest must lie in [0.001, 1], got {smallest}")
     planes = smooth_lab(CheckedImage(image, value_range))
     candidates = candidate_boxes((planes.shape[1], planes.shape[2]), smallest)
-    return best_boxes(planes, candidates, count, score, iou, busy=score == "both")
+    return best_boxes(planes, candidates, count, score, iou, contrast=score == "both")
 
 
 def segment_objects(

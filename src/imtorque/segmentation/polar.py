@@ -11,6 +11,7 @@ from imtorque import _native
 from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.segmentation.graph_cut import Flow, cut_grid, cut_grid_from
 
+RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object
 FAINT = 5 / 255  # edges up to this are none
 BORDER = 20 / 255  # strength that the image's border is given
 OUTER_COLUMNS = 9  # that are ground, or a quarter of all if that is less

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from imtorque.core.types import FloatArray, IntArray
 
 Labels = NDArray[np.int64]
-# From the summed features of two regions and the summed strength and length of their border to how unlike they are.
+# From the summed features of two regions and the summed strength and length of their border to their dissimilarity.
 Dissimilarity = Callable[[FloatArray, FloatArray, FloatArray], float]
 
 
@@ -27,7 +27,7 @@ class RegionTree:
     pairs
         (n - 1, 2): in each step the second region joins the first.
     heights
-        (n - 1,): how unlike the two were, or an earlier pair, whichever is more; so it never falls.
+        (n - 1,): the dissimilarity of the two, or of an earlier pair if that is larger; so it never falls.
     """
 
     regions: Labels
@@ -112,12 +112,12 @@ class RegionGraph:
         self.borders[gone] = {}
 
 
-def merge_all(regions: Labels, graph: RegionGraph, unlike: Dissimilarity) -> RegionTree:
-    """Merge the two neighbours least unlike, again and again until one region is left."""
+def merge_all(regions: Labels, graph: RegionGraph, dissimilarity: Dissimilarity) -> RegionTree:
+    """Merge the two most similar neighbours, again and again until one region is left."""
     versions = np.zeros(graph.count, int)
 
     def entry(a: int, b: int) -> tuple[float, int, int, int]:
-        measure = unlike(graph.features[a], graph.features[b], graph.borders[a][b])
+        measure = dissimilarity(graph.features[a], graph.features[b], graph.borders[a][b])
         return measure, a, b, int(versions[a] + versions[b])
 
     queue = [entry(a, b) for a in range(graph.count) for b in graph.borders[a] if a < b]

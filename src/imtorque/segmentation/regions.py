@@ -16,12 +16,12 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion
-from imtorque.segmentation.likeness import SIZE_WEIGHT, THRESHOLD, merge_regions
 from imtorque.segmentation.region_graph import RegionTree, connected_regions
+from imtorque.segmentation.region_merging import SIZE_WEIGHT, THRESHOLD, merge_regions
 
 LARGEST_PATCH = 91
-OVERLAP = 0.3
-CONSIDERED = 3000  # extrema
+MAX_OVERLAP = 0.3  # of two patches, for `suppress_overlaps`
+MAX_EXTREMA = 3000  # candidates for patches
 MODELS = 40
 SMOOTHNESS = 10.0
 EDGE_DECAY = 5.0
@@ -46,7 +46,7 @@ def segment_regions(
     """Divide an image into regions (Sec. 4.3).
 
     The strongest torque extrema, with their sizes, say where to look for regions. Each gives a colour model; a cut with
-    many labels assigns pixels to models; its connected parts are the regions. Neighbours that are little unlike, judged
+    many labels assigns pixels to models; its connected parts are the regions. Similar neighbours, judged
     by the edges between them (as strengthened by torque), their colours and texture, are then merged.
 
     Parameters
@@ -57,7 +57,7 @@ def segment_regions(
         How many regions; fewer where the cut finds fewer. Small ones are then merged sooner. None: as many as are left
         by the threshold.
     threshold
-        How unlike two regions must be not to be merged: higher for fewer regions. None: what is best on photographs.
+        Dissimilarity from which two regions are not merged: higher for fewer regions. None: the best on photographs.
     smoothness
         What a border costs per pixel, against the log probabilities of colours.
     models
@@ -145,10 +145,10 @@ def _small_tree(
 def torque_patches(evidence: Evidence, count: int) -> Extrema:
     """Return the extrema of largest |torque| x size that overlap little."""
     edges = detect_edges(evidence.lab[0], force="strength", value_range=(0.0, 1.0))
-    found = find_extrema(edges, sizes=range(3, LARGEST_PATCH + 1, 2), count=CONSIDERED)
+    found = find_extrema(edges, sizes=range(3, LARGEST_PATCH + 1, 2), count=MAX_EXTREMA)
     order = np.argsort(-np.abs(found.value) * found.size, kind="stable")
     weight = (found.value * found.size)[order]
-    return suppress_overlaps(Extrema(found.y[order], found.x[order], found.size[order], weight), OVERLAP)[:count]
+    return suppress_overlaps(Extrema(found.y[order], found.x[order], found.size[order], weight), MAX_OVERLAP)[:count]
 
 
 def grid_patches(shape: tuple[int, int], count: int) -> Extrema:

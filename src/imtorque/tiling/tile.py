@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from imtorque import _native
-from imtorque.boundaries.strength import strengthened
+from imtorque.boundaries.strength import boundary_strength
 from imtorque.core.patches import patch_arrays
 from imtorque.core.patterns import pattern_edges
 from imtorque.core.quantisation import ForceStatistics
@@ -95,7 +95,7 @@ def finish_tile(job: Job, plan: Plan, pair: tuple[str, Box]) -> dict[str, Any]:
     edges = Edges.from_field(_native.EdgeField(fx, fy), plan.steps)
     del fx, fy
     if job.strengthens:
-        write_tile(job, core, {"strengthened": strengthened(edges, job.config.recipe)[inner]})
+        write_tile(job, core, {"strengthened": boundary_strength(edges, job.config.recipe)[inner]})
         return report
     if "extrema" in job.config.outputs or "blobs" in job.config.outputs:
         report["extrema"] = _write_extrema(job, edges, name, core, region)

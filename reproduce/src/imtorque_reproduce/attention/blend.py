@@ -26,9 +26,9 @@ from imtorque.saliency import blend_saliency, boolean_saliency, centre_saliency,
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, blurred, widened
 from imtorque.saliency.maps import Map, unit_range
 from imtorque.segmentation.colour_cut import Hints
-from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, view_image, working_shape
-from imtorque.segmentation.object_candidates import box_cuts, halved
-from imtorque.segmentation.object_choice import object_odds
+from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, at_half_size, view_image, working_shape
+from imtorque.segmentation.object_candidates import box_cuts
+from imtorque.segmentation.object_selection import object_logits
 from imtorque_reproduce.attention.experiment import (
     data_folder,
     differences_of,
@@ -161,8 +161,8 @@ def object_map(image: Image) -> Map:
     cuts = box_cuts(view) if view.edges.any() else []
     if len(cuts) < 2:  # nothing to compare
         return np.zeros(checked.shape)
-    figures = [halved(view, cut) for cut in cuts]
-    likely = logistic(object_odds(view, figures))
+    figures = [at_half_size(view, cut) for cut in cuts]
+    likely = logistic(object_logits(view, figures))
     return unit_range(resize(np.tensordot(likely, np.stack(figures).astype(np.float64), 1), checked.shape))
 
 

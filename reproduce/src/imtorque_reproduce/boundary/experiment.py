@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from imtorque import datasets, evaluation
-from imtorque.boundaries.strength import EdgeStrengthener, Samples, boundary_shares, strengthen_edges
+from imtorque.boundaries.strength import BoundaryModel, Samples, boundary_shares, strengthen_edges
 from imtorque.core.types import Edges, FloatArray
 from imtorque.edges import RECIPES, EdgeRecipe, edges_from_map
 from imtorque.edges.token_forest import COMMAND
@@ -139,8 +139,8 @@ def _learn(learning: Sequence[Photograph], bases: Sequence[str], jobs: int) -> d
     samples = list(each(partial(_samples, bases=bases), learning, jobs, TRAIN))
     fitted = {}
     for rule in (rule for base in bases for rule in rules(base)):
-        strengthener = rule.strengthener().fit_samples(image[rule.method] for image in samples)
-        fitted[rule.method] = [strengthener.intercept_, *strengthener.coef_.tolist()]
+        model = rule.model().fit_samples(image[rule.method] for image in samples)
+        fitted[rule.method] = [model.intercept_, *model.coef_.tolist()]
     return fitted
 
 
@@ -153,7 +153,7 @@ def _samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
 
 def _image_samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
     truth = [annotation.boundaries for annotation in photo.record.annotations()]
-    shares = boundary_shares(truth, truth[0].shape, EdgeStrengthener.tolerance)
+    shares = boundary_shares(truth, truth[0].shape, BoundaryModel.tolerance)
     result = {}
     for base in bases:
         edges, sigma = _base_edges(photo, base)
@@ -161,7 +161,7 @@ def _image_samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples
         strength = _strength(edges)
         for rule in rules(base):
             stack = rule.stack(strength, cues)
-            result[rule.method] = rule.strengthener().samples_of_shares(strength, stack, shares)
+            result[rule.method] = rule.model().samples_of_shares(strength, stack, shares)
     return {method: (features.astype(np.float32), shares) for method, (features, shares) in result.items()}
 
 
@@ -175,8 +175,8 @@ def _maps(photo: Photograph, base: str, coefficients: Mapping[str, list[float]])
         return maps | {rule.method: strength for rule in known}
     cues = _cues(photo, edges, sigma, {"sizes"} | {name for rule in rules(base) for name in rule.cues})
     for rule in known:
-        strengthener = rule.strengthener().set_coefficients(coefficients[rule.method])
-        maps[rule.method] = strengthener.transform(strength, rule.stack(strength, cues))
+        model = rule.model().set_coefficients(coefficients[rule.method])
+        maps[rule.method] = model.transform(strength, rule.stack(strength, cues))
     total = cues["sizes"].sum(axis=0)
     if base != UCM:
         maps[f"{base}+torque-unlearned"] = strengthen_edges(strength, total, method="product")

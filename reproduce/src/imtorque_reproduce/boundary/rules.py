@@ -9,7 +9,7 @@ from importlib import resources
 
 import numpy as np
 
-from imtorque.boundaries.strength import EdgeStrengthener
+from imtorque.boundaries.strength import BoundaryModel
 from imtorque.core.types import FloatArray
 from imtorque.edges.token_forest import kept_forest
 from imtorque_reproduce.boundary.cues import second_powers
@@ -24,7 +24,7 @@ MULTI, MULTI_OF = "canny-multi", "canny-sqrt2"  # the edges of smaller images be
 class Rule:
     """How a row is learned: the cues beside the strength, and the form of the regression.
 
-    `quadratic` is that of `EdgeStrengthener`; `powers` are those of `edge_cues.second_powers`.
+    `quadratic` is that of `BoundaryModel`; `powers` are those of `edge_cues.second_powers`.
     """
 
     method: str
@@ -38,9 +38,9 @@ class Rule:
         own = {name: cues[name] for name in self.cues}
         return np.concatenate([*own.values(), *([second_powers(strength, own)] if self.powers else [])])
 
-    def strengthener(self) -> EdgeStrengthener:
+    def model(self) -> BoundaryModel:
         """Return the regression, not fitted yet."""
-        return EdgeStrengthener(quadratic=self.quadratic, logarithm=self.logarithm)
+        return BoundaryModel(quadratic=self.quadratic, logarithm=self.logarithm)
 
 
 def learned_bases() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque import datasets, evaluation
-from imtorque.boundaries.strength import EdgeStrengthener, Samples
+from imtorque.boundaries.strength import BoundaryModel, Samples
 from imtorque.core.contribution import dense_contribution
 from imtorque.core.types import Edges, FloatArray
 from imtorque.edges import RECIPES, OrientedMap, ultrametric_contours
@@ -131,10 +131,10 @@ def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numb
         truths = [annotation.boundaries for annotation in record.annotations()]
         for name, edges in _edges(CheckedImage(record.image()), numbers).items():
             cue = dense_contribution(edges, RECIPES[name].sizes)
-            found = EdgeStrengthener().samples(np.minimum(edges.strength, 1), cue, truths)
+            found = BoundaryModel().samples(np.minimum(edges.strength, 1), cue, truths)
             samples.setdefault(name, []).append(found)
     mixed = {name: parts for name, parts in samples.items() if len({bool(s) for _, part in parts for s in part}) == 2}
-    fitted = {name: EdgeStrengthener().fit_samples(parts) for name, parts in mixed.items()}
+    fitted = {name: BoundaryModel().fit_samples(parts) for name, parts in mixed.items()}
     return {name: [round(float(c), 3) for c in (f.intercept_, *f.coef_)] for name, f in fitted.items()}
 
 

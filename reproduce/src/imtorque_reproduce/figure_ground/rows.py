@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.images import CheckedImage, grey_image
-from imtorque.segmentation.best_figure import best_cuts
 from imtorque.segmentation.cues import edge_cue
-from imtorque.segmentation.figure import segment_figure
+from imtorque.segmentation.figure import best_cuts, segment_figure
 from imtorque.segmentation.figure_cuts import working_shape
 from imtorque.segmentation.fixated_boxes import Box, centred_box, fixated_box
 from imtorque.segmentation.working_size import enlarge, moved

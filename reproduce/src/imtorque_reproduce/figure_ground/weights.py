@@ -1,6 +1,6 @@
-"""Learn which cut fits the object under a click: the weights of `imtorque.segmentation.best_figure`.
+"""Learn which cut fits the object under a click: the model of `imtorque.segmentation.figure_scores`.
 
-    python -m imtorque_reproduce.figure_ground.weights --data DIR --out src/imtorque/segmentation/figure_weights.json
+    python -m imtorque_reproduce.figure_ground.weights --data DIR --out src/imtorque/weights/figure.json
 
 From Caltech's outlined objects, clicked at their centroids, half of them once more anywhere on them, from the dev part
 of the small objects, and from drawn shapes in plain colours. None of these images or objects is in a set that the
@@ -11,28 +11,36 @@ scene count more than those between scenes, for only they decide.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
 from imtorque import datasets
+from imtorque.core.logistic import LogisticModel, standardised
 from imtorque.core.types import FloatArray
 from imtorque.images import CheckedImage
 from imtorque.io.atomic import write_text
+from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
-from imtorque.segmentation.best_figure import Weights, at_half_size, at_working_size, standardised
 from imtorque.segmentation.colour_cut import Hints
-from imtorque.segmentation.figure_cuts import figure_cuts, view_image, working_shape
-from imtorque.segmentation.figure_measures import measure_cuts
+from imtorque.segmentation.figure_cuts import (
+    at_half_size,
+    at_working_size,
+    figure_cuts,
+    holding_fixation,
+    view_image,
+    working_shape,
+)
+from imtorque.segmentation.figure_features import cut_features
 from imtorque.segmentation.working_size import enlarge, moved
 from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, caltech_cases, read_scene
 from imtorque_reproduce.figure_ground.small_objects import TEST
+from imtorque_reproduce.report import provenance
 
 PER_CATEGORY = 10  # of Caltech's objects
 SMALL = 240
@@ -41,6 +49,15 @@ BETWEEN_SCENES = 0.1  # weight of differences between the mean overlaps of scene
 PENALTY = 0.01  # of the weights' squares, a cut
 DRAWN = 120
 DRAWN_SHAPE = (120, 160)
+LIMIT = 3.0  # standard deviations at which features are clipped
+WEIGHTS = "src/imtorque/weights"
+DATA = (
+    f"Caltech-101 outlined objects ({PER_CATEGORY} per category), small objects pasted from them ({SMALL}), "
+    f"{DRAWN} drawn shapes"
+)
+SPLIT = (
+    f"Caltech-101 objects that no experiment reports on; dev part of the small objects; drawn seeds 0 to {DRAWN - 1}"
+)
 Example = tuple[Source | None, int | None]  # None: drawn; a seed, of where it is clicked and what is drawn, or None
 Case = tuple[tuple[str, ...], FloatArray, FloatArray]  # names of measures, measures (cuts, n), overlaps (cuts,)
 
@@ -94,18 +111,18 @@ def measured(example: Example, torque: bool) -> Case:
     hints = Hints([moved(known.fixation, shape, working_shape(shape))])
     view = view_image(CheckedImage(known.image), hints, torque=torque)
     cuts = list(figure_cuts(view).values())
-    names, measures = measure_cuts(view, [at_half_size(view, cut) for cut in cuts])
+    names, measures = cut_features(view, [holding_fixation(view, at_half_size(view, cut)) for cut in cuts])
     overlaps = [known.iou(enlarge(at_working_size(view, cut), shape)) for cut in cuts]
     return names, measures, np.array(overlaps)
 
 
-def fit(cases: Sequence[Case]) -> Weights:
-    """Return the weights that tell the overlaps best."""
+def fit(cases: Sequence[Case]) -> LogisticModel:
+    """Return the linear model of the overlaps, by ridge regression; the first feature must be the area."""
     names = cases[0][0]
     measures, overlaps = (np.stack([case[k] for case in cases]) for k in (1, 2))
     means, scales = measures.mean(axis=(0, 1)), measures.std(axis=(0, 1)) + 1e-9
-    z = standardised(measures, means, scales)
-    terms = np.concatenate([z, z[..., [names.index("area")]] * z], axis=2)
+    z = standardised(measures, means, scales, LIMIT)
+    terms = np.concatenate([z, z[..., :1] * z], axis=2)
     terms -= terms.mean(axis=(0, 1))
     errors = overlaps - overlaps.mean()
     # A scene's mean counts less: cuts are compared with others of their own scene.
@@ -114,8 +131,8 @@ def fit(cases: Sequence[Case]) -> Weights:
     errors = errors - less * errors.mean(axis=1, keepdims=True)
     rows, targets = terms.reshape(-1, terms.shape[2]), errors.ravel()
     found = np.linalg.solve(rows.T @ rows + PENALTY * len(rows) * np.eye(rows.shape[1]), rows.T @ targets)
-    plain, by_area = np.split(found, 2)
-    return Weights(names, means, scales, plain, by_area)
+    weight, interaction = np.split(found, 2)
+    return LogisticModel(means, scales, weight, names=names, limit=LIMIT, interaction=interaction)
 
 
 def main(
@@ -125,17 +142,12 @@ def main(
 ) -> None:
     """Learn the weights with torque and without, and write them."""
     examples = training_examples(data)
-    learned: dict[str, dict[str, Any]] = {}
-    for name, torque in (("torque", True), ("no-torque", False)):
-        weights = fit(list(each(partial(measured, torque=torque), examples, jobs, name)))
-        values = ("means", "scales", "plain", "by_area")
-        learned[name] = {"names": weights.names} | {key: rounded(getattr(weights, key)) for key in values}
-    write_text(out, json.dumps(learned, indent=1) + "\n")
-
-
-def rounded(values: FloatArray) -> list[float]:
-    """Return values with five digits, as weights are stored."""
-    return [float(f"{value:.5g}") for value in values]
+    learned = {
+        name: fit(list(each(partial(measured, torque=torque), examples, jobs, name))).to_dict()
+        for name, torque in (("torque", True), ("no-torque", False))
+    }
+    command = f"python -m imtorque_reproduce.figure_ground.weights --data DIR --out {WEIGHTS}/figure.json"
+    write_text(out, weights_text(learned, provenance(data=DATA, split=SPLIT, command=command)))
 
 
 if __name__ == "__main__":

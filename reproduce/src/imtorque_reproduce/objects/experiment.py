@@ -17,7 +17,7 @@ from imtorque.core.types import BoolArray
 from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque.segmentation.fixated_boxes import centred_box
-from imtorque.segmentation.object_choice import ranked_objects
+from imtorque.segmentation.object_selection import scored_figures
 from imtorque.segmentation.objects import masks_of, propose_objects, segment_objects
 from imtorque_reproduce.figure_ground.controls import grab_cut
 from imtorque_reproduce.objects import peers
@@ -111,11 +111,11 @@ def score(source: Finding) -> dict[str, dict[str, float]]:
 def _own(image: NDArray[Any]) -> Mapping[str, Sequence[BoolArray]]:
     """Return the masks of `segment_objects`, with `iou` and without, and of the same without torque."""
     most, checked = COUNTS[-1], CheckedImage(image)
-    ranked, blind = ranked_objects(checked), ranked_objects(checked, torque=False)
+    ranked, blind = scored_figures(checked), scored_figures(checked, torque=False)
     return {
-        "objects": list(masks_of(ranked.first(most, IOU), checked.shape, apart=False)),
-        "objects-apart": list(masks_of(ranked.first(most, None), checked.shape, apart=True)),
-        "control:no-torque": list(masks_of(blind.first(most, IOU), checked.shape, apart=False)),
+        "objects": list(masks_of(ranked.select(most, IOU), checked.shape, apart=False)),
+        "objects-apart": list(masks_of(ranked.select(most, None), checked.shape, apart=True)),
+        "control:no-torque": list(masks_of(blind.select(most, IOU), checked.shape, apart=False)),
     }
 
 

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.core.types import BoolArray, Planes
 from imtorque.images import grey_image
-from imtorque.segmentation.boxes import ASPECTS, SMALLEST, best_boxes, busyness, candidate_boxes, smooth_lab
+from imtorque.segmentation.boxes import (
+    ASPECTS,
+    SMALLEST_SIDE_SHARE,
+    best_boxes,
+    candidate_boxes,
+    gradient_contrast,
+    smooth_lab,
+)
 
 COUNTS = (10, 50, 200, 1000)
 OVERLAP = 0.4  # that boxes of one method may have
@@ -48,14 +55,14 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
     planes, candidates = smooth_lab(image), candidate_boxes(shape)
     most = COUNTS[-1]
     found = {
-        "torque+side+busyness": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
-        "torque+side": best_boxes(planes, candidates, most, "both", OVERLAP, busy=False).as_array(),
-        "torque-side": best_boxes(planes, candidates, most, "side", OVERLAP, busy=False).as_array(),
-        "torque": best_boxes(planes, candidates, most, "torque", OVERLAP, busy=False).as_array(),
-        "control:side+busyness": best_boxes(planes, candidates, most, "side", OVERLAP).as_array(),
+        "torque+side+gradient_contrast": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
+        "torque+side": best_boxes(planes, candidates, most, "both", OVERLAP, contrast=False).as_array(),
+        "torque-side": best_boxes(planes, candidates, most, "side", OVERLAP, contrast=False).as_array(),
+        "torque": best_boxes(planes, candidates, most, "torque", OVERLAP, contrast=False).as_array(),
+        "control:side+gradient_contrast": best_boxes(planes, candidates, most, "side", OVERLAP).as_array(),
         "control:gradient-density": _densest(planes, candidates, 0.0),
         "control:gradient-density-large": _densest(planes, candidates, 0.5),
-        "control:busyness": _largest(busyness(planes, candidates), candidates, 0.5),
+        "control:gradient_contrast": _largest(gradient_contrast(planes, candidates), candidates, 0.5),
         "control:blob-log": blobs(image),
         "control:centred-box": np.array([_centred(shape)]),
     }
@@ -70,7 +77,9 @@ def random_boxes(shape: tuple[int, int], rng: np.random.Generator) -> Boxes:
     """Return boxes of random size, shape and place in the image; sizes and shapes as ours have them."""
     found: list[list[int]] = []
     while len(found) < COUNTS[-1]:
-        size = math.exp(rng.uniform(math.log(SMALLEST * math.sqrt(shape[0] * shape[1])), math.log(max(shape))))
+        size = math.exp(
+            rng.uniform(math.log(SMALLEST_SIDE_SHARE * math.sqrt(shape[0] * shape[1])), math.log(max(shape)))
+        )
         stretch = math.sqrt(math.exp(rng.uniform(math.log(ASPECTS[0]), math.log(ASPECTS[-1]))))
         height, width = max(1, round(size * stretch)), max(1, round(size / stretch))
         if height <= shape[0] and width <= shape[1]:
@@ -82,7 +91,7 @@ def random_boxes(shape: tuple[int, int], rng: np.random.Generator) -> Boxes:
 def grid(shape: tuple[int, int], count: int) -> Boxes:
     """Return about so many squares, evenly over sizes a factor 1.5 apart and over places."""
     side = math.sqrt(shape[0] * shape[1])
-    sizes = SMALLEST * side * 1.5 ** np.arange(1 + int(math.log(1 / SMALLEST, 1.5)))
+    sizes = SMALLEST_SIDE_SHARE * side * 1.5 ** np.arange(1 + int(math.log(1 / SMALLEST_SIDE_SHARE, 1.5)))
     found = [[0, 0, *shape]]
     for size in sizes:
         own = min(round(size), *shape)
@@ -102,7 +111,7 @@ def blobs(image: NDArray[Any]) -> Boxes:
     features: Any = import_module("skimage.feature")
     grey = ndimage.zoom(grey_image(image).astype(np.float64), 0.5, order=1)
     side = math.sqrt(grey.size)
-    lowest, highest = SMALLEST * side / 2 / math.sqrt(2), side / 2 / math.sqrt(2)
+    lowest, highest = SMALLEST_SIDE_SHARE * side / 2 / math.sqrt(2), side / 2 / math.sqrt(2)
     settings = {"min_sigma": lowest, "max_sigma": highest, "num_sigma": 10, "threshold": 0.005, "overlap": 0.9}
     found = []
     for signed in (grey, 1 - grey):

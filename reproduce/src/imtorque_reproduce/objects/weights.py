@@ -1,6 +1,6 @@
-"""Learn which figures are objects: the two rules of `imtorque.segmentation.object_choice`.
+"""Learn which figures are objects: the two models of `imtorque.segmentation.object_selection`.
 
-    python -m imtorque_reproduce.objects.weights --data DIR --out src/imtorque/segmentation/object_weights.json
+    python -m imtorque_reproduce.objects.weights --data DIR --out src/imtorque/weights/object.json
 
 From a part of what `imtorque_reproduce.figure_ground.weights` learns from: Caltech's outlined objects, the dev part of
 the small objects, and drawn shapes. None of these images or objects is in a set that experiments report on, and of the
@@ -11,7 +11,6 @@ the first figure of the first rule is no object; its measures count by the figur
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -20,15 +19,18 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from imtorque.core.logistic import LogisticModel, standardised
 from imtorque.core.types import FloatArray
 from imtorque.images import CheckedImage
 from imtorque.io.atomic import write_text
+from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
-from imtorque.segmentation.best_figure import at_working_size, standardised
-from imtorque.segmentation.object_candidates import halved, object_candidates
-from imtorque.segmentation.object_choice import RULES, Rule, measure_objects
+from imtorque.segmentation.figure_cuts import at_half_size, at_working_size
+from imtorque.segmentation.object_candidates import object_candidates
+from imtorque.segmentation.object_selection import MODELS, object_features
 from imtorque.segmentation.working_size import enlarge
-from imtorque_reproduce.figure_ground.weights import Case, Example, read_example, rounded, training_examples
+from imtorque_reproduce.figure_ground.weights import LIMIT, WEIGHTS, Case, Example, read_example, training_examples
+from imtorque_reproduce.report import provenance
 
 OBJECT = 0.6  # overlap from which a figure is an object
 PENALTIES = (0.01, 0.002)  # of the weights' squares, a figure: of the first rule and of the second
@@ -49,30 +51,30 @@ def measured(example: Example, torque: bool) -> Case | None:
     view, cuts = object_candidates(CheckedImage(scene.image), torque=torque)
     if not cuts:
         return None
-    names, measures = measure_objects(view, [halved(view, cut) for cut in cuts])
+    names, measures = object_features(view, [at_half_size(view, cut) for cut in cuts])
     overlaps = [scene.iou(enlarge(at_working_size(view, cut), scene.figure.shape)) for cut in cuts]
     return names, measures, np.array(overlaps)
 
 
-def fit(cases: Sequence[Case]) -> dict[str, Rule]:
+def fit(cases: Sequence[Case]) -> dict[str, LogisticModel]:
     """Return the first rule, and the second, from the scenes where the first is wrong."""
     first = _fitted(cases, PENALTIES[0], by_area=False)
-    wrong = [case for case in cases if case[2][int(first.odds(case[1]).argmax())] < OBJECT]
-    return dict(zip(RULES, (first, _fitted(wrong or cases, PENALTIES[1], by_area=True)), strict=True))
+    wrong = [case for case in cases if case[2][int(first.logit(case[1]).argmax())] < OBJECT]
+    return dict(zip(MODELS, (first, _fitted(wrong or cases, PENALTIES[1], by_area=True)), strict=True))
 
 
-def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> Rule:
+def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> LogisticModel:
     """Return the logistic rule that tells best which figures are objects."""
     every = np.concatenate([case[1] for case in cases])
     means, scales = every.mean(axis=0), every.std(axis=0) + 1e-9
-    z = standardised(every, means, scales)
+    z = standardised(every, means, scales, LIMIT)
     terms = np.concatenate([z, *([z[:, :1] * z] if by_area else []), np.ones((len(z), 1))], axis=1)
     target = np.concatenate([case[2] for case in cases]) >= OBJECT
     share = np.concatenate([np.full(len(case[2]), 1 / len(case[2])) for case in cases])
     found = _logistic(terms, target.astype(np.float64), share / share.mean(), penalty)
     count = every.shape[1]
-    rest = found[count:-1] if by_area else None
-    return Rule(cases[0][0], means, scales, found[:count], float(found[-1]), rest)
+    interaction = found[count:-1] if by_area else None
+    return LogisticModel(means, scales, found[:count], float(found[-1]), cases[0][0], LIMIT, interaction)
 
 
 def _logistic(terms: FloatArray, target: FloatArray, share: FloatArray, penalty: float) -> FloatArray:
@@ -97,15 +99,12 @@ def main(
     for name, torque in (("torque", True), ("no-torque", False)):
         cases = each(partial(measured, torque=torque), examples(data), jobs, name)
         rules = fit([case for case in cases if case is not None])
-        learned[name] = {which: _stored(rule) for which, rule in rules.items()}
-    write_text(out, json.dumps(learned, indent=1) + "\n")
-
-
-def _stored(rule: Rule) -> dict[str, Any]:
-    """Return a rule as it is written."""
-    values = {key: rounded(getattr(rule, key)) for key in ("means", "scales", "weights")}
-    by_area = {} if rule.by_area is None else {"by_area": rounded(rule.by_area)}
-    return {"names": rule.names, **values, **by_area, "bias": rounded(np.array([rule.bias]))[0]}
+        learned[name] = {which: rule.to_dict() for which, rule in rules.items()}
+    command = f"python -m imtorque_reproduce.objects.weights --data DIR --out {WEIGHTS}/object.json"
+    source = provenance(
+        data=f"one in {EVERY} of the scenes that figure.json is learned from", split="as figure.json", command=command
+    )
+    write_text(out, weights_text(learned, source))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Weights are learned on one set and reported on the others: drawn overlaps, Calte
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,12 +23,13 @@ from imtorque.boundaries.ownership import (
     true_sides,
 )
 from imtorque.core.types import Edges, FloatArray, Image, IntArray
+from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
 from imtorque.synthetic import overlap_scene
 from imtorque_reproduce.boundary.plots import sides_image
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, read_scene, source_files
 from imtorque_reproduce.ownership.controls import bent_towards, towards_centre
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.report import Report, Request, checksum, difference, provenance
 
 DRAWN = 200  # overlaps to learn from, and as many others to report on
 PER_CATEGORY = 15  # of Caltech's outlines
@@ -88,7 +88,7 @@ def run(request: Request) -> Report:
         differences=_differences(scored),
         notes=NOTES,
         plots={
-            "weights.json": _stored({"photographs": photographs, "drawings": models["drawn"]}),
+            "weights.json": _stored({"photographs": photographs, "drawings": models["drawn"]}, request.command),
             "examples.png": sides_image([_example(sets[name][k], models[OTHER[name]]) for name, k in _shown(sets)]),
         },
     )
@@ -183,12 +183,18 @@ def _differences(scored: dict[str, dict[str, NDArray[np.float64]]]) -> list[dict
     ]
 
 
-def _stored(models: dict[str, OwnershipModel]) -> bytes:
+def _stored(models: dict[str, OwnershipModel], command: str) -> bytes:
+    """Return the text of `src/imtorque/weights/ownership.json`."""
     weights = {
         name: {part: [float(f"{w:.6g}") for w in getattr(model, part)] for part in ("first", "second")}
         for name, model in models.items()
     }
-    return (json.dumps(weights, indent=1) + "\n").encode()
+    source = provenance(
+        data=f"photographs: Caltech-101 outlines and Weizmann horses; drawings: {DRAWN} drawn overlaps",
+        split="all",
+        command=command,
+    )
+    return weights_text(weights, source).encode()
 
 
 def _shown(sets: dict[str, list[Case]]) -> list[tuple[str, int]]:

@@ -18,8 +18,8 @@ from imtorque.evaluation import regions_from_ucm
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion
-from imtorque.segmentation.likeness import merge_regions
 from imtorque.segmentation.region_graph import connected_regions
+from imtorque.segmentation.region_merging import merge_regions
 from imtorque.segmentation.regions import (
     MODELS,
     SMOOTHNESS,

@@ -1,4 +1,4 @@
-"""Choose how unlike regions are: the weights of `imtorque.segmentation.likeness`, for the best covering.
+"""Choose how unlike regions are: the weights of `imtorque.segmentation.region_merging`, for the best covering.
 
     python -m imtorque_reproduce.regions.weights --data DIR
 
@@ -25,8 +25,8 @@ from imtorque import datasets
 from imtorque.core.types import FloatArray
 from imtorque.jobs.processes import each
 from imtorque.segmentation.evidence import enlarged, gather_evidence, shrinking
-from imtorque.segmentation.likeness import border_features, region_statistics
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all
+from imtorque.segmentation.region_merging import border_features, region_statistics
 from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, torque_patches
 
 START = (0.8, 2.4, 0.6, -1.8, -0.2)

@@ -1,19 +1,17 @@
 """Figures that may be objects, the rule that ranks them, and which of them are kept."""
 
-import json
-from importlib import resources
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from imtorque import segment_objects
 from imtorque.images import CheckedImage
-from imtorque.segmentation import object_candidates, object_choice
-from imtorque.segmentation.object_choice import Rule, in_turn
+from imtorque.io.weights import read_weights
+from imtorque.segmentation import figure_cuts, object_candidates, object_selection
+from imtorque.segmentation.object_selection import select_in_turn
 from imtorque.segmentation.region_graph import RegionTree
 from imtorque_reproduce.objects import weights as object_weights
 
@@ -34,7 +32,7 @@ def overlap(mask, truth):
     return (mask & truth).sum() / (mask | truth).sum()
 
 
-def slow_in_turn(masks, odds, count, iou):
+def naive_in_turn(masks, logits, count, iou):
     chosen = []
     while len(chosen) < count:
         best, best_value = None, None
@@ -43,9 +41,9 @@ def slow_in_turn(masks, odds, count, iou):
             for other in chosen:
                 shared, union = (mask & masks[other]).sum(), (mask | masks[other]).sum()
                 whole = min(mask.sum(), masks[other].sum()) if iou is None else union
-                alike |= shared > (object_choice.SHARED if iou is None else iou) * whole
+                alike |= shared > (object_selection.MAX_SHARE if iou is None else iou) * whole
                 most = max(most, shared / max(union, 1))
-            value = odds[len(chosen) % len(odds)][k] - object_choice.ELSEWHERE * most
+            value = logits[len(chosen) % len(logits)][k] - object_selection.OVERLAP_PENALTY * most
             if not alike and (best is None or value > best_value):
                 best, best_value = k, value
         if best is None:
@@ -61,28 +59,28 @@ def slow_in_turn(masks, odds, count, iou):
     st.sampled_from([None, 0.25, 0.5, 0.75]),
 )
 @settings(max_examples=80)
-def test_rules_choose_in_turn_and_masks_too_much_like_a_chosen_one_are_left_out(masks, odds, count, iou):
-    assert in_turn(masks, odds, count, iou) == slow_in_turn(masks, odds, count, iou)
+def test_rules_choose_in_turn_and_masks_too_much_like_a_chosen_one_are_left_out(masks, logits, count, iou):
+    assert select_in_turn(masks, logits, count, iou) == naive_in_turn(masks, logits, count, iou)
 
 
 def test_another_place_comes_before_an_alternative_of_the_same():
     masks = np.zeros((3, 10, 20), bool)
     masks[0, 2:8, 2:8], masks[1, 2:8, 3:10], masks[2, 4:6, 15:17] = True, True, True
-    odds = np.array([[3.0, 2.5, 1.0]])
-    assert in_turn(masks, odds, 3, 0.7) == [0, 2, 1]
+    logits = np.array([[3.0, 2.5, 1.0]])
+    assert select_in_turn(masks, logits, 3, 0.7) == [0, 2, 1]
 
 
 def test_the_second_choice_is_of_the_second_rule():
     masks = np.zeros((3, 10, 20), bool)
     masks[0, :, :4], masks[1, :, 6:10], masks[2, :, 12:16] = True, True, True
-    odds = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]])
-    assert in_turn(masks, odds, 3, None) == [0, 2, 1]
+    logits = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]])
+    assert select_in_turn(masks, logits, 3, None) == [0, 2, 1]
 
 
 @pytest.mark.parametrize("torque", [True, False])
 def test_the_first_figure_is_the_object_with_torque_and_without(torque):
     figure = disc()
-    found = object_choice.best_objects(CheckedImage(coloured(figure)), 1, None, torque=torque)
+    found = object_selection.best_objects(CheckedImage(coloured(figure)), 1, None, torque=torque)
     assert overlap(found[0], figure) > 0.8
 
 
@@ -108,7 +106,7 @@ def test_an_overlap_beyond_all_or_nothing_is_refused(iou):
 
 def test_figures_are_no_specks_and_no_ground():
     view, cuts = object_candidates.object_candidates(CheckedImage(coloured(disc())))
-    halves = np.stack([object_candidates.halved(view, cut) for cut in cuts])
+    halves = np.stack([figure_cuts.at_half_size(view, cut) for cut in cuts])
     assert halves.mean(axis=(1, 2)).min() >= object_candidates.LEAST
     sides = [halves[:, 0], halves[:, -1], halves[:, :, 0], halves[:, :, -1]]
     assert not np.all([side.any(axis=1) for side in sides], axis=0).any()
@@ -130,9 +128,9 @@ def test_the_rule_learns_what_tells_objects():
         measures = rng.standard_normal((30, 2))
         cases.append((("tells", "does-not"), measures, (measures[:, 0] > 0.5).astype(float)))
     rule = object_weights.fit(cases)["first"]
-    assert rule.weights[0] > 10 * abs(rule.weights[1])
-    odds = rule.odds(np.array([[2.0, 0.0], [-2.0, 0.0]]))
-    assert odds[0] > 0 > odds[1]
+    assert rule.weight[0] > 10 * abs(rule.weight[1])
+    logits = rule.logit(np.array([[2.0, 0.0], [-2.0, 0.0]]))
+    assert logits[0] > 0 > logits[1]
 
 
 def test_the_second_rule_learns_from_scenes_where_the_first_is_wrong():
@@ -143,24 +141,13 @@ def test_the_second_rule_learns_from_scenes_where_the_first_is_wrong():
         objects = measures[:, 2] > 1 if k % 4 == 0 else measures[:, 1] > 1  # one scene in four is of another kind
         cases.append((("area", "usual", "rare"), measures, objects.astype(float)))
     rules = object_weights.fit(cases)
-    assert rules["first"].weights[1] > rules["first"].weights[2]
-    assert rules["second"].weights[2] > rules["second"].weights[1]
+    assert rules["first"].weight[1] > rules["first"].weight[2]
+    assert rules["second"].weight[2] > rules["second"].weight[1]
 
 
-def test_measures_may_count_by_the_area():
-    rule = Rule(("area", "one"), np.zeros(2), np.ones(2), np.array([0.0, 1.0]), 0.5, np.array([0.0, 2.0]))
-    assert_allclose(rule.odds(np.array([[1.0, 1.0], [-1.0, 1.0]])), [3.5, -0.5])
-
-
-def test_measures_far_off_count_for_no_more():
-    rule = Rule(("one",), np.zeros(1), np.ones(1), np.ones(1), 0.5)
-    assert_allclose(rule.odds(np.array([[2.0], [3.0], [300.0]])), [2.5, 3.5, 3.5])
-
-
-def test_stored_rules_have_a_weight_for_every_measure():
-    stored = json.loads(resources.files("imtorque.segmentation").joinpath("object_weights.json").read_text("utf-8"))
-    for rules in stored.values():
-        assert tuple(rules) == object_choice.RULES
-        for rule in rules.values():
-            assert rule["names"][0] == "area"  # which multiplies what counts by it
-            assert {len(values) for key, values in rule.items() if key != "bias"} == {len(rule["names"])}
+def test_stored_models_have_the_area_first_which_multiplies_the_interaction():
+    for models in read_weights("object").values():
+        assert tuple(models) == object_selection.MODELS
+        for which, model in models.items():
+            assert next(iter(model["features"])) == "area"
+            assert {len(row) for row in model["features"].values()} == {3 if which == "first" else 4}

@@ -1,4 +1,4 @@
-"""What tells how well a cut fits the object: its outline, its colours, its shape, and what the other cuts say."""
+"""Features of cuts: agreement with other cuts, edges along the outline, shape, and contrast to the surround."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from imtorque.segmentation.boxes import STRIP
 from imtorque.segmentation.figure_cuts import View
 from imtorque.segmentation.fixated_boxes import bounding_box
 
-Measures = dict[str, FloatArray]
-RING = 0.15  # width of the ring around a cut, over the square root of its area
-FRIENDS = 5  # one in so many other cuts, those most alike, make `friends`
-FAINT, STRONG = 0.15, 0.5  # strength of edges from which an outline counts as closed, as strong
+Features = dict[str, FloatArray]
+RING_WIDTH = 0.15  # of the ring around a cut, over the square root of its area
+NEAREST = 5  # the most similar cut in so many makes up the feature `overlap_nearest`
+CLOSED_EDGE, STRONG_EDGE = 0.15, 0.5  # edge strength from which an outline counts as closed, as strong
 TYPICAL_GRADIENT = 0.98  # quantile that becomes 1
 
 
-def measure_cuts(view: View, cuts: Sequence[BoolArray]) -> tuple[tuple[str, ...], FloatArray]:
-    """Return the names of measures, and the measures of cuts at half of the working size, (cuts, measures)."""
+def cut_features(view: View, cuts: Sequence[BoolArray]) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the names and the features of cuts at half of the working size, (cuts, features)."""
     masks = np.stack(cuts)
     flat = masks.reshape(len(masks), -1).astype(np.float32)
     area = flat.sum(axis=1)
-    found: Measures = {"area": np.log(area / flat.shape[1])}
-    found |= _agreement(flat, area)
-    found |= _outlines(view, masks, area)
-    found |= _shapes(view, masks, flat, area)
-    found |= _looks(view, masks, flat)
+    found: Features = {"area": np.log(area / flat.shape[1])}
+    found |= _agreement_features(flat, area)
+    found |= _outline_features(view, masks, area)
+    found |= _shape_features(view, masks, flat, area)
+    found |= _appearance_features(view, masks, flat)
     return tuple(found), np.stack([values.astype(np.float64) for values in found.values()], axis=1)
 
 
-def _agreement(flat: NDArray[np.float32], area: FloatArray) -> Measures:
-    """Measure how much the cuts overlap each other."""
+def _agreement_features(flat: NDArray[np.float32], area: FloatArray) -> Features:
+    """Return how much the cuts overlap each other."""
     shared = flat @ flat.T
     overlap = shared / (area[:, None] + area - shared)
-    friends = max(2, len(flat) // FRIENDS)
+    nearest = max(2, len(flat) // NEAREST)
     return {
         "overlap": overlap.mean(axis=1),
-        "friends": np.sort(overlap, axis=1)[:, -friends - 1 : -1].mean(axis=1),
+        "overlap_nearest": np.sort(overlap, axis=1)[:, -nearest - 1 : -1].mean(axis=1),
         "votes": shared.mean(axis=1) / area,  # of the other cuts, for a pixel of the cut
         "missed": (area.mean() - shared.mean(axis=1)) / flat.shape[1],  # votes for pixels outside of it
     }
 
 
-def _outlines(view: View, masks: BoolArray, area: FloatArray) -> Measures:
-    """Measure edges along the outlines and within them, and how much of an outline is the image's border."""
+def _outline_features(view: View, masks: BoolArray, area: FloatArray) -> Features:
+    """Return the strength of edges along and within the outlines, and their share on the image's border."""
     from scipy import ndimage
 
     around = np.pad(masks, ((0, 0), (1, 1), (1, 1)))
@@ -64,7 +64,7 @@ def _outlines(view: View, masks: BoolArray, area: FloatArray) -> Measures:
     found = {
         "border": 1 - free.sum(axis=1) / length,
         "sides": np.sum([side.any(axis=1) for side in sides], axis=0),
-        "ragged": np.log(length**2 / area.astype(np.float64)),
+        "raggedness": np.log(length**2 / area.astype(np.float64)),
     }
     gradient = np.hypot(*view.gradient)
     steep = np.minimum(gradient / (np.quantile(gradient, TYPICAL_GRADIENT) or 1.0), 1.0)
@@ -72,15 +72,15 @@ def _outlines(view: View, masks: BoolArray, area: FloatArray) -> Measures:
         near = ndimage.maximum_filter(edges, 3).ravel().astype(np.float32)
         found |= {
             name: free @ near / free_length,
-            f"{name}_closed": free @ (near > FAINT) / free_length,
-            f"{name}_strong": free @ (near > STRONG) / free_length,
+            f"{name}_closed": free @ (near > CLOSED_EDGE) / free_length,
+            f"{name}_strong": free @ (near > STRONG_EDGE) / free_length,
             f"{name}_within": inner @ near / inner_area,
         }
     return found
 
 
-def _shapes(view: View, masks: BoolArray, flat: NDArray[np.float32], area: FloatArray) -> Measures:
-    """Measure how a cut fills its box, where the click lies in it, and the gradient torque and sides of the box."""
+def _shape_features(view: View, masks: BoolArray, flat: NDArray[np.float32], area: FloatArray) -> Features:
+    """Return how a cut fills its box, its offset from the click, and the gradient torque and sides of the box."""
     boxes = np.array([bounding_box(mask) for mask in masks], np.int64)
     # Whole numbers below 2^24, so that float32 holds their sums, in whichever order.
     places = np.indices(view.shape, np.float32).reshape(2, -1)
@@ -89,14 +89,14 @@ def _shapes(view: View, masks: BoolArray, flat: NDArray[np.float32], area: Float
     unit = float(view.colours.std()) or 1.0
     found = {
         "fill": area / ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])),
-        "off_click": np.hypot(middle_y - view.fixation[0], middle_x - view.fixation[1]) / np.sqrt(area),
+        "click_offset": np.hypot(middle_y - view.fixation[0], middle_x - view.fixation[1]) / np.sqrt(area),
         "weakest_side": sides.min(axis=1) / unit,
     }
     return {**found, "torque": torque / unit} if view.torque else found
 
 
-def _looks(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
-    """Measure how unlike a cut's words and colours are to those around it."""
+def _appearance_features(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Features:
+    """Return the contrast of a cut's words and colours to the surround."""
     words = view.levels[1].words
     rings = np.stack([_ring(mask) for mask in masks])
     inside, ring = (_histograms(words, parts) for parts in (masks, rings))
@@ -117,8 +117,8 @@ def _looks(view: View, masks: BoolArray, flat: NDArray[np.float32]) -> Measures:
 
 
 def _ring(mask: BoolArray) -> BoolArray:
-    """Return the pixels around a mask, as far as a part of its size."""
-    reach = max(1, int(RING * math.sqrt(mask.sum())))
+    """Return the ring of pixels around a mask, as wide as a share of its size."""
+    reach = max(1, int(RING_WIDTH * math.sqrt(mask.sum())))
     return _native.dilate(mask.view(np.uint8), reach).view(bool) & ~mask
 
 

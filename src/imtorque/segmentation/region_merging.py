@@ -1,4 +1,4 @@
-"""How unlike two neighbouring regions are, and merging them in that order."""
+"""Merge neighbouring regions in the order of their dissimilarity."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_al
 TEXTURE_SIGMAS = (0.7, 3.0)
 TEXTURE_FLOOR = 0.003
 STRENGTH_FLOOR = 0.05
-# How unlike two neighbouring regions are, per: log(strength of the edges between them + 0.05), chi-squared distance of
-# their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border over
-# the root of the smaller area). Chosen for the best covering of Berkeley's training images, as is the threshold, by
+# Dissimilarity of two neighbouring regions, per: log(strength of the edges between them + 0.05), chi-squared distance
+# of their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border
+# over the root of the smaller area). Tuned for the best covering of Berkeley's training images, as is the threshold, by
 # imtorque_reproduce.regions.weights.
 COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
 THRESHOLD = -0.56
@@ -26,13 +26,13 @@ SIZE_WEIGHT = 0.5
 
 
 def merge_regions(evidence: Evidence, regions: NDArray[np.int64], *, size_weight: float = 0.0) -> RegionTree:
-    """Merge neighbouring regions, those least unlike first; with a weight for size, small ones sooner."""
+    """Merge neighbouring regions, the most similar first; with a weight for size, small ones sooner."""
     weights = np.array(COEFFICIENTS)
 
-    def unlike(a: FloatArray, b: FloatArray, border: FloatArray) -> float:
+    def dissimilarity(a: FloatArray, b: FloatArray, border: FloatArray) -> float:
         return float(weights @ border_features(a, b, border)) + size_weight * math.log(min(a[0], b[0]))
 
-    return merge_all(regions, region_statistics(evidence, regions), unlike)
+    return merge_all(regions, region_statistics(evidence, regions), dissimilarity)
 
 
 def region_statistics(evidence: Evidence, regions: NDArray[np.int64]) -> RegionGraph:
@@ -50,7 +50,7 @@ def region_statistics(evidence: Evidence, regions: NDArray[np.int64]) -> RegionG
 
 
 def texture(lightness: FloatArray) -> FloatArray:
-    """Return how much is going on around each pixel: the logarithm of the mean gradient of the lightness."""
+    """Return the texture around each pixel: the logarithm of the mean gradient of the lightness."""
     from scipy import ndimage
 
     fine, coarse = TEXTURE_SIGMAS
@@ -59,10 +59,10 @@ def texture(lightness: FloatArray) -> FloatArray:
 
 
 def border_features(a: FloatArray, b: FloatArray, border: FloatArray) -> FloatArray:
-    """Return what tells whether people separate two regions; see `COEFFICIENTS`."""
-    lightness, busyness = np.abs(a[1:3] / a[0] - b[1:3] / b[0])
+    """Return the features of a border between two regions; see `COEFFICIENTS`."""
+    lightness, texture_step = np.abs(a[1:3] / a[0] - b[1:3] / b[0])
     here, there = a[3:] / a[3:].sum(), b[3:] / b[3:].sum()
     chi_squared = 0.5 * float(((here - there) ** 2 / (here + there + 1e-12)).sum())
     strength, length = border
     edge, extent = math.log(strength / length + STRENGTH_FLOOR), math.log(length / math.sqrt(min(a[0], b[0])))
-    return np.array([edge, chi_squared, busyness, lightness, extent])
+    return np.array([edge, chi_squared, texture_step, lightness, extent])

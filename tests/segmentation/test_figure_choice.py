@@ -1,9 +1,5 @@
 """The best of many cuts around a click, and the parts it is made of."""
 
-import json
-from dataclasses import replace
-from importlib import resources
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,10 +10,12 @@ from scipy import ndimage
 import naive_figure
 from imtorque import segment_figure
 from imtorque.images import CheckedImage, lab
-from imtorque.segmentation import best_figure, colour_cut, figure_cuts
-from imtorque.segmentation.appearance import FACTORS, WORDS, appearance, word_counts, word_odds
+from imtorque.io.weights import read_weights
+from imtorque.segmentation import colour_cut, figure_cuts, figure_scores
+from imtorque.segmentation.appearance import FACTORS, WORDS, appearance, log_likelihood_ratios, word_counts
 from imtorque.segmentation.colour_cut import Hints
-from imtorque.segmentation.figure_measures import measure_cuts
+from imtorque.segmentation.figure import best_cut
+from imtorque.segmentation.figure_features import cut_features
 from imtorque.segmentation.fixated_boxes import bounding_box, enlarged, torque_boxes
 from imtorque_reproduce.figure_ground import weights as figure_weights
 
@@ -125,22 +123,22 @@ def test_grey_images_have_words_by_their_lightness_and_texture_alone():
     assert np.unique(words // 4 % 64).size == 1
 
 
-def test_odds_of_words_favour_where_they_are_common():
+def test_log_likelihood_ratios_favour_words_where_they_are_common():
     words = appearance(lab(np.moveaxis(coloured(disc(), noise=0), 2, 0)))[0].words
     figure = disc()
-    odds = word_odds(word_counts(words[figure]), word_counts(words[~figure]))[words]
+    odds = log_likelihood_ratios(word_counts(words[figure]), word_counts(words[~figure]))[words]
     assert odds[CLICK] > 1
     assert odds[2, 2] < -1
 
 
-def test_odds_are_those_of_smoothed_histograms():
+def test_log_likelihood_ratios_are_those_of_smoothed_histograms():
     rng = np.random.default_rng(0)
     figure, ground = rng.integers(0, 4, (2, WORDS)).astype(float)
     shares = []
     for counts in (figure, ground):
         spread = ndimage.gaussian_filter(counts.reshape(8, 8, 8, 4), 0.7, mode="constant").ravel()
         shares.append(spread / spread.sum() + 1e-4)
-    assert_allclose(word_odds(figure, ground), np.log(shares[0] / shares[1]), atol=1e-12)
+    assert_allclose(log_likelihood_ratios(figure, ground), np.log(shares[0] / shares[1]), atol=1e-12)
 
 
 @given(st.integers(0, 99), st.integers(0, 2))
@@ -161,7 +159,7 @@ def test_measures_are_those_of_their_plain_twins(seed):
     rng = np.random.default_rng(seed)
     view = view_of(np.clip(coloured(disc()) + 0.2 * rng.random((*SHAPE, 3)), 0, 1))
     cuts = [disc(view.shape, (20, 25), radius) | (rng.random(view.shape) < 0.02) for radius in (3, 7, 12)]
-    names, measures = measure_cuts(view, cuts)
+    names, measures = cut_features(view, cuts)
     for k, expected in enumerate(naive_figure.measures(view, cuts)):
         found = dict(zip(names, measures[k], strict=True))
         assert found.keys() >= expected.keys()
@@ -175,13 +173,13 @@ def test_cuts_begin_at_all_sizes_and_hold_the_click():
     assert {name.partition("-")[0] for name in cuts} == {"polar", "fixated", "centred", "box"}
     for cut in cuts.values():
         assert cut.shape in [level.shape for level in view.levels]
-        assert best_figure.at_working_size(view, cut)[CLICK]
+        assert figure_cuts.at_working_size(view, cut)[CLICK]
 
 
 def test_without_torque_no_cut_begins_with_its_boxes():
     view = figure_cuts.view_image(CheckedImage(coloured(disc())), Hints([CLICK]), torque=False)
     assert not any(name.startswith("box") for name in figure_cuts.figure_cuts(view))
-    assert overlap(best_figure.best_cut(view), disc()) > 0.9
+    assert overlap(best_cut(view), disc()) > 0.9
 
 
 def test_the_box_of_strongest_torque_is_the_object():
@@ -205,18 +203,18 @@ def test_learned_weights_choose_the_cut_that_overlaps_most():
         measures = rng.random((6, 3))
         cases.append((names, measures, np.where(measures[:, 0] > 0.5, measures[:, 1], 1 - measures[:, 1])))
     weights = figure_weights.fit(cases)
-    chosen = [case[2][weights.scores(case[1]).argmax()] for case in cases]
+    chosen = [case[2][weights.logit(case[1]).argmax()] for case in cases]
     assert np.mean(chosen) > 0.75
 
 
-def test_weights_of_other_measures_are_refused(monkeypatch):
-    weights = best_figure.learned_weights(True)
-    monkeypatch.setattr(best_figure, "learned_weights", lambda _: replace(weights, names=("area",)))
-    with pytest.raises(ValueError, match="must hold the measures"):
-        best_figure.best_cut(view_of(coloured(disc())))
+def test_weights_of_other_features_are_refused():
+    with pytest.raises(ValueError, match="weights must be for the features area, got area, overlap"):
+        figure_scores.figure_model(True, ("area",))
 
 
-def test_the_stored_weights_have_as_many_numbers_as_names():
-    stored = json.loads(resources.files("imtorque.segmentation").joinpath(best_figure.WEIGHTS_FILE).read_text("utf-8"))
-    for kind in stored.values():
-        assert len({len(values) for values in kind.values()}) == 1
+@pytest.mark.parametrize("torque", [True, False])
+def test_the_stored_weights_are_for_the_features_that_are_measured(torque):
+    view = figure_cuts.view_image(CheckedImage(coloured(disc())), Hints([CLICK]), torque=torque)
+    names, _ = cut_features(view, [disc(view.shape, (20, 25), radius) for radius in (3, 7, 12)])
+    assert tuple(read_weights("figure")["torque" if torque else "no-torque"]["features"]) == names
+    assert names[0] == "area"  # which multiplies the interaction
