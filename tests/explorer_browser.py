@@ -53,7 +53,7 @@ class Tab:
             """async () => {
                 const { page, state } = await import("/page/page.js");
                 const { writeAddress } = await import("/page/state.js");
-                return !page.quiet && location.hash === writeAddress(state);
+                return !page.replaceHistory && location.hash === writeAddress(state);
             }"""
         )
         return self

@@ -38,6 +38,12 @@ NAMES = {
     "imtorque.scenes.film_scene": "imtorque.synthetic.video_scene",
 }
 
+# Old attribute of a class -> new attribute.
+ATTRIBUTES = {
+    "Exploration.found": "objects",
+    "Exploration.marks": "annotations",
+}
+
 
 def find_old_modules() -> None:
     """Let old modules be imported by their old names."""
@@ -58,6 +64,16 @@ def deprecated_name(module: str, name: str) -> Any:
         raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
     warnings.warn(f"{old} is now {new}; the old name goes with version 0.4", DeprecationWarning, stacklevel=3)
     return found
+
+
+def deprecated_attribute(owner: object, name: str) -> Any:
+    """Return what an old attribute stands for, with a warning; AttributeError where there is none."""
+    old = f"{type(owner).__name__}.{name}"
+    if old not in ATTRIBUTES:
+        raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
+    new = ATTRIBUTES[old]
+    warnings.warn(f"{old} is now {new}; the old name goes with version 0.4", DeprecationWarning, stacklevel=3)
+    return getattr(owner, new)
 
 
 class _OldModules(MetaPathFinder, Loader):

@@ -1,4 +1,4 @@
-"""What the page asks for, read from the query of a request: every value checked, nothing else accepted."""
+"""The settings of a request, parsed from its query: every value is checked, unknown names are refused."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from imtorque.core.patterns import PATTERNS, Pattern, Polarity
 from imtorque.core.types import Patch
 from imtorque.edges import RECIPES, SQRT2, EdgeRecipe
 from imtorque.edges.canny import Force
-from imtorque.explorer.image_store import HeldImage
+from imtorque.explorer.image_store import StoredImage
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
-MOST_EXTREMA = 200
-MOST_CLICKS = 50
-MOST_MARKS = 100
-MOST_LESSONS = 8
-LARGEST_SIZE = 4095  # a patch that covers any image the explorer works on, wherever its centre lies
+# Bounds on the work of one request; the page enforces the same ones.
+MAX_EXTREMA = 200
+MAX_CLICKS = 50
+MAX_ANNOTATIONS = 100
+MAX_TRAINING_IMAGES = 8
+MAX_SIZE = 4095  # bound: covers an image of image_store.MAX_SIDE
 
 
 @dataclass(frozen=True)
 class Click:
-    """One click of the cut-out: where, and whether the figure there is the first one, added or removed."""
+    """One click of the cut-out: its place, and whether it starts a figure, adds to it or removes from it."""
 
     operation: str
     y: int
@@ -31,18 +32,18 @@ class Click:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """An object that was clicked to be counted, with its diameter, 0 where it is not known; or a wrong one."""
+class Annotation:
+    """An annotated object, with its diameter (0 where unknown); or a negative, a place without one."""
 
     y: int
     x: int
     diameter: int = 0
-    wrong: bool = False
+    negative: bool = False
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The state of the page that results depend on."""
+    """The state of the page that results depend on; `read_settings` parses it."""
 
     sigma: float = SQRT2
     low: float | None = None
@@ -56,7 +57,7 @@ class Settings:
     smallest: int = 5
     largest: int | None = None
     count: int = 12
-    apart: bool = True
+    nms: bool = True
     layers: tuple[str, ...] = ()
     range: float = 99.0
     number: int | None = None
@@ -64,13 +65,13 @@ class Settings:
     x: int | None = None
     size: int | None = None
     clicks: tuple[Click, ...] = ()
-    whole: str = "any"
-    marks: tuple[Mark, ...] = ()
-    lessons: tuple[tuple[str, tuple[Mark, ...]], ...] = ()  # other images' keys, and the marks there
-    teachers: tuple[HeldImage, ...] = ()  # those images, which the server looks up
+    figure_size: str = "any"
+    annotations: tuple[Annotation, ...] = ()
+    training: tuple[tuple[str, tuple[Annotation, ...]], ...] = ()  # keys of other images, and the annotations there
+    training_images: tuple[StoredImage, ...] = ()  # those images, which the server looks up
 
     def __post_init__(self) -> None:
-        """Check what concerns two values at once."""
+        """Check values that depend on each other."""
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low must not exceed high, got low {self.low:g} and high {self.high:g}")
         if self.largest is not None and self.smallest > self.largest:
@@ -79,9 +80,19 @@ class Settings:
             raise ValueError("y, x and size must be given together, or none of them")
 
     @property
-    def of_edges(self) -> dict[str, Any]:
+    def annotations_by_image(self) -> tuple[tuple[Annotation, ...], ...]:
+        """The annotations of each training image, and of this image last."""
+        return (*(points for _, points in self.training), self.annotations)
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether any image has an annotated object."""
+        return any(not point.negative for points in self.annotations_by_image for point in points)
+
+    @property
+    def edge_options(self) -> dict[str, Any]:
         """The arguments of `detect_edges` that differ from its defaults."""
-        return _chosen(self, ("sigma", "low", "high", "force"))
+        return _non_defaults(self, ("sigma", "low", "high", "force"))
 
     @property
     def learned(self) -> EdgeRecipe | None:
@@ -89,24 +100,24 @@ class Settings:
         return None if self.detector == "canny" else RECIPES[self.detector]
 
     @property
-    def of_recipe(self) -> dict[str, Any]:
+    def recipe_options(self) -> dict[str, Any]:
         """The arguments of `canny_recipe` that differ from its defaults."""
-        return _chosen(self, ("sigma", "low", "high"))
+        return _non_defaults(self, ("sigma", "low", "high"))
 
     @property
-    def of_patches(self) -> dict[str, Any]:
+    def patch_options(self) -> dict[str, Any]:
         """The arguments of the torque functions that differ from their defaults."""
-        return _chosen(self, ("patch", "alpha", "pattern", "polarity"))
+        return _non_defaults(self, ("patch", "alpha", "pattern", "polarity"))
 
     @property
-    def of_contribution(self) -> dict[str, Any]:
+    def contribution_options(self) -> dict[str, Any]:
         """The arguments of `contribution_map` that differ from its defaults."""
-        return _chosen(self, ("patch", "pattern", "polarity"))
+        return _non_defaults(self, ("patch", "pattern", "polarity"))
 
     @property
-    def of_sizes(self) -> dict[str, Any]:
+    def size_options(self) -> dict[str, Any]:
         """The arguments of `default_sizes` that differ from its defaults."""
-        return _chosen(self, ("smallest", "largest"))
+        return _non_defaults(self, ("smallest", "largest"))
 
 
 def read_settings(query: Mapping[str, str]) -> Settings:
@@ -140,11 +151,13 @@ def _number(low: float, high: float) -> Callable[[str, str], float]:
     return read
 
 
-def _whole(low: int, high: int, *, odd: bool = False) -> Callable[[str, str], int]:
+def _integer(low: int, high: int, *, odd: bool = False) -> Callable[[str, str], int]:
     def read(name: str, text: str) -> int:
         value = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else low - 1
         if not low <= value <= high or (odd and value % 2 == 0):
-            raise ValueError(f"{name} must be {'odd' if odd else 'whole'}, from {low} to {high}, got {text[:40]!r}")
+            raise ValueError(
+                f"{name} must be {'odd' if odd else 'an integer'}, from {low} to {high}, got {text[:40]!r}"
+            )
         return value
 
     return read
@@ -179,9 +192,9 @@ def _layers(name: str, text: str) -> tuple[str, ...]:
 def _clicks(name: str, text: str) -> tuple[Click, ...]:
     """Read clicks such as "80,120 +40,60 -10,20": y,x each, + to add and - to remove."""
     parts = text.split()
-    if len(parts) > MOST_CLICKS:
-        raise ValueError(f"{name} must be at most {MOST_CLICKS}, got {len(parts)}")
-    coordinate = _whole(0, LARGEST_SIZE)
+    if len(parts) > MAX_CLICKS:
+        raise ValueError(f"{name} must be at most {MAX_CLICKS}, got {len(parts)}")
+    coordinate = _integer(0, MAX_SIZE)
     clicks = []
     for part in parts:
         operation = {"+": "add", "-": "remove"}.get(part[0], "new")
@@ -194,31 +207,31 @@ def _clicks(name: str, text: str) -> tuple[Click, ...]:
     return tuple(clicks)
 
 
-def _marks(name: str, text: str) -> tuple[Mark, ...]:
-    """Read marks such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a wrong one."""
+def _annotations(name: str, text: str) -> tuple[Annotation, ...]:
+    """Read annotations such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a negative."""
     parts = text.split()
-    if len(parts) > MOST_MARKS:
-        raise ValueError(f"{name} must be at most {MOST_MARKS}, got {len(parts)}")
-    coordinate = _whole(0, LARGEST_SIZE)
-    marks = []
+    if len(parts) > MAX_ANNOTATIONS:
+        raise ValueError(f"{name} must be at most {MAX_ANNOTATIONS}, got {len(parts)}")
+    coordinate = _integer(0, MAX_SIZE)
+    points = []
     for part in parts:
         numbers = [coordinate(name, number) for number in part.removeprefix("-").split(",")]
-        wrong = part.startswith("-")
-        if len(numbers) != 2 and (wrong or len(numbers) != 3):
+        negative = part.startswith("-")
+        if len(numbers) != 2 and (negative or len(numbers) != 3):
             raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {part[:40]!r}')
-        marks.append(Mark(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0, wrong))
-    return tuple(marks)
+        points.append(Annotation(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0, negative))
+    return tuple(points)
 
 
-def _lessons(name: str, text: str) -> tuple[tuple[str, tuple[Mark, ...]], ...]:
-    """Read what was marked in other images, such as "KEY 80,120,34 40,60;KEY 9,9"."""
-    lessons = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
-    if len(lessons) > MOST_LESSONS:
-        raise ValueError(f"{name} must be of at most {MOST_LESSONS} images, got {len(lessons)}")
-    return tuple((key, _marks(name, marks)) for key, _, marks in lessons)
+def _training(name: str, text: str) -> tuple[tuple[str, tuple[Annotation, ...]], ...]:
+    """Read the annotations of other images, such as "KEY 80,120,34 40,60;KEY 9,9"."""
+    images = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
+    if len(images) > MAX_TRAINING_IMAGES:
+        raise ValueError(f"{name} must be of at most {MAX_TRAINING_IMAGES} images, got {len(images)}")
+    return tuple((key, _annotations(name, text)) for key, _, text in images)
 
 
-def _chosen(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
+def _non_defaults(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(settings, name)) != getattr(_DEFAULTS, name)}
 
 
@@ -233,18 +246,18 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "patch": _choice("square", "disk"),
     "pattern": _pattern,
     "polarity": _choice("signed", "free"),
-    "smallest": _whole(3, LARGEST_SIZE, odd=True),
-    "largest": _whole(3, LARGEST_SIZE, odd=True),
-    "count": _whole(0, MOST_EXTREMA),
-    "apart": lambda name, text: _choice("0", "1")(name, text) == "1",
+    "smallest": _integer(3, MAX_SIZE, odd=True),
+    "largest": _integer(3, MAX_SIZE, odd=True),
+    "count": _integer(0, MAX_EXTREMA),
+    "nms": lambda name, text: _choice("0", "1")(name, text) == "1",
     "layers": _layers,
     "range": _number(50, 100),
-    "number": _whole(1, MOST_EXTREMA),
-    "y": _whole(0, LARGEST_SIZE),
-    "x": _whole(0, LARGEST_SIZE),
-    "size": _whole(1, LARGEST_SIZE, odd=True),
+    "number": _integer(1, MAX_EXTREMA),
+    "y": _integer(0, MAX_SIZE),
+    "x": _integer(0, MAX_SIZE),
+    "size": _integer(1, MAX_SIZE, odd=True),
     "clicks": _clicks,
-    "whole": _choice("any", "torque"),
-    "marks": _marks,
-    "lessons": _lessons,
+    "figure_size": _choice("any", "torque"),
+    "annotations": _annotations,
+    "training": _training,
 }
