@@ -11,6 +11,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -47,6 +48,7 @@ def test_it_starts_with_an_image_says_where_and_ends_on_ctrl_c(tmp_path):
             assert json.load(answer) == {
                 "version": imtorque.__version__,
                 "samples": list(imtorque.datasets.SAMPLES),
+                "detectors": ANY,
                 "start": ["a.png"],
                 "max_bytes": 64 * 2**20,
                 "notebook": False,

@@ -58,13 +58,13 @@ def _extrema(settings: Settings) -> list[str]:
 
 
 def _edges(settings: Settings) -> str:
-    if settings.learned is not None:
-        return f'imtorque.edges.RECIPES["{settings.detector}"].edges(image)'
+    if settings.recipe is not None:
+        return f'imtorque.edges.find_recipe("{settings.detector}").edges(image)'
     return f"imtorque.detect_edges(image{_given(settings.edge_options)})"
 
 
 def _recipe(settings: Settings) -> str:
-    if settings.learned is not None:
+    if settings.recipe is not None:
         return f', "{settings.detector}"'
     given = _given(settings.recipe_options).removeprefix(", ")
     return f", imtorque.edges.canny_recipe({given})" if given else ""

@@ -32,7 +32,7 @@ LINE_COLOURS = {
 
 def edges_of(image: StoredImage, settings: Settings) -> Edges:
     """Return the edges of an image."""
-    if (recipe := settings.learned) is not None:
+    if (recipe := settings.recipe) is not None:
         return image.cached(("edges", recipe.name), lambda: recipe.edges(image.image))
     given = settings.edge_options
     return image.cached(("edges", *given.items()), lambda: detect_edges(image.image, **given))
@@ -89,7 +89,7 @@ def saliency_of(image: StoredImage) -> FloatArray:
 
 def strengthened_of(image: StoredImage, settings: Settings) -> FloatArray:
     """Return the probability that each edge bounds an object."""
-    recipe = settings.learned or canny_recipe(**settings.recipe_options)
+    recipe = settings.recipe or canny_recipe(**settings.recipe_options)
     return image.cached(("strengthened", recipe), lambda: boundary_strength(image.image, recipe))
 
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from typing import Any
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp
 import imtorque
 from imtorque import _native
 from imtorque.datasets import SAMPLES
+from imtorque.edges import DETECTORS, CannyOptions, Detector
 from imtorque.explorer.access import MAX_UPLOAD_BYTES, Guard
 from imtorque.explorer.handlers import HANDLERS, Handler, image_info
 from imtorque.explorer.image_store import (
@@ -130,6 +132,7 @@ class Explorer:
         facts = {
             "version": imtorque.__version__,
             "samples": list(SAMPLES),
+            "detectors": [_detector_info(detector) for detector in DETECTORS.values()],
             "start": [one.name for one in self._start],
             "max_bytes": MAX_UPLOAD_BYTES,
             "notebook": self._notebook is not None,
@@ -199,6 +202,18 @@ class Explorer:
             return Response(content, media_type=media_type)
 
         return respond
+
+
+def _detector_info(detector: Detector) -> dict[str, Any]:
+    """Return what the page offers of a base detector; `has_settings`: whether the page's edge settings apply."""
+    return {
+        "name": detector.name,
+        "title": ", ".join(filter(None, (detector.title, detector.duration))),
+        "description": " ".join(
+            filter(None, (detector.description, detector.needs and f"Run {detector.needs} first."))
+        ),
+        "has_settings": isinstance(detector.options, CannyOptions),
+    }
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

@@ -9,7 +9,7 @@ from typing import Any
 
 from imtorque.core.patterns import PATTERNS, Pattern, Polarity
 from imtorque.core.types import Patch
-from imtorque.edges import RECIPES, SQRT2, EdgeRecipe
+from imtorque.edges import DEFAULT_DETECTOR, DETECTORS, SQRT2, CannyOptions, EdgeRecipe, find_recipe
 from imtorque.edges.canny import Force
 from imtorque.explorer.image_store import StoredImage
 
@@ -49,7 +49,7 @@ class Settings:
     low: float | None = None
     high: float | None = None
     force: Force = "unit"
-    detector: str = "canny"
+    detector: str = DEFAULT_DETECTOR
     alpha: float = 2.0
     patch: Patch = "square"
     pattern: Pattern = "circle"
@@ -95,9 +95,10 @@ class Settings:
         return _non_defaults(self, ("sigma", "low", "high", "force"))
 
     @property
-    def learned(self) -> EdgeRecipe | None:
-        """The recipe of the learned detector that finds the edges; None where Canny's do."""
-        return None if self.detector == "canny" else RECIPES[self.detector]
+    def recipe(self) -> EdgeRecipe | None:
+        """The recipe of the detector; None for Canny's edges, which have the options of the page."""
+        recipe = find_recipe(self.detector)
+        return None if isinstance(recipe.options, CannyOptions) else recipe
 
     @property
     def recipe_options(self) -> dict[str, Any]:
@@ -241,7 +242,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "low": _number(0, 10),
     "high": _number(0, 10),
     "force": _choice("unit", "strength"),
-    "detector": _choice(*dict.fromkeys(recipe.detector for recipe in RECIPES.values())),
+    "detector": lambda name, text: _choice(*DETECTORS)(name, text),  # as registered now
     "alpha": _number(0, 4),
     "patch": _choice("square", "disk"),
     "pattern": _pattern,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from imtorque.edges import EdgeRecipe
+from imtorque.edges import RECIPES, CannyOptions, EdgeRecipe
 from imtorque.images import ValueRange
 from imtorque.saliency import torque_saliency
 from imtorque.tiling import maps
@@ -35,6 +35,13 @@ def chosen_level(source: Source, level: int | None, outputs: tuple[str, ...]) ->
     if level < least and "saliency" in outputs:
         raise ValueError(f"level must be at least {least} for the saliency of {source.shape} pixels, got {level}")
     return level
+
+
+def check_recipe(recipe: EdgeRecipe) -> None:
+    """Refuse a recipe whose edges cannot be found in tiles: all but Canny's need the whole image."""
+    if not isinstance(recipe.options, CannyOptions):
+        known = ", ".join(one.name for one in RECIPES.values() if isinstance(one.options, CannyOptions))
+        raise ValueError(f"recipe must be one of {known} for strengthened edges in tiles, got {recipe.name!r}")
 
 
 def reduced_source(source: Source, level: int, runner: Runner) -> Source:
@@ -64,7 +71,8 @@ def write_strengthened(
     """Write the edges of an image after torque has re-weighed them, as `boundary_strength` does."""
     own = replace(runner, prefix="strengthened-")
     grid = Grid(source.shape, tile)
-    edges = EdgeSettings(recipe.sigma, recipe.low, recipe.high, "strength", strength_scale=recipe.strength_scale)
+    found: CannyOptions = recipe.options  # as `check_recipe` has made sure
+    edges = EdgeSettings(found.sigma, found.low, found.high, "strength", strength_scale=found.strength_scale)
     tone = find_tone(source, grid, own, value_range)
     outputs = ("strengthened",)
     job = Job(source, grid, edges, TorqueSettings(recipe.sizes), tone, runner.out, outputs, recipe=recipe)

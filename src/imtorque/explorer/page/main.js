@@ -157,7 +157,10 @@ page.panel.show();
 showCut();
 showCount();
 try {
-  setServerInfo(await start());
+  const info = await start();
+  setServerInfo(info);
+  page.panel.setDetectors(info.detectors);
+  state.detector = page.panel.detectorName(state.detector);
   await openNamed(state.image ?? firstImage(), { target: { ...state } });
 } catch (error) {
   toast(error.message);

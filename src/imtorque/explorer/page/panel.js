@@ -23,17 +23,19 @@ const SLIDERS = {
   range: { min: 50, max: 100, step: 0.5, show: (v) => `${v} %` },
 };
 const TABBED_TOOLS = ["extrema", "cut", "count"]; // tools that have a tab of their own
-const CHOICES = ["force", "detector", "patch", "pattern", "polarity"];
-const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", ...CHOICES];
+const CHOICES = ["force", "patch", "pattern", "polarity"];
+const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", "detector", ...CHOICES];
 
 export class Panel {
   constructor(store, choose) {
     this.store = store;
     this.choose = choose;
     this.defaultLargest = 99;
+    this.detectors = [];
     this.automatic = { low: 0, high: 0 }; // the image's automatic thresholds
     for (const [id, slider] of Object.entries(SLIDERS)) this.bindSlider(id, slider);
     for (const id of CHOICES) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
+    $("detector").addEventListener("change", () => store.set({ detector: this.detectorName($("detector").value), number: null }));
     $("figure-size").addEventListener("change", () => store.set({ figureSize: $("figure-size").value }));
     $("nms").addEventListener("change", () => store.set({ nms: $("nms").checked, number: null }));
     $("auto").addEventListener("change", () => store.set($("auto").checked ? { low: null, high: null } : { ...this.automatic }));
@@ -42,6 +44,21 @@ export class Panel {
     });
     for (const box of document.querySelectorAll("[data-layer]")) this.bindLayer(box);
     this.bindTabs();
+  }
+
+  // The server's base detectors; the first is the default.
+  setDetectors(detectors) {
+    this.detectors = detectors;
+    $("detector").replaceChildren(...detectors.map(({ name, title, description }) => {
+      const option = new Option(title, name);
+      option.title = description;
+      return option;
+    }));
+  }
+
+  // The name as the state has it: null for the default and for names the server does not know.
+  detectorName(name) {
+    return this.detectors.slice(1).some((detector) => detector.name === name) ? name : null;
   }
 
   bindSlider(id, { min, max, step, read = Number }) {
@@ -118,10 +135,12 @@ export class Panel {
     const { values } = this.store;
     const shown = { ...values, largest: values.largest ?? this.defaultLargest };
     $("auto").checked = values.low === null && values.high === null;
-    const learned = values.detector !== "canny"; // what is Canny's alone then says nothing
-    for (const key of ["sigma", "auto", "force"]) $(key).disabled = learned;
+    const detector = this.detectors.find(({ name }) => name === values.detector) ?? this.detectors[0];
+    $("detector").value = detector?.name;
+    const fixed = detector && !detector.has_settings;
+    for (const key of ["sigma", "auto", "force"]) $(key).disabled = fixed;
     for (const key of ["low", "high"]) {
-      $(key).disabled = learned || $("auto").checked;
+      $(key).disabled = fixed || $("auto").checked;
       shown[key] = values[key] ?? values.high ?? values.low ?? this.automatic[key];
     }
     for (const [id, { write = (v) => v, show }] of Object.entries(SLIDERS)) {

@@ -4,7 +4,7 @@ const SQRT2 = Math.SQRT2;
 
 export const DEFAULTS = {
   image: null, y: null, x: null, size: null,
-  sigma: SQRT2, low: null, high: null, force: "unit", detector: "canny", alpha: 2, patch: "square", smallest: 5, largest: null,
+  sigma: SQRT2, low: null, high: null, force: "unit", detector: null, alpha: 2, patch: "square", smallest: 5, largest: null,
   pattern: "circle", polarity: "signed",
   range: 99, // percentile of the value map that has full colour
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
@@ -13,7 +13,6 @@ export const DEFAULTS = {
   present: false, // presentation mode: the image and the dial alone
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
-const DETECTORS = ["canny", "pb", "mpb", "gpb", "ucm", "sketch-tokens"];
 const TABS = ["layers", "settings", "extrema", "cut", "count", "save"];
 const TOOLS = ["patch", "extrema", "cut", "count", "draw"];
 
@@ -35,7 +34,7 @@ const READERS = {
   image: (text) => (/^(start(:\d{1,4})?|sketch|sample:[\w-]{1,40}|upload:[\w-]{1,40})$/.test(text) ? text : undefined),
   y: integer(0, 4095), x: integer(0, 4095), size: odd,
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
-  detector: oneOf(...DETECTORS), alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
+  detector: (text) => (/^[\w-]{1,40}$/.test(text) ? text : undefined), alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
   range: number(50, 100), layers: readLayers, count: integer(0, 200), nms: readFlag, number: integer(1, 200),
   tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, figureSize: oneOf("any", "torque"), annotations: readAnnotations,
