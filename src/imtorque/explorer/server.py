@@ -36,7 +36,7 @@ from imtorque.explorer.limits import Uploads, Workers
 from imtorque.explorer.settings import Settings, read_settings
 
 EVICTION_INTERVAL = 5.0  # seconds; convention: well below image_store.CLOSE_GRACE
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 CLIENT_CLOSED_REQUEST = 499  # convention: nginx's status, which nobody reads
 
 
@@ -196,7 +196,7 @@ class Explorer:
 
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         content = self._files[name]
-        media_type = TYPES[os.path.splitext(name)[1]]
+        media_type = MEDIA_TYPES[os.path.splitext(name)[1]]
 
         async def respond(_: Request) -> Response:
             return Response(content, media_type=media_type)
@@ -233,4 +233,4 @@ async def _fail(_: Request, error: Exception) -> Response:
 def _page_files() -> dict[str, bytes]:
     """Return the page's files by name. They are read once: no request reaches the file system."""
     folder = resources.files("imtorque.explorer") / "page"
-    return {file.name: file.read_bytes() for file in folder.iterdir() if os.path.splitext(file.name)[1] in TYPES}
+    return {file.name: file.read_bytes() for file in folder.iterdir() if os.path.splitext(file.name)[1] in MEDIA_TYPES}

@@ -190,38 +190,33 @@ def _layers(name: str, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(read(name, part) for part in text.split(",") if part))
 
 
+def _points(name: str, text: str, maximum: int, signs: str) -> list[tuple[str, list[int]]]:
+    """Read points such as "80,120 +40,60 -10,20": the sign of each, empty where it has none, and its numbers."""
+    parts = text.split()
+    if len(parts) > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, got {len(parts)}")
+    coordinate = _integer(0, MAX_SIZE)
+    signed = [(part[0], part[1:]) if part[0] in signs else ("", part) for part in parts]
+    return [(sign, [coordinate(name, number) for number in numbers.split(",")]) for sign, numbers in signed]
+
+
 def _clicks(name: str, text: str) -> tuple[Click, ...]:
     """Read clicks such as "80,120 +40,60 -10,20": y,x each, + to add and - to remove."""
-    parts = text.split()
-    if len(parts) > MAX_CLICKS:
-        raise ValueError(f"{name} must be at most {MAX_CLICKS}, got {len(parts)}")
-    coordinate = _integer(0, MAX_SIZE)
-    clicks = []
-    for part in parts:
-        operation = {"+": "add", "-": "remove"}.get(part[0], "new")
-        pair = part.lstrip("+-").split(",")
-        if len(pair) != 2:
-            raise ValueError(f'{name} must be like "80,120 +40,60 -10,20" (y,x), got {part[:40]!r}')
-        clicks.append(Click(operation, *(coordinate(name, number) for number in pair)))
-    if any((click.operation == "new") != (k == 0) for k, click in enumerate(clicks)):
+    points = _points(name, text, MAX_CLICKS, "+-")
+    if any(len(numbers) != 2 for _, numbers in points):
+        raise ValueError(f'{name} must be like "80,120 +40,60 -10,20" (y,x), got {text[:40]!r}')
+    if any((sign == "") != (k == 0) for k, (sign, _) in enumerate(points)):
         raise ValueError(f"{name} must be a plain one first and then added or removed ones, got {text[:40]!r}")
-    return tuple(clicks)
+    operations = {"": "new", "+": "add", "-": "remove"}
+    return tuple(Click(operations[sign], *numbers) for sign, numbers in points)
 
 
 def _annotations(name: str, text: str) -> tuple[Annotation, ...]:
     """Read annotations such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a negative."""
-    parts = text.split()
-    if len(parts) > MAX_ANNOTATIONS:
-        raise ValueError(f"{name} must be at most {MAX_ANNOTATIONS}, got {len(parts)}")
-    coordinate = _integer(0, MAX_SIZE)
-    points = []
-    for part in parts:
-        numbers = [coordinate(name, number) for number in part.removeprefix("-").split(",")]
-        negative = part.startswith("-")
-        if len(numbers) != 2 and (negative or len(numbers) != 3):
-            raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {part[:40]!r}')
-        points.append(Annotation(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0, negative))
-    return tuple(points)
+    points = _points(name, text, MAX_ANNOTATIONS, "-")
+    if any(len(numbers) not in ((2,) if sign else (2, 3)) for sign, numbers in points):
+        raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {text[:40]!r}')
+    return tuple(Annotation(y, x, size[0] if size else 0, bool(sign)) for sign, (y, x, *size) in points)
 
 
 def _training(name: str, text: str) -> tuple[tuple[str, tuple[Annotation, ...]], ...]:
