@@ -56,19 +56,19 @@ def page() -> _Page:
 
 
 def upload(path: Path) -> None:
-    """Send a file to the explorer, and forget the image again."""
+    """Upload a file to the explorer, and remove the image again."""
     answer = page().answer("POST", "/api/images", params={"name": path.name}, content=path.read_bytes())
     if answer.status_code == 201:
         page().answer("DELETE", f"/api/images/{json.loads(answer.content)['key']}")
 
 
-def ask_of_image(path: Path) -> None:
-    """Ask of the image what a file of bytes asks."""
+def request_of_image(path: Path) -> None:
+    """Request what a file of bytes names of the image."""
     page().answer("GET", f"/api/images/{page().key}/{_address(path)}")
 
 
-def ask(path: Path) -> None:
-    """Ask at any address; what is sent there is no image, and what is closed or forgotten is not the page's own."""
+def request_at(path: Path) -> None:
+    """Request any address by every method; none of them is the page's own image."""
     for method in ("GET", "POST", "DELETE"):
         page().answer(method, f"/api/{_address(path)}")
 

@@ -46,7 +46,7 @@ def test_axe_finds_nothing_in_any_state(tab, scheme):
             tab.page.goto("about:blank")
             tab.open(state)
             assert findings(tab) == [], state
-    tab.asked.clear()
+    tab.requests.clear()
 
 
 @pytest.mark.parametrize("opened", OPENED)

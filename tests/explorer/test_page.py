@@ -284,7 +284,7 @@ def test_a_file_that_is_too_large_is_not_even_sent(tab, monkeypatch):
     tab.open("#image=sample:disc")
     tab.drop(bytes(2**21), "huge.png")
     assert tab.page.inner_text("#toast") == "huge.png: an image must have at most 1 MiB, got 2 MiB."
-    assert not any("huge.png" in url for url in tab.asked)
+    assert not any("huge.png" in url for url in tab.requests)
 
 
 def test_on_the_sketch_pad_closure_fades_as_a_gap_opens(tab):

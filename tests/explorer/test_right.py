@@ -212,7 +212,7 @@ def test_sigma_goes_back_to_the_square_root_of_two(tab):
     tab.slide("sigma", 1.4)
     assert tab.page.inner_text("#sigma-out") == "√2"
     assert tab.torque == before
-    assert not any("sigma=1.4&" in url for url in tab.asked)
+    assert not any("sigma=1.4&" in url for url in tab.requests)
 
 
 def test_an_address_with_another_image_brings_its_own_patch(tab):

@@ -1,4 +1,4 @@
-"""What verbs do to one image when they are asked for a boundary detector."""
+"""The tasks of verbs that take a base detector."""
 
 from __future__ import annotations
 
