@@ -22,10 +22,12 @@ import numpy as np
 from PIL import Image
 
 import imtorque
+from imtorque.edges import DETECTORS
 from imtorque.edges.token_forest import kept_forest
+from imtorque.images import CheckedImage
 
 RESULTS = Path(__file__).parent / "results" / "detectors.json"
-DETECTORS = ("pb", "mpb", "gpb", "ucm", "sketch-tokens")
+NAMES = [name for name, detector in DETECTORS.items() if detector.oriented_map]
 ONE_THREAD = dict.fromkeys(("IMTORQUE_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
@@ -33,14 +35,14 @@ def megabytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(detector, repeats, width, height):
+def measure(name, repeats, width, height):
     """Time one detector in this process."""
     image = np.asarray(Image.fromarray(imtorque.datasets.sample("hopper")).resize((width, height)))
-    before = megabytes()
+    before, detector = megabytes(), DETECTORS[name]
 
     def detect():
-        found = imtorque.boundary_map(image, "gpb" if detector == "ucm" else detector)
-        return imtorque.ultrametric_contours(found) if detector == "ucm" else found.thinned()
+        found = detector.oriented_map(CheckedImage(image))
+        return imtorque.ultrametric_contours(found) if detector.is_closed else found.thinned()
 
     times = []
     for _ in range(1 + repeats):
@@ -59,7 +61,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--toy", action="store_true", help="a small image, to see that it runs")
-    parser.add_argument("--one", choices=DETECTORS, help="measure this one here, and print it")
+    parser.add_argument("--one", choices=NAMES, help="measure this one here, and print it")
     options = parser.parse_args()
     size = (96, 64) if options.toy else (481, 321)
     if options.one:
@@ -72,7 +74,7 @@ def main():
         "repeats": options.repeats,
         "detectors": {},
     }
-    for detector in DETECTORS:
+    for detector in NAMES:
         if detector == "sketch-tokens" and not kept_forest().is_file():
             continue
         command = [sys.executable, __file__, "--one", detector, "--repeats", str(options.repeats)] + [

@@ -18,13 +18,13 @@ from PIL import Image
 
 import imtorque
 from imtorque import datasets
-from imtorque.explorer.handlers import ANSWERS
+from imtorque.explorer.handlers import HANDLERS
 from imtorque.explorer.image_store import image_of_array
-from imtorque.explorer.limits import plain_algebra
+from imtorque.explorer.limits import single_threaded_blas
 from imtorque.explorer.settings import read_settings
 
 RESULTS = Path(__file__).parent / "results" / "explorer.json"
-MOST_MILLISECONDS = 150
+MAX_MILLISECONDS = 150
 EVERY_LAYER = "value,scale,edges,saliency,strengthened"
 ALL_EDGES = {"sigma": "0.5", "low": "0.001", "high": "0.001"}  # the sliders' least: three pixels of ten are edges
 VIEWS = {
@@ -49,7 +49,7 @@ VIEWS = {
     "view, disks alike, saddles": ("/view", {"patch": "disk", "polarity": "free", "pattern": "saddle", "alpha": "0.5"}),
     "view, disks, all layers": ("/view", {"patch": "disk", "layers": EVERY_LAYER}),
     "view, disks alike, all layers": ("/view", {"patch": "disk", "polarity": "free", "layers": EVERY_LAYER}),
-    "view, 200 extrema": ("/view", {"count": "200", "apart": "0"}),
+    "view, 200 extrema": ("/view", {"count": "200", "nms": "0"}),
     "view, disks alike, 200 extrema": ("/view", {"patch": "disk", "polarity": "free", "count": "200"}),
     "contribution": ("/contribution", {"number": "1"}),
     "figure": ("/figure", {"clicks": "160,240"}),
@@ -61,7 +61,7 @@ VIEWS = {
 def milliseconds(image, path, query):
     checked = image_of_array(image, "photograph.png", "")
     began = time.process_time()
-    ANSWERS[path](checked, read_settings(query))
+    HANDLERS[path](checked, read_settings(query))
     return 1000 * (time.process_time() - began)
 
 
@@ -75,7 +75,7 @@ def main():
     image = np.asarray(photograph.resize(arguments.size, Image.Resampling.BICUBIC))
     rows = []
     for name, (path, query) in VIEWS.items():
-        with plain_algebra():  # as the server runs
+        with single_threaded_blas():  # as the server runs
             taken = [milliseconds(image, path, query) for _ in range(1 + arguments.runs)][1:]
         median, high = np.quantile(taken, [0.5, 0.99]).round(1).tolist()
         rows.append({"view": name, "query": query, "median": median, "quantile_99": high})
@@ -87,7 +87,7 @@ def main():
         **machine,
         "size": list(arguments.size),
         "runs": arguments.runs,
-        "most_milliseconds": MOST_MILLISECONDS,
+        "most_milliseconds": MAX_MILLISECONDS,
         "rows": rows,
     }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -68,7 +68,7 @@ def count_coins(page: Page) -> None:
     page.evaluate(
         """async (marks) => {
             const { store } = await import("/page/page.js");
-            store.set({ marks: marks.map(([y, x, diameter]) => ({ y, x, diameter, wrong: false })) });
+            store.set({ annotations: marks.map(([y, x, diameter]) => ({ y, x, diameter, negative: false })) });
         }""",
         COINS,
     )
@@ -116,7 +116,7 @@ def main() -> None:
             if name == "steps":
                 page.click("#play")
                 page.get_by_label("Pause").wait_for()
-                page.click("#step-hold")
+                page.click("#step-pause")
                 page.evaluate("import('/page/page.js').then(({ store }) => store.set({ size: 101 }))")
             page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
             page.locator("#status").evaluate("(status) => { status.textContent = ''; }")  # of this machine, this moment

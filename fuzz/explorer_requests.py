@@ -1,4 +1,4 @@
-"""Requests to the explorer, asked without a network: all it answers of an image, and its other addresses."""
+"""Requests to the explorer, without a network: every handler of an image, and its other paths."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from imtorque.explorer.handlers import ANSWERS
+from imtorque.explorer.handlers import HANDLERS
 
 SETTINGS = (
     "sigma=1.5&low=0.1&high=0.2&force=unit&layers=value,edges&count=5",
     "y=20&x=30&size=15&patch=disk&alpha=1.5&smallest=5&largest=31&polarity=free&range=99",
-    "clicks=20,30 +25,35 -5,5&whole=any&pattern=45&apart=0&number=1",
-    "marks=40,60,20 30,20,18 -5,5",
+    "clicks=20,30 +25,35 -5,5&figure_size=any&pattern=45&nms=0&number=1",
+    "annotations=40,60,20 30,20,18 -5,5",
 )
-ADDRESSES = [b"start", b"qr.svg?text=http://localhost/", b"images/none", b"images?sample=disc", b"../page/x", b""]
+ADDRESSES = [b"start", b"images/none", b"images?sample=disc", b"../page/x", b""]
 
 
 def queries() -> list[bytes]:
     """Return a request of every kind with settings of every kind."""
-    return [f"{name[1:]}?{query}".encode() for name in ANSWERS for query in SETTINGS]
+    return [f"{name[1:]}?{query}".encode() for name in HANDLERS for query in SETTINGS]
 
 
 class _Page:
-    """The explorer, asked without a network."""
+    """The explorer, without a network."""
 
     def __init__(self) -> None:
         from starlette.testclient import TestClient
@@ -56,19 +56,19 @@ def page() -> _Page:
 
 
 def upload(path: Path) -> None:
-    """Send a file to the explorer, and forget the image again."""
+    """Upload a file to the explorer, and remove the image again."""
     answer = page().answer("POST", "/api/images", params={"name": path.name}, content=path.read_bytes())
     if answer.status_code == 201:
         page().answer("DELETE", f"/api/images/{json.loads(answer.content)['key']}")
 
 
-def ask_of_image(path: Path) -> None:
-    """Ask of the image what a file of bytes asks."""
+def request_of_image(path: Path) -> None:
+    """Request what a file of bytes names of the image."""
     page().answer("GET", f"/api/images/{page().key}/{_address(path)}")
 
 
-def ask(path: Path) -> None:
-    """Ask at any address; what is sent there is no image, and what is closed or forgotten is not the page's own."""
+def request_at(path: Path) -> None:
+    """Request any address by every method; none of them is the page's own image."""
     for method in ("GET", "POST", "DELETE"):
         page().answer(method, f"/api/{_address(path)}")
 

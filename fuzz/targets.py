@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import tifffile
-from explorer_requests import ADDRESSES, ask, ask_of_image, queries, upload
+from explorer_requests import ADDRESSES, queries, request_at, request_of_image, upload
 from PIL import Image
 from scipy.io import savemat
 
@@ -49,8 +49,8 @@ def targets() -> dict[str, Target]:
         "objects.csv": Target(read_objects, ".csv", [b"image,y0,x0,y1,x1\na.png,1,2,3,4\n", b"image,y,x\na,1.5,2\n"]),
         "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
         "explorer.upload": Target(upload, ".png", [seed for seeds in images().values() for seed in seeds[:1]]),
-        "explorer.query": Target(ask_of_image, ".txt", queries()),
-        "explorer.address": Target(ask, ".txt", ADDRESSES),
+        "explorer.query": Target(request_of_image, ".txt", queries()),
+        "explorer.address": Target(request_at, ".txt", ADDRESSES),
         "large.tiff": Target(read_window, ".tiff", images()["tiff"][4:6], True),
         "large.npy": Target(read_window, ".npy", [saved(np.save, np.arange(96, dtype=np.uint8).reshape(8, 12))], True),
         "video": Target(read_video, ".mp4", [video_file()], True),

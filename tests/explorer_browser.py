@@ -31,29 +31,29 @@ class Tab:
     """A tab of the explorer, and what its user does."""
 
     def __init__(self, page, address, frame=None):
-        self.page, self.address, self.complaints, self.asked = page, address, [], []
+        self.page, self.address, self.complaints, self.requests = page, address, [], []
         self.frame = page.main_frame if frame is None else frame  # that shows the explorer
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("request", lambda request: self.requests.append(request.url))
 
     def open(self, state=""):
         self.page.goto(f"{self.address}/{state}")
         return self.wait()
 
     def wait(self):
-        """Wait until nothing is asked for and the frame is drawn."""
+        """Wait until no request is in flight and the frame is drawn."""
         self.page.wait_for_selector(IDLE)
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return self
 
     def rest(self):
-        """Wait until what is on the page is in its address too, so that the next change is a step of its own."""
+        """Wait until the state is in the page's address, so that the next change is a step of the history."""
         self.wait().page.wait_for_function(
             """async () => {
                 const { page, state } = await import("/page/page.js");
                 const { writeAddress } = await import("/page/state.js");
-                return !page.quiet && location.hash === writeAddress(state);
+                return !page.replaceHistory && location.hash === writeAddress(state);
             }"""
         )
         return self

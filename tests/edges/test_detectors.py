@@ -130,7 +130,7 @@ def test_the_first_eigenvector_tells_the_sides_of_a_contour():
 
 
 def test_eigenvectors_of_large_images_are_solved_for_at_a_smaller_size(monkeypatch):
-    monkeypatch.setattr(boundary_maps, "MOST_NODES", 300)
+    monkeypatch.setattr(boundary_maps, "MAX_NODES", 300)
     local = np.full((8, 50, 61), -4, np.float32)
     local[4, :, 30] = 3
     found = boundary_maps.spectral_of(local)

@@ -40,4 +40,4 @@ def tab(browser, address):
     yield opened
     context.close()
     assert opened.complaints == []
-    assert all(url.startswith((address, "blob:", "data:")) for url in opened.asked)
+    assert all(url.startswith((address, "blob:", "data:")) for url in opened.requests)

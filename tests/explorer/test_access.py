@@ -12,7 +12,7 @@ STATES = [
     ("#image=sample:shapes&tab=settings&patch=disk&low=0.02&high=0.1", DESK, "light"),
     ("#image=sample:hopper&tab=extrema&tool=extrema&number=4", DESK, "dark"),
     ("#image=sample:hopper&tab=cut&tool=cut&clicks=200,60", DESK, "light"),
-    ("#image=sample:disc&tab=count&tool=count&marks=80,120,60", DESK, "light"),
+    ("#image=sample:disc&tab=count&tool=count&annotations=80,120,60", DESK, "light"),
     ("#image=sample:disc&tab=count&tool=count", DESK, "dark"),
     ("#image=sample:overlap&tab=save", DESK, "dark"),
     ("#image=sketch", DESK, "light"),
@@ -21,7 +21,7 @@ STATES = [
     ("#image=sample:shapes", PHONE, "light"),
     ("#image=sample:shapes&tab=extrema&tool=extrema", PHONE, "dark"),
     ("#image=sample:shapes&tab=settings&pattern=saddle", SIDE, "light"),
-    ("#image=sample:disc&tab=count&tool=count&marks=80,120,60", SIDE, "dark"),
+    ("#image=sample:disc&tab=count&tool=count&annotations=80,120,60", SIDE, "dark"),
     ("#image=sample:hopper&tab=extrema&tool=extrema&number=2", PROJECTOR, "light"),
     ("#image=sketch", PHONE, "dark"),
 ]
@@ -46,7 +46,7 @@ def test_axe_finds_nothing_in_any_state(tab, scheme):
             tab.page.goto("about:blank")
             tab.open(state)
             assert findings(tab) == [], state
-    tab.asked.clear()
+    tab.requests.clear()
 
 
 @pytest.mark.parametrize("opened", OPENED)

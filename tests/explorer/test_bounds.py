@@ -16,13 +16,13 @@ import pytest
 
 from explorer_client import client, file_bytes
 from imtorque import _native
-from imtorque.explorer import results, working
-from imtorque.explorer.handlers import ANSWERS
+from imtorque.explorer import limits, results
+from imtorque.explorer.handlers import HANDLERS
 
 LAST = {"connection": "close"}
 HOSTILE = (
-    "view?layers=value,scale,edges,saliency,strengthened&count=200&apart=0",
-    "view?polarity=free&largest=4095&layers=value,edges&count=200&apart=0",
+    "view?layers=value,scale,edges,saliency,strengthened&count=200&nms=0",
+    "view?polarity=free&largest=4095&layers=value,edges&count=200&nms=0",
     "figure?clicks=300,300 %2B90,90 -500,500",
     "view?patch=disk&polarity=free&sigma=0.3&low=0&high=0&smallest=99&largest=255",
     "view?patch=disk&pattern=saddle&sigma=0.3&layers=value,scale,saliency&smallest=3001&largest=4095",
@@ -93,15 +93,15 @@ def test_unfinished_uploads_are_bounded_in_number(process):
     after = memory(started.pid, "VmHWM")
     for connection in connections:
         connection.close()
-    assert after - before < (working.MOST_UPLOADS + 1) * 64 * 2**20
+    assert after - before < (limits.MAX_UPLOADS + 1) * 64 * 2**20
     answer = httpx.post(f"{address}/api/images?name=a.png", content=file_bytes(np.zeros((9, 9), np.uint8)), timeout=60)
     assert answer.status_code == 201
 
 
 def test_an_upload_that_stalls_is_refused_and_makes_room(monkeypatch):
-    monkeypatch.setattr(working, "STALL_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "STALL_SECONDS", 0.2)
     with client() as server:
-        stalled = [unfinished(str(server.base_url), sent=10) for _ in range(working.MOST_UPLOADS)]
+        stalled = [unfinished(str(server.base_url), sent=10) for _ in range(limits.MAX_UPLOADS)]
         answer = server.post("/api/images?name=a.png", content=file_bytes(np.zeros((9, 9), np.uint8)))
         assert answer.status_code == 201
         for connection in stalled:
@@ -111,10 +111,10 @@ def test_an_upload_that_stalls_is_refused_and_makes_room(monkeypatch):
 
 
 def test_more_uploads_than_may_wait_are_refused(monkeypatch):
-    monkeypatch.setattr(working, "MOST_WAITING", 0)
+    monkeypatch.setattr(limits, "MAX_WAITING", 0)
     with client() as server:
         answer = server.post("/api/images?name=a.png", content=b"abc", headers=LAST)
-        assert (answer.status_code, answer.json()["error"][:29]) == (503, "too many images are being s")
+        assert (answer.status_code, answer.json()["error"][:29]) == (503, "too many uploads at once: try")
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_more_uploads_than_may_wait_are_refused(monkeypatch):
         ("/view", "patch=disk&polarity=free"),
         ("/view", "polarity=free&layers=value,scale,saliency,strengthened"),
         ("/figure", "clicks=300,300 %2B90,90 -500,500"),
-        ("/count", "marks=80,120,30 40,60,30 120,200,30"),
+        ("/count", "annotations=80,120,30 40,60,30 120,200,30"),
     ],
 )
 def test_a_question_that_is_given_up_ends_within_50_ms_on_the_server(path, query, monkeypatch):
     ended = []
-    usual = ANSWERS[path]
+    usual = HANDLERS[path]
 
     def noted(*arguments):
         try:
@@ -138,7 +138,7 @@ def test_a_question_that_is_given_up_ends_within_50_ms_on_the_server(path, query
             ended.append(time.perf_counter())
             raise
 
-    monkeypatch.setitem(ANSWERS, path, noted)
+    monkeypatch.setitem(HANDLERS, path, noted)
     pixels = np.random.default_rng(0).integers(0, 256, (630, 630), np.uint8)
     with client() as server:
         took = []

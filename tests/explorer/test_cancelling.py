@@ -11,7 +11,7 @@ from explorer_browser import photograph
 from explorer_client import file_bytes
 from imtorque import _native
 from imtorque.core.threads import cancel_with, current_cancellation
-from imtorque.explorer.handlers import ANSWERS
+from imtorque.explorer.handlers import HANDLERS
 from imtorque.explorer.image_store import image_of_array, image_of_file
 from imtorque.explorer.settings import read_settings
 
@@ -24,8 +24,8 @@ QUESTIONS = {
     "disks": ("/view", {"patch": "disk", "polarity": "free"}),
     "saliency": ("/view", {"layers": "saliency"}),
     "strengthened": ("/view", {"layers": "strengthened"}),
-    "figure": ("/figure", {"clicks": "160,240 +40,60", "whole": "torque"}),
-    "count": ("/count", {"marks": "80,120,30 40,60,30 120,200,30"}),
+    "figure": ("/figure", {"clicks": "160,240 +40,60", "figure_size": "torque"}),
+    "count": ("/count", {"annotations": "80,120,30 40,60,30 120,200,30"}),
 }
 
 
@@ -33,7 +33,7 @@ def answering(name):
     path, query = QUESTIONS[name]
     pixels = COLOURED[:160, :240] if path == "/count" else COLOURED  # which takes seconds otherwise
     image = image_of_array(pixels, "a.png", "")
-    return lambda: ANSWERS[path](image, read_settings(query))
+    return lambda: HANDLERS[path](image, read_settings(query))
 
 
 @cache

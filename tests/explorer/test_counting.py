@@ -45,7 +45,7 @@ def mark(tab, y, x, diameter):
 
 def places(tab):
     """The middles of what is found, (n, 2)."""
-    place = tab.wait().page.evaluate("import('/page/page.js').then(({ page }) => [...page.found.place])")
+    place = tab.wait().page.evaluate("import('/page/page.js').then(({ page }) => [...page.objects.place])")
     return np.reshape(place, (-1, 2))
 
 
@@ -98,17 +98,17 @@ def test_fifteen_clicks_on_a_blood_smear_give_an_f1_of_at_least_70_per_cent(tab,
         y, x = found_places[-1].T[..., None]
         return (y >= truth[:, 0]) & (x >= truth[:, 1]) & (y < truth[:, 2]) & (x < truth[:, 3])
 
-    def click(boxes, wrong=()):
-        """Mark objects and what is none, all at once: each by itself would be counted with."""
-        marks = [((y0 + y1) / 2, (x0 + x1) / 2, (y1 - y0 + x1 - x0) / 2, False) for y0, x0, y1, x1 in boxes]
-        marks += [(y, x, 0, True) for y, x in wrong]
+    def click(boxes, negatives=()):
+        """Annotation objects and what is none, all at once: each by itself would be counted with."""
+        annotations = [((y0 + y1) / 2, (x0 + x1) / 2, (y1 - y0 + x1 - x0) / 2, False) for y0, x0, y1, x1 in boxes]
+        annotations += [(y, x, 0, True) for y, x in negatives]
         tab.page.evaluate(
-            """async (marks) => {
+            """async (annotations) => {
                 const { state, store } = await import("/page/page.js");
-                const more = marks.map(([y, x, diameter, wrong]) => ({ y, x, diameter, wrong }));
-                store.set({ marks: [...state.marks, ...more] });
+                const more = annotations.map(([y, x, diameter, negative]) => ({ y, x, diameter, negative }));
+                store.set({ annotations: [...state.annotations, ...more] });
             }""",
-            [[round(float(y)), round(float(x)), round(float(size)), wrong] for y, x, size, wrong in marks],
+            [[round(float(y)), round(float(x)), round(float(size)), negative] for y, x, size, negative in annotations],
         )
 
     click(truth[::4][:5])
@@ -158,11 +158,11 @@ def test_wrong_ones_are_left_out_until_that_is_undone(tab):
 
 def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_path):
     image = discs()
-    query = {"marks": "24,24,20 60,60,20 96,96,22 60,132 -24,96"}
+    query = {"annotations": "24,24,20 60,60,20 96,96,22 60,132 -24,96"}
     (tmp_path / "discs.png").write_bytes(file_bytes(image))
     with client() as server:
         key = server.post("/api/images?name=discs.png", content=file_bytes(image)).json()["key"]
-        for name in ("objects.csv", "objects.png", "marks.csv", "finder"):
+        for name in ("objects.csv", "objects.png", "annotations.csv", "finder"):
             (tmp_path / name).write_bytes(server.get(f"/api/images/{key}/{name}", params=query).content)
         head, arrays = unpack(server.get(f"/api/images/{key}/count", params=query).content)
     marked = [[14, 14, 34, 34], [50, 50, 70, 70], [85, 85, 107, 107], [50, 122, 70, 142]]
@@ -174,7 +174,7 @@ def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_pat
     assert head["count"] == len(found) == len(arrays["diameter"])
     again = imtorque.ObjectFinder.load(tmp_path / "finder").predict(image)
     assert again.to_csv() == found.to_csv()
-    command = ["teach", str(tmp_path / "discs.png"), "--clicks", "--objects", str(tmp_path / "marks.csv")]
+    command = ["teach", str(tmp_path / "discs.png"), "--clicks", "--objects", str(tmp_path / "annotations.csv")]
     result = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "taught")])
     assert result.exit_code == 0, result.output
     assert imtorque.ObjectFinder.load(tmp_path / "taught").predict(image).to_csv() == found.to_csv()
@@ -224,35 +224,35 @@ def test_the_images_of_a_folder_are_gone_through_with_what_was_taught(browser, t
         tab.shows("#image option:checked", "c.png").wait()
         assert tab.page.inner_text("#count-facts").endswith("In 3 images, each as last seen: 31.")
         assert tab.page.locator("#after").is_disabled()
-        assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.lessons.length)") == 1
+        assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.trainingImages.length)") == 1
         tab.page.keyboard.press("Shift+N")
         tab.shows("#image option:checked", "b.png").wait()
         tab.page.click("#before")
         tab.shows("#image option:checked", "a.png").wait()
-        lengths = "({ page, state }) => [page.lessons, state.marks].map((marked) => marked.length)"
+        lengths = "({ page, state }) => [page.trainingImages, state.annotations].map((marked) => marked.length)"
         assert tab.page.evaluate(f"import('/page/page.js').then({lengths})") == [0, 3]
-        tab.page.click("#clear-marks")
+        tab.page.click("#clear-annotations")
         assert tab.wait().page.inner_text("#count-facts") == "Nothing clicked yet."
         assert tab.complaints == []
         tab.page.close()
 
 
 @pytest.mark.parametrize(
-    ("marks", "message"),
+    ("annotations", "message"),
     [
-        ("", "marks must have an object, got none"),
-        ("-3,4", "marks must have an object, got none"),
-        ("3", 'marks must be like "80,120,34 40,60 -10,20" (y,x,diameter), got'),
-        ("-3,4,5", "marks must be like"),
-        ("3,x", "marks must be whole"),
-        ("500,3", "marks must lie in the image of 50 x 60, got one outside"),
-        ("1,1 " * 101, "marks must be at most 100, got 101"),
+        ("", "annotations must have an object, got none"),
+        ("-3,4", "annotations must have an object, got none"),
+        ("3", 'annotations must be like "80,120,34 40,60 -10,20" (y,x,diameter), got'),
+        ("-3,4,5", "annotations must be like"),
+        ("3,x", "annotations must be an integer"),
+        ("500,3", "annotations must lie in the image of 50 x 60, got one outside"),
+        ("1,1 " * 101, "annotations must be at most 100, got 101"),
     ],
 )
-def test_marks_that_cannot_be_are_refused_with_a_sentence(marks, message):
+def test_annotations_that_cannot_be_are_refused_with_a_sentence(annotations, message):
     with client() as server:
         key = server.post("/api/images?name=a.png", content=file_bytes(photograph(50, 60))).json()["key"]
-        answer = server.get(f"/api/images/{key}/count", params={"marks": marks})
+        answer = server.get(f"/api/images/{key}/count", params={"annotations": annotations})
     assert (answer.status_code, message in answer.json()["error"]) == (400, True)
 
 

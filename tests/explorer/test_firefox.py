@@ -39,7 +39,7 @@ def torque(tab):
 def test_the_main_states_are_shown(tab, address, state):
     tab.open(f"{address}/{state}")
     assert re.fullmatch(r"[+−]\d\.\d{4}", tab.text("#torque"))
-    assert tab.evaluate("document.body.classList.contains('older')") is False
+    assert tab.evaluate("document.body.classList.contains('stale')") is False
 
 
 def test_the_torque_of_a_patch_that_is_dragged_is_the_librarys(tab, address):

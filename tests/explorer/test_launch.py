@@ -11,6 +11,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -47,9 +48,9 @@ def test_it_starts_with_an_image_says_where_and_ends_on_ctrl_c(tmp_path):
             assert json.load(answer) == {
                 "version": imtorque.__version__,
                 "samples": list(imtorque.datasets.SAMPLES),
+                "detectors": ANY,
                 "start": ["a.png"],
-                "most_bytes": 64 * 2**20,
-                "network": None,
+                "max_bytes": 64 * 2**20,
                 "notebook": False,
             }
     finally:
@@ -115,7 +116,7 @@ def test_a_port_in_use_is_refused_where_it_was_asked_for_and_passed_over_where_n
         taken.listen()
         port = taken.getsockname()[1]
         assert f"port must be free at 127.0.0.1, got {port}" in run("--port", str(port))
-        monkeypatch.setattr("imtorque.explorer.launch.PORT", port)
+        monkeypatch.setattr("imtorque.explorer.launch.DEFAULT_PORT", port)
         with listen("127.0.0.1", None) as other:
             assert other.getsockname()[1] != port
 

@@ -1,16 +1,12 @@
 """The explorer before an audience: large, by keys alone, with the formula, and with steps that play by themselves."""
 
-import io
 import re
 
-import cv2
 import numpy as np
 import pytest
-from PIL import Image
 
 import imtorque
 from explorer_browser import Tab, library_torque
-from explorer_client import client, running
 
 
 def box(tab, selector):
@@ -129,18 +125,18 @@ def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
     tab.page.wait_for_timeout(1500)
     playing = tab.place
     assert playing[2] > 41
-    tab.page.click("#step-hold")
-    held = tab.wait().place
+    tab.page.click("#step-pause")
+    before = tab.wait().place
     tab.page.wait_for_timeout(300)
-    assert tab.place == held
-    tab.page.click("#step-hold")
+    assert tab.place == before
+    tab.page.click("#step-pause")
     tab.page.wait_for_timeout(600)
-    assert tab.place[2] > held[2]
+    assert tab.place[2] > before[2]
     for title in ("2/5 Texture cancels", "3/5 A hole turns back", "4/5 Alpha chooses the scale", "5/5 Other patterns"):
         tab.page.keyboard.press("PageDown")
         tab.shows("#step-title", title)
     tab.wait().click(98, 119)  # a touch of the image holds
-    assert tab.page.get_attribute("#step-hold", "aria-label") == "Go on"
+    assert tab.page.get_attribute("#step-pause", "aria-label") == "Go on"
     tab.page.click("#step-end")
     assert not tab.page.locator("#player").is_visible()
     assert tab.page.evaluate("history.length") <= entries + 1
@@ -157,7 +153,7 @@ def test_one_step_follows_the_other_until_they_are_held(tab):
         tab.shows("#step-title", title)
         tab.page.get_by_label("Pause").wait_for()
     tab.page.clock.run_for(9_500)
-    tab.page.click("#step-hold")
+    tab.page.click("#step-pause")
     tab.page.clock.run_for(30_000)
     tab.shows("#step-title", "3/5 A hole turns back")
 
@@ -172,34 +168,6 @@ def test_help_and_citation_are_on_the_page(tab):
     assert "arXiv:1601.04669" in tab.page.evaluate("navigator.clipboard.readText()")
     tab.page.keyboard.press("Escape")
     assert not tab.page.locator("#help").is_visible()
-
-
-def test_the_address_on_the_network_is_shown_as_a_qr_code(browser):
-    with running(network="http://192.168.1.7:8745/") as address:
-        context = browser.new_context(viewport={"width": 1280, "height": 720})
-        tab = Tab(context.new_page(), address).open("#image=sample:disc&y=80&x=120&size=61")
-        tab.page.click("#share-open")
-        shown = tab.page.inner_text("#share-address")
-        assert shown == "http://192.168.1.7:8745/#image=sample:disc&y=80&x=120&size=61"
-        tab.page.wait_for_timeout(300)
-        code = np.asarray(Image.open(io.BytesIO(tab.page.locator("#share-code").screenshot())).convert("L"))
-        assert cv2.QRCodeDetector().detectAndDecode(code)[0] == shown
-        assert tab.complaints == []
-        context.close()
-
-
-def test_where_only_this_machine_reaches_the_page_it_says_so(tab):
-    tab.open()
-    tab.page.click("#share-open")
-    assert "--host 0.0.0.0" in tab.page.inner_text("#share-none")
-    assert not tab.page.locator("#share-some").is_visible()
-
-
-def test_a_text_that_makes_no_code_is_refused():
-    with client() as server:
-        for text in ("", "x" * 801):
-            answer = server.get("/api/qr.svg", params={"text": text})
-            assert (answer.status_code, "1 to 800 characters" in answer.json()["error"]) == (400, True)
 
 
 @pytest.mark.parametrize("state", ["", "#tab=settings", "#tab=extrema&tool=extrema", "#image=sketch"])
@@ -223,8 +191,8 @@ def test_a_lecture_goes_by_keys_alone(tab):
     tab.shows("#step-title", "1/5 A patch grows over a disc")
     tab.page.wait_for_timeout(600)
     tab.page.keyboard.press("Space")
-    held = tab.wait().place
+    before = tab.wait().place
     tab.page.wait_for_timeout(200)
-    assert tab.place == held
+    assert tab.place == before
     tab.page.keyboard.press("Escape")
     assert tab.wait().page.locator("header").is_visible()

@@ -14,8 +14,8 @@ from explorer_browser import Tab
 TABS, SECONDS = int(os.environ.get("TABS", "30")), float(os.environ.get("SECONDS", "60"))
 IMAGES = ("shapes", "disc", "hole", "overlap", "hopper")
 ROUNDS = 2
-MOST_WARM = 100e6  # bytes that a server keeps once its first tabs are closed: code and tables that it loads at need
-MOST_GROWTH = 20e6  # and what it may keep of all later ones
+MAX_WARM = 100e6  # bytes that a server keeps once its first tabs are closed: code and tables that it loads at need
+MAX_GROWTH = 20e6  # and what it may keep of all later ones
 
 
 @contextmanager
@@ -68,5 +68,5 @@ def test_thirty_tabs_for_a_minute_give_no_error_and_memory_is_flat_after(browser
         print("memory before and after each round:", ", ".join(f"{one / 1e6:.0f} MB" for one in after))
         process.terminate()
         assert (complaints, process.communicate(timeout=30)[1]) == ([], "")
-        assert max(after[2:]) - after[1] < MOST_GROWTH
-        assert after[-1] - after[0] < MOST_WARM
+        assert max(after[2:]) - after[1] < MAX_GROWTH
+        assert after[-1] - after[0] < MAX_WARM

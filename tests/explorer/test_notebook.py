@@ -25,7 +25,7 @@ import numpy as np, imtorque
 image = np.load("image.npy")
 page = imtorque.explore(image, height=600)
 """
-SECOND = "print(page.clicks, int(page.mask.sum()), page.patch, len(page.extrema), page.found)"
+SECOND = "print(page.clicks, int(page.mask.sum()), page.patch, len(page.extrema), page.objects)"
 
 
 @contextlib.contextmanager
@@ -62,8 +62,8 @@ class Framed(Tab):
     def __init__(self, page, frame):
         super().__init__(page, "", frame)
 
-    def told(self):
-        """Wait until the page has come to rest and told so."""
+    def sync(self):
+        """Wait until the page is idle and has sent its state."""
         self.frame.wait_for_selector(IDLE)
         self.page.wait_for_timeout(600)
 
@@ -85,10 +85,10 @@ def test_a_notebook_shows_the_page_and_gets_clicks_mask_and_extrema(browser, tmp
         tab = browser.new_page(viewport={"width": 1280, "height": 720})
         tab.goto(f"{address}/page.html")
         framed = Framed(tab, tab.frames[1])
-        framed.told()
+        framed.sync()
         framed.frame.check("[name=tool][value=cut]", force=True)
         framed.click_at(80, 100)
-        framed.told()
+        framed.sync()
         (printed,) = run(SECOND)
         tab.close()
     mask = imtorque.segment_figure(image, (80, 100))
@@ -107,7 +107,7 @@ def exploration(monkeypatch):
     shown.close()
 
 
-def told(shown, **query):
+def send_state(shown, **query):
     with httpx.Client(base_url=shown.address, timeout=60) as server:
         key = server.post("/api/images?start=0").json()["key"]
         assert server.post(f"/api/images/{key}/state", params=query).status_code == 204
@@ -116,23 +116,31 @@ def told(shown, **query):
 def test_before_the_page_is_seen_there_is_the_image_with_the_usual_settings(exploration):
     image = imtorque.datasets.sample("disc")
     assert_array_equal(exploration.image, image)
-    assert (exploration.patch, exploration.mask, exploration.found, exploration.finder) == (None, None, None, None)
+    assert (exploration.patch, exploration.mask, exploration.objects, exploration.finder) == (None, None, None, None)
     assert len(exploration.extrema) > 0
     assert "detect_edges" in exploration.code
     assert repr(exploration) == f"Exploration('disc' at {exploration.address})"
 
 
-def test_the_state_that_the_page_tells_is_that_of_python(exploration):
-    told(exploration, sigma="2", y="80", x="120", size="31", count="3", marks="80,120,60 -5,5")
+def test_the_state_that_the_page_sends_is_that_of_python(exploration):
+    send_state(exploration, sigma="2", y="80", x="120", size="31", count="3", annotations="80,120,60 -5,5")
     edges = imtorque.detect_edges(exploration.image, sigma=2.0)
     value, _ = imtorque.value_and_scale_maps(edges, imtorque.default_sizes(edges.shape))
     assert exploration.patch == (80, 120, 31)
-    assert exploration.marks == [(80, 120, 60, False), (5, 5, 0, True)]
+    assert exploration.annotations == [(80, 120, 60, False), (5, 5, 0, True)]
     assert_array_equal(exploration.maps[0], value)
     assert len(exploration.extrema) <= 3
 
 
-def test_only_notebooks_frame_the_page_and_tell_their_state(exploration):
+def test_names_of_version_0_2_warn(exploration):
+    send_state(exploration, annotations="80,120,60")
+    with pytest.warns(DeprecationWarning, match=r"Exploration.marks is now annotations"):
+        assert exploration.marks == [(80, 120, 60, False)]
+    with pytest.raises(AttributeError, match="no attribute 'picture'"):
+        _ = exploration.picture
+
+
+def test_only_notebooks_may_frame_the_page(exploration):
     policy = httpx.get(exploration.address).headers["content-security-policy"]
     assert "frame-ancestors http://localhost:* http://127.0.0.1:* " in policy
 
@@ -179,10 +187,10 @@ def test_the_page_stands_below_the_cell_in_jupyterlab(browser, tmp_path):
             tab.wait_for_selector(".jp-OutputArea iframe")
             frame = next(frame for frame in tab.frames if "127.0.0.1" in frame.url)
             framed = Framed(tab, frame)
-            framed.told()
+            framed.sync()
             frame.check("[name=tool][value=cut]", force=True)
             framed.click_at(80, 100)
-            framed.told()
+            framed.sync()
             tab.locator(".jp-Cell .cm-content").nth(1).click()
             tab.keyboard.press("Shift+Enter")
             tab.locator(".jp-OutputArea-output", has_text="('new', 80, 100)").wait_for()

@@ -14,7 +14,7 @@ from PIL import Image
 import imtorque
 from explorer_browser import Tab, library_torque, photograph
 from explorer_client import file_bytes
-from imtorque.explorer import held
+from imtorque.explorer import image_store
 
 # ---- the patch -----------------------------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ def test_a_click_on_an_extremum_lights_up_the_edges_that_made_it(tab):
     assert tab.page.locator("#extrema [aria-pressed=true]").count() == 0
     tab.slide("count", 3)
     assert listed.count() == 3
-    tab.page.uncheck("#apart")
+    tab.page.uncheck("#nms")
     tab.wait()
     listed.nth(1).click()
     crowded = imtorque.find_extrema(edges, sizes=imtorque.default_sizes(edges.shape), count=3)
@@ -224,10 +224,10 @@ def test_a_click_cuts_out_an_object_and_its_mask_is_saved(tab):
     assert tab.page.locator("#save-figure").get_attribute("href") is None
     tab.click(98, 119)
     assert f"{imtorque.segment_figure(image, (98, 119)).sum():,} pixels" in tab.page.inner_text("#figure-facts")
-    tab.page.select_option("#whole", "torque")
+    tab.page.select_option("#figure-size", "torque")
     sized = imtorque.segment_figure(image, (98, 119), size="torque")
     assert f"{sized.sum():,} pixels" in tab.wait().page.inner_text("#figure-facts")
-    tab.page.select_option("#whole", "any")
+    tab.page.select_option("#figure-size", "any")
     tab.wait().click(45, 41, "Shift")
     tab.click(20, 200, "Alt")
     expected = imtorque.segment_figure(image, (98, 119), add=[(45, 41)], remove=[(20, 200)])
@@ -280,11 +280,11 @@ def test_a_broken_file_is_refused_and_the_image_stays(tab):
 
 
 def test_a_file_that_is_too_large_is_not_even_sent(tab, monkeypatch):
-    monkeypatch.setattr("imtorque.explorer.server.MOST_UPLOAD_BYTES", 2**20)
+    monkeypatch.setattr("imtorque.explorer.server.MAX_UPLOAD_BYTES", 2**20)
     tab.open("#image=sample:disc")
     tab.drop(bytes(2**21), "huge.png")
     assert tab.page.inner_text("#toast") == "huge.png: an image must have at most 1 MiB, got 2 MiB."
-    assert not any("huge.png" in url for url in tab.asked)
+    assert not any("huge.png" in url for url in tab.requests)
 
 
 def test_on_the_sketch_pad_closure_fades_as_a_gap_opens(tab):
@@ -369,8 +369,8 @@ def test_an_image_the_server_let_go_is_sent_again(tab, store):
 
 
 def test_an_image_that_is_gone_and_a_server_that_is_gone_are_said(tab):
-    tab.open("#image=held:nothing")
-    assert tab.page.inner_text("#toast") == "this image is no longer held: open it again"
+    tab.open("#image=upload:nothing")
+    assert tab.page.inner_text("#toast") == "this image is no longer stored: open it again"
     assert tab.torque == library_torque(imtorque.datasets.sample("shapes"), tab.place)
     tab.page.route("**/view?*", lambda route: route.abort())
     tab.page.click("#tab-settings")
@@ -394,11 +394,11 @@ def test_a_closed_tab_frees_its_image(browser, store, address, monkeypatch):
     (image,) = store._images.values()
     opened.page.close(run_before_unload=False)
     end = time.monotonic() + 20
-    while image.closing_since is None and time.monotonic() < end:
+    while image.closed_at is None and time.monotonic() < end:
         time.sleep(0.02)  # the farewell comes after the tab has gone
     context.close()
-    monkeypatch.setattr(held, "CLOSING_SECONDS", -1)
-    store.sweep()
+    monkeypatch.setattr(image_store, "CLOSE_GRACE", -1)
+    store.evict()
     assert len(store) == 0
 
 

@@ -1,4 +1,4 @@
-"""The explorer is right or silent: what stands on the page belongs to its controls, or is marked as older."""
+"""The explorer is right or silent: results belong to the page's controls, or are dimmed."""
 
 import itertools
 import re
@@ -10,9 +10,9 @@ import pytest
 import imtorque
 from explorer_browser import library_torque, photograph
 from explorer_client import file_bytes
-from imtorque.explorer import held, results
+from imtorque.explorer import image_store, results
 
-OLDER = "body.older"
+STALE = "body.stale"
 
 
 def forget_all(store):
@@ -35,7 +35,7 @@ def test_after_a_reload_an_image_is_sent_again_as_the_bytes_that_were_opened(tab
     if kind == "16 bits":
         image = np.uint16(30_000) + image  # in 8 bits little is left
     else:
-        monkeypatch.setattr(held, "WORKING_PIXELS", 5000)
+        monkeypatch.setattr(image_store, "WORKING_PIXELS", 5000)
     tab.open().drop(file_bytes(image, "TIFF"), "mine.tif")
     tab.page.click("#tab-save")
     before = (tab.wait().torque, tab.page.inner_text("#code"))
@@ -56,7 +56,7 @@ def test_after_a_reload_an_image_is_sent_again_as_the_bytes_that_were_opened(tab
 
 
 def test_an_image_that_was_shrunk_is_said_to_be(tab, monkeypatch):
-    monkeypatch.setattr(held, "WORKING_PIXELS", 5000)
+    monkeypatch.setattr(image_store, "WORKING_PIXELS", 5000)
     tab.open().drop(file_bytes(photograph(100, 140)), "large.png")
     assert tab.page.inner_text("#facts") == "70 × 50:\n1/2 of 140 × 100"
 
@@ -81,7 +81,7 @@ def slowed(monkeypatch, seconds):
     monkeypatch.setattr(results, "detect_edges", slow)
 
 
-def test_answers_of_400_ms_update_the_page_twice_a_second_during_a_drag_and_are_marked_as_older(tab, monkeypatch):
+def test_answers_of_400_ms_update_the_page_twice_a_second_during_a_drag_and_are_dimmed(tab, monkeypatch):
     tab.open("#image=sample:hopper&tab=settings")
     slowed(monkeypatch, 0.4)
     shown = tab.page.evaluate(
@@ -89,40 +89,40 @@ def test_answers_of_400_ms_update_the_page_twice_a_second_during_a_drag_and_are_
             const { page } = await import("/page/page.js");
             const slider = document.getElementById("sigma");
             const seen = new Set();
-            const older = [];
+            const dimmed = [];
             const began = performance.now();
             for (let k = 0; performance.now() - began < 3000; k++) {
                 slider.value = 2 + (k % 40) / 10;
                 slider.dispatchEvent(new Event("input", { bubbles: true }));
                 await new Promise((done) => setTimeout(done, 50));
-                if (!seen.has(page.view)) older.push(document.body.classList.contains("older"));
+                if (!seen.has(page.view)) dimmed.push(document.body.classList.contains("stale"));
                 seen.add(page.view);
             }
-            return [seen.size - 1, older.slice(1).every(Boolean)];
+            return [seen.size - 1, dimmed.slice(1).every(Boolean)];
         }"""
     )
     assert shown[0] >= 4  # on a busy machine; six or seven on a quiet one
     assert shown[1]
     tab.wait()
-    assert tab.page.locator(OLDER).count() == 0
+    assert tab.page.locator(STALE).count() == 0
     sigma = float(tab.page.locator("#sigma").input_value())
     image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     assert tab.torque == library_torque(image, tab.place, sigma=sigma)
 
 
-def test_after_a_failure_the_numbers_are_marked_as_older_until_a_retry_brings_theirs(tab):
+def test_after_a_failure_the_numbers_are_dimmed_until_a_retry_succeeds(tab):
     tab.open("#image=sample:hopper&tab=settings")
     tab.page.route("**/view?*", lambda route: route.abort())
     tab.slide("sigma", 5)
     assert "does not answer" in tab.page.inner_text("#toast")
     assert "Trying again" in tab.page.inner_text("#toast")
-    assert tab.page.inner_text("#older") == "older: no answer, trying again"
-    tab.page.wait_for_selector(OLDER)
+    assert tab.page.inner_text("#stale") == "outdated: no answer, trying again"
+    tab.page.wait_for_selector(STALE)
     tab.page.wait_for_timeout(600)
-    faded = [tab.page.evaluate(f"getComputedStyle({name}).opacity") for name in ("torque", "dial", "curve", "older")]
+    faded = [tab.page.evaluate(f"getComputedStyle({name}).opacity") for name in ("torque", "dial", "curve", "stale")]
     assert [float(opacity) > 0.5 for opacity in faded] == [False, False, False, True]
     tab.page.unroute("**/view?*")
-    tab.page.wait_for_selector("body:not(.older)")
+    tab.page.wait_for_selector("body:not(.stale)")
     image = imtorque.images.shrink_image(imtorque.datasets.sample("hopper"), 2)
     assert tab.wait().torque == library_torque(image, tab.place, sigma=5.0)
     assert all("ERR_FAILED" in text for text in tab.complaints)
@@ -212,7 +212,7 @@ def test_sigma_goes_back_to_the_square_root_of_two(tab):
     tab.slide("sigma", 1.4)
     assert tab.page.inner_text("#sigma-out") == "√2"
     assert tab.torque == before
-    assert not any("sigma=1.4&" in url for url in tab.asked)
+    assert not any("sigma=1.4&" in url for url in tab.requests)
 
 
 def test_an_address_with_another_image_brings_its_own_patch(tab):
@@ -286,7 +286,7 @@ def test_keys_go_from_mark_to_mark_under_the_extrema_tool(tab):
 
 def test_extrema_kept_apart_are_as_far_apart_as_it_says(tab):
     tab.open("#image=sample:hopper&tab=extrema&tool=extrema&count=60")
-    assert "at most half of the smaller shared" in tab.page.inner_text("label:has(#apart)")
+    assert "at most half of the smaller shared" in tab.page.inner_text("label:has(#nms)")
     found = tab.page.evaluate("import('/page/page.js').then(({ page }) => page.view.head.extrema)")
     for one, other in itertools.combinations(found, 2):
         shared = [

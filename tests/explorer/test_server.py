@@ -3,6 +3,9 @@
 import http.client
 import io
 import json
+import logging
+import logging.handlers
+import queue
 import re
 import struct
 import threading
@@ -17,16 +20,16 @@ from PIL import Image
 import imtorque
 from explorer_browser import photograph
 from explorer_client import client, file_bytes, unpack
-from imtorque.explorer import guard, held
+from imtorque.explorer import access, image_store
 from imtorque.explorer import server as server_module
-from imtorque.explorer.image_store import HeldImage, ImageStore, given_image, image_of_array, image_of_sample
+from imtorque.explorer.image_store import ImageStore, StoredImage, image_of_array, image_of_sample, start_image
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import extrema_of
 from imtorque.explorer.settings import LAYERS, read_settings
 
 LAYER_FILES = [f"{layer}.{kind}" for layer in LAYERS for kind in ("png", "npy")]
 LAST = {"connection": "close"}  # where the server hangs up after its answer
-ABOUT_A_IMAGE = [
+IMAGE_PATHS = [
     "",
     "view",
     "contribution",
@@ -156,7 +159,7 @@ def test_maps_and_extrema_are_the_librarys(server, query, of_edges, of_patches, 
 
     extrema = imtorque.find_extrema(edges, sizes=sizes, **of_patches)
     assert len(extrema) > 12
-    assert ask(server, key, "extrema.csv", apart="0", count="10", **query).text == extrema[:10].to_csv()
+    assert ask(server, key, "extrema.csv", nms="0", count="10", **query).text == extrema[:10].to_csv()
     apart = imtorque.suppress_overlaps(extrema)[:7]
     assert ask(server, key, "extrema.csv", count="7", **query).text == apart.to_csv()
 
@@ -197,7 +200,7 @@ def test_saliency_and_strengthened_edges_are_the_librarys(server):
 def test_a_disks_maps_too_large_for_the_memory_set_aside_are_the_same(server, monkeypatch):
     key = server.post("/api/images?sample=shapes").json()["key"]
     once = ask(server, key, "extrema.csv", patch="disk").text
-    monkeypatch.setattr("imtorque.explorer.results.MOST_VOLUME_BYTES", 0)
+    monkeypatch.setattr("imtorque.explorer.results.MAX_VOLUME_BYTES", 0)
     again = server.post("/api/images?sample=shapes").json()["key"]
     assert ask(server, again, "extrema.csv", patch="disk").text == once
 
@@ -210,7 +213,7 @@ def test_the_strongest_extrema_of_disks_are_those_of_all(enough):
     checked = image_of_array(image, "a.png", "")
     found = extrema_of(checked, read_settings({"patch": "disk", "count": "200"}))
     assert found.to_csv() == imtorque.suppress_overlaps(every)[:200].to_csv()
-    found = extrema_of(checked, read_settings({"patch": "disk", "count": "200", "apart": "0"}))
+    found = extrema_of(checked, read_settings({"patch": "disk", "count": "200", "nms": "0"}))
     assert found.to_csv() == every[:200].to_csv()
     (kept,) = [result[1] for key, result in checked._results.items() if key[0] == "torque"]
     assert (len(kept) < len(every)) == enough
@@ -236,7 +239,7 @@ def test_the_figure_is_the_librarys(server, disc):
     assert head["pixels"] == expected.sum()
     saved = np.asarray(Image.open(io.BytesIO(ask(server, disc, "figure.png", **query).content)))
     assert_array_equal(saved, expected * np.uint8(255))
-    _, arrays = unpack(ask(server, disc, "figure", clicks="80,120", whole="torque").content)
+    _, arrays = unpack(ask(server, disc, "figure", clicks="80,120", figure_size="torque").content)
     assert_array_equal(arrays["mask"], imtorque.segment_figure(image, (80, 120), size="torque"))
 
 
@@ -273,8 +276,8 @@ def test_the_image_shown_is_the_one_sent(server):
 
 def test_an_image_that_is_not_the_file_itself_is_saved_under_another_name(server, disc):
     key = server.post("/api/images?sample=hopper").json()["key"]
-    for held_key, name in ((disc, "disc.image.png"), (key, "hopper.image.png")):
-        disposition = ask(server, held_key, "image.png").headers["content-disposition"]
+    for key_, name in ((disc, "disc.image.png"), (key, "hopper.image.png")):
+        disposition = ask(server, key_, "image.png").headers["content-disposition"]
         assert disposition == f'attachment; filename="{name}"'
 
 
@@ -310,7 +313,7 @@ def test_an_image_without_edges_is_fine(server):
 
 
 def test_a_large_image_is_shrunk_and_the_code_says_so(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(held, "WORKING_PIXELS", 1000)
+    monkeypatch.setattr(image_store, "WORKING_PIXELS", 1000)
     monkeypatch.chdir(tmp_path)
     image = noise()
     (tmp_path / "large.png").write_bytes(file_bytes(image))
@@ -337,11 +340,11 @@ def test_a_long_image_is_shrunk_to_what_the_page_can_show(server):
         {"y": "30", "x": "41", "size": "21", "count": "0"},
         {"sigma": "2.5", "low": "0.01", "high": "0.02", "force": "strength", "layers": ",".join(LAYERS), "count": "3"},
         {"patch": "disk", "alpha": "1.5", "smallest": "7", "largest": "31", "y": "30", "x": "41", "size": "21"},
-        {"apart": "0", "count": "9", "number": "4", "layers": "scale", "patch": "disk"},
+        {"nms": "0", "count": "9", "number": "4", "layers": "scale", "patch": "disk"},
         {"pattern": "spiral", "count": "9", "number": "2", "layers": "value", "y": "30", "x": "41", "size": "21"},
         {"polarity": "free", "count": "9", "number": "3", "patch": "disk", "y": "30", "x": "41", "size": "21"},
         {"clicks": "30,40 +20,20 -10,10", "count": "0"},
-        {"clicks": "30,40", "whole": "torque", "count": "0"},
+        {"clicks": "30,40", "figure_size": "torque", "count": "0"},
         {"detector": "pb", "layers": ",".join(LAYERS), "count": "3"},
     ],
 )
@@ -372,7 +375,7 @@ def test_the_code_runs_and_makes_what_is_shown(server, query, tmp_path, monkeypa
 
 
 def test_a_name_cannot_break_out_of_the_code():
-    image = image_of_array(noise(), "x", held.read_as('a.png"); import os; os.abort() #\n'))
+    image = image_of_array(noise(), "x", image_store.read_expression('a.png"); import os; os.abort() #\n'))
     code = python_code(image, read_settings({}))
     assert len(code.splitlines()) == len(python_code(image_of_sample("disc"), read_settings({})).splitlines())
     assert "os.abort() #\\n'" in code
@@ -403,29 +406,29 @@ def test_a_name_cannot_break_out_of_the_code():
         ({"smallest": "4"}, "smallest must be odd, from 3 to 4095, got '4'"),
         ({"smallest": "99", "largest": "9"}, "smallest must not exceed largest, got 99 and 9"),
         ({"largest": "١١"}, "largest must be odd"),
-        ({"count": "201"}, "count must be whole, from 0 to 200, got '201'"),
-        ({"count": "-1"}, "count must be whole"),
-        ({"apart": "yes"}, "apart must be one of 0, 1, got 'yes'"),
+        ({"count": "201"}, "count must be an integer, from 0 to 200, got '201'"),
+        ({"count": "-1"}, "count must be an integer"),
+        ({"nms": "yes"}, "nms must be one of 0, 1, got 'yes'"),
         ({"layers": "value,depth"}, "layers must be one of value, scale, edges, saliency, strengthened, got 'depth'"),
-        ({"number": "0"}, "number must be whole, from 1 to 200, got '0'"),
+        ({"number": "0"}, "number must be an integer, from 1 to 200, got '0'"),
         ({"y": "3"}, "y, x and size must be given together"),
-        ({"whole": "half"}, "whole must be one of any, torque, got 'half'"),
+        ({"figure_size": "half"}, "figure_size must be one of any, torque, got 'half'"),
         ({"clicks": "3"}, "clicks must be like \"80,120 +40,60 -10,20\" (y,x), got '3'"),
         ({"clicks": "+3,4"}, "clicks must be a plain one first and then added or removed ones, got '+3,4'"),
         ({"clicks": "3,4 5,6"}, "clicks must be a plain one first"),
-        ({"clicks": "3,x"}, "clicks must be whole"),
+        ({"clicks": "3,x"}, "clicks must be an integer"),
         ({"clicks": "1,1 " * 51}, "clicks must be at most 50, got 51"),
         ({"path": "/etc/passwd"}, "parameters must be among sigma, low,"),
     ],
 )
 def test_a_wrong_parameter_is_refused_everywhere_with_a_sentence(server, disc, query, message):
-    for what in ABOUT_A_IMAGE:
+    for what in IMAGE_PATHS:
         assert message in refusal(server.get(f"/api/images/{disc}/{what}".rstrip("/"), params=query), 400)
 
 
 def test_numbers_and_places_outside_the_image_are_refused(server, disc):
     path = f"/api/images/{disc}"
-    assert "number must be of one of the 3 extrema, got 4" in refusal(
+    assert "number must be that of one of the 3 extrema, got 4" in refusal(
         server.get(f"{path}/contribution?number=4&count=3"), 400
     )
     outside = "fixation must lie in the image of 161 x 241, got (y, x) = (161, 0)"
@@ -435,10 +438,10 @@ def test_numbers_and_places_outside_the_image_are_refused(server, disc):
     assert "a point must be added or removed, not both" in both
 
 
-def test_an_image_that_is_not_held_is_gone(server):
-    for what in ABOUT_A_IMAGE:
+def test_an_image_that_is_not_stored_is_gone(server):
+    for what in IMAGE_PATHS:
         message = refusal(server.get(f"/api/images/no-such/{what}".rstrip("/")), 410)
-        assert message == "this image is no longer held: open it again"
+        assert message == "this image is no longer stored: open it again"
 
 
 def bomb(width, height):
@@ -477,8 +480,8 @@ def test_a_file_that_is_no_good_image_is_refused_with_a_sentence(server, content
 
 
 def test_a_file_of_too_many_bytes_is_refused_before_it_is_read(server, monkeypatch):
-    monkeypatch.setattr(guard, "MOST_UPLOAD_BYTES", 2**20)
-    monkeypatch.setattr("imtorque.explorer.limits.MOST_UPLOAD_BYTES", 2**20)
+    monkeypatch.setattr(access, "MAX_UPLOAD_BYTES", 2**20)
+    monkeypatch.setattr("imtorque.explorer.limits.MAX_UPLOAD_BYTES", 2**20)
     large = bytes(2**20 + 1)
     message = refusal(server.post("/api/images?name=a", content=large, headers=LAST), 413)
     assert message == "an image must have at most 1 MiB, got 1048577 bytes"
@@ -516,15 +519,23 @@ def test_a_name_is_no_more_than_a_name(server, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failure_of_our_own_is_no_traceback(server, monkeypatch):
+def test_a_failure_of_our_own_is_logged_and_answered_without_a_traceback(server, monkeypatch):
     disc = server.post("/api/images?sample=disc").json()["key"]
 
     def fail(*_):
         raise RuntimeError("secret")
 
+    records = queue.SimpleQueue()
+    monkeypatch.setattr(logging.getLogger("imtorque.explorer"), "handlers", [logging.handlers.QueueHandler(records)])
     monkeypatch.setattr("imtorque.explorer.results.detect_edges", fail)
     message = refusal(server.get(f"/api/images/{disc}/view", headers=LAST), 500)
     assert message == "the explorer failed: RuntimeError"
+    record = records.get(timeout=20)  # the answer comes first
+    assert (record.name, record.getMessage().splitlines()[0]) == (
+        "imtorque.explorer",
+        f"request failed: /api/images/{disc}/view",
+    )
+    assert "RuntimeError: secret" in record.getMessage()
 
 
 # ---- who may ask ---------------------------------------------------------------------------------------------------
@@ -556,11 +567,13 @@ def test_other_sites_are_refused(server):
     assert server.get("/", headers=link).status_code == 200  # a link from elsewhere may be followed
 
 
-# ---- what is held --------------------------------------------------------------------------------------------------
+# ---- what is stored ------------------------------------------------------------------------------------------------
 
 
 def test_the_image_the_server_was_started_with_is_there():
-    with client(start=[given_image(image_of_array(noise(), "cat.png", held.read_as("photos/cat.png")))]) as server:
+    with client(
+        start=[start_image(image_of_array(noise(), "cat.png", image_store.read_expression("photos/cat.png")))]
+    ) as server:
         assert server.get("/api/start").json()["start"] == ["cat.png"]
         keys = {server.post("/api/images?start=0").json()["key"] for _ in range(2)}
         assert len(keys) == 2
@@ -575,8 +588,8 @@ def test_a_tab_that_closes_frees_its_image_unless_it_comes_back():
         for key in (closed, reloaded):
             assert server.post(f"/api/images/{key}/close").status_code == 204
         assert ask(server, reloaded, "")
-        now[0] += held.CLOSING_SECONDS + 1
-        store.sweep()
+        now[0] += image_store.CLOSE_GRACE + 1
+        store.evict()
         assert ask(server, reloaded, "")
         assert server.get(f"/api/images/{closed}").status_code == 410
         assert server.delete(f"/api/images/{reloaded}").status_code == 204
@@ -587,27 +600,27 @@ def test_a_tab_that_closes_frees_its_image_unless_it_comes_back():
 def test_images_go_when_they_are_idle_or_too_many(monkeypatch):
     now = [0.0]
     store = ImageStore(lambda: now[0])
-    monkeypatch.setattr(held, "MOST_BYTES", 25_000)
-    old, used, new = (HeldImage("x", np.zeros((100, 100), np.uint8), ()) for _ in range(3))
+    monkeypatch.setattr(image_store, "MAX_BYTES", 25_000)
+    old, used, new = (StoredImage("x", np.zeros((100, 100), np.uint8), ()) for _ in range(3))
     store.add(old)
     store.add(used)
     store.get(old.key)
     store.add(new)  # more than fits: the one used least recently goes
     with pytest.raises(KeyError):
         store.get(used.key)
-    now[0] += held.IDLE_SECONDS - 1
+    now[0] += image_store.IDLE_TIMEOUT - 1
     store.get(new.key)
     now[0] += 2
-    store.sweep()
+    store.evict()
     assert len(store) == 1
 
 
 @pytest.mark.parametrize("going", ["closed", "removed", "kept"])
 def test_memory_is_given_back_after_images_went(going, monkeypatch):
     given_back = threading.Event()
-    monkeypatch.setattr(server_module, "SWEEP_SECONDS", 0.02)
+    monkeypatch.setattr(server_module, "EVICTION_INTERVAL", 0.02)
     monkeypatch.setattr(server_module, "return_memory", given_back.set)
-    monkeypatch.setattr(held, "CLOSING_SECONDS", 0)
+    monkeypatch.setattr(image_store, "CLOSE_GRACE", 0)
     with client() as server:
         key = server.post("/api/images?sample=disc").json()["key"]
         if going == "closed":
@@ -618,11 +631,11 @@ def test_memory_is_given_back_after_images_went(going, monkeypatch):
 
 
 def test_results_count_as_memory_and_only_the_latest_are_kept():
-    image = HeldImage("x", np.zeros((10, 10), np.uint8), ())
-    for k in range(held.RESULTS_KEPT + 5):
-        assert image.recall(k, lambda: np.zeros(1000, np.uint8)).nbytes == 1000
-    assert image.nbytes == 100 + 1000 * held.RESULTS_KEPT
-    marker = image.recall(k, lambda: pytest.fail("it is kept"))
+    image = StoredImage("x", np.zeros((10, 10), np.uint8), ())
+    for k in range(image_store.MAX_RESULTS + 5):
+        assert image.cached(k, lambda: np.zeros(1000, np.uint8)).nbytes == 1000
+    assert image.nbytes == 100 + 1000 * image_store.MAX_RESULTS
+    marker = image.cached(k, lambda: pytest.fail("it is kept"))
     assert marker.nbytes == 1000
 
 

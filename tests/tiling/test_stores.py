@@ -92,6 +92,14 @@ def test_blobs_of_the_whole_image_are_refused_by_name(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("recipe", ["pb", "gpb", "ucm", "sketch-tokens"])
+def test_a_detector_that_needs_the_whole_image_is_refused_before_the_first_pass(tmp_path, recipe):
+    message = f"recipe must be one of canny, canny-2 for strengthened edges in tiles, got '{recipe}'"
+    with pytest.raises(ValueError, match=message):
+        process_image(drawn_image(), tmp_path / "out", SIZES, ["value", "strengthened"], tile=64, jobs=1, recipe=recipe)
+    assert not (tmp_path / "out").exists()
+
+
 def test_blobs_are_those_of_the_papers_recipe(tmp_path):
     sizes = list(range(5, 32, 4))
     process_image(drawn_image(), tmp_path / "out", sizes, ["blobs"], tile=64, jobs=1)

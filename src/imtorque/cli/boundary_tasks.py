@@ -1,11 +1,10 @@
-"""What verbs do to one image when they are asked for a boundary detector."""
+"""The tasks of verbs that take a base detector."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import typer
@@ -14,7 +13,7 @@ from imtorque.boundaries.strength import boundary_strength
 from imtorque.cli.opening import AS_IT_IS, Opening
 from imtorque.cli.tasks import Written
 from imtorque.core.types import Edges, Float32Array, FloatArray, Image
-from imtorque.edges import RECIPES, OrientedMap, boundary_map, detect_edges, ultrametric_contours
+from imtorque.edges import DETECTORS, OrientedMap, detect_edges, find_recipe, ultrametric_contours
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.files import write_array, write_image
 from imtorque.images import CheckedImage
@@ -31,28 +30,28 @@ PaperForm = Annotated[
 ]
 
 
-class Detector(StrEnum):
-    """What finds edges."""
-
-    canny = "canny"
-    pb = "pb"
-    mpb = "mpb"
-    gpb = "gpb"
-    ucm = "ucm"
-    sketch_tokens = "sketch-tokens"
+def detector_name(text: str) -> str:
+    """Return the name of a registered base detector, or refuse it."""
+    if text not in DETECTORS:
+        raise typer.BadParameter(f"must be one of {', '.join(DETECTORS)}, got {text!r}")
+    return text
 
 
-Boundaries = Annotated[
-    Detector | None,
-    typer.Option(
-        help="Work on the boundaries of a learned detector, which takes up to seconds, instead of on Canny's edges."
-    ),
-]
+def detector_option(text: str) -> Any:
+    """Return an option that takes a base detector; its help is a sentence, and a line about each detector."""
+    notes = (
+        f"{name}: {', '.join(filter(None, (one.description.rstrip('.'), one.duration)))}."
+        for name, one in DETECTORS.items()
+    )
+    return typer.Option(parser=detector_name, metavar="|".join(DETECTORS), help=" ".join((text, *notes)))
+
+
+Boundaries = Annotated[str | None, detector_option("Work on the boundaries of this detector, not on Canny's edges.")]
 
 
 def edges_by(detector: str, image: Image) -> Edges:
     """Return the edge vectors that a detector finds, by its own orientation."""
-    return RECIPES[detector].edges(CheckedImage(image))
+    return find_recipe(detector).edges(image)
 
 
 def edge_map_by(detector: str, image: Image) -> FloatArray:
@@ -62,7 +61,10 @@ def edge_map_by(detector: str, image: Image) -> FloatArray:
 
 def boundaries_by(detector: str, image: Image) -> OrientedMap:
     """Return the oriented map of a detector; of closed contours, that which they are made from."""
-    return boundary_map(image, "gpb" if detector == "ucm" else detector)
+    oriented_map = DETECTORS[detector].oriented_map
+    if oriented_map is None:
+        raise ValueError(f"detector must have a map of boundaries, got {detector}")
+    return oriented_map(CheckedImage(image))
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class DetectBoundaries:
             outputs.append(write_array(f"{stem}.ucm.npy", doubled))
         counts = {"edge_pixels": int(np.count_nonzero(edges.mask)), "likely": int(np.count_nonzero(likely > 0.5))}
         if self.strengthen:
-            after = boundary_strength(edges, RECIPES[self.detector]).astype(np.float32)
+            after = boundary_strength(edges, find_recipe(self.detector)).astype(np.float32)
             outputs += _written_after(stem, likely, after)
             counts["likely"] = int(np.count_nonzero(after > 0.5))
         size = {"height": edges.shape[0], "width": edges.shape[1]}
@@ -98,13 +100,15 @@ class DetectBoundaries:
 
     def _found(self, image: CheckedImage) -> tuple[Edges, Float32Array, Float32Array | None]:
         """Return forces, the thin map of boundaries, and the contours at double size where they are closed."""
-        low = RECIPES[self.detector].low
-        if self.detector != "ucm":
-            oriented = boundary_map(image, self.detector)
-            return oriented.edges(image, low), oriented.thinned(), None
-        oriented = boundary_map(image, "gpb")
+        recipe, detector = find_recipe(self.detector), DETECTORS[self.detector]
+        if detector.oriented_map is None:
+            edges = recipe.edges(image)
+            return edges, np.minimum(edges.strength, np.float32(1)), None
+        oriented, threshold = detector.oriented_map(image), recipe.options.threshold
+        if not detector.is_closed:
+            return oriented.edges(image, threshold), oriented.thinned(), None
         tree = ultrametric_contours(oriented)
-        return contour_edges(tree, oriented, image, low), tree.contour_map(), tree.contours()
+        return contour_edges(tree, oriented, image, threshold), tree.contour_map(), tree.contours()
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,17 @@ import typer
 
 from imtorque.cli.running import SAMPLE, one_line_errors
 from imtorque.explorer.image_store import (
-    Given,
-    HeldImage,
-    given_image,
+    StartImage,
+    StoredImage,
     image_of_array,
     image_of_sample,
-    read_as,
+    read_expression,
+    start_image,
 )
 from imtorque.files import find_images, read_image
 
 MOST_IMAGES = 1000  # that a page lists
-MISSING = "imtorque explore needs starlette, uvicorn, segno and threadpoolctl: pip install 'imtorque[explore]'"
+MISSING = "imtorque explore needs starlette, uvicorn and threadpoolctl: pip install 'imtorque[explore]'"
 
 
 def explore(
@@ -50,7 +50,7 @@ def explore(
     To count in the images of a folder, one after the other: [bold]imtorque explore cells/[/bold]
     """
     with one_line_errors():
-        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "segno", "threadpoolctl")):
+        if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "threadpoolctl")):
             raise ValueError(MISSING)
         from imtorque.explorer.launch import is_loopback, serve  # here, because they bring the server
 
@@ -61,21 +61,21 @@ def explore(
             serve(start, host=host, port=port, browser=browser, announce=_announce)
 
 
-def start_images(images: list[str]) -> list[Given]:
+def start_images(images: list[str]) -> list[StartImage]:
     """Return the images that arguments name; the first is read, so that what is wrong with it is said at once."""
-    start: list[Given] = []
+    start: list[StartImage] = []
     for image in images:
         if image.startswith(SAMPLE):
-            start.append(given_image(image_of_sample(image.removeprefix(SAMPLE))))
+            start.append(start_image(image_of_sample(image.removeprefix(SAMPLE))))
         else:
-            start += [Given(str(path), partial(_read, str(path))) for path in find_images([image])]
+            start += [StartImage(str(path), partial(_read, str(path))) for path in find_images([image])]
     if len(start) > MOST_IMAGES:
         raise ValueError(f"images must be at most {MOST_IMAGES}, got {len(start)}")
-    return [given_image(start[0].read()), *start[1:]] if start else []
+    return [start_image(start[0].read()), *start[1:]] if start else []
 
 
-def _read(path: str) -> HeldImage:
-    return image_of_array(read_image(path), path, read_as(path))
+def _read(path: str) -> StoredImage:
+    return image_of_array(read_image(path), path, read_expression(path))
 
 
 def _announce(address: str) -> None:

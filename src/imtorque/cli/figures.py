@@ -58,7 +58,7 @@ def fixate(
         raise typer.BadParameter("edges are those of a cue or of a detector, not of both", param_hint="--detector")
     opening = Opening(page, channel, reduce)
     points, taken = _points("--at", at), _points("--remove", remove or [])
-    task = CutOutFigure(points, taken, _name(cue), size, _box(box), opening, _name(detector))
+    task = CutOutFigure(points, taken, _name(cue), size, _box(box), opening, detector)
     run_task(task, images, out, jobs, as_json, _describe)
 
 

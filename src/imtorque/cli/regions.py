@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from imtorque.cli.boundary_tasks import Detector
+from imtorque.cli.boundary_tasks import detector_option
 from imtorque.cli.figure_tasks import CutOutObjects
 from imtorque.cli.opening import Channel, Opening, Page, Reduce
 from imtorque.cli.region_tasks import DivideIntoRegions
 from imtorque.cli.running import DEFAULT_OUT, Images, Jobs, Json, Out, run_task
+from imtorque.edges import DETECTORS
 from imtorque.segmentation.regions import SMOOTHNESS
 
 
@@ -38,7 +39,7 @@ def segment(
         RegionMethod, typer.Option(help="ucm: between the closed contours of gPb, in seconds; --threshold from 0 to 1.")
     ] = RegionMethod.torque,
     detector: Annotated[
-        Detector | None, typer.Option(help="With --method ucm: whose contours are closed, instead of gPb's.")
+        str | None, detector_option("With --method ucm: whose contours are closed, instead of gPb's.")
     ] = None,
     objects: Annotated[
         int | None,
@@ -65,10 +66,9 @@ def segment(
         return
     if count is not None and threshold is not None:
         raise typer.BadParameter("leave out --count or --threshold", param_hint="--threshold")
-    if detector is not None and (method != RegionMethod.ucm or detector == Detector.canny):
+    if detector is not None and (method != RegionMethod.ucm or DETECTORS[detector].oriented_map is None):
         raise typer.BadParameter("goes with --method ucm, and Canny's edges do not close", param_hint="--detector")
-    whose = None if detector is None else detector.value
-    task = DivideIntoRegions(count, threshold, smoothness, method.value, Opening(page, channel, reduce), whose)
+    task = DivideIntoRegions(count, threshold, smoothness, method.value, Opening(page, channel, reduce), detector)
     run_task(task, images, out, jobs, as_json, _describe)
 
 

@@ -10,13 +10,19 @@ import typer
 
 from imtorque.cli import tasks
 from imtorque.cli.blob_tasks import FindBlobs
-from imtorque.cli.boundary_tasks import Boundaries, DetectBoundaries, Detector, PaperEdges, PaperForm
+from imtorque.cli.boundary_tasks import (
+    Boundaries,
+    DetectBoundaries,
+    PaperEdges,
+    PaperForm,
+    detector_option,
+)
 from imtorque.cli.many import Many, Paths, Retry, Scheduler, Table
 from imtorque.cli.opening import Channel, Depth, Opening, Page, Reduce
 from imtorque.cli.parsing import parse_pattern, parse_sizes
 from imtorque.cli.rois import Rois
 from imtorque.cli.running import DEFAULT_OUT, Images, ImagesIfAny, Jobs, Json, Out, OutIfAny, run_table_task, run_task
-from imtorque.edges import SQRT2
+from imtorque.edges import DEFAULT_DETECTOR, DETECTORS, SQRT2, CannyOptions
 from imtorque.saliency import METHODS
 
 SIGNS: dict[str, Literal[1, -1, 0] | None] = {"bright": 1, "dark": -1, "both": 0, "auto": None}
@@ -212,7 +218,7 @@ def blobs(
         opening=Opening(page, channel, reduce),
         depth=depth,
         rois=rois,
-        detector=None if detector is None else detector.value,
+        detector=detector,
     )
     run_table_task(task, images, out, jobs, as_json, _describe_blobs, many=many)
 
@@ -228,13 +234,8 @@ def edges(
         bool, typer.Option("--strengthen", help="Re-weigh edges by torque: boundaries of objects up, texture down.")
     ] = False,
     detector: Annotated[
-        Detector,
-        typer.Option(
-            help="pb, mpb: brightness, colour and texture at one scale or three; gpb: with eigenvectors; ucm: gpb's "
-            "closed contours; sketch-tokens: a forest, which imtorque data train trains. They take up to seconds, and "
-            "none of --sigma, --low, --high, --force."
-        ),
-    ] = Detector.canny,
+        str, detector_option("What finds edges; --sigma, --low, --high and --force are Canny's.")
+    ] = DEFAULT_DETECTOR,
     paper: PaperForm = False,
     page: Page = None,
     channel: Channel = None,
@@ -251,10 +252,10 @@ def edges(
 
     Example: [bold]imtorque edges sample:hopper --strengthen[/bold]
     """
-    if detector != Detector.canny:
+    if not isinstance(DETECTORS[detector].options, CannyOptions):
         if (sigma, low, high, force, paper) != (SQRT2, None, None, Force.unit, False):
             raise typer.BadParameter("--sigma, --low, --high, --force and --paper are Canny's", param_hint="--detector")
-        boundaries = DetectBoundaries(detector.value, strengthen, Opening(page, channel, reduce))
+        boundaries = DetectBoundaries(detector, strengthen, Opening(page, channel, reduce))
         run_task(boundaries, images, out, jobs, as_json, _describe_strengthened)
         return
     if paper or strengthen:

@@ -55,6 +55,8 @@ ATTRIBUTES = {
     "Affine.is_plain": "is_axis_aligned",
     "Affine.places": "transform",
     "Edges.survey": "statistics",
+    "Exploration.found": "objects",
+    "Exploration.marks": "annotations",
     "FrameBlobs.sure": "min_score",
     "Linker.covered": "occluded",
     "Linking.reach": "search_range",

@@ -76,7 +76,9 @@ def _claim(
     middle = (cell - 1) / 2  # of the first cell, in pixels
     y, x = flat((contours.y - middle) / cell), flat((contours.x - middle) / cell)
     evidence, sign, across = flat(contours.evidence, np.float32), flat(contours.sign), flat(contours.diameter / cell)
-    return _native.suppress_by_edges(y, x, evidence, sign, across, rows, columns, unclaimed, overlap, nested, CLAIM_REACH)
+    return _native.suppress_by_edges(
+        y, x, evidence, sign, across, rows, columns, unclaimed, overlap, nested, CLAIM_REACH
+    )
 
 
 def select_set(

@@ -1,8 +1,8 @@
 """From image to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, Sketch Tokens, any map, depth, motion."""
 
-from imtorque.edges.boundary_maps import boundary_map
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.depth import edges_from_depth
+from imtorque.edges.detectors import DEFAULT_DETECTOR, DETECTORS, CannyOptions, Detector, MapOptions, boundary_map
 from imtorque.edges.gradient import gradient_edges, gradient_torque
 from imtorque.edges.maps import edges_from_map
 from imtorque.edges.motion import edges_from_motion, optical_flow
@@ -12,10 +12,15 @@ from imtorque.edges.token_forest import SketchTokens
 from imtorque.edges.ultrametric import ContourTree, ultrametric_contours
 
 __all__ = [
+    "DEFAULT_DETECTOR",
+    "DETECTORS",
     "RECIPES",
     "SQRT2",
+    "CannyOptions",
     "ContourTree",
+    "Detector",
     "EdgeRecipe",
+    "MapOptions",
     "OrientedMap",
     "SketchTokens",
     "boundary_map",

@@ -1,4 +1,4 @@
-"""The boundary detectors pb, mPb, gPb and Sketch Tokens, from their papers: oriented maps of how likely a boundary is.
+"""The boundary detectors pb, mPb and gPb, from their papers: oriented maps of boundary probabilities.
 
 D. R. Martin, C. C. Fowlkes, J. Malik: Learning to detect natural image boundaries using local brightness, color, and
 texture cues. PAMI 26(5), 2004. P. Arbelaez, M. Maire, C. Fowlkes, J. Malik: Contour detection and hierarchical image
@@ -10,7 +10,7 @@ contours on 100, from mPb's, by factors of 1.4 and then 1.2. The same steps, wit
 
     imtorque reproduce detectors --data DIR --set learn=20
 
-whose report has the numbers that it found. Sketch Tokens are a forest, trained by a command of its own.
+whose report has the numbers that it found.
 """
 
 from __future__ import annotations
@@ -21,20 +21,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from imtorque.core.resizing import shrunk
-from imtorque.core.types import Float32Array, FloatArray, Image
+from imtorque.core.types import Float32Array, FloatArray
 from imtorque.edges.cues import Cue, combined_cues, filled_in
 from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.spectral import spectral_gradients
-from imtorque.edges.token_forest import trained_tokens
-from imtorque.images import CheckedImage, ValueRange
+from imtorque.images import CheckedImage
 
 PB_CUES = (Cue("brightness", 5), Cue("a", 10), Cue("b", 10), Cue("texture", 10))
 MPB_CUES = (
     *(Cue("brightness", radius) for radius in (3, 5, 10)),
     *(Cue(channel, radius) for channel in ("a", "b", "texture") for radius in (5, 10, 20)),
 )
-MAPS = ("pb", "mpb", "gpb", "sketch-tokens")
-MOST_NODES = 60_000  # of the graph whose eigenvectors are solved for: time and memory do not grow with the image
+MAX_NODES = 60_000  # bound: of the graph whose eigenvectors are solved for, on time and memory
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Combination:
     weights: tuple[float, ...]
 
     def evidence(self, image: CheckedImage) -> FloatArray:
-        """Return the log odds of a boundary of each orientation, (8, H, W)."""
+        """Return the logit of a boundary of each orientation, (8, H, W)."""
         return evidence_by(image, self)[0]
 
 
@@ -70,43 +68,24 @@ LEARNED_GLOBAL = GlobalCombination(
 )
 
 
-def boundary_map(
-    image: Image | CheckedImage, detector: str = "mpb", *, value_range: ValueRange | None = None
-) -> OrientedMap:
-    """Return how likely a boundary of each of eight orientations passes through each pixel.
+def pb_map(image: CheckedImage) -> OrientedMap:
+    """Return pb: brightness, colour and texture at one scale."""
+    return probabilities(LEARNED["pb"].evidence(image))
 
-    Parameters
-    ----------
-    image
-        Grey or colour, as for `detect_edges`. Radii are those of images of about 500 pixels.
-    detector
-        "pb": brightness, colour and texture at one scale. "mpb": at three scales. "gpb": with the eigenvectors of the
-        image's graph, which know what separates its large parts; about ten times as slow. "sketch-tokens": a forest
-        that knows pieces of drawn contours, once `imtorque data train sketch-tokens` has trained it on this computer.
-    value_range
-        As for `detect_edges`.
 
-    Examples
-    --------
-    >>> image = np.zeros((40, 60))
-    >>> image[:, 30:] = 1
-    >>> found = boundary_map(image, "pb")
-    >>> bool(found.strength[20, 30] > 10 * found.strength[20, 10]), round(float(found.angle[20, 30]), 2)
-    (True, 1.57)
-    """
-    checked = CheckedImage(image, value_range)
-    if detector not in MAPS:
-        raise ValueError(f"detector must be one of {', '.join(MAPS)}, got {detector!r}")
-    if detector == "sketch-tokens":
-        return trained_tokens()(checked)
-    if detector != "gpb":
-        return probabilities(LEARNED[detector].evidence(checked))
-    linking, local = evidence_by(checked, LEARNED["mpb"], LEARNED_GLOBAL.local)
+def mpb_map(image: CheckedImage) -> OrientedMap:
+    """Return mPb: brightness, colour and texture at three scales."""
+    return probabilities(LEARNED["mpb"].evidence(image))
+
+
+def gpb_map(image: CheckedImage) -> OrientedMap:
+    """Return gPb: mPb with the eigenvectors of the image's graph."""
+    linking, local = evidence_by(image, LEARNED["mpb"], LEARNED_GLOBAL.local)
     return probabilities(global_evidence(linking, local, LEARNED_GLOBAL.spectral))
 
 
 def evidence_by(image: CheckedImage, *learned: Combination) -> list[FloatArray]:
-    """Return the log odds by each of several combinations of the same cues, whose gradients are computed once."""
+    """Return the logits by each of several combinations of the same cues, whose gradients are computed once."""
     cues, weightings = learned[0].cues, np.array([combination.weights for combination in learned])
     known = np.array([not (image.is_grey and cue.channel in ("a", "b")) for cue in cues])
     used = np.flatnonzero(known & weightings.any(axis=0))
@@ -115,16 +94,16 @@ def evidence_by(image: CheckedImage, *learned: Combination) -> list[FloatArray]:
 
 
 def global_evidence(linking: FloatArray, local: FloatArray, spectral: float) -> FloatArray:
-    """Return gPb's log odds from its local ones, (8, H, W), and from mPb's, by which pixels are linked."""
+    """Return gPb's logits from its local ones, (8, H, W), and from mPb's, by which pixels are linked."""
     return local + np.float32(spectral) * spectral_of(linking)
 
 
 def spectral_of(local: FloatArray) -> Float32Array:
-    """Return the spectral gradients that follow from mPb's log odds, (8, H, W).
+    """Return the spectral gradients that follow from mPb's logits, (8, H, W).
 
     They are solved for at half the size, or less where the image is large.
     """
     thinned = probabilities(local).thinned()
-    factor = max(2, math.ceil(math.sqrt(thinned.size / MOST_NODES)))
+    factor = max(2, math.ceil(math.sqrt(thinned.size / MAX_NODES)))
     small = shrunk(thinned.astype(np.float64), factor, np.max).astype(np.float32)
     return filled_in(spectral_gradients(small), factor, (thinned.shape[0], thinned.shape[1]))

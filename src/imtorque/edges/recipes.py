@@ -1,25 +1,21 @@
-"""Edge recipes: everything that a strengthened edge depends on, as one value with a name.
+"""Edge recipes: all that a strengthened edge depends on, as one value with a name.
 
-A recipe says how edges are found and how strong each is, which patches then vote on them, and with which coefficients
-the votes count. `imtorque.boundary_strength` carries recipes out. A further detector is one more entry of `DETECTORS`
-and its recipes of `RECIPES`.
+A recipe says which detector finds the edges and with which options, which patches then vote on them, and with which
+coefficients the votes count. `imtorque.boundary_strength` carries recipes out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from imtorque.core.contribution import BOUNDARY_SIZES
 from imtorque.core.types import Edges, Image
-from imtorque.edges.boundary_maps import boundary_map
-from imtorque.edges.canny import SQRT2, detect_edges
-from imtorque.edges.ultrametric import contour_edges, ultrametric_contours
+from imtorque.edges.canny import SQRT2
+from imtorque.edges.detectors import DETECTORS, CannyOptions, Detector
 from imtorque.images import CheckedImage
 
-LOWEST_GRADIENT = 0.004  # of edges to be weighed, in parts of the value range: texture is for torque to tell, not this
-LEAST_LIKELY = 0.02  # of boundaries to be weighed
-BETWEEN_SIGMAS = 1.7  # below it the recipe of sigma sqrt(2) is the nearer one, above it that of 2
+SIGMA_BOUNDARY = 1.7  # derived: the middle of sqrt(2) and 2, the sigmas of the two learned Canny recipes
 
 
 @dataclass(frozen=True)
@@ -31,10 +27,9 @@ class EdgeRecipe:
     name
         What results call it.
     detector
-        Which detector of `DETECTORS` finds the edges.
-    sigma, low, high, strength_scale
-        As for `detect_edges`; on one scale for all images. Those that give maps have edges above `low`, as
-        strong as they are likely, and no use for the others.
+        Which detector of `imtorque.edges.DETECTORS` finds the edges.
+    options
+        The detector's own options, such as `CannyOptions` or `MapOptions`.
     sizes
         Patches that vote, for `dense_contribution`.
     coefficients
@@ -43,91 +38,43 @@ class EdgeRecipe:
 
     name: str
     detector: str
-    sigma: float
-    low: float
-    high: float
-    strength_scale: float
+    options: Any
     sizes: tuple[int, ...]
     coefficients: tuple[float, float, float]
 
     def edges(self, image: Image | CheckedImage) -> Edges:
         """Return the edges, with forces in proportion to their strength, before torque re-weighs them."""
-        return DETECTORS[self.detector](image, self)
+        return DETECTORS[self.detector].find(CheckedImage(image), self.options)
 
 
-def _canny(image: Image | CheckedImage, recipe: EdgeRecipe) -> Edges:
-    return detect_edges(
-        image,
-        sigma=recipe.sigma,
-        low=recipe.low,
-        high=recipe.high,
-        force="strength",
-        strength_scale=recipe.strength_scale,
-    )
+def _recipe_of(detector: Detector) -> EdgeRecipe:
+    return EdgeRecipe(detector.name, detector.name, detector.options, BOUNDARY_SIZES, detector.coefficients)
 
 
-def _map_edges(image: Image | CheckedImage, recipe: EdgeRecipe) -> Edges:
-    """Return the edges of the boundary map of the recipe's detector."""
-    checked = CheckedImage(image)
-    return boundary_map(checked, recipe.detector).edges(checked, recipe.low)
-
-
-def _closed_contours(image: Image | CheckedImage, recipe: EdgeRecipe) -> Edges:
-    checked = CheckedImage(image)
-    oriented = boundary_map(checked, "gpb")
-    return contour_edges(ultrametric_contours(oriented), oriented, checked, recipe.low)
-
-
-def _canny_recipe(
-    name: str, sigma: float, strength_scale: float, coefficients: tuple[float, float, float]
-) -> EdgeRecipe:
-    low = LOWEST_GRADIENT
-    return EdgeRecipe(name, "canny", sigma, low, low, strength_scale, BOUNDARY_SIZES, coefficients)
-
-
-def _map_recipe(name: str, coefficients: tuple[float, float, float]) -> EdgeRecipe:
-    return EdgeRecipe(name, name, 0.0, LEAST_LIKELY, LEAST_LIKELY, 1.0, BOUNDARY_SIZES, coefficients)
-
-
-DETECTORS: dict[str, Callable[[Image | CheckedImage, EdgeRecipe], Edges]] = {
-    "canny": _canny,
-    "pb": _map_edges,
-    "mpb": _map_edges,
-    "gpb": _map_edges,
-    "ucm": _closed_contours,
-    "sketch-tokens": _map_edges,
-}
-
-# Scales and coefficients: learned on Berkeley's training images by the rule torque-logistic of
-# imtorque_reproduce.boundary.experiment, that of canny-2 on edges of its sigma; those of pb, mPb, gPb
-# and UCM on ten of them by torque_coefficients of imtorque_reproduce.detectors.experiment. The forest of Sketch
-# Tokens has seen all of these images, so nothing is learned from its edges there: its strengths keep their order.
-RECIPES = {
-    recipe.name: recipe
-    for recipe in (
-        _canny_recipe("canny", SQRT2, 0.13, (-1.722, 0.942, 3.282)),
-        _canny_recipe("canny-2", 2.0, 0.105, (-1.852, 1.020, 3.444)),
-        _map_recipe("pb", (1.052, 1.892, 0.294)),
-        _map_recipe("mpb", (1.386, 1.990, -0.188)),
-        _map_recipe("gpb", (1.679, 2.082, -0.316)),
-        _map_recipe("ucm", (0.330, 1.377, 1.915)),
-        _map_recipe("sketch-tokens", (0.0, 1.0, 0.0)),
+# canny-2: learned as "canny" was, on edges of its sigma.
+RECIPES = {name: _recipe_of(detector) for name, detector in DETECTORS.items()} | {
+    "canny-2": EdgeRecipe(
+        "canny-2", "canny", CannyOptions(2.0, strength_scale=0.105), BOUNDARY_SIZES, (-1.852, 1.020, 3.444)
     )
 }
 
 
 def find_recipe(recipe: str | EdgeRecipe) -> EdgeRecipe:
-    """Return a recipe by its name; a recipe itself is returned as it is."""
+    """Return a recipe by its name, or that of a detector; a recipe itself is returned as it is."""
     if isinstance(recipe, EdgeRecipe):
         return recipe
-    if recipe not in RECIPES:
-        raise ValueError(f"recipe must be one of {', '.join(RECIPES)}, or an EdgeRecipe, got {recipe!r}")
-    return RECIPES[recipe]
+    if recipe in RECIPES:
+        return RECIPES[recipe]
+    if recipe in DETECTORS:  # registered after this module was imported
+        return _recipe_of(DETECTORS[recipe])
+    known = dict.fromkeys((*RECIPES, *DETECTORS))
+    raise ValueError(f"recipe must be one of {', '.join(known)}, or an EdgeRecipe, got {recipe!r}")
 
 
 def canny_recipe(sigma: float = SQRT2, low: float | None = None, high: float | None = None) -> EdgeRecipe:
     """Return the Canny recipe learned for the nearest sigma, with this sigma and these thresholds."""
-    nearest = RECIPES["canny" if sigma < BETWEEN_SIGMAS else "canny-2"]
-    bottom = low if low is not None else min(nearest.low, high) if high is not None else nearest.low
+    nearest = RECIPES["canny" if sigma < SIGMA_BOUNDARY else "canny-2"]
+    default = nearest.options.low
+    bottom = low if low is not None else min(default, high) if high is not None else default
     top = high if high is not None else bottom
-    return replace(nearest, sigma=sigma, low=bottom, high=top)
+    return replace(nearest, options=replace(nearest.options, sigma=sigma, low=bottom, high=top))

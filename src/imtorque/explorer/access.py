@@ -1,17 +1,19 @@
-"""What no request gets past: who may ask, how much may be sent, and what a browser is told not to do."""
+"""Access control: allowed hosts and origins, the size of uploads, and security headers."""
 
 from __future__ import annotations
 
 import ipaddress
+import logging
 from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_UPLOAD_BYTES = 64 * 2**20
+LOGGER = logging.getLogger("imtorque.explorer")
+MAX_UPLOAD_BYTES = 64 * 2**20  # bound: an uploaded file
 
-# The page has its own scripts and styles only, shows images it made itself, and may be framed by notebooks alone.
+# Only the page's own scripts and styles, images it made itself, and frames in notebooks.
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "frame-ancestors {ancestors}; base-uri 'none'; form-action 'none'"
@@ -26,14 +28,14 @@ HEADERS = {
 
 
 class Guard:
-    """Refuse requests by foreign names or from other sites, and bodies that are too large.
+    """Refuse requests for foreign host names, from other sites, or with bodies that are too large.
 
-    A web site can point its own name at 127.0.0.1 and then read what a local server says, so a request must name the
-    server by an address, by localhost, or by a name it was started with.
+    Against DNS rebinding, where a web site points its own name at 127.0.0.1, a request must name the server by an
+    address, by localhost, or by a name it was started with.
     """
 
     def __init__(self, app: ASGIApp, names: Iterable[str] = (), ancestors: Iterable[str] = ()) -> None:
-        """Guard an application that may be asked for by these names and be framed by these sites."""
+        """Guard an application that answers to these names and may be framed by these sites."""
         self._app = app
         self._names = {"localhost", *(name.lower() for name in names)}
         sites = " ".join(ancestors)
@@ -42,16 +44,20 @@ class Guard:
         self._headers = {"content-security-policy": policy, **HEADERS}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         refusal = self._refusal(Headers(scope=scope))
         if refusal is not None:
             status, message = refusal
+            LOGGER.info("refused %s: %s", scope["path"], message)
             await JSONResponse({"error": message}, status)(scope, receive, self._with_headers(send))
             return
-        await self._app(scope, receive, self._with_headers(send))
+        try:
+            await self._app(scope, receive, self._with_headers(send))
+        except Exception:  # the application has answered it
+            LOGGER.exception("request failed: %s", scope["path"])
 
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -63,22 +69,22 @@ class Guard:
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
             return 403, "requests must come from the explorer's own page, got one from another site"
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_UPLOAD_BYTES:
-            return 413, f"an image must have at most {MOST_UPLOAD_BYTES // 2**20} MiB, got {length[:20]} bytes"
+        if not length.isdecimal() or int(length) > MAX_UPLOAD_BYTES:
+            return 413, f"an image must have at most {MAX_UPLOAD_BYTES // 2**20} MiB, got {length[:20]} bytes"
         return None
 
     def _with_headers(self, send: Send) -> Send:
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        return sending
+        return send_with_headers
 
     def _is_proxy(self, origin: str) -> bool:
-        """Return whether a notebook's page comes by a name that passes its requests on to this server."""
+        """Return whether the origin is a proxy of a notebook that forwards to this server."""
         return self._framed and host_name(origin.partition("://")[2]) in self._names - {"localhost"}
 
     def _is_own(self, host: str) -> bool:

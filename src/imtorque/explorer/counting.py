@@ -1,9 +1,8 @@
-"""Objects like those that were clicked: `ObjectFinder`, taught by the clicks on the page."""
+"""Objects like the annotated ones: an `ObjectFinder` trained by the clicks on the page."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,88 +10,78 @@ import numpy as np
 
 from imtorque.core.types import BoolArray
 from imtorque.detection import Blobs, ObjectFinder
-from imtorque.explorer.image_store import HeldImage
-from imtorque.explorer.settings import Mark, Settings
+from imtorque.explorer.image_store import StoredImage
+from imtorque.explorer.settings import Annotation, Settings
 
 Numbers = tuple[float, ...]
 Objects = list[Numbers]
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """An image in which something was clicked: objects, and what is none."""
+class TrainingImage:
+    """An annotated image: boxes (y0, x0, y1, x1) or points (y, x) of objects, and the places of negatives."""
 
-    image: HeldImage
+    image: StoredImage
     objects: Objects
-    wrong: list[tuple[int, int]]
+    negatives: list[tuple[int, int]]
 
 
-def marked_objects(settings: Settings) -> list[Objects]:
-    """Return what was clicked in each image, this one last: boxes (y0, x0, y1, x1) or points (y, x).
+def training_images(image: StoredImage, settings: Settings) -> list[TrainingImage]:
+    """Return the annotated images, this one last.
 
-    They are boxes where a size is known; clicks without one have the usual size of the others.
+    Objects are boxes where any has a size; those without one get the median size of the others.
     """
-    every = [
-        [mark for mark in marks if not mark.wrong]
-        for marks in (*(marks for _, marks in settings.lessons), settings.marks)
+    images = (*settings.training_images, image)
+    for stored, points in zip(images, settings.annotations_by_image, strict=True):
+        height, width = stored.shape
+        if any(point.y >= height or point.x >= width for point in points):
+            raise ValueError(f"annotations must lie in the image of {height} x {width}, got one outside")
+    if not settings.has_objects:
+        raise ValueError("annotations must have an object, got none")
+    sizes = [point.diameter for points in settings.annotations_by_image for point in points if point.diameter]
+    median = float(np.median(sizes)) if sizes else None
+    annotated = [
+        TrainingImage(
+            stored,
+            [_box_or_point(point, median) for point in points if not point.negative],
+            [(point.y, point.x) for point in points if point.negative],
+        )
+        for stored, points in zip(images, settings.annotations_by_image, strict=True)
     ]
-    known = [mark.diameter for marks in every for mark in marks if mark.diameter]
-    if not any(every):
-        raise ValueError("marks must have an object, got none")
-    if not known:
-        return [[(mark.y, mark.x) for mark in marks] for marks in every]
-    usual = float(np.median(known))
-    return [[_box(mark, usual) for mark in marks] for marks in every]
+    return [one for one in annotated if one.objects or one.negatives]
 
 
-def _box(mark: Mark, usual: float) -> Numbers:
-    half = (mark.diameter or usual) / 2
-    return mark.y - half, mark.x - half, mark.y + half, mark.x + half
+def _box_or_point(point: Annotation, median: float | None) -> Numbers:
+    if median is None:
+        return point.y, point.x
+    half = (point.diameter or median) / 2
+    return point.y - half, point.x - half, point.y + half, point.x + half
 
 
-def _lessons_of(image: HeldImage, settings: Settings) -> list[Lesson]:
-    """Return what was clicked in which image, this one last."""
-    every = (*(marks for _, marks in settings.lessons), settings.marks)
-    triples = zip((*settings.teachers, image), marked_objects(settings), every, strict=True)
-    lessons = [Lesson(one, objects, wrong_places(marks)) for one, objects, marks in triples]
-    return [lesson for lesson in lessons if lesson.objects or lesson.wrong]
-
-
-def wrong_places(marks: Sequence[Mark]) -> list[tuple[int, int]]:
-    """Return where something was clicked that is no object."""
-    return [(mark.y, mark.x) for mark in marks if mark.wrong]
-
-
-def finder_of(image: HeldImage, settings: Settings) -> ObjectFinder:
-    """Return the finder that the clicks teach, in this image and in those before it."""
-    for one, marks in zip(
-        (*settings.teachers, image), (*(marks for _, marks in settings.lessons), settings.marks), strict=True
-    ):
-        height, width = one.shape
-        if any(mark.y >= height or mark.x >= width for mark in marks):
-            raise ValueError(f"marks must lie in the image of {height} x {width}, got one outside")
-    lessons = _lessons_of(image, settings)
-    return image.recall(
-        ("finder", settings.lessons, settings.marks),
+def finder_of(image: StoredImage, settings: Settings) -> ObjectFinder:
+    """Return the finder trained by the annotations of this image and of those before it."""
+    annotated = training_images(image, settings)
+    return image.cached(
+        ("finder", settings.training, settings.annotations),
         lambda: ObjectFinder().fit(
-            [lesson.image.image for lesson in lessons],
-            [np.array(lesson.objects) for lesson in lessons],
+            [one.image.image for one in annotated],
+            [np.array(one.objects) for one in annotated],
             complete=False,
-            negatives=[lesson.wrong for lesson in lessons],
+            negatives=[one.negatives for one in annotated],
         ),
     )
 
 
-def found_of(image: HeldImage, settings: Settings) -> Blobs:
-    """Return the objects found, without those that were clicked as wrong."""
+def objects_of(image: StoredImage, settings: Settings) -> Blobs:
+    """Return the objects found, without those annotated as negatives."""
     finder = finder_of(image, settings)
-    found = image.recall(("found", settings.lessons, settings.marks), lambda: finder.predict(image.image))
-    places = wrong_places(settings.marks)
-    wrong: BoolArray = np.isin(np.arange(1, len(found) + 1), [found.labels[place] for place in places])
-    return found[~wrong]
+    found = image.cached(("objects", settings.training, settings.annotations), lambda: finder.predict(image.image))
+    negatives = [found.labels[point.y, point.x] for point in settings.annotations if point.negative]
+    is_negative: BoolArray = np.isin(np.arange(1, len(found) + 1), negatives)
+    return found[~is_negative]
 
 
-def finder_file(image: HeldImage, settings: Settings) -> bytes:
+def finder_file(image: StoredImage, settings: Settings) -> bytes:
     """Return the finder as `imtorque count --model` reads it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "objects.finder"
@@ -100,39 +89,40 @@ def finder_file(image: HeldImage, settings: Settings) -> bytes:
         return path.read_bytes()
 
 
-def marks_table(image: HeldImage, settings: Settings) -> str:
-    """Return what was clicked as `imtorque teach --clicks --objects` reads it."""
-    lessons = _lessons_of(image, settings)
-    boxes = any(len(numbers) == 4 for lesson in lessons for numbers in lesson.objects)
+def annotations_table(image: StoredImage, settings: Settings) -> str:
+    """Return the annotations as a table that `imtorque train-detector --clicks` reads."""
+    annotated = training_images(image, settings)
+    boxes = any(len(numbers) == 4 for one in annotated for numbers in one.objects)
     lines = ["image,y0,x0,y1,x1,wrong" if boxes else "image,y,x,wrong"]
-    for lesson in lessons:
-        name = Path(lesson.image.name).name.replace('"', "")
-        wrong = [(y, x, y + 1, x + 1) if boxes else (y, x) for y, x in lesson.wrong]
-        for places, is_wrong in ((lesson.objects, 0), (wrong, 1)):
-            lines += [f'"{name}",{",".join(f"{number:g}" for number in numbers)},{is_wrong}' for numbers in places]
+    for one in annotated:
+        name = Path(one.image.name).name.replace('"', "")
+        negatives = [(y, x, y + 1, x + 1) if boxes else (y, x) for y, x in one.negatives]
+        for places, is_negative in ((one.objects, 0), (negatives, 1)):
+            lines += [f'"{name}",{",".join(f"{number:g}" for number in numbers)},{is_negative}' for numbers in places]
     return "\n".join(lines) + "\n"
 
 
-def count_code(image: HeldImage, settings: Settings) -> list[str]:
+def count_code(image: StoredImage, settings: Settings) -> list[str]:
     """Return the lines of Python that count as the page does."""
-    lessons = _lessons_of(image, settings)
-    lines = ["", "# Objects like those that were clicked."]
-    images, marked = [], []
-    for number, lesson in enumerate(lessons, 1):
-        here = lesson.image is image
-        if not here:
-            lines += ["here = image", *lesson.image.recipe, f"image_{number} = image", "image = here"]
-        images.append("image" if here else f"image_{number}")
-        marked.append(f"marked_{number}")
-        lines.append(f"marked_{number} = {lesson.objects!r}")
-    given = f"[{', '.join(images)}], [{', '.join(marked)}], complete=False"
-    if any(lesson.wrong for lesson in lessons):
-        lines.append(f"wrong = {[lesson.wrong for lesson in lessons]!r}  # what was clicked as no object, by image")
-        given += ", negatives=wrong"
-    lines += [f"finder = imtorque.ObjectFinder().fit({given})", "found = finder.predict(image)"]
-    if any(mark.wrong for mark in settings.marks):
+    annotated = training_images(image, settings)
+    lines = ["", "# Objects like the annotated ones."]
+    images, objects = [], []
+    for number, one in enumerate(annotated, 1):
+        if one.image is image:
+            images.append("image")
+        else:
+            lines += ["current = image", *one.image.recipe, f"image_{number} = image", "image = current"]
+            images.append(f"image_{number}")
+        objects.append(f"objects_{number}")
+        lines.append(f"objects_{number} = {one.objects!r}")
+    arguments = f"[{', '.join(images)}], [{', '.join(objects)}], complete=False"
+    if any(one.negatives for one in annotated):
+        lines.append(f"negatives = {[one.negatives for one in annotated]!r}  # clicked as no object, by image")
+        arguments += ", negatives=negatives"
+    lines += [f"finder = imtorque.ObjectFinder().fit({arguments})", "found = finder.predict(image)"]
+    if any(point.negative for point in settings.annotations):
         lines += [
-            "left_out = [found.labels[place] for place in wrong[-1]]",
-            "found = found[[number not in left_out for number in range(1, len(found) + 1)]]",
+            "removed = [found.labels[place] for place in negatives[-1]]",
+            "found = found[[number not in removed for number in range(1, len(found) + 1)]]",
         ]
     return [*lines, 'print(f"{len(found)} objects")', "print(found.to_csv())"]

@@ -1,4 +1,4 @@
-"""One answer of several arrays: a length, a JSON head that names them, then their bytes. The page reads it back."""
+"""The binary format of answers with several arrays: a length, a JSON head that names them, then their bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ALIGNMENT = 8  # so that the page can lay typed arrays over the bytes
+ALIGNMENT = 8  # derived: typed arrays of up to 8 bytes an element view the answer without a copy
 
 
 def pack(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

@@ -1,4 +1,4 @@
-"""The answers about an image that is held: what the page shows of it, and the files it saves."""
+"""The answers about a stored image: what the page shows of it, and the files it saves."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from imtorque.core.patterns import pattern_edges
-from imtorque.explorer.counting import finder_file, finder_of, found_of, marks_table
+from imtorque.explorer.counting import annotations_table, finder_file, finder_of, objects_of
 from imtorque.explorer.frame import pack
-from imtorque.explorer.image_store import HeldImage
+from imtorque.explorer.image_store import StoredImage
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import (
     contribution_of,
@@ -36,11 +36,11 @@ from imtorque.images import CheckedImage
 
 BINARY = "application/octet-stream"
 
-Answer = Callable[[HeldImage, Settings], Response]
+Handler = Callable[[StoredImage, Settings], Response]
 
 
-def described(image: HeldImage) -> dict[str, Any]:
-    """Return what the page is told about an image: its size, and from which one it was shrunk."""
+def image_info(image: StoredImage) -> dict[str, Any]:
+    """Return the facts the page shows of an image: its size, and that before it was shrunk."""
     height, width = image.shape
     return {
         "key": image.key,
@@ -48,28 +48,29 @@ def described(image: HeldImage) -> dict[str, Any]:
         "height": height,
         "width": width,
         "factor": image.factor,
-        "whole": list(image.whole),
+        "original_height": image.original_shape[0],
+        "original_width": image.original_shape[1],
     }
 
 
-def _facts(image: HeldImage, _: Settings) -> Response:
-    return JSONResponse(described(image))
+def _info(image: StoredImage, _: Settings) -> Response:
+    return JSONResponse(image_info(image))
 
 
-def _view(image: HeldImage, settings: Settings) -> Response:
-    """Answer all that changes with the settings in one piece, so that the page never shows two states at once."""
-    began = time.perf_counter()
+def _view(image: StoredImage, settings: Settings) -> Response:
+    """Answer everything that depends on the settings at once, so that the page never mixes two states."""
+    start = time.perf_counter()
     edges = edges_of(image, settings)
     extrema = extrema_of(image, settings)
     steps = edges.steps
-    places = np.flatnonzero(edges.mask)
-    arrays: dict[str, Any] = {"place": places.astype(np.int32)}
-    turned = pattern_edges(edges, settings.pattern)
+    place = np.flatnonzero(edges.mask)
+    arrays: dict[str, Any] = {"place": place.astype(np.int32)}
+    rotated = pattern_edges(edges, settings.pattern)
     forces = [("fx", edges.fx), ("fy", edges.fy)]
-    forces += [("gx", turned.fx), ("gy", turned.fy)] if turned is not edges else []
+    forces += [("gx", rotated.fx), ("gy", rotated.fy)] if rotated is not edges else []
     for name, force in forces:
         # As the kernels round: in float32, ties to even.
-        arrays[name] = np.rint(force.ravel()[places] * np.float32(steps)).astype(np.int32)
+        arrays[name] = np.rint(force.ravel()[place] * np.float32(steps)).astype(np.int32)
     for layer in settings.layers:
         arrays[layer] = layer_overlay(image, settings, layer)
     low, high = thresholds_of(image, settings)
@@ -89,51 +90,51 @@ def _view(image: HeldImage, settings: Settings) -> Response:
             )
         ],
     }
-    head["milliseconds"] = round(1000 * (time.perf_counter() - began), 1)
+    head["milliseconds"] = round(1000 * (time.perf_counter() - start), 1)
     return Response(pack(head, arrays), media_type=BINARY)
 
 
-def _contribution(image: HeldImage, settings: Settings) -> Response:
-    """Answer for each edge pixel, in the order of `place`, how much it turns with the chosen extremum."""
+def _contribution(image: StoredImage, settings: Settings) -> Response:
+    """Answer the contribution of each edge pixel, in the order of `place`, to the chosen extremum."""
     contribution = contribution_of(image, settings)
     edges = edges_of(image, settings)
     return Response(pack({}, {"moment": contribution[edges.mask].astype(np.float32)}), media_type=BINARY)
 
 
-def _figure(image: HeldImage, settings: Settings) -> Response:
+def _figure(image: StoredImage, settings: Settings) -> Response:
     figure = figure_of(image, settings)
     return Response(pack({"pixels": int(figure.sum())}, {"mask": figure.astype(np.uint8)}), media_type=BINARY)
 
 
-def _figure_png(image: HeldImage, settings: Settings) -> Response:
+def _figure_png(image: StoredImage, settings: Settings) -> Response:
     return _file(image, "figure.png", encode_png(figure_of(image, settings).astype(np.uint8) * np.uint8(255)))
 
 
-def _image(image: HeldImage, _: Settings) -> Response:
-    """Answer the image; one that was drawn or pasted under the name by which the code reads it."""
+def _image(image: StoredImage, _: Settings) -> Response:
+    """Answer the image, under the name by which the code reads it where it is the file itself."""
     same = image.name.endswith(".png") and len(image.recipe) == 1
     return _file(image, "" if same else "image.png", encode_png(CheckedImage(image.image).as_bytes()))
 
 
-def _original(image: HeldImage, _: Settings) -> Response:
-    """Answer the bytes that were sent, so that a page that was loaded anew can send them again."""
-    if image.original is None:
-        raise HTTPException(404, f"{image.name}: must be an image that was sent, got one that was not")
-    return Response(image.original, media_type=BINARY)
+def _uploaded_file(image: StoredImage, _: Settings) -> Response:
+    """Answer the uploaded bytes, so that a reloaded page can upload them again."""
+    if image.file is None:
+        raise HTTPException(404, f"{image.name}: must be an uploaded image, got one that was not")
+    return Response(image.file, media_type=BINARY)
 
 
-def _extrema_csv(image: HeldImage, settings: Settings) -> Response:
+def _extrema_csv(image: StoredImage, settings: Settings) -> Response:
     return _file(image, "extrema.csv", extrema_of(image, settings).to_csv().encode(), "text/csv")
 
 
-def _code(image: HeldImage, settings: Settings) -> Response:
+def _code(image: StoredImage, settings: Settings) -> Response:
     return Response(python_code(image, settings), media_type="text/plain")
 
 
-def _count(image: HeldImage, settings: Settings) -> Response:
-    """Answer the objects found: outlines, diameters, scores, and how many of the clicked ones were found again."""
-    found = found_of(image, settings)
-    head = {"count": len(found), "again": finder_of(image, settings).best_params_.f1}
+def _count(image: StoredImage, settings: Settings) -> Response:
+    """Answer the objects found: outlines, diameters, scores, and the F1 on the annotations."""
+    found = objects_of(image, settings)
+    head = {"count": len(found), "f1": finder_of(image, settings).best_params_.f1}
     arrays = {
         "outline": found.outline.astype(np.float32),
         "diameter": found.diameter.astype(np.float32),
@@ -143,43 +144,43 @@ def _count(image: HeldImage, settings: Settings) -> Response:
     return Response(pack(head, arrays), media_type=BINARY)
 
 
-def _objects_csv(image: HeldImage, settings: Settings) -> Response:
-    return _file(image, "objects.csv", found_of(image, settings).to_csv().encode(), "text/csv")
+def _objects_csv(image: StoredImage, settings: Settings) -> Response:
+    return _file(image, "objects.csv", objects_of(image, settings).to_csv().encode(), "text/csv")
 
 
-def _marks_csv(image: HeldImage, settings: Settings) -> Response:
-    return _file(image, "marks.csv", marks_table(image, settings).encode(), "text/csv")
+def _annotations_csv(image: StoredImage, settings: Settings) -> Response:
+    return _file(image, "annotations.csv", annotations_table(image, settings).encode(), "text/csv")
 
 
-def _masks_png(image: HeldImage, settings: Settings) -> Response:
-    """Answer the objects as a label image of 16 bits, as `teach` reads it."""
-    return _file(image, "objects.png", encode_png(found_of(image, settings).labels.astype(np.uint16)))
+def _masks_png(image: StoredImage, settings: Settings) -> Response:
+    """Answer the objects as a label image of 16 bits, which `train-detector` reads."""
+    return _file(image, "objects.png", encode_png(objects_of(image, settings).labels.astype(np.uint16)))
 
 
-def _finder(image: HeldImage, settings: Settings) -> Response:
+def _finder(image: StoredImage, settings: Settings) -> Response:
     return _file(image, "finder", finder_file(image, settings), BINARY)
 
 
-def _layer_png(layer: str, image: HeldImage, settings: Settings) -> Response:
+def _layer_png(layer: str, image: StoredImage, settings: Settings) -> Response:
     return _file(image, f"{layer}.png", encode_png(layer_image(image, settings, layer)))
 
 
-def _layer_npy(layer: str, image: HeldImage, settings: Settings) -> Response:
+def _layer_npy(layer: str, image: StoredImage, settings: Settings) -> Response:
     file = io.BytesIO()
     np.save(file, layer_array(image, settings, layer), allow_pickle=False)
     return _file(image, f"{layer}.npy", file.getvalue(), BINARY)
 
 
-def _file(image: HeldImage, ending: str, content: bytes, media: str = "image/png") -> Response:
-    """Answer a file to be saved under the image's name."""
+def _file(image: StoredImage, ending: str, content: bytes, media: str = "image/png") -> Response:
+    """Answer a file to save under the image's name."""
     stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in image.name)[:80]
     disposition = f'attachment; filename="{stem}{"." if ending else ""}{ending}"'
     return Response(content, media_type=media, headers={"content-disposition": disposition})
 
 
-ANSWERS: dict[str, Answer] = {
-    "": _facts,
-    "/file": _original,
+HANDLERS: dict[str, Handler] = {
+    "": _info,
+    "/file": _uploaded_file,
     "/image.png": _image,
     "/view": _view,
     "/contribution": _contribution,
@@ -190,7 +191,7 @@ ANSWERS: dict[str, Answer] = {
     "/count": _count,
     "/objects.csv": _objects_csv,
     "/objects.png": _masks_png,
-    "/marks.csv": _marks_csv,
+    "/annotations.csv": _annotations_csv,
     "/finder": _finder,
     **{f"/{layer}.png": partial(_layer_png, layer) for layer in LAYERS},
     **{f"/{layer}.npy": partial(_layer_npy, layer) for layer in LAYERS},

@@ -1,4 +1,4 @@
-"""The images the server holds in memory, one or a few for each open tab, and when it lets them go."""
+"""The images the server keeps in memory, one or a few for each open tab, and their eviction."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from imtorque.datasets import PHOTOGRAPHS, sample
 from imtorque.files import decode_image
 from imtorque.images import CheckedImage
 
-MOST_PIXELS = 50_000_000  # of an image that is sent
-MOST_DECODED_BYTES = 8 * MOST_PIXELS
-WORKING_PIXELS = 400_000  # larger ones are shrunk by a whole factor until an answer takes no longer than a blink
-LONGEST_SIDE = 4000  # of an image that is worked on
-RESULTS_KEPT = 8  # for each image
-IDLE_SECONDS = 15 * 60  # then an image goes; the page sends it again where it is still open
-CLOSING_SECONDS = 20  # between a tab's farewell and the end of its image: a reload says farewell too
-MOST_BYTES = 2**29  # of all images and their results together
+MAX_PIXELS = 50_000_000  # bound: of an uploaded image
+MAX_DECODED_BYTES = 8 * MAX_PIXELS
+WORKING_PIXELS = 400_000  # larger images are shrunk by an integer factor, so that answers come at interactive speed
+MAX_SIDE = 4000  # bound: of a shrunk image, below settings.MAX_SIZE
+MAX_RESULTS = 8  # bound: cached results for each image
+IDLE_TIMEOUT = 15 * 60  # seconds until an unused image is evicted; the page uploads it again where it is still open
+CLOSE_GRACE = 20  # seconds from the closing of a tab to the eviction of its image: a reload closes the tab too
+MAX_BYTES = 2**29  # bound: all images and their results together
 
 Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
-class HeldImage:
-    """An image, how Python makes it, and the latest results computed from it.
+class StoredImage:
+    """An image, the Python statements that make it, and its latest results.
 
-    `whole` is the size it had before it was shrunk, `original` the file it was sent as.
+    `original_shape` is its size before it was shrunk, `file` the bytes it was uploaded as.
     """
 
     name: str
     image: Image
     recipe: tuple[str, ...]
-    whole: tuple[int, int] = (0, 0)
-    original: bytes | None = None
+    original_shape: tuple[int, int] = (0, 0)
+    file: bytes | None = None
     key: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     last_use: float = 0.0
-    closing_since: float | None = None
+    closed_at: float | None = None
     _results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -58,151 +58,153 @@ class HeldImage:
 
     @property
     def factor(self) -> int:
-        """By how much it was shrunk."""
-        return max(1, self.whole[0] // self.shape[0])
+        """The factor it was shrunk by."""
+        return max(1, self.original_shape[0] // self.shape[0])
 
     @property
     def nbytes(self) -> int:
         """Bytes of the image and its results."""
         with self._lock:
-            given = int(self.image.nbytes) + len(self.original or b"")
-            return given + sum(_bytes(result) for result in self._results.values())
+            own = int(self.image.nbytes) + len(self.file or b"")
+            return own + sum(_bytes(result) for result in self._results.values())
 
-    def recall(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        """Return a result, from before where it is still kept."""
+    def cached(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Return a result, from the cache where it has it."""
         with self._lock:
             if key in self._results:
                 self._results.move_to_end(key)
-                kept: Result = self._results[key]
-                return kept
+                known: Result = self._results[key]
+                return known
         result = compute()
         with self._lock:
             self._results[key] = result
-            while len(self._results) > RESULTS_KEPT:
+            while len(self._results) > MAX_RESULTS:
                 self._results.popitem(last=False)
         return result
 
 
 @dataclass(frozen=True)
-class Given:
-    """An image that the server is started with: its name, and how it is read whenever a page asks for it."""
+class StartImage:
+    """An image that the server is started with: its name, and a function that reads it for each page."""
 
     name: str
-    read: Callable[[], HeldImage]
+    read: Callable[[], StoredImage]
 
 
-def given_image(image: HeldImage) -> Given:
-    """Return an image that has been read, to start with; every page has one of its own."""
-    return Given(image.name, lambda: HeldImage(image.name, image.image, image.recipe, image.whole, image.original))
+def start_image(image: StoredImage) -> StartImage:
+    """Return a start image from one in memory; every page gets its own copy of the record."""
+    return StartImage(
+        image.name, lambda: StoredImage(image.name, image.image, image.recipe, image.original_shape, image.file)
+    )
 
 
-def image_of_sample(name: str) -> HeldImage:
+def image_of_sample(name: str) -> StoredImage:
     """Return a sample image by its name; photographs are halved, as the paper's are."""
-    return _worked_on(name, sample(name), f"imtorque.datasets.sample({name!r})", 2 if name in PHOTOGRAPHS else 1)
+    return _stored_image(name, sample(name), f"imtorque.datasets.sample({name!r})", 2 if name in PHOTOGRAPHS else 1)
 
 
-def image_of_file(data: bytes, name: str) -> HeldImage:
-    """Return the image in the bytes of a file. Nothing is written, and the name is no more than a name."""
-    image = decode_image(data, name=name, most_pixels=MOST_PIXELS, most_bytes=MOST_DECODED_BYTES)
-    checked = _worked_on(name, image, read_as(name))
-    checked.original = data
-    return checked
+def image_of_file(data: bytes, name: str) -> StoredImage:
+    """Return the image in the bytes of a file; the name is only shown, never opened."""
+    image = decode_image(data, name=name, most_pixels=MAX_PIXELS, most_bytes=MAX_DECODED_BYTES)
+    stored = _stored_image(name, image, read_expression(name))
+    stored.file = data
+    return stored
 
 
-def image_of_array(image: Image, name: str, source: str) -> HeldImage:
-    """Return an image read before; `source` is the Python expression that reads it."""
-    return _worked_on(name, image, source)
+def image_of_array(image: Image, name: str, source: str) -> StoredImage:
+    """Return an image in memory; `source` is the Python expression that reads it."""
+    return _stored_image(name, image, source)
 
 
-def read_as(path: str) -> str:
+def read_expression(path: str) -> str:
     """Return the Python expression that reads a file."""
     return f"imtorque.files.read_image({path!r})"
 
 
-def _worked_on(name: str, image: Image, source: str, factor: int = 1) -> HeldImage:
-    """Shrink a large image, and note how."""
+def _stored_image(name: str, image: Image, source: str, factor: int = 1) -> StoredImage:
+    """Check an image, and shrink a large one, by at least a factor."""
     recipe = [f"image = {source}"]
     height, width = image.shape[:2]
     factor = max(
-        factor, math.ceil(math.sqrt(height * width / WORKING_PIXELS)), math.ceil(max(height, width) / LONGEST_SIDE)
+        factor, math.ceil(math.sqrt(height * width / WORKING_PIXELS)), math.ceil(max(height, width) / MAX_SIDE)
     )
     if factor > min(height, width):
         raise ValueError(f"{name}: must be less narrow to be shown, got {height} x {width} pixels")
     if factor > 1:
         image = shrink_image(image, factor)
         recipe.append(f"image = imtorque.images.shrink_image(image, {factor})")
-    CheckedImage(image)  # refuses what no function takes
-    return HeldImage(name, image, tuple(recipe), whole=(height, width))
+    CheckedImage(image)  # refuses what the library does not take
+    return StoredImage(name, image, tuple(recipe), original_shape=(height, width))
 
 
 class ImageStore:
-    """Images by their keys, bounded in bytes; those of closed and idle tabs go."""
+    """Images by key, bounded in bytes; those of closed and idle tabs are evicted."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Hold nothing yet."""
+        """Start empty."""
         self._clock = clock
-        self._images: OrderedDict[str, HeldImage] = OrderedDict()
+        self._images: OrderedDict[str, StoredImage] = OrderedDict()
         self._lock = threading.Lock()
-        self._some_went = False
+        self._evicted = False
 
     def __len__(self) -> int:
-        """Return how many images are held."""
+        """Return the number of images."""
         with self._lock:
             return len(self._images)
 
-    def add(self, image: HeldImage) -> HeldImage:
-        """Hold an image."""
+    def add(self, image: StoredImage) -> StoredImage:
+        """Store an image."""
         with self._lock:
             image.last_use = self._clock()
             self._images[image.key] = image
-        self.sweep()
+        self.evict()
         return image
 
-    def get(self, key: str) -> HeldImage:
-        """Return an image, or raise a KeyError where it has gone."""
+    def get(self, key: str) -> StoredImage:
+        """Return an image; raise a KeyError where it was evicted."""
         with self._lock:
             image = self._images[key]
             image.last_use = self._clock()
-            image.closing_since = None
+            image.closed_at = None
             self._images.move_to_end(key)
             return image
 
     def close(self, key: str) -> None:
-        """Take a tab's farewell: its image goes unless it is asked for again soon."""
+        """Mark the tab closed; evict its image after a grace period unless it is requested again."""
         with self._lock:
             image = self._images.get(key)
             if image is not None:
-                image.closing_since = self._clock()
+                image.closed_at = self._clock()
 
     def remove(self, key: str) -> None:
-        """Let an image go now."""
+        """Remove an image at once."""
         with self._lock:
-            self._some_went |= self._images.pop(key, None) is not None
+            self._evicted |= self._images.pop(key, None) is not None
 
-    def sweep(self) -> None:
-        """Let go what is idle, closed, or too much, the least recently used first."""
+    def evict(self) -> None:
+        """Evict idle and closed images, then the least recently used ones beyond the bound."""
         now = self._clock()
         with self._lock:
             before = len(self._images)
             for key, image in list(self._images.items()):
-                closed = image.closing_since is not None and now - image.closing_since > CLOSING_SECONDS
-                if closed or now - image.last_use > IDLE_SECONDS:
+                closed = image.closed_at is not None and now - image.closed_at > CLOSE_GRACE
+                if closed or now - image.last_use > IDLE_TIMEOUT:
                     del self._images[key]
             total = sum(image.nbytes for image in self._images.values())
-            while total > MOST_BYTES and len(self._images) > 1:
+            while total > MAX_BYTES and len(self._images) > 1:
                 _, oldest = self._images.popitem(last=False)
                 total -= oldest.nbytes
-            self._some_went |= len(self._images) < before
+            self._evicted |= len(self._images) < before
 
-    def some_went(self) -> bool:
-        """Return whether images have gone since this was last asked."""
+    def pop_evicted(self) -> bool:
+        """Return whether images were evicted since the last call."""
         with self._lock:
-            went, self._some_went = self._some_went, False
-            return went
+            evicted, self._evicted = self._evicted, False
+            return evicted
 
 
 def return_memory() -> None:
-    """Give the system back what images held that have gone; the C library of Linux would keep it for others."""
+    """Return the memory of evicted images to the system; Linux's C library would keep it."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
@@ -210,7 +212,7 @@ def return_memory() -> None:
 
 
 def _bytes(result: Any) -> int:
-    """Return about how many bytes a result holds."""
+    """Return approximately the bytes of a result."""
     if isinstance(result, np.ndarray):
         return int(result.nbytes)
     if isinstance(result, tuple):

@@ -1,4 +1,4 @@
-"""Starting the explorer: a free port, the page's address, a browser that opens it."""
+"""Start the explorer: find a free port, serve the page, open a browser."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 
 import uvicorn
 
-from imtorque.explorer.image_store import Given
-from imtorque.explorer.limits import plain_algebra
+from imtorque.explorer.image_store import StartImage
+from imtorque.explorer.limits import single_threaded_blas
 from imtorque.explorer.server import make_app
 
-PORT = 8745
-PORTS_TRIED = 20
+DEFAULT_PORT = 8745  # convention
+PORT_RANGE = 20  # ports tried before any free one
 
 
 def serve(
-    start: Sequence[Given] = (),
+    start: Sequence[StartImage] = (),
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
@@ -31,7 +31,7 @@ def serve(
     Parameters
     ----------
     start
-        The images the page goes through, the first of which it opens with.
+        The images to go through; the page opens with the first.
     host
         The address to listen at.
     port
@@ -39,14 +39,14 @@ def serve(
     browser
         Whether to open the page.
     announce
-        Told the page's address once it is reachable.
+        Called with the page's address once it is reachable.
     """
-    listening = listen(host, port)
-    number = listening.getsockname()[1]
+    sock = listen(host, port)
+    number = sock.getsockname()[1]
     address = page_address(host, number)
     network = network_address(host, number)
     names = () if is_loopback(host) else (host, socket.gethostname(), socket.getfqdn())
-    app = make_app(start, names=names, network=network)
+    app = make_app(start, names=names)
     server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
 
     def ready() -> None:
@@ -55,12 +55,12 @@ def serve(
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some block until closed
 
     server.ready = ready
-    with listening, plain_algebra():
-        server.run(sockets=[listening])
+    with sock, single_threaded_blas():
+        server.run(sockets=[sock])
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready."""
+    """A server that calls `ready` once it has started."""
 
     ready: Callable[[], None]
 
@@ -70,28 +70,28 @@ class _Server(uvicorn.Server):
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a socket at the port, or at the first free one of some where none is asked for."""
+    """Return a socket bound to the port, by default to the first free one of a range."""
     try:
         family, _, _, _, _ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
     except OSError as error:
         raise ValueError(f"host must be an address of this machine, got {host!r} ({error.strerror})") from None
-    wanted = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
-    for number in wanted:
+    ports = [port] if port is not None else [*range(DEFAULT_PORT, DEFAULT_PORT + PORT_RANGE), 0]
+    for number in ports:
         # The protocol must be named, or asyncio leaves out TCP_NODELAY and every answer waits for 40 ms.
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listening.bind((host, number))
+            sock.bind((host, number))
         except OSError as error:
-            listening.close()
+            sock.close()
             problem = error.strerror
         else:
-            return listening
-    raise ValueError(f"port must be free at {host}, got {wanted[0]} ({problem})")
+            return sock
+    raise ValueError(f"port must be free at {host}, got {ports[0]} ({problem})")
 
 
 def page_address(host: str, port: int) -> str:
-    """Return where the page is found from this machine.
+    """Return the address of the page on this machine.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def page_address(host: str, port: int) -> str:
 
 
 def network_address(host: str, port: int) -> str | None:
-    """Return where other machines find the page; None where they do not."""
+    """Return the address of the page for other machines; None where they cannot reach it."""
     if is_loopback(host):
         return None
     try:
@@ -122,19 +122,19 @@ def network_address(host: str, port: int) -> str | None:
 
 
 def own_address(version: int = 4) -> str | None:
-    """Return the address this machine has on its network, None where it has none."""
-    family, elsewhere = (socket.AF_INET, "192.0.2.1") if version == 4 else (socket.AF_INET6, "2001:db8::1")
-    with socket.socket(family, socket.SOCK_DGRAM) as asking:
+    """Return the address of this machine on its network; None where it has none."""
+    family, target = (socket.AF_INET, "192.0.2.1") if version == 4 else (socket.AF_INET6, "2001:db8::1")
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            asking.connect((elsewhere, 9))  # sends nothing, but chooses the address it would be sent from
+            probe.connect((target, 9))  # sends nothing, but binds the address it would send from
         except OSError:
             return None
-        own: str = asking.getsockname()[0]
+        own: str = probe.getsockname()[0]
     return None if is_loopback(own) else own
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches the address."""
+    """Return whether only this machine can reach the address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

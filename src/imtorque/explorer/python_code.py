@@ -1,16 +1,16 @@
-"""The Python that makes what is on the page: exact, complete, and no longer than it must be."""
+"""The Python program that computes what is on the page."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from imtorque.explorer.counting import count_code
-from imtorque.explorer.image_store import HeldImage
+from imtorque.explorer.image_store import StoredImage
 from imtorque.explorer.results import figure_arguments
 from imtorque.explorer.settings import Settings
 
 
-def python_code(image: HeldImage, settings: Settings) -> str:
+def python_code(image: StoredImage, settings: Settings) -> str:
     """Return a program that computes what the page shows with these settings."""
     lines = ["import imtorque", "", *image.recipe, f"edges = {_edges(settings)}"]
     if settings.y is not None:
@@ -18,13 +18,13 @@ def python_code(image: HeldImage, settings: Settings) -> str:
         lines += [
             "",
             "# The patch: torque at (y, x) for one size.",
-            f"torque = imtorque.torque_spectrum(edges, {place}{_given(settings.of_patches)})[0]",
+            f"torque = imtorque.torque_spectrum(edges, {place}{_given(settings.patch_options)})[0]",
             'print(f"torque {torque:+.4f}")',
         ]
     if {"value", "scale"} & set(settings.layers) or settings.count:
-        lines += ["", f"sizes = imtorque.default_sizes(edges.shape{_given(settings.of_sizes)})"]
+        lines += ["", f"sizes = imtorque.default_sizes(edges.shape{_given(settings.size_options)})"]
     if {"value", "scale"} & set(settings.layers):
-        lines += [f"value, scale = imtorque.value_and_scale_maps(edges, sizes{_given(settings.of_patches)})"]
+        lines += [f"value, scale = imtorque.value_and_scale_maps(edges, sizes{_given(settings.patch_options)})"]
     if settings.count:
         lines += _extrema(settings)
     if "saliency" in settings.layers:
@@ -35,14 +35,14 @@ def python_code(image: HeldImage, settings: Settings) -> str:
         fixation, others = figure_arguments(settings)
         cut = f"mask = imtorque.segment_figure(image, {fixation}{_given(others)})"
         lines += ["", "# The figure that was cut out.", cut]
-    if settings.lessons or any(not mark.wrong for mark in settings.marks):
+    if settings.has_objects:
         lines += count_code(image, settings)
     return "\n".join(lines) + "\n"
 
 
 def _extrema(settings: Settings) -> list[str]:
-    given = _given(settings.of_patches)
-    if settings.apart:
+    given = _given(settings.patch_options)
+    if settings.nms:
         found = [
             f"extrema = imtorque.find_extrema(edges, sizes=sizes{given})",
             f"extrema = imtorque.suppress_overlaps(extrema)[:{settings.count}]",
@@ -52,21 +52,21 @@ def _extrema(settings: Settings) -> list[str]:
     found += ["print(extrema.to_csv())"]
     if settings.number is not None:
         one = f"extrema[{settings.number - 1}:{settings.number}]"
-        options = _given(settings.of_contribution)
+        options = _given(settings.contribution_options)
         found += [f"contribution = imtorque.contribution_map(edges, {one}{options})"]
     return found
 
 
 def _edges(settings: Settings) -> str:
-    if settings.learned is not None:
-        return f'imtorque.edges.RECIPES["{settings.detector}"].edges(image)'
-    return f"imtorque.detect_edges(image{_given(settings.of_edges)})"
+    if settings.recipe is not None:
+        return f'imtorque.edges.find_recipe("{settings.detector}").edges(image)'
+    return f"imtorque.detect_edges(image{_given(settings.edge_options)})"
 
 
 def _recipe(settings: Settings) -> str:
-    if settings.learned is not None:
+    if settings.recipe is not None:
         return f', "{settings.detector}"'
-    given = _given(settings.of_recipe).removeprefix(", ")
+    given = _given(settings.recipe_options).removeprefix(", ")
     return f", imtorque.edges.canny_recipe({given})" if given else ""
 
 

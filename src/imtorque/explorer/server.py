@@ -1,4 +1,4 @@
-"""The explorer's server: the page's files, and the library's functions for the images it holds."""
+"""The explorer's server: the page's files, and the library's functions on the stored images."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from typing import Any
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -20,31 +21,30 @@ from starlette.types import ASGIApp
 import imtorque
 from imtorque import _native
 from imtorque.datasets import SAMPLES
-from imtorque.explorer.access import MOST_UPLOAD_BYTES, Guard
-from imtorque.explorer.handlers import ANSWERS, Answer, described
+from imtorque.edges import DETECTORS, CannyOptions, Detector
+from imtorque.explorer.access import MAX_UPLOAD_BYTES, Guard
+from imtorque.explorer.handlers import HANDLERS, Handler, image_info
 from imtorque.explorer.image_store import (
-    Given,
-    HeldImage,
     ImageStore,
+    StartImage,
+    StoredImage,
     image_of_file,
     image_of_sample,
     return_memory,
 )
 from imtorque.explorer.limits import Uploads, Workers
-from imtorque.explorer.qr import qr_image
 from imtorque.explorer.settings import Settings, read_settings
 
-SWEEP_SECONDS = 5.0
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-GONE = 499  # nobody reads the answer
+EVICTION_INTERVAL = 5.0  # seconds; convention: well below image_store.CLOSE_GRACE
+MEDIA_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+CLIENT_CLOSED_REQUEST = 499  # convention: nginx's status, which nobody reads
 
 
 def make_app(
-    start: Sequence[Given] = (),
+    start: Sequence[StartImage] = (),
     *,
     names: tuple[str, ...] = (),
     store: ImageStore | None = None,
-    network: str | None = None,
     notebook: Notebook | None = None,
 ) -> ASGIApp:
     """Return the explorer as an ASGI application.
@@ -52,112 +52,100 @@ def make_app(
     Parameters
     ----------
     start
-        The images the page goes through, the first of which it opens with; a drawn scene where there are none.
+        The images to go through; the page opens with the first, or with a drawn scene where there are none.
     names
-        Host names, besides addresses and localhost, by which the server may be asked for.
+        Host names the server answers to, besides addresses and localhost.
     store
-        Where images are held.
-    network
-        Where other machines find the page, if they do.
+        Keeps the images.
     notebook
-        Told what is on the page, which it may have in a frame.
+        Receives the page's state, and may frame the page.
     """
-    held = ImageStore() if store is None else store
-    explorer = Explorer(held, start, network, notebook)
+    images = ImageStore() if store is None else store
+    explorer = Explorer(images, start, notebook)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async def sweep() -> None:
+        async def evict() -> None:
             while True:
-                await asyncio.sleep(SWEEP_SECONDS)
-                held.sweep()
-                if held.some_went():
+                await asyncio.sleep(EVICTION_INTERVAL)
+                images.evict()
+                if images.pop_evicted():
                     await anyio.to_thread.run_sync(return_memory)
 
-        sweeping = asyncio.create_task(sweep())
+        eviction = asyncio.create_task(evict())
         yield
-        sweeping.cancel()
+        eviction.cancel()
 
     app = Starlette(
         routes=explorer.routes(),
         exception_handlers={
             HTTPException: _refuse,
             ValueError: _refuse,
-            ImportError: _refuse,  # an extra that is not installed; the message names it
-            ClientDisconnect: _gone,
-            _native.Cancelled: _gone,
+            ImportError: _refuse,  # a missing extra, which the message names
+            ClientDisconnect: _disconnected,
+            _native.Cancelled: _disconnected,
             Exception: _fail,
         },
         lifespan=lifespan,
     )
-    return Guard(
-        app, names, () if notebook is None else notebook.ancestors
-    )  # around all of it, so that answers to failures have its headers too
+    # Outermost, so that answers to failures have its headers too.
+    return Guard(app, names, () if notebook is None else notebook.ancestors)
 
 
 @dataclass
 class Notebook:
-    """The notebook that shows the page: who may frame it, and what was last on it."""
+    """The notebook that shows the page: the sites that may frame it, and the page's last state."""
 
     ancestors: tuple[str, ...]
-    image: HeldImage | None = None
+    image: StoredImage | None = None
     settings: Settings = field(default_factory=Settings)
 
 
 class Explorer:
     """The answers to the page's requests."""
 
-    def __init__(
-        self, store: ImageStore, start: Sequence[Given], network: str | None, notebook: Notebook | None
-    ) -> None:
-        """Answer about the images in the store, and about those that are given."""
+    def __init__(self, store: ImageStore, start: Sequence[StartImage], notebook: Notebook | None) -> None:
+        """Serve the images of the store, and those it was started with."""
         self._store = store
         self._start = start
-        self._network = network
         self._notebook = notebook
         self._uploads = Uploads()
-        self._decoding = Workers(1)  # an image may be large until it is shrunk
-        self._answering = Workers()
+        self._decoding = Workers(1)  # one at a time: an image may be large until it is shrunk
+        self._computing = Workers()
         self._files = _page_files()
 
     def routes(self) -> list[Route]:
-        """Return what is answered where."""
+        """Return the handler of each path."""
         return [
             Route("/", self._page("index.html")),
             *(Route(f"/page/{name}", self._page(name)) for name in self._files),
-            Route("/api/start", self.about),
-            Route("/api/qr.svg", self.qr_code),
-            Route("/api/images", self.take, methods=["POST"]),
-            Route("/api/images/{key}", self.forget, methods=["DELETE"]),
+            Route("/api/start", self.start),
+            Route("/api/images", self.upload, methods=["POST"]),
+            Route("/api/images/{key}", self.remove, methods=["DELETE"]),
             Route("/api/images/{key}/close", self.close, methods=["POST"]),
-            *([Route("/api/images/{key}/state", self.note, methods=["POST"])] if self._notebook else []),
-            *(Route(f"/api/images/{{key}}{name}", self._computed(answer)) for name, answer in ANSWERS.items()),
+            *([Route("/api/images/{key}/state", self.sync, methods=["POST"])] if self._notebook else []),
+            *(Route(f"/api/images/{{key}}{name}", self._computed(handler)) for name, handler in HANDLERS.items()),
         ]
 
-    async def about(self, _: Request) -> Response:
-        """Say which images there are to begin with, and how large one may be."""
+    async def start(self, _: Request) -> Response:
+        """Answer what the page needs to start: the images to choose from, and limits."""
         facts = {
             "version": imtorque.__version__,
             "samples": list(SAMPLES),
+            "detectors": [_detector_info(detector) for detector in DETECTORS.values()],
             "start": [one.name for one in self._start],
-            "most_bytes": MOST_UPLOAD_BYTES,
-            "network": self._network,
+            "max_bytes": MAX_UPLOAD_BYTES,
             "notebook": self._notebook is not None,
         }
         return JSONResponse(facts)
 
-    async def qr_code(self, request: Request) -> Response:
-        """Answer a text, such as the page's address, as a QR code."""
-        text = request.query_params.get("text", "")
-        return Response(qr_image(text), media_type="image/svg+xml")
-
-    async def take(self, request: Request) -> Response:
-        """Take an image: a file in the body, the name of a sample, or the number of one it was started with."""
+    async def upload(self, request: Request) -> Response:
+        """Store an image: a file in the body, a sample by name, or a start image by number."""
         query = dict(request.query_params)
         if set(query) == {"sample"}:
             image = await self._decoding.compute(request, lambda: image_of_sample(query["sample"]))
         elif set(query) == {"start"}:
-            image = await self._decoding.compute(request, self._given(query["start"]).read)
+            image = await self._decoding.compute(request, self._start_image(query["start"]).read)
         elif set(query) == {"name"}:
             data = await self._uploads.read(request)
             name = query["name"][:200] or "image"
@@ -165,55 +153,67 @@ class Explorer:
         else:
             raise ValueError(f"an image must be given by name and content, or by sample, got {sorted(query)}")
         self._store.add(image)
-        return JSONResponse(described(image), 201)
+        return JSONResponse(image_info(image), 201)
 
-    def _given(self, text: str) -> Given:
+    def _start_image(self, text: str) -> StartImage:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else -1
         if not 0 <= number < len(self._start):
             raise ValueError(f"start must be the number of an image, below {len(self._start)}, got {text[:40]!r}")
         return self._start[number]
 
-    async def note(self, request: Request) -> Response:
-        """Take note of what is on the page, for the notebook."""
+    async def sync(self, request: Request) -> Response:
+        """Keep the state of the page for the notebook."""
         if self._notebook is not None:
-            self._notebook.image, self._notebook.settings = self._asked(request)
+            self._notebook.image, self._notebook.settings = self._parsed(request)
         return Response(status_code=204)
 
     async def close(self, request: Request) -> Response:
-        """Take a tab's farewell."""
+        """Mark the tab closed."""
         self._store.close(request.path_params["key"])
         return Response(status_code=204)
 
-    async def forget(self, request: Request) -> Response:
-        """Let an image go."""
+    async def remove(self, request: Request) -> Response:
+        """Remove an image."""
         self._store.remove(request.path_params["key"])
         return Response(status_code=204)
 
-    def _computed(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    def _computed(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
-            image, settings = self._asked(request)
-            return await self._answering.compute(request, lambda: answer(image, settings))
+            image, settings = self._parsed(request)
+            return await self._computing.compute(request, lambda: handler(image, settings))
 
         return respond
 
-    def _asked(self, request: Request) -> tuple[HeldImage, Settings]:
-        """Return the image a request is about, and its settings."""
+    def _parsed(self, request: Request) -> tuple[StoredImage, Settings]:
+        """Return the image of a request, and its settings."""
         settings = read_settings(dict(request.query_params))
         try:
             image = self._store.get(request.path_params["key"])
-            teachers = tuple(self._store.get(key) for key, _ in settings.lessons)
+            training_images = tuple(self._store.get(key) for key, _ in settings.training)
         except KeyError:
-            raise HTTPException(410, "this image is no longer held: open it again") from None
-        return image, replace(settings, teachers=teachers)
+            raise HTTPException(410, "this image is no longer stored: open it again") from None
+        return image, replace(settings, training_images=training_images)
 
     def _page(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         content = self._files[name]
-        media = TYPES[os.path.splitext(name)[1]]
+        media_type = MEDIA_TYPES[os.path.splitext(name)[1]]
 
         async def respond(_: Request) -> Response:
-            return Response(content, media_type=media)
+            return Response(content, media_type=media_type)
 
         return respond
+
+
+def _detector_info(detector: Detector) -> dict[str, Any]:
+    """Return what the page offers of a base detector; `has_settings`: whether the page's edge settings apply."""
+    return {
+        "name": detector.name,
+        "title": ", ".join(filter(None, (detector.title, detector.duration))),
+        "description": " ".join(
+            filter(None, (detector.description, detector.needs and f"Run {detector.needs} first."))
+        ),
+        "has_settings": isinstance(detector.options, CannyOptions),
+    }
 
 
 async def _refuse(_: Request, error: Exception) -> Response:
@@ -222,8 +222,8 @@ async def _refuse(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": message}, status)
 
 
-async def _gone(_: Request, __: Exception) -> Response:
-    return Response(status_code=GONE)
+async def _disconnected(_: Request, __: Exception) -> Response:
+    return Response(status_code=CLIENT_CLOSED_REQUEST)
 
 
 async def _fail(_: Request, error: Exception) -> Response:
@@ -233,4 +233,4 @@ async def _fail(_: Request, error: Exception) -> Response:
 def _page_files() -> dict[str, bytes]:
     """Return the page's files by name. They are read once: no request reaches the file system."""
     folder = resources.files("imtorque.explorer") / "page"
-    return {file.name: file.read_bytes() for file in folder.iterdir() if os.path.splitext(file.name)[1] in TYPES}
+    return {file.name: file.read_bytes() for file in folder.iterdir() if os.path.splitext(file.name)[1] in MEDIA_TYPES}

@@ -1,4 +1,4 @@
-"""What the page asks for, read from the query of a request: every value checked, nothing else accepted."""
+"""The settings of a request, parsed from its query: every value is checked, unknown names are refused."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from typing import Any
 from imtorque.core.patches import SHAPES
 from imtorque.core.patterns import PATTERNS, Pattern, Polarity
 from imtorque.core.types import Patch
-from imtorque.edges import RECIPES, SQRT2, EdgeRecipe
+from imtorque.edges import DEFAULT_DETECTOR, DETECTORS, SQRT2, CannyOptions, EdgeRecipe, find_recipe
 from imtorque.edges.canny import Force
-from imtorque.explorer.image_store import HeldImage
+from imtorque.explorer.image_store import StoredImage
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
-MOST_EXTREMA = 200
-MOST_CLICKS = 50
-MOST_MARKS = 100
-MOST_LESSONS = 8
-LARGEST_SIZE = 4095  # a patch that covers any image the explorer works on, wherever its centre lies
+# Bounds on the work of one request; the page enforces the same ones.
+MAX_EXTREMA = 200
+MAX_CLICKS = 50
+MAX_ANNOTATIONS = 100
+MAX_TRAINING_IMAGES = 8
+MAX_SIZE = 4095  # bound: covers an image of image_store.MAX_SIDE
 
 
 @dataclass(frozen=True)
 class Click:
-    """One click of the cut-out: where, and whether the figure there is the first one, added or removed."""
+    """One click of the cut-out: its place, and whether it starts a figure, adds to it or removes from it."""
 
     operation: str
     y: int
@@ -32,24 +33,24 @@ class Click:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """An object that was clicked to be counted, with its diameter, 0 where it is not known; or a wrong one."""
+class Annotation:
+    """An annotated object, with its diameter (0 where unknown); or a negative, a place without one."""
 
     y: int
     x: int
     diameter: int = 0
-    wrong: bool = False
+    negative: bool = False
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The state of the page that results depend on."""
+    """The state of the page that results depend on; `read_settings` parses it."""
 
     sigma: float = SQRT2
     low: float | None = None
     high: float | None = None
     force: Force = "unit"
-    detector: str = "canny"
+    detector: str = DEFAULT_DETECTOR
     alpha: float = 2.0
     patch: Patch = "square"
     pattern: Pattern = "circle"
@@ -57,7 +58,7 @@ class Settings:
     smallest: int = 5
     largest: int | None = None
     count: int = 12
-    apart: bool = True
+    nms: bool = True
     layers: tuple[str, ...] = ()
     range: float = 99.0
     number: int | None = None
@@ -65,13 +66,13 @@ class Settings:
     x: int | None = None
     size: int | None = None
     clicks: tuple[Click, ...] = ()
-    whole: str = "any"
-    marks: tuple[Mark, ...] = ()
-    lessons: tuple[tuple[str, tuple[Mark, ...]], ...] = ()  # other images' keys, and the marks there
-    teachers: tuple[HeldImage, ...] = ()  # those images, which the server looks up
+    figure_size: str = "any"
+    annotations: tuple[Annotation, ...] = ()
+    training: tuple[tuple[str, tuple[Annotation, ...]], ...] = ()  # keys of other images, and the annotations there
+    training_images: tuple[StoredImage, ...] = ()  # those images, which the server looks up
 
     def __post_init__(self) -> None:
-        """Check what concerns two values at once."""
+        """Check values that depend on each other."""
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low must not exceed high, got low {self.low:g} and high {self.high:g}")
         if self.largest is not None and self.smallest > self.largest:
@@ -80,34 +81,45 @@ class Settings:
             raise ValueError("y, x and size must be given together, or none of them")
 
     @property
-    def of_edges(self) -> dict[str, Any]:
+    def annotations_by_image(self) -> tuple[tuple[Annotation, ...], ...]:
+        """The annotations of each training image, and of this image last."""
+        return (*(points for _, points in self.training), self.annotations)
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether any image has an annotated object."""
+        return any(not point.negative for points in self.annotations_by_image for point in points)
+
+    @property
+    def edge_options(self) -> dict[str, Any]:
         """The arguments of `detect_edges` that differ from its defaults."""
-        return _chosen(self, ("sigma", "low", "high", "force"))
+        return _non_defaults(self, ("sigma", "low", "high", "force"))
 
     @property
-    def learned(self) -> EdgeRecipe | None:
-        """The recipe of the learned detector that finds the edges; None where Canny's do."""
-        return None if self.detector == "canny" else RECIPES[self.detector]
+    def recipe(self) -> EdgeRecipe | None:
+        """The recipe of the detector; None for Canny's edges, which have the options of the page."""
+        recipe = find_recipe(self.detector)
+        return None if isinstance(recipe.options, CannyOptions) else recipe
 
     @property
-    def of_recipe(self) -> dict[str, Any]:
+    def recipe_options(self) -> dict[str, Any]:
         """The arguments of `canny_recipe` that differ from its defaults."""
-        return _chosen(self, ("sigma", "low", "high"))
+        return _non_defaults(self, ("sigma", "low", "high"))
 
     @property
-    def of_patches(self) -> dict[str, Any]:
+    def patch_options(self) -> dict[str, Any]:
         """The arguments of the torque functions that differ from their defaults."""
-        return _chosen(self, ("patch", "alpha", "pattern", "polarity"))
+        return _non_defaults(self, ("patch", "alpha", "pattern", "polarity"))
 
     @property
-    def of_contribution(self) -> dict[str, Any]:
+    def contribution_options(self) -> dict[str, Any]:
         """The arguments of `contribution_map` that differ from its defaults."""
-        return _chosen(self, ("patch", "pattern", "polarity"))
+        return _non_defaults(self, ("patch", "pattern", "polarity"))
 
     @property
-    def of_sizes(self) -> dict[str, Any]:
+    def size_options(self) -> dict[str, Any]:
         """The arguments of `default_sizes` that differ from its defaults."""
-        return _chosen(self, ("smallest", "largest"))
+        return _non_defaults(self, ("smallest", "largest"))
 
 
 def read_settings(query: Mapping[str, str]) -> Settings:
@@ -141,11 +153,13 @@ def _number(low: float, high: float) -> Callable[[str, str], float]:
     return read
 
 
-def _whole(low: int, high: int, *, odd: bool = False) -> Callable[[str, str], int]:
+def _integer(low: int, high: int, *, odd: bool = False) -> Callable[[str, str], int]:
     def read(name: str, text: str) -> int:
         value = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else low - 1
         if not low <= value <= high or (odd and value % 2 == 0):
-            raise ValueError(f"{name} must be {'odd' if odd else 'whole'}, from {low} to {high}, got {text[:40]!r}")
+            raise ValueError(
+                f"{name} must be {'odd' if odd else 'an integer'}, from {low} to {high}, got {text[:40]!r}"
+            )
         return value
 
     return read
@@ -177,49 +191,44 @@ def _layers(name: str, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(read(name, part) for part in text.split(",") if part))
 
 
+def _points(name: str, text: str, maximum: int, signs: str) -> list[tuple[str, list[int]]]:
+    """Read points such as "80,120 +40,60 -10,20": the sign of each, empty where it has none, and its numbers."""
+    parts = text.split()
+    if len(parts) > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, got {len(parts)}")
+    coordinate = _integer(0, MAX_SIZE)
+    signed = [(part[0], part[1:]) if part[0] in signs else ("", part) for part in parts]
+    return [(sign, [coordinate(name, number) for number in numbers.split(",")]) for sign, numbers in signed]
+
+
 def _clicks(name: str, text: str) -> tuple[Click, ...]:
     """Read clicks such as "80,120 +40,60 -10,20": y,x each, + to add and - to remove."""
-    parts = text.split()
-    if len(parts) > MOST_CLICKS:
-        raise ValueError(f"{name} must be at most {MOST_CLICKS}, got {len(parts)}")
-    coordinate = _whole(0, LARGEST_SIZE)
-    clicks = []
-    for part in parts:
-        operation = {"+": "add", "-": "remove"}.get(part[0], "new")
-        pair = part.lstrip("+-").split(",")
-        if len(pair) != 2:
-            raise ValueError(f'{name} must be like "80,120 +40,60 -10,20" (y,x), got {part[:40]!r}')
-        clicks.append(Click(operation, *(coordinate(name, number) for number in pair)))
-    if any((click.operation == "new") != (k == 0) for k, click in enumerate(clicks)):
+    points = _points(name, text, MAX_CLICKS, "+-")
+    if any(len(numbers) != 2 for _, numbers in points):
+        raise ValueError(f'{name} must be like "80,120 +40,60 -10,20" (y,x), got {text[:40]!r}')
+    if any((sign == "") != (k == 0) for k, (sign, _) in enumerate(points)):
         raise ValueError(f"{name} must be a plain one first and then added or removed ones, got {text[:40]!r}")
-    return tuple(clicks)
+    operations = {"": "new", "+": "add", "-": "remove"}
+    return tuple(Click(operations[sign], *numbers) for sign, numbers in points)
 
 
-def _marks(name: str, text: str) -> tuple[Mark, ...]:
-    """Read marks such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a wrong one."""
-    parts = text.split()
-    if len(parts) > MOST_MARKS:
-        raise ValueError(f"{name} must be at most {MOST_MARKS}, got {len(parts)}")
-    coordinate = _whole(0, LARGEST_SIZE)
-    marks = []
-    for part in parts:
-        numbers = [coordinate(name, number) for number in part.removeprefix("-").split(",")]
-        wrong = part.startswith("-")
-        if len(numbers) != 2 and (wrong or len(numbers) != 3):
-            raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {part[:40]!r}')
-        marks.append(Mark(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0, wrong))
-    return tuple(marks)
+def _annotations(name: str, text: str) -> tuple[Annotation, ...]:
+    """Read annotations such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a negative."""
+    points = _points(name, text, MAX_ANNOTATIONS, "-")
+    if any(len(numbers) not in ((2,) if sign else (2, 3)) for sign, numbers in points):
+        raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {text[:40]!r}')
+    return tuple(Annotation(y, x, size[0] if size else 0, bool(sign)) for sign, (y, x, *size) in points)
 
 
-def _lessons(name: str, text: str) -> tuple[tuple[str, tuple[Mark, ...]], ...]:
-    """Read what was marked in other images, such as "KEY 80,120,34 40,60;KEY 9,9"."""
-    lessons = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
-    if len(lessons) > MOST_LESSONS:
-        raise ValueError(f"{name} must be of at most {MOST_LESSONS} images, got {len(lessons)}")
-    return tuple((key, _marks(name, marks)) for key, _, marks in lessons)
+def _training(name: str, text: str) -> tuple[tuple[str, tuple[Annotation, ...]], ...]:
+    """Read the annotations of other images, such as "KEY 80,120,34 40,60;KEY 9,9"."""
+    images = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
+    if len(images) > MAX_TRAINING_IMAGES:
+        raise ValueError(f"{name} must be of at most {MAX_TRAINING_IMAGES} images, got {len(images)}")
+    return tuple((key, _annotations(name, text)) for key, _, text in images)
 
 
-def _chosen(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
+def _non_defaults(settings: Settings, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(settings, name)) != getattr(_DEFAULTS, name)}
 
 
@@ -229,23 +238,23 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "low": _number(0, 10),
     "high": _number(0, 10),
     "force": _choice("unit", "strength"),
-    "detector": _choice(*dict.fromkeys(recipe.detector for recipe in RECIPES.values())),
+    "detector": lambda name, text: _choice(*DETECTORS)(name, text),  # as registered now
     "alpha": _number(0, 4),
     "patch": _choice(*SHAPES),
     "pattern": _pattern,
     "polarity": _choice("signed", "free"),
-    "smallest": _whole(3, LARGEST_SIZE, odd=True),
-    "largest": _whole(3, LARGEST_SIZE, odd=True),
-    "count": _whole(0, MOST_EXTREMA),
-    "apart": lambda name, text: _choice("0", "1")(name, text) == "1",
+    "smallest": _integer(3, MAX_SIZE, odd=True),
+    "largest": _integer(3, MAX_SIZE, odd=True),
+    "count": _integer(0, MAX_EXTREMA),
+    "nms": lambda name, text: _choice("0", "1")(name, text) == "1",
     "layers": _layers,
     "range": _number(50, 100),
-    "number": _whole(1, MOST_EXTREMA),
-    "y": _whole(0, LARGEST_SIZE),
-    "x": _whole(0, LARGEST_SIZE),
-    "size": _whole(1, LARGEST_SIZE, odd=True),
+    "number": _integer(1, MAX_EXTREMA),
+    "y": _integer(0, MAX_SIZE),
+    "x": _integer(0, MAX_SIZE),
+    "size": _integer(1, MAX_SIZE, odd=True),
     "clicks": _clicks,
-    "whole": _choice("any", "torque"),
-    "marks": _marks,
-    "lessons": _lessons,
+    "figure_size": _choice("any", "torque"),
+    "annotations": _annotations,
+    "training": _training,
 }

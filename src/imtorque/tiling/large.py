@@ -22,7 +22,7 @@ from imtorque.tiling import maps
 from imtorque.tiling.extrema import blobs_of, in_parts, merged_rows, write_extrema
 from imtorque.tiling.grid import Grid
 from imtorque.tiling.job import Job, save_array, work_folder
-from imtorque.tiling.levels import chosen_level, reduced_source, write_saliency, write_strengthened
+from imtorque.tiling.levels import check_recipe, chosen_level, reduced_source, write_saliency, write_strengthened
 from imtorque.tiling.manifest import begin, end
 from imtorque.tiling.passes import (
     Progress,
@@ -155,7 +155,7 @@ def process_image(
         Of strengthened edges and saliency: blocks of 2^level x 2^level pixels are averaged first, as `shrink_image`
         does. By default the first level of at most 2^24 pixels, which is the most that saliency takes.
     recipe
-        Of strengthened edges, as for `boundary_strength`.
+        Of strengthened edges, as for `boundary_strength`: one of Canny's, whose edges can be found in tiles.
     table
         "csv" or "parquet".
     progress
@@ -190,6 +190,8 @@ def process_image(
         table=table,
     )
     chosen_level(image, level, config.outputs)
+    if "strengthened" in config.outputs:
+        check_recipe(config.recipe)
     if find_spec("zarr") is None:  # before anything is written
         raise ImportError("large images need zarr: pip install 'imtorque[scale]'")
     before = begin(folder, {"version": __version__, "source": image.fingerprint(), **asdict(config)})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from imtorque.edges import RECIPES, CannyOptions, EdgeRecipe
 from imtorque.images import ValueRange
 from imtorque.saliency import torque_saliency
 from imtorque.tiling import maps
@@ -36,6 +37,13 @@ def chosen_level(source: Source, level: int | None, outputs: tuple[str, ...]) ->
     return level
 
 
+def check_recipe(recipe: EdgeRecipe) -> None:
+    """Refuse a recipe whose edges cannot be found in tiles: all but Canny's need the whole image."""
+    if not isinstance(recipe.options, CannyOptions):
+        known = ", ".join(one.name for one in RECIPES.values() if isinstance(one.options, CannyOptions))
+        raise ValueError(f"recipe must be one of {known} for strengthened edges in tiles, got {recipe.name!r}")
+
+
 def reduced_source(source: Source, level: int, runner: Runner) -> Source:
     """Return the image at a level, from a store that all tasks can read."""
     if level == 0:
@@ -61,7 +69,8 @@ def write_strengthened(source: Source, runner: Runner, config: Config) -> None:
     """Write the edges of an image after torque has re-weighed them, as `boundary_strength` does."""
     own = replace(runner, prefix="strengthened-")
     recipe, grid = config.recipe, Grid(source.shape, config.tile)
-    edges = EdgeSettings(recipe.sigma, recipe.low, recipe.high, "strength", strength_scale=recipe.strength_scale)
+    found: CannyOptions = recipe.options  # as `check_recipe` has made sure
+    edges = EdgeSettings(found.sigma, found.low, found.high, "strength", strength_scale=found.strength_scale)
     tone = find_tone(source, grid, own, config.value_range)
     outputs = ("strengthened",)
     full = replace(config, edges=edges, torque=TorqueSettings(recipe.sizes), outputs=outputs)

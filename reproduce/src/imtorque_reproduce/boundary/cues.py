@@ -14,7 +14,7 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, canny_recipe, detect_edges
-from imtorque.edges.recipes import LOWEST_GRADIENT
+from imtorque.edges.detectors import MIN_GRADIENT
 from imtorque.images import CheckedImage, grey_image
 from imtorque.paper import normalised_contribution
 
@@ -80,7 +80,7 @@ def centre_prior(shape: tuple[int, int]) -> FloatArray:
 def _gradients(image: Image) -> FloatArray:
     grey = grey_image(image)
     gradients = (np.hypot(*_native.smoothed_gradient(grey, sigma)) for sigma in GRADIENT_SIGMAS)
-    return np.stack([np.log(gradient + LOWEST_GRADIENT) for gradient in gradients])
+    return np.stack([np.log(gradient + MIN_GRADIENT) for gradient in gradients])
 
 
 def _multiscale(image: Image, sigma: float) -> FloatArray:

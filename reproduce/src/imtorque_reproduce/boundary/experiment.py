@@ -109,15 +109,15 @@ def _photographs(root: Path, split: str) -> list[Photograph]:
 def _base_edges(photo: Photograph, base: str) -> tuple[Edges, float]:
     """Return the edges of a base, and the sigma its Canny edges have."""
     if base in (*STRONG, TOKENS):
-        return RECIPES[base].edges(photo.record.image()), CANNY[0].sigma
+        return RECIPES[base].edges(photo.record.image()), CANNY[0].options.sigma
     if base != UCM:
         canny = _canny(base)
-        return canny.edges(photo.record.image()), canny.sigma
+        return canny.edges(photo.record.image()), canny.options.sigma
     if photo.ucm is None:
         raise ValueError(f"{photo.record.name} must have precomputed contours, got none")
     ucm = evaluation.contours_from_ucm(read_image(photo.ucm))
     image = photo.record.image()
-    return edges_from_map(ucm, image=image, threshold=0.0, force="strength", thin=False), CANNY[0].sigma
+    return edges_from_map(ucm, image=image, threshold=0.0, force="strength", thin=False), CANNY[0].options.sigma
 
 
 def _canny(name: str) -> EdgeRecipe:
@@ -221,7 +221,7 @@ def _pairs(scores: AllScores, bases: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _settings(coefficients: Mapping[str, list[float]], learned_from: int) -> dict[str, Any]:
-    bases = {base.name: {"sigma": base.sigma, "strength_scale": base.strength_scale} for base in CANNY}
+    bases = {base.name: {"sigma": base.options.sigma, "strength_scale": base.options.strength_scale} for base in CANNY}
     rounded = {method: [round(c, 5) for c in values] for method, values in coefficients.items()}
     return {
         "bases": bases,

@@ -61,7 +61,7 @@ def rows_of_base(name: str, strength: FloatArray, dense: FloatArray, votes: Floa
 def learned_maps(image: Image, name: str) -> dict[str, FloatArray]:
     """Return the boundary maps of a learned detector's rows, and those of the paper's figure where it is in that."""
     checked = CheckedImage(image)
-    edges = boundary_map(checked, name).edges(checked, RECIPES[name].low)
+    edges = boundary_map(checked, name).edges(checked, RECIPES[name].options.threshold)
     strength = np.minimum(edges.strength, 1).astype(np.float64)
     extrema = find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_COUNT)
     votes = {count: normalised_contribution(edges, extrema[:count]) for count in COUNTS}

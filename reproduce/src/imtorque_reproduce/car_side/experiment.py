@@ -133,11 +133,12 @@ def _score(image: datasets.CaltechImage, chosen: str) -> Scores:
 def _maps(image: Image, base: EdgeRecipe) -> dict[str, FloatArray]:
     """Return the boundary map of every row of a base."""
     strength, dense = _strength_and_contribution(image, base)
-    return rows_of_base(base.name, strength, dense, extremum_contribution(image, base.sigma, PAPER_COUNT))
+    return rows_of_base(base.name, strength, dense, extremum_contribution(image, base.options.sigma, PAPER_COUNT))
 
 
 def _strength_and_contribution(image: Image, base: EdgeRecipe) -> tuple[FloatArray, FloatArray]:
-    edges = detect_edges(image, sigma=base.sigma, low=base.low, high=base.high, force="strength")
+    options = base.options
+    edges = detect_edges(image, sigma=options.sigma, low=options.low, high=options.high, force="strength")
     return np.minimum(edges.strength, 1), dense_contribution(edges, CAR_SIZES)
 
 

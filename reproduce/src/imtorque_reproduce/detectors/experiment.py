@@ -140,9 +140,9 @@ def torque_coefficients(records: Sequence[datasets.BerkeleyImage], numbers: Numb
 
 def _edges(image: CheckedImage, numbers: Numbers) -> dict[str, Edges]:
     oriented = _oriented(image, numbers)
-    edges = {name: found.edges(image, RECIPES[name].low) for name, found in oriented.items()}
+    edges = {name: found.edges(image, RECIPES[name].options.threshold) for name, found in oriented.items()}
     tree = ultrametric_contours(oriented["gpb"])
-    return edges | {"ucm": contour_edges(tree, oriented["gpb"], image, RECIPES["ucm"].low)}
+    return edges | {"ucm": contour_edges(tree, oriented["gpb"], image, RECIPES["ucm"].options.threshold)}
 
 
 def _combination(cues: tuple[Any, ...], found: FloatArray) -> Combination:

@@ -52,7 +52,7 @@ COMPARED = (
 NOTES = (
     "found: the share of drawn objects of which one of the first n squares, n being how many objects there are, has "
     "the centre to a quarter of their size and the size to a factor of two; found_twice: of the first 2 n; found_iou: "
-    "of the first n, with an intersection over union of at least 0.5. Closure takes the squares inside of triangles for "
+    "of the first n, with an intersection over union of at least 0.5. Closure takes squares inside triangles for "
     "their size, and loses there.",
     "torque: |signed torque|; closure: without polarity; torque+closure: the extrema of both by value, a circle having "
     "1 in either. control:radial-symmetry: Loy and Zelinsky's, bright and dark peaks together; -free: every gradient "

@@ -102,7 +102,7 @@ def learn(seen: Sequence[Seen]) -> Coefficients:
 def _see(record: datasets.BerkeleyImage) -> Seen:
     image, people = CheckedImage(record.image()), record.annotations()
     oriented = boundary_map(image, BASE)
-    edges = oriented.edges(image, RECIPES[BASE].low)
+    edges = oriented.edges(image, RECIPES[BASE].options.threshold)
     tree = ultrametric_contours(oriented)
     strength = np.minimum(edges.strength, 1).astype(np.float64)
     truths = [person.boundaries for person in people]

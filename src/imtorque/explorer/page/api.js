@@ -1,23 +1,25 @@
-// The questions to the server, and what becomes of its answers.
+// Requests to the server, and the display of their answers.
 
 import { $, page, state, store, toast } from "./page.js";
-import { Newest } from "./newest.js";
-import { cutQuery, cutSettings, marksQuery, marksSettings, settingsQuery, shownLayers } from "./state.js";
+import { LatestRequest } from "./latestRequest.js";
+import { annotationsQuery, annotationsSettings, cutQuery, cutSettings, settingsQuery, visibleLayers } from "./state.js";
 import { EdgeField } from "./torque.js";
-import { figureOf } from "./marks.js";
-import { placed } from "./gestures.js";
-import { showCounted } from "./counting.js";
-import { choose, home, refresh, showDownloads } from "./showing.js";
+import { makeFigure } from "./overlays.js";
+import { clampPatch } from "./gestures.js";
+import { showCountResult } from "./counting.js";
+import { choose, home, refresh, showDownloads } from "./render.js";
 
-const asked = { view: new Newest(), contribution: new Newest(), figure: new Newest(), count: new Newest(), code: new Newest() };
-const working = new Set(); // what else is under way: "opening", "sketching"
-let answeredLayers = []; // the layers the last answer brought
-let wantedCode = null; // what the code is to be of, and what it is of
-let writtenCode = null;
+const requests = {
+  view: new LatestRequest(), contribution: new LatestRequest(), figure: new LatestRequest(), count: new LatestRequest(), code: new LatestRequest(),
+};
+const activities = new Set(); // other work in progress: "opening", "sketching"
+let loadedLayers = []; // the layers of the last answer
+let latestCode = null; // the query of the latest request for code, and that of the code shown
+let displayedCode = null;
 
-export function setWorking(what, yes) {
-  if (yes) working.add(what);
-  else working.delete(what);
+export function setBusy(activity, busy) {
+  if (busy) activities.add(activity);
+  else activities.delete(activity);
   showBusy();
 }
 
@@ -25,162 +27,163 @@ function showBusy() {
   $("stage").setAttribute("aria-busy", !isIdle());
 }
 
-export const isIdle = () => working.size === 0 && Object.values(asked).every((newest) => newest.idle);
+export const isIdle = () => activities.size === 0 && Object.values(requests).every((request) => request.idle);
 
-export const viewIsIdle = () => asked.view.idle;
+export const isViewIdle = () => requests.view.idle;
 
-export function forgetQuestions() {
-  Object.values(asked).forEach((newest) => newest.clear());
-  page.view = page.moments = page.figure = page.found = null;
+export function cancelRequests() {
+  Object.values(requests).forEach((request) => request.clear());
+  page.view = page.moments = page.figure = page.objects = null;
 }
 
-function tell(error, wait) {
+function showError(error, wait) {
   $("status").textContent = wait === null ? "refused" : "no answer";
-  $("older").textContent = wait === null ? "older: these settings were refused" : "older: no answer, trying again";
+  $("stale").textContent = wait === null ? "outdated: these settings were refused" : "outdated: no answer, trying again";
   toast(wait === null ? error.message : `${error.message} Trying again in ${Math.ceil(wait / 1000)} s.`);
 }
 
-function put(newest, question, shown, failed = () => {}) {
-  const asker = page.picture;
-  if (!asker) return;
-  newest.put({
-    question: (signal) => question(asker, { signal }),
-    shown: (answer, took) => { if (asker === page.picture) shown(answer, took); queueMicrotask(showBusy); },
-    failed: (error, wait) => { tell(error, wait); failed(error); refresh(); queueMicrotask(showBusy); },
+// Send a request about the image on the page; an answer about another one is dropped.
+function put(request, fetchAnswer, onAnswer, onError = () => {}) {
+  const { image } = page;
+  if (!image) return;
+  request.put({
+    send: (signal) => fetchAnswer(image, { signal }),
+    onAnswer: (answer, milliseconds) => { if (image === page.image) onAnswer(answer, milliseconds); queueMicrotask(showBusy); },
+    onError: (error, wait) => { showError(error, wait); onError(error); refresh(); queueMicrotask(showBusy); },
   });
   showBusy();
 }
 
-export function askView() {
-  const layers = shownLayers(state);
+export function requestView() {
+  const layers = visibleLayers(state);
   const query = settingsQuery(state, { layers });
-  const belongs = { picture: page.picture, settings: String(settingsQuery(state)) };
+  const source = { image: page.image, settings: String(settingsQuery(state)) };
   const free = state.polarity === "free";
-  refresh(); // what is on the page has become older
-  put(asked.view, (picture, options) => picture.arrays("view", query, options), ({ head, arrays }, took) => {
-    const { picture, panel, stage } = page;
-    page.view = { ...belongs, head, field: new EdgeField(head, arrays, free) };
-    $("older").textContent = "older: of other settings";
-    answeredLayers = layers.split(",").filter(Boolean);
+  refresh(); // dims what is on the page
+  put(requests.view, (image, options) => image.arrays("view", query, options), ({ head, arrays }, milliseconds) => {
+    const { image, panel, stage } = page;
+    page.view = { ...source, head, field: new EdgeField(head, arrays, free) };
+    $("stale").textContent = "outdated: other settings";
+    loadedLayers = layers.split(",").filter(Boolean);
     stage.layers = {};
-    for (const name of answeredLayers) stage.setLayer(name, arrays[name], head.width, head.height);
-    $("status").textContent = `${Math.round(took)} ms`;
-    $("status").title = `Answered in ${took.toFixed(1)} ms, ${head.milliseconds} ms of them computing`;
-    if (state.picture?.startsWith("held:")) store.set({ picture: `held:${picture.key}` });
+    for (const name of loadedLayers) stage.setLayer(name, arrays[name], head.width, head.height);
+    $("status").textContent = `${Math.round(milliseconds)} ms`;
+    $("status").title = `Answered in ${milliseconds.toFixed(1)} ms, ${head.milliseconds} ms of them computing`;
+    if (state.image?.startsWith("upload:")) store.set({ image: `upload:${image.key}` });
     if (state.number > head.extrema.length) store.set({ number: null });
-    if (state.y !== null && state.x !== null && state.size !== null) store.set(placed(state, picture));
+    if (state.y !== null && state.x !== null && state.size !== null) store.set(clampPatch(state, image));
     else if (state.number) choose(state.number);
     else home();
     panel.setView(head, page.view.field.length);
     panel.setExtrema(head.extrema);
-    askContribution();
-    askCode();
+    requestContribution();
+    requestCode();
     showDownloads();
     refresh();
   });
 }
 
-export function askMissingLayers() {
-  const wanted = shownLayers(state).split(",").filter(Boolean);
-  if (wanted.some((name) => !answeredLayers.includes(name))) askView();
+export function requestMissingLayers() {
+  const layers = visibleLayers(state).split(",").filter(Boolean);
+  if (layers.some((name) => !loadedLayers.includes(name))) requestView();
 }
 
-export function askContribution() {
+export function requestContribution() {
   page.moments = null;
-  if (!state.number || state.tool !== "extrema") return asked.contribution.clear();
+  if (!state.number || state.tool !== "extrema") return requests.contribution.clear();
   const query = settingsQuery(state, { number: state.number });
-  put(asked.contribution, (picture, options) => picture.arrays("contribution", query, options), ({ arrays }) => {
+  put(requests.contribution, (image, options) => image.arrays("contribution", query, options), ({ arrays }) => {
     if (arrays.moment.length === page.view.field.length) page.moments = arrays.moment;
     refresh();
   });
 }
 
-export function askFigure() {
+export function requestFigure() {
   const { clicks } = state;
   if (!clicks.length) {
     page.figure = null;
-    asked.figure.clear();
+    requests.figure.clear();
     $("figure-facts").textContent = "Nothing cut out yet.";
     return;
   }
   const query = cutQuery(state);
   $("figure-facts").textContent = "Cutting…";
-  put(asked.figure, (picture, options) => picture.arrays("figure", query, options), ({ head, arrays }, took) => {
-    const { width, height } = page.picture;
-    page.figure = { ...figureOf(arrays.mask, width, height, clicks), settings: String(query) };
+  put(requests.figure, (image, options) => image.arrays("figure", query, options), ({ head, arrays }, milliseconds) => {
+    const { width, height } = page.image;
+    page.figure = { ...makeFigure(arrays.mask, width, height, clicks), settings: String(query) };
     const share = ((100 * head.pixels) / (width * height)).toFixed(1);
-    $("figure-facts").textContent = `${head.pixels.toLocaleString("en")} pixels, ${share} % of the picture.`;
-    $("status").textContent = `${Math.round(took)} ms`;
+    $("figure-facts").textContent = `${head.pixels.toLocaleString("en")} pixels, ${share} % of the image.`;
+    $("status").textContent = `${Math.round(milliseconds)} ms`;
     refresh();
   }, () => { $("figure-facts").textContent = "Not cut: the server gave no figure."; });
 }
 
-// Pictures of lessons that the server has let go are sent again.
-async function countIn(picture, marked, options) {
+// Training images that the server has evicted are uploaded again.
+async function fetchCount(image, annotated, options) {
   try {
-    return await picture.arrays("count", marksQuery(marked, page.lessons), options);
+    return await image.arrays("count", annotationsQuery(annotated, page.trainingImages), options);
   } catch (error) {
     if (error.status !== 410) throw error;
-    for (const lesson of page.lessons) await lesson.picture.sendAgain();
-    return picture.arrays("count", marksQuery(marked, page.lessons), options);
+    for (const { image: training } of page.trainingImages) await training.upload();
+    return image.arrays("count", annotationsQuery(annotated, page.trainingImages), options);
   }
 }
 
-export function askCount() {
-  const own = state.marks.filter(({ wrong }) => !wrong).length;
-  const clicked = page.lessons.reduce((sum, { marks }) => sum + marks.filter(({ wrong }) => !wrong).length, own);
+export function requestCount() {
+  const positives = (annotations) => annotations.filter(({ negative }) => !negative).length;
+  const clicked = page.trainingImages.reduce((sum, { annotations }) => sum + positives(annotations), positives(state.annotations));
   if (!clicked) {
-    page.found = null;
-    asked.count.clear();
-    showCounted("Nothing clicked yet.", []);
+    page.objects = null;
+    requests.count.clear();
+    showCountResult("Nothing clicked yet.", []);
     return;
   }
-  $("count-facts").textContent = "Looking for others like these…";
-  const marked = { marks: state.marks };
-  put(asked.count, (picture, options) => countIn(picture, marked, options), ({ head, arrays }, took) => {
-    page.found = { ...arrays, count: head.count, marks: marked.marks };
+  $("count-facts").textContent = "Looking for similar objects…";
+  const annotated = { annotations: state.annotations };
+  put(requests.count, (image, options) => fetchCount(image, annotated, options), ({ head, arrays }, milliseconds) => {
+    page.objects = { ...arrays, count: head.count, ...annotated };
     const mean = arrays.score.reduce((sum, score) => sum + score, 0) / Math.max(1, head.count);
-    const again = `${Math.round(head.again * clicked)} of ${clicked} clicked found again`;
-    const text = `${head.count} objects; ${again}, ${Math.round(100 * mean)} % sure in the mean.`;
-    $("status").textContent = `${Math.round(took)} ms`;
-    showCounted(text, [...arrays.diameter]);
+    const again = `${Math.round(head.f1 * clicked)} of ${clicked} clicked found again`;
+    const text = `${head.count} objects; ${again}, mean score ${Math.round(100 * mean)} %.`;
+    $("status").textContent = `${Math.round(milliseconds)} ms`;
+    showCountResult(text, [...arrays.diameter]);
     refresh();
   }, () => { $("count-facts").textContent = "Not counted: the server gave no answer."; });
 }
 
-// All that was taught is forgotten, here and in other pictures.
-$("clear-marks").addEventListener("click", () => {
-  page.lessons.forEach(({ picture }) => picture.forget());
-  page.lessons = [];
-  page.counted.clear();
-  if (state.marks.length) store.set({ marks: [] });
-  else askCount();
+// Forget all annotations, here and in the training images.
+$("clear-annotations").addEventListener("click", () => {
+  page.trainingImages.forEach(({ image }) => image.remove());
+  page.trainingImages = [];
+  page.counts.clear();
+  if (state.annotations.length) store.set({ annotations: [] });
+  else requestCount();
 });
 
-// All that is on the page, by the server's names.
+// Everything on the page, by the server's parameter names.
 export function pageQuery({ extrema }) {
   return settingsQuery(state, {
-    layers: shownLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
-    ...(state.tool === "count" ? marksSettings(state, page.lessons) : {}),
+    layers: visibleLayers(state), y: state.y, x: state.x, size: state.size, ...cutSettings(state),
+    ...(state.tool === "count" ? annotationsSettings(state, page.trainingImages) : {}),
     count: extrema ? state.count : 0, number: extrema ? state.number : null,
   });
 }
 
-export function askCode() {
+export function requestCode() {
   if (state.tab !== "save" || state.y === null) return;
   const query = pageQuery({ extrema: state.tool === "extrema" });
-  const now = `${page.picture?.key} ${query}`;
-  wantedCode = now;
-  markCode();
-  put(asked.code, async (picture, options) => (await picture.ask("code", query, options)).text(), (code) => {
+  const key = `${page.image?.key} ${query}`;
+  latestCode = key;
+  dimStaleCode();
+  put(requests.code, async (image, options) => (await image.request("code", query, options)).text(), (code) => {
     $("code").textContent = code;
-    writtenCode = now;
-    markCode();
+    displayedCode = key;
+    dimStaleCode();
   });
 }
 
-// Code for another state than the page's is faded, and cannot be copied.
-function markCode() {
-  $("code").classList.toggle("old", wantedCode !== writtenCode);
-  $("copy").disabled = wantedCode !== writtenCode;
+// Code for another state than the page's is dimmed and cannot be copied.
+function dimStaleCode() {
+  $("code").classList.toggle("stale-code", latestCode !== displayedCode);
+  $("copy").disabled = latestCode !== displayedCode;
 }

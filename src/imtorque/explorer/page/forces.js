@@ -2,13 +2,13 @@
 
 const PLUS = "#ff5a47";
 const MINUS = "#3f9dff";
-export const DARK = "rgba(8, 12, 18, .75)"; // around everything that is drawn over a picture
+export const DARK = "rgba(8, 12, 18, .75)"; // around everything that is drawn over an image
 
 export function paintPatch(stage, { field, patch, torque, limit }, dim) {
   const { context: c, scale } = stage;
   const { y, x, size } = patch;
   c.beginPath();
-  c.rect(stage.left, stage.top, scale * stage.ground.width, scale * stage.ground.height);
+  c.rect(stage.left, stage.top, scale * stage.image.width, scale * stage.image.height);
   stage.outline(c, y, x, size, patch.patch);
   c.fillStyle = `rgba(10, 14, 20, ${dim})`;
   c.fill("evenodd");
@@ -32,19 +32,19 @@ function paintForces(stage, field, { y, x, size, patch }) {
   const { context: c, scale } = stage;
   const length = Math.min(26, Math.max(13, 4.5 * scale));
   const head = 0.36 * length;
-  const taken = new Set();
+  const cells = new Set(); // that have an arrow
   const dots = { 1: new Path2D(), "-1": new Path2D(), 0: new Path2D() };
   const arrows = { 1: new Path2D(), "-1": new Path2D(), 0: new Path2D() };
   const all = new Path2D();
   const dot = Math.max(1.5, 0.55 * scale);
-  field.inside(y, x, size, patch, (i, dx, dy, moment) => {
+  field.visit(y, x, size, patch, (i, dx, dy, moment) => {
     const px = stage.left + (field.x[i] + 0.5) * scale;
     const py = stage.top + (field.y[i] + 0.5) * scale;
     const sign = Math.sign(moment);
     dots[sign].rect(px - dot / 2, py - dot / 2, dot, dot);
     const cell = Math.floor(px / (1.4 * length)) * 65536 + Math.floor(py / (1.4 * length));
-    if (taken.has(cell)) return;
-    taken.add(cell);
+    if (cells.has(cell)) return;
+    cells.add(cell);
     const strength = Math.hypot(field.fx[i], field.fy[i]) || 1;
     const reach = length * Math.min(1, Math.max(0.4, strength / field.steps));
     const ux = field.fx[i] / strength;

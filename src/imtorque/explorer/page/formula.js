@@ -1,24 +1,24 @@
-// The formula with the numbers of this patch; a term lights up when it changes.
+// The formula with the numbers of this patch; a term is highlighted when it changes.
 
 import { $, page } from "./page.js";
-import { parts } from "./torque.js";
+import { formulaTerms } from "./torque.js";
 
-const still = matchMedia("(prefers-reduced-motion: reduce)");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const signed = (value, digits = 0) =>
   `${value < 0 ? "−" : "+"}${Math.abs(value).toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits })}`;
 
-// A ring and a tint: the number itself stays readable, by day and by night.
-const LIT = [{ backgroundColor: "#ffd92f40", boxShadow: "0 0 0 1px #ffd92f" }, { backgroundColor: "#ffd92f00", boxShadow: "0 0 0 1px #ffd92f00" }];
+// A ring and a tint: the number stays readable in the light and the dark scheme.
+const HIGHLIGHT = [{ backgroundColor: "#ffd92f40", boxShadow: "0 0 0 1px #ffd92f" }, { backgroundColor: "#ffd92f00", boxShadow: "0 0 0 1px #ffd92f00" }];
 
 function put(id, text) {
   const term = $(id);
   if (term.textContent === text) return;
   term.textContent = text;
-  if (!still.matches) term.animate(LIT, 600);
+  if (!reducedMotion.matches) term.animate(HIGHLIGHT, 600);
 }
 
 export function showFormula(field, state, torque) {
-  const { z, plus, minus, edges } = parts(field, state);
+  const { z, plus, minus, edges } = formulaTerms(field, state);
   put("term-area", z.toLocaleString("en", { maximumFractionDigits: 0 }));
   put("term-plus", signed(plus));
   put("term-minus", signed(minus || -0).replace("+", "−"));

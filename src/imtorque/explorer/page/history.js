@@ -1,60 +1,60 @@
-// Going back: each state the page comes to rest in is a step of the browser's history, for Back, Forward, undo and redo.
+// Undo and redo: each state in which the page comes to rest is a step of the browser's history.
 
 import { $, page, state, store } from "./page.js";
-import { isIdle } from "./asking.js";
-import { firstPicture, openKept, openNamed } from "./pictures.js";
+import { isIdle } from "./api.js";
+import { firstImage, openNamed, openWithTraining } from "./images.js";
 import { readAddress, writeAddress } from "./state.js";
 
-const REST = 250; // milliseconds after which a gesture is over
+const STEP_DELAY = 250; // milliseconds after which a gesture is over; convention
 
-let writing;
+let timer;
 let step = history.state?.step ?? 0;
-let last = step;
+let lastStep = step;
 
-export function noteChange() {
-  clearTimeout(writing);
-  writing = setTimeout(write, REST);
+export function recordChange() {
+  clearTimeout(timer);
+  timer = setTimeout(recordStep, STEP_DELAY);
 }
 
-// What the page does by itself (a picture comes, steps play) changes the present step; what the user does makes a new one.
-function write() {
-  if (page.quiet && !isIdle()) return noteChange();
+// The page's own changes (an image loads, steps play) replace the present step; the user's make a new one.
+function recordStep() {
+  if (page.replaceHistory && !isIdle()) return recordChange();
   const address = writeAddress(state);
   if (address !== location.hash) {
-    if (!page.quiet) last = ++step;
-    history[page.quiet ? "replaceState" : "pushState"]({ step }, "", address);
+    if (!page.replaceHistory) lastStep = ++step;
+    history[page.replaceHistory ? "replaceState" : "pushState"]({ step }, "", address);
   }
-  page.quiet = false;
-  showSteps();
+  page.replaceHistory = false;
+  showButtons();
 }
 
-// A gesture of the user ends what the page did by itself: else a quick one would be taken for a part of it.
+// A user's gesture ends the page's own changes: else a quick one would be taken for a part of them.
 window.addEventListener("pointerdown", () => {
-  if (!page.quiet || !isIdle()) return;
-  clearTimeout(writing);
-  write();
+  if (!page.replaceHistory || !isIdle()) return;
+  clearTimeout(timer);
+  recordStep();
 }, true);
 
-function showSteps() {
+function showButtons() {
   $("back").disabled = step === 0;
-  $("forward").disabled = step === last;
+  $("forward").disabled = step === lastStep;
 }
 
 function undo() { if (step > 0) history.back(); }
-function redo() { if (step < last) history.forward(); }
+function redo() { if (step < lastStep) history.forward(); }
 
 window.addEventListener("popstate", () => {
-  clearTimeout(writing);
-  step = history.state?.step ?? ++last;
+  clearTimeout(timer);
+  step = history.state?.step ?? ++lastStep;
   if (!history.state) history.replaceState({ step }, "", location.hash);
-  last = Math.max(last, step);
-  const wanted = readAddress(location.hash);
-  wanted.picture ??= firstPicture();
-  page.quiet = true;
-  if (wanted.picture === state.picture) store.set(wanted);
-  else if (wanted.tool === "count" && state.tool === "count") openKept(wanted.picture, wanted);
-  else openNamed(wanted.picture, { wanted });
-  noteChange();
+  lastStep = Math.max(lastStep, step);
+  const target = readAddress(location.hash);
+  target.image ??= firstImage();
+  page.replaceHistory = true;
+  if (target.image === state.image) store.set(target);
+  else if (target.tool === "count" && state.tool === "count") openWithTraining(target.image, target);
+  else openNamed(target.image, { target });
+  recordChange();
 });
 
 $("back").addEventListener("click", undo);
@@ -67,4 +67,4 @@ window.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-showSteps();
+showButtons();

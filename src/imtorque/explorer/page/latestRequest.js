@@ -1,76 +1,79 @@
-// One question at a time. The one under way is let finish and its answer shown, then the newest is asked: so slow answers
-// come too. Where whoever asks has come to rest, what is under way is given up, which ends its computation on the server,
-// but never twice in a row. What failed in passing is asked again, less and less often.
+// One request in flight; only the latest waits. A finished request shows its answer before the next is sent, so slow
+// answers appear during a drag too. Once no new request has come for a while, the one in flight is aborted, which cancels
+// its computation on the server, but never twice in a row. Transient failures are retried with growing delays.
 
-const REST = 200; // milliseconds without a new question
-const FIRST_RETRY = 700;
+const ABORT_DELAY = 200; // milliseconds without a new request; convention: a pause in a gesture
+const FIRST_RETRY = 700; // milliseconds; doubles with each failure
 const LAST_RETRY = 8000;
 
-export class Newest {
+export class LatestRequest {
   constructor() {
-    this.running = null;
+    this.inFlight = null;
     this.waiting = null;
-    this.gaveUp = false;
+    this.justAborted = false;
     this.failures = 0;
   }
 
-  // asked: {question(signal) → promise, shown(answer, milliseconds), failed(error, milliseconds until it is asked again)}
-  put(asked) {
-    this.waiting = asked;
-    clearTimeout(this.retry);
-    clearTimeout(this.resting);
-    if (!this.running) this.next();
-    else this.resting = setTimeout(() => this.giveUp(), REST);
+  // request: {send(signal) → promise, onAnswer(answer, milliseconds), onError(error, milliseconds until the retry or null)}
+  put(request) {
+    this.waiting = request;
+    this.clearTimers();
+    if (!this.inFlight) this.next();
+    else this.abortTimer = setTimeout(() => this.abortForNext(), ABORT_DELAY);
   }
 
-  giveUp() {
-    if (!this.running || !this.waiting || this.gaveUp) return;
-    this.gaveUp = true;
-    this.stop();
+  abortForNext() {
+    if (!this.inFlight || !this.waiting || this.justAborted) return;
+    this.justAborted = true;
+    this.abort();
     this.next();
   }
 
-  stop() {
-    this.running?.abort();
-    this.running = null;
+  abort() {
+    this.inFlight?.abort();
+    this.inFlight = null;
   }
 
   async next() {
-    const asked = this.waiting;
-    const running = new AbortController();
-    const began = performance.now();
+    const request = this.waiting;
+    const controller = new AbortController();
+    const start = performance.now();
     this.waiting = null;
-    this.running = running;
+    this.inFlight = controller;
     try {
-      const answer = await asked.question(running.signal);
-      if (this.running !== running) return;
-      this.gaveUp = false;
+      const answer = await request.send(controller.signal);
+      if (this.inFlight !== controller) return;
+      this.justAborted = false;
       this.failures = 0;
-      this.running = null;
-      asked.shown(answer, performance.now() - began);
+      this.inFlight = null;
+      request.onAnswer(answer, performance.now() - start);
     } catch (error) {
-      if (this.running !== running) return;
-      this.running = null;
-      this.fail(asked, error);
+      if (this.inFlight !== controller) return;
+      this.inFlight = null;
+      this.fail(request, error);
     }
-    if (this.waiting && !this.running) this.next();
+    if (this.waiting && !this.inFlight) this.next();
   }
 
-  fail(asked, error) {
-    if (this.waiting) return; // the next one will tell
-    const wait = error.passing ? Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.failures++) : null;
-    asked.failed(error, wait);
-    if (wait !== null) this.retry = setTimeout(() => this.put(asked), wait);
+  fail(request, error) {
+    if (this.waiting) return; // its outcome will be reported
+    const wait = error.transient ? Math.min(LAST_RETRY, FIRST_RETRY * 2 ** this.failures++) : null;
+    request.onError(error, wait);
+    if (wait !== null) this.retryTimer = setTimeout(() => this.put(request), wait);
   }
 
-  // Nothing asked so far is wanted any more.
+  // Drop the waiting request and abort the one in flight.
   clear() {
-    clearTimeout(this.retry);
-    clearTimeout(this.resting);
+    this.clearTimers();
     this.waiting = null;
     this.failures = 0;
-    this.stop();
+    this.abort();
   }
 
-  get idle() { return !this.running && !this.waiting; }
+  clearTimers() {
+    clearTimeout(this.retryTimer);
+    clearTimeout(this.abortTimer);
+  }
+
+  get idle() { return !this.inFlight && !this.waiting; }
 }

@@ -1,59 +1,59 @@
-// The page comes to life here: the parts are joined, and every event finds its way to the state.
+// The page's entry: connects the parts, and every event to the state.
 
 import { $, page, state, store, toast } from "./page.js";
 import { start } from "./server.js";
 import { Stage } from "./stage.js";
 import { Panel } from "./panel.js";
-import { grown, listen, placed } from "./gestures.js";
+import { bindGestures, clampPatch, stepSize } from "./gestures.js";
 import { sizeAt } from "./readout.js";
-import { askCode, askContribution, askCount, askFigure, askMissingLayers, askView } from "./asking.js";
-import { choose, home, refresh, showCut, showDownloads } from "./showing.js";
-import { firstPicture, inFolder, openBeside, openFile, openKept, openNamed, openNext, setKnown, sketch } from "./pictures.js";
-import { mark, showCount } from "./counting.js";
-import { noteChange } from "./past.js";
-import "./sharing.js";
+import { requestCode, requestContribution, requestCount, requestFigure, requestMissingLayers, requestView } from "./api.js";
+import { choose, home, refresh, showCut, showDownloads } from "./render.js";
+import { firstImage, inFolder, openNeighbour, openFile, openWithTraining, openNamed, openNext, setServerInfo, sketch } from "./images.js";
+import { annotate, showCount } from "./counting.js";
+import { recordChange } from "./history.js";
+import "./clipboard.js";
 import "./zoom.js";
 import "./pointer.js";
 import "./present.js";
 import "./steps.js";
-import "./telling.js";
+import "./notebookSync.js";
 
-const VIEW_KEYS = ["sigma", "low", "high", "force", "detector", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "apart", "range"];
-const MOST_CLICKS = 50;
+const VIEW_KEYS = ["sigma", "low", "high", "force", "detector", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "count", "nms", "range"];
+const MAX_CLICKS = 50; // as the server accepts
 
 page.stage = new Stage($("canvas"));
 page.panel = new Panel(store, choose);
 
 store.on((changed) => {
   const has = (...keys) => keys.some((key) => changed.has(key));
-  if (has(...VIEW_KEYS)) askView();
+  if (has(...VIEW_KEYS)) requestView();
   else {
-    if (has("layers")) askMissingLayers();
+    if (has("layers")) requestMissingLayers();
     if (has("number", "tool")) {
-      askContribution();
+      requestContribution();
       if (page.view) page.panel.setExtrema(page.view.head.extrema);
     }
   }
-  if (has("clicks", "whole")) askFigure();
-  if (has("marks")) askCount();
+  if (has("clicks", "figureSize")) requestFigure();
+  if (has("annotations")) requestCount();
   if ([...changed].some((key) => !["y", "x", "size"].includes(key))) page.panel.show();
   showCut();
   showCount();
   showDownloads();
-  askCode();
+  requestCode();
   refresh();
-  noteChange();
+  recordChange();
 });
 
-// ---- the picture -----------------------------------------------------------------------------------------------
+// ---- the image -----------------------------------------------------------------------------------------------
 
 const setPatch = (patch) => store.set(patch);
 
 // The patch is resized where it is seen.
 function setSize(size) {
-  if (!page.picture) return;
+  if (!page.image) return;
   const tool = state.tool === "draw" ? "draw" : "patch";
-  store.set({ size: placed({ ...state, size }, page.picture).size, tool, number: null });
+  store.set({ size: clampPatch({ ...state, size }, page.image).size, tool, number: null });
 }
 
 function chooseNext(by) {
@@ -66,17 +66,17 @@ function cut({ y, x }, event) {
   const operation = event.shiftKey ? "add" : event.altKey ? "remove" : radio;
   if (operation === "remove" && !state.clicks.length) return toast("There is nothing to remove from yet: click an object first.");
   const earlier = operation === "new" ? [] : state.clicks;
-  if (earlier.length >= MOST_CLICKS) return toast(`A figure takes up to ${MOST_CLICKS} clicks: undo some, or start anew.`);
+  if (earlier.length >= MAX_CLICKS) return toast(`A figure takes up to ${MAX_CLICKS} clicks: undo some, or start anew.`);
   store.set({ clicks: [...earlier, { operation: earlier.length ? operation : "new", y, x }], y, x });
 }
 
-listen(page.stage, {
+bindGestures(page.stage, {
   patch: () => ({ y: state.y ?? 0, x: state.x ?? 0, size: state.size ?? 3 }),
   setPatch, choose, chooseNext, home, cut,
-  mark: (object) => mark(object.wrong || !$("mark-wrong").checked ? object : { ...object, diameter: 0, wrong: true }),
-  size: (object) => { if (page.sizing !== object) { page.sizing = object; refresh(); } },
+  annotate: (object) => annotate(object.negative || !$("annotate-negative").checked ? object : { ...object, diameter: 0, negative: true }),
+  previewAnnotation: (object) => { if (page.draggedAnnotation !== object) { page.draggedAnnotation = object; refresh(); } },
   tool: () => state.tool,
-  picture: () => page.picture,
+  image: () => page.image,
   extrema: () => page.view?.head.extrema ?? [],
   stroke: (kind, place) => sketch[kind](place, Number($("pen").value), $("eraser").checked),
 });
@@ -99,29 +99,29 @@ curve.addEventListener("keydown", (event) => {
   event.preventDefault();
   setSize(state.size + step);
 });
-$("smaller").addEventListener("click", () => setSize(grown(state.size, -1)));
-$("larger").addEventListener("click", () => setSize(grown(state.size, 1)));
+$("smaller").addEventListener("click", () => setSize(stepSize(state.size, -1)));
+$("larger").addEventListener("click", () => setSize(stepSize(state.size, 1)));
 
 // ---- the controls ----------------------------------------------------------------------------------------------
 
-$("picture").addEventListener("change", () => {
-  const { value } = $("picture");
-  if (value.startsWith("start")) openKept(value);
+$("image").addEventListener("change", () => {
+  const { value } = $("image");
+  if (value.startsWith("start")) openWithTraining(value);
   else openNamed(value);
 });
-$("before").addEventListener("click", () => openBeside(-1));
-$("after").addEventListener("click", () => openBeside(1));
+$("before").addEventListener("click", () => openNeighbour(-1));
+$("after").addEventListener("click", () => openNeighbour(1));
 window.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input:not([type=range]), select, textarea")) return;
-  if (event.key === "n") openBeside(1);
-  else if (event.key === "N") openBeside(-1);
+  if (event.key === "n") openNeighbour(1);
+  else if (event.key === "N") openNeighbour(-1);
 });
 $("open").addEventListener("click", () => $("file").click());
 $("file").addEventListener("change", () => {
   openFile($("file").files[0]);
   $("file").value = "";
 });
-$("next-picture").addEventListener("click", () => (inFolder() ? openBeside(1) : $("next-file").click()));
+$("next-image").addEventListener("click", () => (inFolder() ? openNeighbour(1) : $("next-file").click()));
 $("next-file").addEventListener("change", () => {
   openNext($("next-file").files[0]);
   $("next-file").value = "";
@@ -134,22 +134,22 @@ $("wipe").addEventListener("click", () => sketch.wipe());
 $("ring").addEventListener("click", ring);
 $("gap").addEventListener("input", ring);
 
-let entered = 0;
+let dragDepth = 0; // elements under the dragged file
 const enter = (by) => {
-  entered = Math.max(0, entered + by);
-  $("drop").hidden = entered === 0;
+  dragDepth = Math.max(0, dragDepth + by);
+  $("drop").hidden = dragDepth === 0;
 };
 window.addEventListener("dragenter", (event) => { event.preventDefault(); enter(1); });
 window.addEventListener("dragleave", () => enter(-1));
 window.addEventListener("dragover", (event) => event.preventDefault());
 window.addEventListener("drop", (event) => {
   event.preventDefault();
-  enter(-entered);
+  enter(-dragDepth);
   openFile(event.dataTransfer.files[0]);
 });
 window.addEventListener("paste", (event) => openFile(event.clipboardData.files[0]));
 
-window.addEventListener("pagehide", () => page.picture?.farewell());
+window.addEventListener("pagehide", () => page.image?.markClosed());
 window.addEventListener("resize", refresh);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 
@@ -157,8 +157,11 @@ page.panel.show();
 showCut();
 showCount();
 try {
-  setKnown(await start());
-  await openNamed(state.picture ?? firstPicture(), { wanted: { ...state } });
+  const info = await start();
+  setServerInfo(info);
+  page.panel.setDetectors(info.detectors);
+  state.detector = page.panel.detectorName(state.detector);
+  await openNamed(state.image ?? firstImage(), { target: { ...state } });
 } catch (error) {
   toast(error.message);
 }

@@ -1,26 +1,26 @@
-// In a notebook, Python is told what is on the page once it has come to rest.
+// In a notebook, the page's state is sent to Python once it is idle.
 
 import { page, store } from "./page.js";
-import { isIdle, pageQuery } from "./asking.js";
-import { inNotebook } from "./pictures.js";
+import { isIdle, pageQuery } from "./api.js";
+import { inNotebook } from "./images.js";
 
-const REST = 150; // milliseconds
+const SYNC_DELAY = 150; // milliseconds; convention: after a gesture
 
-let telling;
-let told = null;
+let timer;
+let sentUrl = null;
 
-function tell() {
+function sync() {
   if (!inNotebook()) return;
-  if (!page.view || !isIdle()) return later();
-  const now = page.picture.url("state", pageQuery({ extrema: true }));
-  if (now === told) return;
-  told = now;
-  fetch(now, { method: "POST", keepalive: true }).catch(() => { told = null; });
+  if (!page.view || !isIdle()) return schedule();
+  const url = page.image.url("state", pageQuery({ extrema: true }));
+  if (url === sentUrl) return;
+  sentUrl = url;
+  fetch(url, { method: "POST", keepalive: true }).catch(() => { sentUrl = null; });
 }
 
-function later() {
-  clearTimeout(telling);
-  telling = setTimeout(tell, REST);
+function schedule() {
+  clearTimeout(timer);
+  timer = setTimeout(sync, SYNC_DELAY);
 }
 
-store.on(later);
+store.on(schedule);

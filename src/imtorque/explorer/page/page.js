@@ -1,4 +1,4 @@
-// What the parts of the page share: the state, the picture, and the last answers about it.
+// What the parts of the page share: the state, the image, and the last answers about it.
 
 import { Store, readAddress } from "./state.js";
 
@@ -8,35 +8,35 @@ export const store = new Store(readAddress(location.hash));
 export const state = store.values;
 
 export const page = {
-  picture: null, // as the server holds it
+  image: null, // as the server stores it
   view: null, // the last answer: {head, field}
-  moments: null, // of the chosen extremum's edges
-  figure: null, // what was cut out
-  found: null, // what was counted
-  lessons: [], // what was marked in other pictures: [{name, picture, marks}]
-  counted: new Map(), // how many objects were found, by picture
-  sizing: null, // the object whose size is being dragged
-  sketching: false, // whether the picture is the sketch pad
-  drawn: false, // whether the sketch has changed since it was sent
-  quiet: true, // whether changes are the page's own and no step to go back by
-  lever: null, // the number of the edge that is pointed at
+  moments: null, // of the edges of the chosen extremum
+  figure: null, // the figure cut out
+  objects: null, // the objects counted
+  trainingImages: [], // other images with annotations: [{name, image, annotations}]
+  counts: new Map(), // number of objects by image
+  draggedAnnotation: null, // the annotation whose size is being dragged
+  isSketch: false, // whether the image is the sketch pad
+  sketchChanged: false, // whether the sketch has changed since it was sent
+  replaceHistory: true, // whether changes are the page's own and replace the present step of the history
+  lever: null, // the index of the edge under the pointer
   curveLimit: 1, // the torque at the top of the curve's axis
   stage: null,
   panel: null,
 };
 
-// What a screen reader is told: one thing at a time, the last.
-let saying;
-export function say(text, wait = 400) {
-  clearTimeout(saying);
-  saying = setTimeout(() => { $("live").textContent = text; }, wait);
+// Announce a text to screen readers; of several in a row only the last.
+let announceTimer;
+export function announce(text, wait = 400) {
+  clearTimeout(announceTimer);
+  announceTimer = setTimeout(() => { $("live").textContent = text; }, wait);
 }
 
-let toasting;
+let toastTimer;
 export function toast(message) {
   $("toast").textContent = message;
   $("toast").classList.add("shown");
-  say(message, 0);
-  clearTimeout(toasting);
-  toasting = setTimeout(() => $("toast").classList.remove("shown"), 6000);
+  announce(message, 0);
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => $("toast").classList.remove("shown"), 6000);
 }

@@ -1,4 +1,4 @@
-// The controls at the side: each shows the state and changes it, and nothing else.
+// The controls of the side panel: each shows the state and changes it, and nothing else.
 
 import { DEFAULTS } from "./state.js";
 import { largestPatch } from "./gestures.js";
@@ -22,26 +22,43 @@ const SLIDERS = {
   largest: { min: 3, max: 99, step: 2, show: String },
   range: { min: 50, max: 100, step: 0.5, show: (v) => `${v} %` },
 };
-const ON_TABS = ["extrema", "cut", "count"]; // tools that have a tab of their own
-const CHOICES = ["force", "detector", "patch", "pattern", "polarity"];
-const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", ...CHOICES];
+const TABBED_TOOLS = ["extrema", "cut", "count"]; // tools that have a tab of their own
+const CHOICES = ["force", "patch", "pattern", "polarity"];
+const SETTINGS = ["sigma", "low", "high", "alpha", "smallest", "largest", "detector", ...CHOICES];
 
 export class Panel {
   constructor(store, choose) {
     this.store = store;
     this.choose = choose;
-    this.usualLargest = 99;
-    this.automatic = { low: 0, high: 0 }; // the thresholds the picture has by itself
+    this.defaultLargest = 99;
+    this.detectors = [];
+    this.automatic = { low: 0, high: 0 }; // the image's automatic thresholds
     for (const [id, slider] of Object.entries(SLIDERS)) this.bindSlider(id, slider);
     for (const id of CHOICES) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
-    $("whole").addEventListener("change", () => store.set({ whole: $("whole").value }));
-    $("apart").addEventListener("change", () => store.set({ apart: $("apart").checked, number: null }));
+    $("detector").addEventListener("change", () => store.set({ detector: this.detectorName($("detector").value), number: null }));
+    $("figure-size").addEventListener("change", () => store.set({ figureSize: $("figure-size").value }));
+    $("nms").addEventListener("change", () => store.set({ nms: $("nms").checked, number: null }));
     $("auto").addEventListener("change", () => store.set($("auto").checked ? { low: null, high: null } : { ...this.automatic }));
     $("defaults").addEventListener("click", () => {
       store.set({ ...Object.fromEntries(SETTINGS.map((key) => [key, DEFAULTS[key]])), number: null });
     });
     for (const box of document.querySelectorAll("[data-layer]")) this.bindLayer(box);
     this.bindTabs();
+  }
+
+  // The server's base detectors; the first is the default.
+  setDetectors(detectors) {
+    this.detectors = detectors;
+    $("detector").replaceChildren(...detectors.map(({ name, title, description }) => {
+      const option = new Option(title, name);
+      option.title = description;
+      return option;
+    }));
+  }
+
+  // The name as the state has it: null for the default and for names the server does not know.
+  detectorName(name) {
+    return this.detectors.slice(1).some((detector) => detector.name === name) ? name : null;
   }
 
   bindSlider(id, { min, max, step, read = Number }) {
@@ -54,7 +71,7 @@ export class Panel {
       // Two ends of one range push each other.
       if (id === "low" && value > values.high) changes.high = value;
       if (id === "high" && value < values.low) changes.low = value;
-      if (id === "smallest" && value > (values.largest ?? this.usualLargest)) changes.largest = value;
+      if (id === "smallest" && value > (values.largest ?? this.defaultLargest)) changes.largest = value;
       if (id === "largest" && value < values.smallest) changes.smallest = value;
       this.store.set(changes);
     });
@@ -75,7 +92,7 @@ export class Panel {
     const tabs = [...document.querySelectorAll("[role=tab]")];
     const open = (tab) => {
       const changes = { tab };
-      if (ON_TABS.includes(tab)) changes.tool = tab;
+      if (TABBED_TOOLS.includes(tab)) changes.tool = tab;
       this.store.set(changes);
     };
     for (const [k, tab] of tabs.entries()) {
@@ -92,20 +109,20 @@ export class Panel {
       radio.addEventListener("change", () => {
         const tool = radio.value;
         const { tab } = this.store.values;
-        if (ON_TABS.includes(tool)) this.store.set({ tool, tab: tool });
-        else this.store.set({ tool, tab: ON_TABS.includes(tab) ? "layers" : tab, number: null });
+        if (TABBED_TOOLS.includes(tool)) this.store.set({ tool, tab: tool });
+        else this.store.set({ tool, tab: TABBED_TOOLS.includes(tab) ? "layers" : tab, number: null });
       });
     }
   }
 
-  // The picture says how large patches may be.
-  setPicture(picture) {
-    const most = largestPatch(picture);
+  // The image bounds the size of patches.
+  setImage(image) {
+    const most = largestPatch(image);
     $("smallest").max = $("largest").max = most;
   }
 
   setView({ sizes, low, high, range }, edges) {
-    if (this.store.values.largest === null) this.usualLargest = sizes.at(-1);
+    if (this.store.values.largest === null) this.defaultLargest = sizes.at(-1);
     this.automatic = { low, high };
     $("limit").textContent = `−${range.toFixed(2)} … +${range.toFixed(2)}`;
     $("curve").setAttribute("aria-valuemin", sizes[0]);
@@ -116,12 +133,14 @@ export class Panel {
 
   show() {
     const { values } = this.store;
-    const shown = { ...values, largest: values.largest ?? this.usualLargest };
+    const shown = { ...values, largest: values.largest ?? this.defaultLargest };
     $("auto").checked = values.low === null && values.high === null;
-    const learned = values.detector !== "canny"; // what is Canny's alone then says nothing
-    for (const key of ["sigma", "auto", "force"]) $(key).disabled = learned;
+    const detector = this.detectors.find(({ name }) => name === values.detector) ?? this.detectors[0];
+    $("detector").value = detector?.name;
+    const fixed = detector && !detector.has_settings;
+    for (const key of ["sigma", "auto", "force"]) $(key).disabled = fixed;
     for (const key of ["low", "high"]) {
-      $(key).disabled = learned || $("auto").checked;
+      $(key).disabled = fixed || $("auto").checked;
       shown[key] = values[key] ?? values.high ?? values.low ?? this.automatic[key];
     }
     for (const [id, { write = (v) => v, show }] of Object.entries(SLIDERS)) {
@@ -130,8 +149,9 @@ export class Panel {
       $(`${id}-out`).textContent = text;
       $(id).setAttribute("aria-valuetext", text);
     }
-    for (const id of [...CHOICES, "whole"]) $(id).value = values[id];
-    $("apart").checked = values.apart;
+    for (const id of CHOICES) $(id).value = values[id];
+    $("figure-size").value = values.figureSize;
+    $("nms").checked = values.nms;
     for (const [name, opacity] of Object.entries(values.layers)) {
       document.querySelector(`[data-layer="${name}"]`).checked = opacity > 0;
       if (opacity) document.querySelector(`[data-opacity="${name}"]`).value = opacity;
@@ -145,8 +165,8 @@ export class Panel {
     for (const radio of document.querySelectorAll("[name=tool]")) radio.checked = radio.value === values.tool;
     $("size-tool").hidden = ["cut", "count", "draw"].includes(values.tool);
     $("count-tool").hidden = values.tool !== "count";
-    $("hint").textContent = values.tool === "extrema" ? "click a mark · arrow keys go from one to the next" : "drag to move · scroll to resize";
-    for (const id of ["smaller", "larger"]) $(id).disabled = values.tool === "extrema"; // no patch is seen
+    $("hint").textContent = values.tool === "extrema" ? "click a marker · arrow keys go from one to the next" : "drag to move · scroll to resize";
+    for (const id of ["smaller", "larger"]) $(id).disabled = values.tool === "extrema"; // no patch is shown
     $("cut-tool").hidden = values.tool !== "cut";
     $("sketch-tool").hidden = values.tool !== "draw";
   }

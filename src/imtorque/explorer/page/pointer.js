@@ -1,22 +1,22 @@
-// What is under the pointer: the torque of a patch there, the strongest of all sizes, and the edge that is pointed at.
+// The readout under the pointer: the torque of a patch there, the strongest over all sizes, and the edge pointed at.
 
 import { $, page, state } from "./page.js";
 import { strongest } from "./readout.js";
-import { refresh } from "./showing.js";
+import { refresh } from "./render.js";
 import { patchTorque, spectrum } from "./torque.js";
 
-const NEAR = 9; // pixels of the screen
+const MAX_DISTANCE = 9; // pixels of the screen; convention
 const canvas = $("canvas");
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
-let waiting = null;
+let pendingPlace = null; // of the next frame
 
-// The edge of the patch that lies nearest to a place, if it is near.
+// Return the edge of the patch nearest to a place, null where none is near.
 function edgeAt({ y, x }) {
   if (!["patch", "draw"].includes(state.tool)) return null;
   let best = null;
-  let nearest = NEAR / page.stage.scale;
+  let nearest = MAX_DISTANCE / page.stage.scale;
   const { field } = page.view;
-  field.inside(state.y, state.x, state.size, state.patch, (i) => {
+  field.visit(state.y, state.x, state.size, state.patch, (i) => {
     const distance = Math.hypot(field.x[i] - x, field.y[i] - y);
     if (distance < nearest) [best, nearest] = [i, distance];
   });
@@ -24,9 +24,9 @@ function edgeAt({ y, x }) {
 }
 
 function show(place) {
-  const { view, picture } = page;
+  const { view, image } = page;
   const [y, x] = [Math.round(place?.y ?? -1), Math.round(place?.x ?? -1)];
-  const inside = view && state.y !== null && y >= 0 && x >= 0 && y < picture.height && x < picture.width;
+  const inside = view && state.y !== null && y >= 0 && x >= 0 && y < image.height && x < image.width;
   $("under").hidden = !inside;
   const lever = inside ? edgeAt(place) : null;
   if (lever !== page.lever) {
@@ -45,8 +45,8 @@ function show(place) {
 
 canvas.addEventListener("pointermove", (event) => {
   if (event.pointerType === "touch") return;
-  const asked = waiting !== null;
-  waiting = page.stage.pixelAt(event);
-  if (!asked) requestAnimationFrame(() => { show(waiting); waiting = null; });
+  const isScheduled = pendingPlace !== null;
+  pendingPlace = page.stage.pixelAt(event);
+  if (!isScheduled) requestAnimationFrame(() => { show(pendingPlace); pendingPlace = null; });
 });
 canvas.addEventListener("pointerleave", () => show(null));

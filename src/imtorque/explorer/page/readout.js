@@ -1,6 +1,6 @@
 // The needle, and the curve of torque over patch size.
 
-function prepared(canvas) {
+function prepareCanvas(canvas) {
   const ratio = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -15,10 +15,10 @@ function prepared(canvas) {
   return { c, width, height, colour };
 }
 
-const tidy = (value) => Number(value.toPrecision(2)).toString().replace("-", "−");
+const formatTick = (value) => Number(value.toPrecision(2)).toString().replace("-", "−");
 
 export function paintDial(canvas, torque, limit) {
-  const { c, width, height, colour } = prepared(canvas);
+  const { c, width, height, colour } = prepareCanvas(canvas);
   const cx = width / 2;
   const big = Math.max(1, height / 118); // as on a projector
   const cy = height - 30 * big;
@@ -50,7 +50,7 @@ export function paintDial(canvas, torque, limit) {
     const at = (gap) => [cx + (radius - gap * big) * Math.cos(angle), cy + (radius - gap * big) * Math.sin(angle)];
     c.textAlign = part < 0 ? "left" : part > 0 ? "right" : "center"; // beside the arc, not on it
     if (Math.abs(part) === 0.5) c.fillRect(at(12)[0] - 1, at(12)[1] - 1, 2, 2);
-    else c.fillText(tidy(part * limit), ...at(part ? 8 : 15));
+    else c.fillText(formatTick(part * limit), ...at(part ? 8 : 15));
   }
   const angle = angleOf(torque);
   c.strokeStyle = c.fillStyle = colour("--text");
@@ -73,11 +73,11 @@ export const sizeAt = (canvas, clientX, smallest, largest) => {
   return 2 * Math.round((size - 1) / 2) + 1;
 };
 
-// torque[r] belongs to size 2 r + 1. The strongest of `sizes` has a mark.
+// torque[r] belongs to size 2 r + 1. The strongest of `sizes` has a marker.
 export function paintCurve(canvas, torque, { size, sizes, limit }) {
   const smallest = sizes[0];
   const largest = sizes.at(-1);
-  const { c, width, height, colour } = prepared(canvas);
+  const { c, width, height, colour } = prepareCanvas(canvas);
   const { left, right, top, bottom } = MARGIN;
   const px = (s) => left + ((s - smallest) / Math.max(1, largest - smallest)) * (width - left - right);
   const py = (t) => top + (0.5 - 0.5 * Math.max(-1, Math.min(1, t / limit))) * (height - top - bottom);
@@ -94,7 +94,7 @@ export function paintCurve(canvas, torque, { size, sizes, limit }) {
     c.moveTo(left, y);
     c.lineTo(width - right, y);
     c.stroke();
-    c.fillText(tidy(part * limit), left - 5, y);
+    c.fillText(formatTick(part * limit), left - 5, y);
   }
   c.textBaseline = "alphabetic";
   for (const [s, align] of [[smallest, "left"], [largest, "right"]]) {
@@ -123,7 +123,7 @@ export function paintCurve(canvas, torque, { size, sizes, limit }) {
   c.stroke();
   const best = strongest(torque, sizes);
 
-  if (best !== null) { // a hollow mark on the strongest size
+  if (best !== null) { // a hollow marker on the strongest size
     c.beginPath();
     c.arc(px(best), py(torque[(best - 1) / 2]), 4, 0, 2 * Math.PI);
     c.lineWidth = 1.5;

@@ -1,52 +1,52 @@
-// From the state and the last answer to what is seen: the picture, the needle, the curve, the links.
+// Renders the state and the last answer: the image, the needle, the curve, the links.
 
-import { $, page, say, state, store } from "./page.js";
+import { $, announce, page, state, store } from "./page.js";
 import { cutQuery, settingsQuery } from "./state.js";
-import { placed } from "./gestures.js";
+import { clampPatch } from "./gestures.js";
 import { paintCurve, paintDial } from "./readout.js";
 import { patchTorque, spectrum } from "./torque.js";
 import { showFormula } from "./formula.js";
 
 const LAYERS = { value: "Value map", scale: "Scale map", edges: "Edges", strengthened: "Strengthened edges", saliency: "Saliency" };
-const SKETCH_LIMIT = 0.3; // of the needle: fixed, so that a gap that opens is seen; thin lines have two sides that oppose
+const SKETCH_LIMIT = 0.3; // of the needle: fixed, so that an opening gap shows; the two sides of a thin line oppose
 
-const TINY = 9; // pixels
+const MIN_HOME_SIZE = 9; // pixels; convention: smaller extrema are ends and corners of lines
 
-const nice = (value) => {
+const roundUp = (value) => {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 1.5, 2, 3, 5, 7.5, 10].find((step) => step * power >= value) ?? 10);
 };
 
-// Whether what is shown belongs to the picture and the settings on the page; what does not is faded, and said to be older.
-function isOlder() {
-  const { picture, view, figure } = page;
+// Whether what is shown belongs to other settings or another image than the page's; stale results are dimmed until refreshed.
+function isStale() {
+  const { image, view, figure } = page;
   const cut = state.tool === "cut" && figure !== null && figure.settings !== String(cutQuery(state));
-  const counted = state.tool === "count" && page.found !== null && page.found.marks !== state.marks;
-  return cut || counted || page.drawn || view.picture !== picture || view.settings !== String(settingsQuery(state));
+  const count = state.tool === "count" && page.objects !== null && page.objects.annotations !== state.annotations;
+  return cut || count || page.sketchChanged || view.image !== image || view.settings !== String(settingsQuery(state));
 }
 
 export function refresh() {
   const { view, stage } = page;
   if (!view || state.y === null) return;
   const { head, field } = view;
-  document.body.classList.remove("unanswered");
-  document.body.classList.toggle("older", isOlder());
+  document.body.classList.remove("loading");
+  document.body.classList.toggle("stale", isStale());
   const torque = patchTorque(field, state);
-  const usual = page.sketching ? SKETCH_LIMIT : nice(head.limit || 1);
-  const limit = Math.max(usual, nice(Math.abs(torque) || 1e-3)); // a patch beyond the sizes of the maps may have more
+  const usual = page.isSketch ? SKETCH_LIMIT : roundUp(head.limit || 1);
+  const limit = Math.max(usual, roundUp(Math.abs(torque) || 1e-3)); // a patch beyond the sizes of the maps may have more
   const patch = { y: state.y, x: state.x, size: state.size, patch: state.patch };
   const extrema = state.tool === "extrema";
   const cut = state.tool === "cut";
   const count = state.tool === "count";
   stage.draw({
     layers: state.layers, field, torque, limit, kind: state.patch, number: state.number,
-    dim: page.sketching ? 0.07 : null,
+    dim: page.isSketch ? 0.07 : null,
     patch: extrema || cut || count ? null : patch,
     extrema: extrema ? head.extrema : [],
     moments: extrema ? page.moments : null,
     figure: cut ? page.figure : null,
     lever: page.lever,
-    counted: count ? { found: page.found, marks: state.marks, sizing: page.sizing } : null,
+    count: count ? { objects: page.objects, annotations: state.annotations, dragged: page.draggedAnnotation } : null,
     cursor: (cut || count) && document.activeElement === $("canvas") ? patch : null,
   });
   const text = `${torque < 0 ? "−" : torque > 0 ? "+" : ""}${Math.abs(torque).toFixed(4)}`;
@@ -60,40 +60,39 @@ export function refresh() {
   const { sizes } = head; // those of the maps, so that the curve's peak is what they show here
   const torques = spectrum(field, state, Math.max(state.size, sizes.at(-1)));
   const highest = Math.max(...sizes.map((size) => Math.abs(torques[(size - 1) / 2])));
-  page.curveLimit = Math.max(limit, nice(highest || 1e-3));
+  page.curveLimit = Math.max(limit, roundUp(highest || 1e-3));
   paintCurve($("curve"), torques, { size: state.size, sizes, limit: page.curveLimit });
   $("curve").setAttribute("aria-valuenow", Math.max(sizes[0], Math.min(sizes.at(-1), state.size)));
   $("curve").setAttribute("aria-valuetext", `size ${state.size}, torque ${text}`);
-  if (document.activeElement === $("canvas")) say(`torque ${text}, size ${state.size}, y ${state.y}, x ${state.x}`);
+  if (document.activeElement === $("canvas")) announce(`torque ${text}, size ${state.size}, y ${state.y}, x ${state.x}`);
 }
 
 // Choose an extremum by its number, or none; the patch goes there.
 export function choose(number) {
   const extremum = page.view?.head.extrema[number - 1];
-  store.set(extremum ? { number, ...placed(extremum, page.picture), tool: "extrema", tab: "extrema" } : { number: null });
+  store.set(extremum ? { number, ...clampPatch(extremum, page.image), tool: "extrema", tab: "extrema" } : { number: null });
 }
 
-// The patch to the strongest extremum of some size, or to the middle where there are only tiny ones: ends and corners of
-// lines.
+// Move the patch to the strongest large extremum, or to the middle where there are only tiny ones.
 export function home() {
-  const { height, width } = page.picture;
+  const { height, width } = page.image;
   const extrema = page.view?.head.extrema ?? [];
   const large = extrema.find(({ size }) => size >= Math.min(height, width) / 8);
   const middle = { y: height / 2, x: width / 2, size: Math.min(height, width) / 3 };
-  store.set(placed(large ?? extrema.find(({ size }) => size >= TINY) ?? middle, page.picture));
+  store.set(clampPatch(large ?? extrema.find(({ size }) => size >= MIN_HOME_SIZE) ?? middle, page.image));
 }
 
 export function showCut() {
   const link = $("save-figure");
-  const some = state.clicks.length > 0 && page.picture !== null;
-  $("undo").disabled = $("clear-cut").disabled = !some;
-  link.setAttribute("aria-disabled", !some);
-  if (some) Object.assign(link, { href: page.picture.url("figure.png", cutQuery(state)), download: "" });
+  const hasFigure = state.clicks.length > 0 && page.image !== null;
+  $("undo").disabled = $("clear-cut").disabled = !hasFigure;
+  link.setAttribute("aria-disabled", !hasFigure);
+  if (hasFigure) Object.assign(link, { href: page.image.url("figure.png", cutQuery(state)), download: "" });
   else link.removeAttribute("href");
 }
 
 export function showDownloads() {
-  if (!page.picture || state.tab !== "save") return;
+  if (!page.image || state.tab !== "save") return;
   const query = settingsQuery(state);
   const row = (name, links) => {
     const line = document.createElement("tr");
@@ -103,7 +102,7 @@ export function showDownloads() {
     head.textContent = name;
     for (const [what, kind] of links) {
       const link = document.createElement("a");
-      Object.assign(link, { href: page.picture.url(what, query), download: "", textContent: kind });
+      Object.assign(link, { href: page.image.url(what, query), download: "", textContent: kind });
       link.setAttribute("aria-label", `${name} as ${kind}`);
       cell.append(link);
     }
@@ -113,6 +112,6 @@ export function showDownloads() {
   $("downloads").replaceChildren(
     ...Object.entries(LAYERS).map(([layer, name]) => row(name, [[`${layer}.png`, "PNG"], [`${layer}.npy`, ".npy"]])),
     row(`Extrema, the ${state.count} strongest`, [["extrema.csv", "CSV"]]),
-    row("Picture, as it was worked on", [["picture.png", "PNG"]]),
+    row("Image, as processed", [["image.png", "PNG"]]),
   );
 }

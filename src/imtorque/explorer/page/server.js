@@ -1,4 +1,4 @@
-// Talking to the server: pictures there and back, answers of several arrays, the newest question first.
+// Requests to the server: images there and back, answers of several arrays.
 
 const ARRAYS = { int32: Int32Array, float32: Float32Array, uint8: Uint8Array };
 
@@ -7,23 +7,23 @@ async function refusal(response) {
   try {
     message = (await response.json()).error ?? message;
   } catch { /* not ours: keep the status */ }
-  return Object.assign(new Error(message), { status: response.status, passing: response.status >= 500 });
+  return Object.assign(new Error(message), { status: response.status, transient: response.status >= 500 });
 }
 
-async function ask(path, options) {
+async function request(path, options) {
   let response;
   try {
     response = await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     const message = "The explorer's server does not answer. Is `imtorque explore` still running?";
-    throw Object.assign(new Error(message), { passing: true });
+    throw Object.assign(new Error(message), { transient: true });
   }
   if (!response.ok) throw await refusal(response);
   return response;
 }
 
-export const start = async () => (await ask("api/start")).json();
+export const start = async () => (await request("api/start")).json();
 
 function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -35,53 +35,53 @@ function unpack(buffer) {
   return { head, arrays };
 }
 
-// A picture the server holds for this tab. Where the server has let it go, the bytes the user opened are sent again.
-export class Picture {
+// An image the server stores for this tab. Where the server has evicted it, the file the user opened is uploaded again.
+export class StoredImage {
   constructor(source, facts) {
     this.source = source;
     Object.assign(this, facts);
   }
 
-  // source: {sample}, {start: its number}, {file: Blob, name}, or {key}, a picture the server holds, with its file where known.
+  // source: {sample}, {start: its number}, {file: Blob, name}, or {key}, an image the server stores, with its file where known.
   static async open(source) {
-    if (!source.key) return new Picture(source, await Picture.send(source));
-    const path = `api/pictures/${source.key}`;
+    if (!source.key) return new StoredImage(source, await StoredImage.send(source));
+    const path = `api/images/${source.key}`;
     try {
-      const facts = await (await ask(path)).json();
-      const file = source.file ?? (await (await ask(`${path}/file`)).blob());
-      return new Picture({ ...source, file, name: facts.name }, facts);
+      const facts = await (await request(path)).json();
+      const file = source.file ?? (await (await request(`${path}/file`)).blob());
+      return new StoredImage({ ...source, file, name: facts.name }, facts);
     } catch (error) {
       if (error.status !== 410 || !source.file) throw error;
-      return new Picture(source, await Picture.send(source));
+      return new StoredImage(source, await StoredImage.send(source));
     }
   }
 
   static async send(source) {
     const query = new URLSearchParams(source.sample ? { sample: source.sample } : source.start !== undefined ? { start: source.start } : { name: source.name });
-    return (await ask(`api/pictures?${query}`, { method: "POST", body: source.file })).json();
+    return (await request(`api/images?${query}`, { method: "POST", body: source.file })).json();
   }
 
-  url(what, query = "") { return `api/pictures/${this.key}/${what}?${query}`; }
+  url(what, query = "") { return `api/images/${this.key}/${what}?${query}`; }
 
-  async ask(what, query, options) {
+  async request(what, query, options) {
     try {
-      return await ask(this.url(what, query), options);
+      return await request(this.url(what, query), options);
     } catch (error) {
       if (error.status !== 410) throw error;
-      await this.sendAgain();
-      return ask(this.url(what, query), options);
+      await this.upload();
+      return request(this.url(what, query), options);
     }
   }
 
-  async sendAgain() { Object.assign(this, await Picture.send(this.source)); }
+  async upload() { Object.assign(this, await StoredImage.send(this.source)); }
 
   async arrays(what, query, options) {
-    return unpack(await (await this.ask(what, query, options)).arrayBuffer());
+    return unpack(await (await this.request(what, query, options)).arrayBuffer());
   }
 
-  async bitmap() { return createImageBitmap(await (await this.ask("picture.png", "")).blob()); }
+  async bitmap() { return createImageBitmap(await (await this.request("image.png", "")).blob()); }
 
-  forget() { fetch(`api/pictures/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
+  remove() { fetch(`api/images/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
 
-  farewell() { navigator.sendBeacon(`api/pictures/${this.key}/close`); }
+  markClosed() { navigator.sendBeacon(`api/images/${this.key}/close`); }
 }

@@ -1,4 +1,4 @@
-// The sketch pad: a small white picture to draw contours on, with a ring whose gap a slider opens.
+// The sketch pad: a small white image to draw contours on, with a ring whose gap a slider opens.
 
 const WIDTH = 241;
 const HEIGHT = 161;
@@ -7,18 +7,18 @@ const RADIUS = 36; // of the ring: patches around it are among the sizes of the 
 export const AROUND_RING = { y: (HEIGHT - 1) / 2, x: (WIDTH - 1) / 2, size: 2 * RADIUS + 11 };
 
 export class Sketch {
-  constructor(changed) {
+  constructor(onChange) {
     this.canvas = new OffscreenCanvas(WIDTH, HEIGHT);
     this.context = this.canvas.getContext("2d", { willReadFrequently: true });
-    this.changed = changed;
+    this.onChange = onChange;
     this.last = null;
     this.wipe(false);
   }
 
-  wipe(tell = true) {
+  wipe(notify = true) {
     this.context.fillStyle = "#fff";
     this.context.fillRect(0, 0, WIDTH, HEIGHT);
-    if (tell) this.changed();
+    if (notify) this.onChange();
   }
 
   load(bitmap) {
@@ -27,7 +27,7 @@ export class Sketch {
   }
 
   // A ring of this line width, with a gap of this share of its circumference, to the right.
-  ring(pen, gap, tell = true) {
+  ring(pen, gap, notify = true) {
     this.wipe(false);
     const c = this.context;
     if (gap < 1) {
@@ -38,10 +38,10 @@ export class Sketch {
       c.arc(WIDTH / 2, HEIGHT / 2, RADIUS, gap * Math.PI, (2 - gap) * Math.PI);
       c.stroke();
     }
-    if (tell) this.changed();
+    if (notify) this.onChange();
   }
 
-  // A stroke goes on to a pixel; start it with `begin`.
+  // Start a stroke; `to` continues it.
   begin(place, pen, erase) {
     this.last = place;
     this.to(place, pen, erase);
@@ -57,7 +57,7 @@ export class Sketch {
     c.lineTo(place.x + 0.5, place.y + 0.5001);
     c.stroke();
     this.last = place;
-    this.changed();
+    this.onChange();
   }
 
   file() { return this.canvas.convertToBlob({ type: "image/png" }); }

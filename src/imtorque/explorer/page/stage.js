@@ -1,48 +1,48 @@
-// The picture and its layers on the screen; what is drawn over them is in forces.js and marks.js.
+// The image and its layers on the screen; what is drawn over them is in forces.js and overlays.js.
 
 import { paintCount } from "./counting.js";
 import { paintLever, paintPatch } from "./forces.js";
-import { paintContribution, paintCursor, paintExtremum, paintFigure } from "./marks.js";
+import { paintContribution, paintCursor, paintExtremum, paintFigure } from "./overlays.js";
 
-const COLOURED = ["value", "scale", "saliency"]; // layers whose colours say something
-const LINES = ["edges", "strengthened"];
-const MOST_ZOOM = 32;
+const MAP_LAYERS = ["value", "scale", "saliency"]; // whose colours have a meaning
+const LINE_LAYERS = ["edges", "strengthened"];
+const MAX_ZOOM = 32; // convention
 
 export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
-    this.ground = null; // the picture
+    this.image = null; // the image
     this.layers = {}; // name → canvas
     this.scale = 1;
     this.left = 0;
     this.top = 0;
-    this.zoom = 1; // 1 shows all of the picture
+    this.zoom = 1; // 1 shows the whole image
     this.shift = [0, 0]; // of its middle, on the screen
-    this.scene = null; // what to draw, as showing.js describes it
+    this.scene = null; // what to draw, from render.js
     new ResizeObserver(() => { this.fit(); this.paint(); }).observe(canvas);
   }
 
-  setGround(ground) {
-    this.redraw(ground);
+  setImage(image) {
+    this.replaceImage(image);
     this.layers = {};
     this.zoom = 1;
     this.fit();
   }
 
-  // The same picture, changed.
-  redraw(ground) {
-    this.ground = ground;
+  // Replace the pixels; layers and zoom stay.
+  replaceImage(image) {
+    this.image = image;
     this.grey = null;
   }
 
-  // The picture without its colours, so that those of a map are told from them.
-  greyGround() {
+  // The image in grey: beside the colours of a map it has none.
+  greyImage() {
     if (this.grey) return this.grey;
-    const { width, height } = this.ground;
+    const { width, height } = this.image;
     const canvas = new OffscreenCanvas(width, height);
     const c = canvas.getContext("2d");
-    c.drawImage(this.ground, 0, 0);
+    c.drawImage(this.image, 0, 0);
     const pixels = c.getImageData(0, 0, width, height);
     for (let i = 0; i < pixels.data.length; i += 4) {
       const [r, g, b] = pixels.data.subarray(i, i + 3);
@@ -65,14 +65,14 @@ export class Stage {
     this.canvas.width = Math.round(clientWidth * ratio);
     this.canvas.height = Math.round(clientHeight * ratio);
     this.ratio = ratio;
-    if (!this.ground) return;
-    const room = 12;
-    const { width, height } = this.ground;
-    const whole = Math.max(0.05, Math.min((clientWidth - 2 * room) / width, (clientHeight - 2 * room) / height));
+    if (!this.image) return;
+    const margin = 12; // pixels of the screen
+    const { width, height } = this.image;
+    const whole = Math.max(0.05, Math.min((clientWidth - 2 * margin) / width, (clientHeight - 2 * margin) / height));
     this.scale = whole * this.zoom;
-    // The picture's border comes no further than to that of the stage.
-    const most = [this.scale * width - clientWidth + 2 * room, this.scale * height - clientHeight + 2 * room];
-    this.shift = this.shift.map((by, k) => (most[k] > 0 ? Math.max(-most[k] / 2, Math.min(most[k] / 2, by)) : 0));
+    // The image's border stays outside the stage's.
+    const overhang = [this.scale * width - clientWidth + 2 * margin, this.scale * height - clientHeight + 2 * margin];
+    this.shift = this.shift.map((by, k) => (overhang[k] > 0 ? Math.max(-overhang[k] / 2, Math.min(overhang[k] / 2, by)) : 0));
     this.left = (clientWidth - this.scale * width) / 2 + this.shift[0];
     this.top = (clientHeight - this.scale * height) / 2 + this.shift[1];
   }
@@ -80,7 +80,7 @@ export class Stage {
   // Zoom by a factor; the place on the screen (from the canvas' corner) keeps its pixel.
   zoomBy(factor, [x, y] = [this.canvas.clientWidth / 2, this.canvas.clientHeight / 2]) {
     const before = [(x - this.left) / this.scale, (y - this.top) / this.scale];
-    this.zoom = Math.max(1, Math.min(MOST_ZOOM, this.zoom * factor));
+    this.zoom = Math.max(1, Math.min(MAX_ZOOM, this.zoom * factor));
     this.fit();
     this.pan(x - this.left - before[0] * this.scale, y - this.top - before[1] * this.scale);
   }
@@ -102,28 +102,27 @@ export class Stage {
 
   draw(scene) {
     this.scene = scene;
-    if (this.asked) return;
-    this.asked = requestAnimationFrame(() => { this.asked = null; this.paint(); });
+    this.frame ??= requestAnimationFrame(() => { this.frame = null; this.paint(); });
   }
 
   paint() {
-    const { context: c, ground, scene } = this;
+    const { context: c, image, scene } = this;
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.clearRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
-    if (!ground || !scene) return;
-    const width = this.scale * ground.width;
-    const height = this.scale * ground.height;
+    if (!image || !scene) return;
+    const width = this.scale * image.width;
+    const height = this.scale * image.height;
     c.imageSmoothingEnabled = this.scale < 2;
     c.imageSmoothingQuality = "high";
-    const coloured = [...COLOURED, ...LINES].some((name) => scene.layers[name] && this.layers[name]);
-    c.drawImage(coloured ? this.greyGround() : ground, this.left, this.top, width, height);
-    const lines = Math.max(...LINES.map((name) => (this.layers[name] ? scene.layers[name] : 0)));
+    const coloured = [...MAP_LAYERS, ...LINE_LAYERS].some((name) => scene.layers[name] && this.layers[name]);
+    c.drawImage(coloured ? this.greyImage() : image, this.left, this.top, width, height);
+    const lines = Math.max(...LINE_LAYERS.map((name) => (this.layers[name] ? scene.layers[name] : 0)));
     c.fillStyle = `rgba(10, 14, 20, ${0.005 * lines})`; // so that lines one pixel wide are seen
     c.fillRect(this.left, this.top, width, height);
     for (const [name, opacity] of Object.entries(scene.layers)) {
       if (!opacity || !this.layers[name]) continue;
       c.globalAlpha = opacity / 100;
-      c.imageSmoothingEnabled = this.scale < 2 && !LINES.includes(name);
+      c.imageSmoothingEnabled = this.scale < 2 && !LINE_LAYERS.includes(name);
       c.drawImage(this.layers[name], this.left, this.top, width, height);
       c.globalAlpha = 1;
     }
@@ -132,7 +131,7 @@ export class Stage {
     c.rect(this.left, this.top, width, height);
     c.clip();
     if (scene.figure) paintFigure(this, scene.figure);
-    if (scene.counted) paintCount(this, scene.counted);
+    if (scene.count) paintCount(this, scene.count);
     if (scene.moments) paintContribution(this, scene.field, scene.moments);
     if (scene.patch && scene.field) paintPatch(this, scene, scene.dim ?? (coloured ? 0.14 : 0.28));
     if (scene.patch && scene.lever !== null) paintLever(this, scene);
@@ -152,8 +151,8 @@ export class Stage {
     } else c.rect(cx - reach, cy - reach, 2 * reach, 2 * reach);
   }
 
-  // The number of the extremum whose mark lies under a place on the screen, or null.
-  markAt(event, extrema) {
+  // Return the number of the extremum whose marker lies under a place on the screen, or null.
+  markerAt(event, extrema) {
     const { x, y } = this.pixelAt(event);
     let best = null;
     let nearest = 14;

@@ -1,19 +1,18 @@
-// The state of the page, kept in the address: what can be linked to, reloaded and gone back to.
+// The state of the page, kept in its address: for links, reloads and the browser's history.
 
 const SQRT2 = Math.SQRT2;
 
 export const DEFAULTS = {
-  picture: null, y: null, x: null, size: null,
-  sigma: SQRT2, low: null, high: null, force: "unit", detector: "canny", alpha: 2, patch: "square", smallest: 5, largest: null,
+  image: null, y: null, x: null, size: null,
+  sigma: SQRT2, low: null, high: null, force: "unit", detector: null, alpha: 2, patch: "square", smallest: 5, largest: null,
   pattern: "circle", polarity: "signed",
-  range: 99, // per cent of the value map that are no stronger than its strongest colour
+  range: 99, // percentile of the value map that has full colour
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
-  count: 12, apart: true, number: null,
-  tab: "layers", tool: "patch", clicks: [], whole: "any", marks: [],
-  present: false, // whether the picture and the dial have the screen to themselves
+  count: 12, nms: true, number: null,
+  tab: "layers", tool: "patch", clicks: [], figureSize: "any", annotations: [],
+  present: false, // presentation mode: the image and the dial alone
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
-const DETECTORS = ["canny", "pb", "mpb", "gpb", "ucm", "sketch-tokens"];
 const TABS = ["layers", "settings", "extrema", "cut", "count", "save"];
 const TOOLS = ["patch", "extrema", "cut", "count", "draw"];
 
@@ -21,24 +20,24 @@ const number = (low, high) => (text) => {
   const value = Number(text);
   return text !== "" && value >= low && value <= high ? value : undefined;
 };
-const whole = (low, high) => (text) => {
+const integer = (low, high) => (text) => {
   const value = number(low, high)(text);
   return Number.isInteger(value) ? value : undefined;
 };
 const odd = (text) => {
-  const value = whole(1, 4095)(text);
+  const value = integer(1, 4095)(text);
   return value % 2 === 1 ? value : undefined;
 };
 const oneOf = (...options) => (text) => (options.includes(text) ? text : undefined);
 
 const READERS = {
-  picture: (text) => (/^(start(:\d{1,4})?|sketch|sample:[\w-]{1,40}|held:[\w-]{1,40})$/.test(text) ? text : undefined),
-  y: whole(0, 4095), x: whole(0, 4095), size: odd,
+  image: (text) => (/^(start(:\d{1,4})?|sketch|sample:[\w-]{1,40}|upload:[\w-]{1,40})$/.test(text) ? text : undefined),
+  y: integer(0, 4095), x: integer(0, 4095), size: odd,
   sigma: number(0.3, 20), low: number(0, 10), high: number(0, 10), force: oneOf("unit", "strength"),
-  detector: oneOf(...DETECTORS), alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
+  detector: (text) => (/^[\w-]{1,40}$/.test(text) ? text : undefined), alpha: number(0, 4), patch: oneOf("square", "disk"), smallest: odd, largest: odd,
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
-  range: number(50, 100), layers: readLayers, count: whole(0, 200), apart: readFlag, number: whole(1, 200),
-  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, whole: oneOf("any", "torque"), marks: readMarks,
+  range: number(50, 100), layers: readLayers, count: integer(0, 200), nms: readFlag, number: integer(1, 200),
+  tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, figureSize: oneOf("any", "torque"), annotations: readAnnotations,
   present: readFlag,
 };
 
@@ -50,7 +49,7 @@ function readLayers(text) {
   const layers = { ...DEFAULTS.layers };
   for (const part of text.split(",")) {
     const [name, opacity] = part.split(".");
-    if (name in layers) layers[name] = whole(1, 100)(opacity ?? "") ?? 70;
+    if (name in layers) layers[name] = integer(1, 100)(opacity ?? "") ?? 70;
   }
   return layers;
 }
@@ -66,20 +65,20 @@ function readClicks(text) {
   return good ? clicks.slice(0, 50) : [];
 }
 
-// Objects as y,x or y,x,diameter; wrong ones as wy,x.
-function readMarks(text) {
-  const marks = [];
+// Objects as y,x or y,x,diameter; negatives as ny,x.
+function readAnnotations(text) {
+  const annotations = [];
   for (const part of text.split(";")) {
-    const match = /^(w?)(\d{1,4}),(\d{1,4})(?:,(\d{1,4}))?$/.exec(part);
-    if (match) marks.push({ y: Number(match[2]), x: Number(match[3]), diameter: Number(match[4] ?? 0), wrong: match[1] === "w" });
+    const match = /^(n?)(\d{1,4}),(\d{1,4})(?:,(\d{1,4}))?$/.exec(part);
+    if (match) annotations.push({ y: Number(match[2]), x: Number(match[3]), diameter: Number(match[4] ?? 0), negative: match[1] === "n" });
   }
-  return marks.slice(0, 100);
+  return annotations.slice(0, 100);
 }
 
-const markText = ({ y, x, diameter, wrong }, minus) => `${wrong ? minus : ""}${y},${x}${diameter && !wrong ? `,${diameter}` : ""}`;
+const annotationText = ({ y, x, diameter, negative }, prefix) => `${negative ? prefix : ""}${y},${x}${diameter && !negative ? `,${diameter}` : ""}`;
 
 function write(key, value) {
-  if (key === "marks") return value.map((mark) => markText(mark, "w")).join(";");
+  if (key === "annotations") return value.map((annotation) => annotationText(annotation, "n")).join(";");
   if (key === "layers") {
     return Object.entries(value).filter(([, opacity]) => opacity > 0).map((pair) => pair.join(".")).join(",");
   }
@@ -110,36 +109,41 @@ export function writeAddress(values) {
   return `#${parts.join("&")}`;
 }
 
-// What the server is asked with: its own names, and only what differs from its defaults.
+// The query of a request: the server's names, and only values that differ from its defaults.
 export function settingsQuery(state, extra = {}) {
   const query = new URLSearchParams();
   for (const key of ["sigma", "low", "high", "force", "detector", "alpha", "patch", "pattern", "polarity", "smallest", "largest", "range"]) {
     if (state[key] !== null && state[key] !== DEFAULTS[key]) query.set(key, state[key]);
   }
-  for (const [key, value] of Object.entries({ count: state.count, apart: state.apart ? 1 : 0, ...extra })) {
+  for (const [key, value] of Object.entries({ count: state.count, nms: state.nms ? 1 : 0, ...extra })) {
     if (value !== null && value !== "") query.set(key, value);
   }
   return query;
 }
 
-export const shownLayers = (state) => Object.keys(state.layers).filter((name) => state.layers[name] > 0).join(",");
+export const visibleLayers = (state) => Object.keys(state.layers).filter((name) => state.layers[name] > 0).join(",");
 
 const clicksText = (clicks) =>
   clicks.map(({ operation, y, x }) => `${{ new: "", add: "+", remove: "-" }[operation]}${y},${x}`).join(" ");
 
-// What a cut depends on, by the server's names.
-export const cutSettings = ({ clicks, whole }) => ({ clicks: clicksText(clicks), whole: whole === DEFAULTS.whole ? null : whole });
+// The settings that a cut depends on, by the server's names.
+export const cutSettings = ({ clicks, figureSize }) => ({
+  clicks: clicksText(clicks), figure_size: figureSize === DEFAULTS.figureSize ? null : figureSize,
+});
 
 export const cutQuery = (state) => new URLSearchParams(Object.entries(cutSettings(state)).filter(([, value]) => value));
 
-// What a count depends on: the marks here, and those of lessons [{picture, marks}] in other pictures.
-export function marksSettings({ marks }, lessons) {
-  const text = (some) => some.map((mark) => markText(mark, "-")).join(" ");
-  return { marks: text(marks), lessons: lessons.map((lesson) => `${lesson.picture.key} ${text(lesson.marks)}`).join(";") };
+// The settings that a count depends on: the annotations here, and those of training images [{image, annotations}].
+export function annotationsSettings({ annotations }, trainingImages) {
+  const text = (list) => list.map((annotation) => annotationText(annotation, "-")).join(" ");
+  return {
+    annotations: text(annotations),
+    training: trainingImages.map(({ image, annotations: others }) => `${image.key} ${text(others)}`).join(";"),
+  };
 }
 
-export const marksQuery = (state, lessons) =>
-  new URLSearchParams(Object.entries(marksSettings(state, lessons)).filter(([, value]) => value));
+export const annotationsQuery = (state, trainingImages) =>
+  new URLSearchParams(Object.entries(annotationsSettings(state, trainingImages)).filter(([, value]) => value));
 
 export class Store {
   constructor(values) {

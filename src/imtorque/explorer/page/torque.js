@@ -1,8 +1,8 @@
-// The torque of one patch, on the edge field the server sent: the one thing the page computes itself.
-// Forces come as the whole numbers the library rounds them to, so sums are exact and the value is the library's.
+// The torque of one patch, computed on the page from the edges the server sent.
+// Forces are the integers the library rounds them to, so sums are exact and the value equals the library's.
 
 export class EdgeField {
-  // gx, gy: the forces as the pattern turns them, where it is not the circle.
+  // gx, gy: the forces rotated by the pattern, where it is not the circle.
   constructor({ height, width, steps }, { place, fx, fy, gx = fx, gy = fy }, free) {
     Object.assign(this, { height, width, steps, fx, fy, gx, gy, free });
     this.length = place.length;
@@ -18,9 +18,9 @@ export class EdgeField {
     }
   }
 
-  // Call visit(index, dx, dy, moment) for each edge in the patch of this size around (y, x). Without polarity, the moment
+  // Call callback(index, dx, dy, moment) for each edge in the patch of this size around (y, x). Without polarity, the moment
   // is its squared part across the lever less its squared part along it.
-  inside(y, x, size, patch, visit) {
+  visit(y, x, size, patch, callback) {
     const reach = (size - 1) / 2;
     const disk = patch === "disk";
     const last = this.rowStart[Math.min(this.height, y + reach + 1)];
@@ -29,8 +29,8 @@ export class EdgeField {
       const dy = this.y[i] - y;
       if (disk ? dx * dx + dy * dy > reach * reach : dx > reach || -dx > reach) continue;
       const across = dx * this.gy[i] - dy * this.gx[i];
-      if (!this.free) visit(i, dx, dy, across);
-      else visit(i, dx, dy, across ** 2 - (dx * this.gx[i] + dy * this.gy[i]) ** 2);
+      if (!this.free) callback(i, dx, dy, across);
+      else callback(i, dx, dy, across ** 2 - (dx * this.gx[i] + dy * this.gy[i]) ** 2);
     }
   }
 }
@@ -41,8 +41,8 @@ export function area(size, patch, alpha) {
   return size * size * (size / 2) ** (alpha - 2);
 }
 
-// The torque of a sum of whole moments, rounded to float32 where the library does.
-function normalised(moment, size, patch, alpha, { steps, free }) {
+// The torque of a sum of integer moments, rounded to float32 where the library does.
+function normalise(moment, size, patch, alpha, { steps, free }) {
   const f = Math.fround;
   if (!free) return f(f(2 * moment) * f(1 / (4 * area(size, patch, alpha) * steps)));
   const radius = Math.max(0.5, patch === "disk" ? (size - 1) / 2 : size / 2);
@@ -51,15 +51,15 @@ function normalised(moment, size, patch, alpha, { steps, free }) {
 
 export function patchTorque(field, { y, x, size, patch, alpha }) {
   let sum = 0;
-  field.inside(y, x, size, patch, (i, dx, dy, moment) => { sum += moment; });
-  return normalised(sum, size, patch, alpha, field) + 0;
+  field.visit(y, x, size, patch, (i, dx, dy, moment) => { sum += moment; });
+  return normalise(sum, size, patch, alpha, field) + 0;
 }
 
 // The formula's parts: Z, and the sums of the moments that turn the patch clockwise and back, in units of a full force.
-export function parts(field, { y, x, size, patch, alpha }) {
+export function formulaTerms(field, { y, x, size, patch, alpha }) {
   const unit = field.free ? field.steps ** 2 : field.steps;
   const sums = { edges: 0, plus: 0, minus: 0 };
-  field.inside(y, x, size, patch, (i, dx, dy, moment) => {
+  field.visit(y, x, size, patch, (i, dx, dy, moment) => {
     sums.edges++;
     sums[moment > 0 ? "plus" : "minus"] += moment / unit;
   });
@@ -70,7 +70,7 @@ export function parts(field, { y, x, size, patch, alpha }) {
 // Torque over all odd sizes up to the largest: each moment goes to the smallest patch that holds it.
 export function spectrum(field, { y, x, patch, alpha }, largest) {
   const bins = new Float64Array((largest + 1) / 2);
-  field.inside(y, x, largest, patch, (i, dx, dy, moment) => {
+  field.visit(y, x, largest, patch, (i, dx, dy, moment) => {
     let reach = Math.max(Math.abs(dx), Math.abs(dy));
     if (patch === "disk") {
       const square = dx * dx + dy * dy;
@@ -83,7 +83,7 @@ export function spectrum(field, { y, x, patch, alpha }, largest) {
   let sum = 0;
   for (let reach = 0; reach < bins.length; reach++) {
     sum += bins[reach];
-    torque[reach] = normalised(sum, 2 * reach + 1, patch, alpha, field);
+    torque[reach] = normalise(sum, 2 * reach + 1, patch, alpha, field);
   }
   return torque;
 }

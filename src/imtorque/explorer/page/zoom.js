@@ -1,20 +1,20 @@
-// A closer look: Ctrl and the wheel, a trackpad's pinch, the middle button or Space to move, buttons, and the keys Z, Shift+Z
+// Zoom and pan: Ctrl and the wheel, a trackpad's pinch, the middle button or Space to move, buttons, and the keys Z, Shift+Z
 // and 0.
 
 import { $, page } from "./page.js";
-import { refresh } from "./showing.js";
+import { refresh } from "./render.js";
 
-const STEP = 1.4;
+const ZOOM_STEP = 1.4; // convention: two steps double
 const canvas = $("canvas");
-let spaceHeld = false;
-let panning = null;
+let isSpaceDown = false;
+let panStart = null;
 
-const shown = () => {
+const update = () => {
   $("zoom-out").disabled = $("zoom-fit").disabled = page.stage.zoom === 1;
   $("zoom-fit").textContent = `${page.stage.zoom.toFixed(1)} ×`;
   refresh();
 };
-const zoom = (factor, place) => { page.stage.zoomBy(factor, place); shown(); };
+const zoom = (factor, place) => { page.stage.zoomBy(factor, place); update(); };
 const fit = () => zoom(1 / page.stage.zoom);
 const placeOf = (event) => {
   const box = canvas.getBoundingClientRect();
@@ -22,39 +22,39 @@ const placeOf = (event) => {
 };
 
 canvas.addEventListener("wheel", (event) => {
-  if (!event.ctrlKey || !page.picture) return;
+  if (!event.ctrlKey || !page.image) return;
   event.preventDefault();
   zoom(Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) / 180), placeOf(event));
 }, { passive: false });
 
-// Before the gestures of the patch hear of it.
+// Captured before the gestures of the patch.
 canvas.addEventListener("pointerdown", (event) => {
-  if (event.button !== 1 && !spaceHeld) return;
+  if (event.button !== 1 && !isSpaceDown) return;
   event.stopImmediatePropagation();
   event.preventDefault();
   canvas.setPointerCapture(event.pointerId);
-  panning = placeOf(event);
+  panStart = placeOf(event);
 }, { capture: true });
 canvas.addEventListener("pointermove", (event) => {
-  if (!panning) return;
+  if (!panStart) return;
   const [x, y] = placeOf(event);
-  page.stage.pan(x - panning[0], y - panning[1]);
-  panning = [x, y];
+  page.stage.pan(x - panStart[0], y - panStart[1]);
+  panStart = [x, y];
 }, { capture: true });
-for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, () => { panning = null; }, { capture: true });
+for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, () => { panStart = null; }, { capture: true });
 
 canvas.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || !page.picture) return;
-  if (event.key === "z") zoom(STEP);
-  else if (event.key === "Z") zoom(1 / STEP);
+  if (event.ctrlKey || event.metaKey || !page.image) return;
+  if (event.key === "z") zoom(ZOOM_STEP);
+  else if (event.key === "Z") zoom(1 / ZOOM_STEP);
   else if (event.key === "0") fit();
-  else if (event.key === " ") spaceHeld = true;
+  else if (event.key === " ") isSpaceDown = true;
   else return;
   event.preventDefault();
 });
-window.addEventListener("keyup", (event) => { if (event.key === " ") spaceHeld = false; });
-window.addEventListener("blur", () => { spaceHeld = false; });
+window.addEventListener("keyup", (event) => { if (event.key === " ") isSpaceDown = false; });
+window.addEventListener("blur", () => { isSpaceDown = false; });
 
-$("zoom-in").addEventListener("click", () => zoom(STEP));
-$("zoom-out").addEventListener("click", () => zoom(1 / STEP));
+$("zoom-in").addEventListener("click", () => zoom(ZOOM_STEP));
+$("zoom-out").addEventListener("click", () => zoom(1 / ZOOM_STEP));
 $("zoom-fit").addEventListener("click", fit);

@@ -1,13 +1,13 @@
-// What is taken away from the page: text to the clipboard.
+// Copying to the clipboard.
 
 import { $, state, toast } from "./page.js";
 import { writeAddress } from "./state.js";
 
-// Browsers give the clipboard only to pages over https or from this machine. Elsewhere a selection is copied, the old way.
+// Browsers give the clipboard only to pages over https or from this machine; elsewhere copy a selection.
 function copySelected(text) {
   const area = document.createElement("textarea");
   area.value = text;
-  area.className = "unseen";
+  area.className = "visually-hidden";
   document.body.append(area);
   const focused = document.activeElement;
   area.select();

@@ -1,4 +1,4 @@
-// What is drawn over the picture besides the patch: extrema, the edges that made one, the figure cut out.
+// Overlays on the image besides the patch: extrema, the edges that contribute to one, the figure cut out.
 
 import { DARK } from "./forces.js";
 
@@ -45,7 +45,7 @@ export function paintExtremum(stage, { extrema, number, kind }, k) {
 export function paintContribution(stage, field, moments) {
   const { context: c, scale } = stage;
   c.fillStyle = "rgba(10, 14, 20, .62)";
-  c.fillRect(stage.left, stage.top, scale * stage.ground.width, scale * stage.ground.height);
+  c.fillRect(stage.left, stage.top, scale * stage.image.width, scale * stage.image.height);
   let largest = 0;
   for (const moment of moments) largest = Math.max(largest, Math.abs(moment));
   const dot = Math.max(1.6, scale);
@@ -61,15 +61,15 @@ export function paintContribution(stage, field, moments) {
 export function paintFigure(stage, { shade, outline, clicks }) {
   const { context: c, scale } = stage;
   c.imageSmoothingEnabled = false;
-  c.drawImage(shade, stage.left, stage.top, scale * stage.ground.width, scale * stage.ground.height);
-  const placed = new Path2D();
-  placed.addPath(outline, new DOMMatrix([scale, 0, 0, scale, stage.left, stage.top]));
+  c.drawImage(shade, stage.left, stage.top, scale * stage.image.width, scale * stage.image.height);
+  const path = new Path2D();
+  path.addPath(outline, new DOMMatrix([scale, 0, 0, scale, stage.left, stage.top]));
   c.lineWidth = 4.5;
   c.strokeStyle = DARK;
-  c.stroke(placed);
+  c.stroke(path);
   c.lineWidth = 2;
   c.strokeStyle = "#fff";
-  c.stroke(placed);
+  c.stroke(path);
   for (const { operation, y, x } of clicks) {
     const cx = stage.left + (x + 0.5) * scale;
     const cy = stage.top + (y + 0.5) * scale;
@@ -102,8 +102,8 @@ export function paintCursor(stage, { y, x }) {
   }
 }
 
-// A mask as something to draw: a shade over what lies outside, and the outline along pixel borders.
-export function figureOf(mask, width, height, clicks) {
+// Return a mask ready to draw: a shade over what lies outside, and the outline along pixel borders.
+export function makeFigure(mask, width, height, clicks) {
   const shade = new OffscreenCanvas(width, height);
   const pixels = new ImageData(width, height);
   const outline = new Path2D();
