@@ -1,8 +1,8 @@
 """The verbs `imtorque evaluate ...`."""
 
 import io
+import itertools
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast, get_args
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from imtorque import datasets
-from imtorque.cli.running import one_line_errors
+from imtorque.cli.options import Json
+from imtorque.cli.runner import one_line_errors, progress_bars
 from imtorque.datasets.predictions import Kind
 from imtorque.evaluation import folders
 from imtorque.evaluation.folders import BoundaryOptions, Result
@@ -23,7 +22,7 @@ from imtorque.files import write_bytes, write_text
 
 T = TypeVar("T")
 
-evaluate_app = typer.Typer(no_args_is_help=True, help="Judge predictions against what people marked.")
+app = typer.Typer(no_args_is_help=True, help="Judge predictions against what people marked.")
 
 Predictions = Annotated[
     Path,
@@ -31,7 +30,6 @@ Predictions = Annotated[
 ]
 Truths = Annotated[Path, typer.Option("--truth", help="Folder of ground truth.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and images.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", metavar="N", help="Images at a time; by default as many as pay, up to the cores."),
@@ -40,7 +38,7 @@ Thresholds = Annotated[int, typer.Option(help="Number of thresholds.")]
 Distance = Annotated[float, typer.Option(help="Largest distance of a match, as a fraction of the image diagonal.")]
 
 
-@evaluate_app.command()
+@app.command()
 def boundaries(
     predictions: Predictions,
     truth: Truths,
@@ -51,7 +49,7 @@ def boundaries(
     thin: Annotated[bool, typer.Option(help="Thin the thresholded maps.")] = True,
     jobs: Jobs = None,
     out: Out = None,
-    json_output: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Score boundaries as the Berkeley benchmark does: ODS, OIS, AP, R50.
 
@@ -70,17 +68,17 @@ def boundaries(
             _, others = _run(baseline, truths, score, jobs, "boundaries")
             result["baseline"] = folders.summarise_boundary_files(names, others)
             result["difference"] = folders.compare_boundary_files(scores, others)
-        _report(result, _boundary_table(result), out, json_output, image=_draw_curves)
+        _report(result, _boundary_table(result), out, as_json, image=_draw_curves)
 
 
-@evaluate_app.command()
+@app.command()
 def regions(
     predictions: Predictions,
     truth: Truths,
     thresholds: Thresholds = 99,
     jobs: Jobs = None,
     out: Out = None,
-    json_output: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Score segmentations: covering, probabilistic Rand index, variation of information.
 
@@ -103,17 +101,17 @@ def regions(
             }
             for metric in ("covering", "pri", "voi")
         ]
-        _report(result, markdown_table(rows), out, json_output)
+        _report(result, markdown_table(rows), out, as_json)
 
 
-@evaluate_app.command()
+@app.command()
 def masks(
     predictions: Predictions,
     truth: Truths,
     max_distance: Distance = 0.0075,
     jobs: Jobs = None,
     out: Out = None,
-    json_output: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Score figure-ground masks: intersection over union, and F of the outline.
 
@@ -126,17 +124,17 @@ def masks(
         names, scores = _run(predictions, datasets.find_truths(truth), score, jobs, "masks")
         result = folders.summarise_mask_files(names, scores)
         result["settings"] = {"max_distance": max_distance}
-        _report(result, markdown_table([_numbers(result)]), out, json_output)
+        _report(result, markdown_table([_numbers(result)]), out, as_json)
 
 
-@evaluate_app.command()
+@app.command()
 def saliency(
     predictions: Predictions,
     truth: Annotated[Path, typer.Option(help="Eye-tracking folder (images.csv, fixations.csv, images/), or MIT1003.")],
     sigma: Annotated[float, typer.Option(help="Standard deviation of the Gaussians at fixations, in pixels.")] = 25.0,
     jobs: Jobs = None,
     out: Out = None,
-    json_output: Json = False,
+    as_json: Json = False,
 ) -> None:
     """Score saliency maps: F, AUC-Judd, AUC-Borji, shuffled AUC, NSS, CC, SIM, KL, information gain.
 
@@ -152,7 +150,7 @@ def saliency(
         result = saliency_folders.summarise_saliency_files(names, scores)
         result["settings"] = {"sigma": sigma}
         rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
-        _report(result, markdown_table(rows), out, json_output)
+        _report(result, markdown_table(rows), out, as_json)
 
 
 def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -166,9 +164,9 @@ def _run(
     predictions: Path, truths: Mapping[str, T], score: Callable[[Path, T], Any], jobs: int | None, kind: Kind
 ) -> tuple[list[str], list[Any]]:
     pairs = folders.pair_files(predictions, truths, kind)
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("images", total=len(pairs))
-        scores = folders.for_each(pairs, score, jobs, lambda: progress.advance(task))
+    done = itertools.count(1)
+    with progress_bars() as tell:
+        scores = folders.for_each(pairs, score, jobs, lambda: tell("images", next(done), len(pairs)))
     return [name for name, _, _ in pairs], scores
 
 
@@ -176,7 +174,7 @@ def _report(
     result: Result,
     table: str,
     out: Path | None,
-    json_output: bool,
+    as_json: bool,
     image: Callable[[Result], bytes] | None = None,
 ) -> None:
     if out is not None:
@@ -185,7 +183,7 @@ def _report(
         if image is not None:
             write_bytes(out / "precision_recall.png", image(result))
         write_text(out / "results.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
-    typer.echo(json.dumps(result, allow_nan=False) if json_output else table)
+    typer.echo(json.dumps(result, allow_nan=False) if as_json else table)
 
 
 def _matching(name: str) -> Matching:

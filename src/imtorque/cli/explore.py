@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from imtorque.cli.running import SAMPLE, one_line_errors
+from imtorque.cli.options import SAMPLE
+from imtorque.cli.runner import one_line_errors
 from imtorque.explorer.image_store import (
     Given,
     HeldImage,
