@@ -16,7 +16,7 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
-from imtorque.cli.options import SIGNS, EdgesOf, Opening, Sign, number_of, parse_sizes, refuse
+from imtorque.cli.options import SIGNS, Detector, Opening, Sign, number_of, parse_sizes, refuse
 from imtorque.cli.runner import TableBatch, one_line_errors
 from imtorque.core.types import BoolArray, Edges, Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
@@ -204,7 +204,10 @@ def count(
     pixel_size: Annotated[
         str | None, typer.Option(metavar="0.32um", help="Side of a pixel; by default what the file says.")
     ] = None,
-    detector: EdgesOf = None,
+    detector: Annotated[
+        Detector | None,
+        typer.Option(help="Find objects by the edges of this detector, which may take seconds, not by Canny's."),
+    ] = None,
     depth: Annotated[
         bool,
         typer.Option(

@@ -74,10 +74,6 @@ PatchSizes = Annotated[
     ),
 ]
 PatchShape = Annotated[Patch, typer.Option(help="Shape of the patches.")]
-EdgesOf = Annotated[
-    Detector | None,
-    typer.Option(help="Work on the edges of this detector, which may take seconds; by default on Canny's."),
-]
 
 
 @dataclass(frozen=True)
@@ -183,7 +179,8 @@ def expand(verb: Callable[..., None]) -> Callable[..., None]:
             parameters.append(
                 inspect.Parameter(field.name, parameter.KEYWORD_ONLY, default=default, annotation=types[field.name])
             )
-    run.__name__, run.__doc__ = verb.__name__, verb.__doc__
+    paragraphs = inspect.cleandoc(verb.__doc__ or "").split("\n\n")
+    run.__name__, run.__doc__ = verb.__name__, "\n\n".join(" ".join(text.split()) for text in paragraphs)
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from imtorque.cli.batch import Task, Written, csv_table
-from imtorque.cli.options import EdgesOf, Opening, number_of, refuse
+from imtorque.cli.options import Detector, Opening, number_of, refuse
 from imtorque.cli.runner import Batch
 from imtorque.edges import RECIPES, boundary_map
 from imtorque.files import write_array, write_image, write_text
@@ -188,7 +188,10 @@ def segment(
             min=1, metavar="N", help="The N figures most like objects, without a click.", rich_help_panel=OBJECTS_PANEL
         ),
     ] = None,
-    detector: EdgesOf = None,
+    detector: Annotated[
+        Detector | None,
+        typer.Option(help="With --at: cut along the edges of this detector. With --method ucm: close its contours."),
+    ] = None,
     opening: Opening,
     batch: Batch,
 ) -> None:

@@ -77,7 +77,7 @@ def tile(
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Compute maps and tables of an image of any size, to the bit as in memory; the same command resumes.
+    """Process an image of any size in tiles: maps and tables, to the bit as in memory; the same command resumes.
 
     Example: [bold]imtorque tile slide.svs --out slide --sizes 3-91[/bold]
     """

@@ -14,7 +14,7 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque.cli.options import Opening, number_of
-from imtorque.cli.runner import Images, one_line_errors
+from imtorque.cli.runner import one_line_errors
 from imtorque.core.types import Image
 from imtorque.detection import ObjectFinder
 from imtorque.detection.truth import read_marks
@@ -26,7 +26,12 @@ NEXT = 5  # images named that are worth annotating next
 
 def train_detector(
     *,
-    images: Images,
+    images: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="IMAGE", show_default=False, help="Annotated images and others: files, folders, quoted patterns."
+        ),
+    ],
     annotations: Annotated[
         Path,
         typer.Option(
