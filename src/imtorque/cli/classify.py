@@ -18,7 +18,7 @@ from imtorque.cli.train_classifier import load_recognition
 if TYPE_CHECKING:
     from imtorque.recognition import Recogniser, Recognition
 
-BEST = 5  # classes named for an image
+BEST_NAMED = 5  # classes named for an image; convention
 
 
 def classify(
@@ -68,7 +68,7 @@ def _recognised(recogniser: Recogniser, path: str) -> dict[str, Any]:
         found: Recognition = recogniser.recognise(image)
     except (OSError, ValueError, TypeError) as error:
         return {"image": path, "error": failure(path, str(error)).error}
-    best = zip(found.classes[:BEST], found.scores[:BEST].tolist(), strict=True)
+    best = zip(found.classes[:BEST_NAMED], found.scores[:BEST_NAMED].tolist(), strict=True)
     return {
         "image": path,
         "class": found.name,

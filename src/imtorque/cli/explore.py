@@ -21,7 +21,7 @@ from imtorque.explorer.image_store import (
 )
 from imtorque.files import find_images, read_image
 
-MOST_IMAGES = 1000  # that a page lists
+MOST_IMAGES = 1000  # bound: of what a page lists
 MISSING = "imtorque explore needs starlette, uvicorn, segno and threadpoolctl: pip install 'imtorque[explore]'"
 
 

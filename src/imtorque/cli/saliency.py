@@ -28,7 +28,7 @@ from imtorque.saliency import (
     torque_saliency,
 )
 
-MAPS: dict[str, Callable[[Image], NDArray[np.float64]]] = {
+MAP_METHODS: dict[str, Callable[[Image], NDArray[np.float64]]] = {
     "torque": torque_saliency,
     "gbvs": gbvs_saliency,
     "itti": itti_saliency,
@@ -40,7 +40,7 @@ FIXATION = ["order", "y", "x", "saliency"]
 if TYPE_CHECKING:
     Method = str
 else:
-    Method = Literal["blend", *MAPS, "mean"]
+    Method = Literal["blend", *MAP_METHODS, "mean"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class PredictFixations(Task):
             return blend_saliency([gbvs_saliency(image), torque_saliency(image)], [1 - self.share, self.share])
         if self.method == "mean":
             return blend_saliency([method(image) for method in AVERAGED], [1.0] * len(AVERAGED))
-        return MAPS[self.method](image)
+        return MAP_METHODS[self.method](image)
 
 
 def saliency(
@@ -86,6 +86,7 @@ def saliency(
         Method,
         typer.Option(help="blend: GBVS and torque. mean: torque, gbvs, boolean, signature and the centre prior."),
     ] = "blend",
+    # 0.4 was tuned on SUN scenes (docs/saliency.md).
     share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.4,
     fixations: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Places to predict, in the order of looking.")

@@ -16,7 +16,7 @@ from imtorque.core.threads import available_cores
 from imtorque.jobs.processes import each as parallel_each
 
 CORES = available_cores()
-NAMED = 5  # bad images named of many
+BAD_NAMED = 5  # bad images that an error names; convention
 
 
 def train_classifier(
@@ -53,8 +53,8 @@ def train_classifier(
         classes = class_images(folder, most)
         bad = unusable(classes)
         if bad and not skip_bad:
-            told = "; ".join(text for _, text in bad[:NAMED])
-            more = f" (and {len(bad) - NAMED} more)" if len(bad) > NAMED else ""
+            told = "; ".join(text for _, text in bad[:BAD_NAMED])
+            more = f" (and {len(bad) - BAD_NAMED} more)" if len(bad) > BAD_NAMED else ""
             raise ValueError(f"{told}{more}; --skip-bad passes over such images")
         for path, text in bad:
             typer.echo(f"imtorque: passed over: {text}", err=True)

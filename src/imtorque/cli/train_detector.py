@@ -21,7 +21,7 @@ from imtorque.detection.truth import read_marks
 from imtorque.files import SUFFIXES, find_images, read_image
 
 BOXES, POINTS = ("y0", "x0", "y1", "x1"), ("y", "x")
-NEXT = 5  # images named that are worth annotating next
+NEXT_NAMED = 5  # images named that are worth annotating next; convention
 
 
 def train_detector(
@@ -67,7 +67,7 @@ def train_detector(
         typer.echo(f"{out}: {_trust(finder, clicks, len(given))}")
         rest = [path for path in paths if path not in annotated]
         if rest:
-            order = finder.label_next([opening.read(path) for path in rest])[:NEXT]
+            order = finder.label_next([opening.read(path) for path in rest])[:NEXT_NAMED]
             typer.echo(f"annotate next: {', '.join(rest[k].name for k in order)}")
 
 
