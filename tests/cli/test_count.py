@@ -10,7 +10,7 @@ import tifffile
 from typer.testing import CliRunner
 
 from imtorque.cli import app
-from imtorque.cli.train_detector import Annotation, match_images, read_annotations
+from imtorque.cli.train_detector import Annotation, match_images, load_annotations
 from imtorque.files import read_image, write_image
 
 pytest.importorskip("sklearn")
@@ -133,12 +133,12 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
     (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")
     (tmp_path / "labels").mkdir()
     write_image(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
-    assert read_annotations(tmp_path / "boxes.csv")["folder/a.png"].objects.tolist() == [[1, 2, 3, 4]]
-    assert {name: marked.objects.tolist() for name, marked in read_annotations(tmp_path / "points.csv").items()} == {
+    assert load_annotations(tmp_path / "boxes.csv")["folder/a.png"].objects.tolist() == [[1, 2, 3, 4]]
+    assert {name: marked.objects.tolist() for name, marked in load_annotations(tmp_path / "points.csv").items()} == {
         "a.png": [[1, 2]],
         "b.png": [[3, 4]],
     }
-    assert read_annotations(tmp_path / "labels")["a.png"].objects.shape == (5, 5)
+    assert load_annotations(tmp_path / "labels")["a.png"].objects.shape == (5, 5)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_marks_that_may_belong_to_two_images_are_refused(marked, images, message
 
 def test_a_column_of_a_table_marks_what_is_no_object(tmp_path):
     (tmp_path / "boxes.csv").write_text("image,y0,x0,y1,x1,wrong\na.png,1,2,5,6,0\na.png,7,8,8,9,1\nb.png,3,3,4,4,1\n")
-    marked = read_annotations(tmp_path / "boxes.csv")
+    marked = load_annotations(tmp_path / "boxes.csv")
     assert [marked[name].objects.tolist() for name in ("a.png", "b.png")] == [[[1, 2, 5, 6]], []]
     assert [marked[name].wrong.tolist() for name in ("a.png", "b.png")] == [[[7, 8]], [[3, 3]]]
 

@@ -55,7 +55,7 @@ def train_detector(
     """
     with one_line_errors():
         paths = find_images(images)
-        annotated = match_images(paths, read_annotations(annotations), annotations)
+        annotated = match_images(paths, load_annotations(annotations), annotations)
         learned = {path: opening.read(path) for path in annotated}
         given = [_reduced_to(path, learned[path], own, opening.reduce) for path, own in annotated.items()]
         out.parent.mkdir(parents=True, exist_ok=True)  # before it learns: nothing is lost then
@@ -121,7 +121,7 @@ class Annotation:
     wrong: NDArray[np.float64]
 
 
-def read_annotations(place: Path) -> dict[str, Annotation]:
+def load_annotations(place: Path) -> dict[str, Annotation]:
     """Return annotations by file name: boxes or points of a CSV table, or the label images of a folder.
 
     A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x; 1 in a column `wrong` marks what is no
