@@ -9,8 +9,9 @@ import pytest
 import tifffile
 from typer.testing import CliRunner
 
+import imtorque
 from imtorque.cli import app
-from imtorque.cli.train_detector import Annotation, match_images, load_annotations
+from imtorque.cli.train_detector import Annotation, load_annotations, match_images
 from imtorque.files import read_image, write_image
 
 pytest.importorskip("sklearn")
@@ -230,3 +231,47 @@ def test_a_finder_takes_no_sizes(cells):
     (cells / "a.finder").write_text("")
     result = run("count", "cells", "--model", "a.finder", "--sizes", "3-5", status=2)
     assert "knows sizes, signs and scores itself" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_trained_detector_counts_inside_a_mask_and_the_strongest_alone(cells):
+    run("train-detector", "cells/0.png", "--annotations", "annotations.csv", "--out", "cells.finder")
+    mask = np.zeros((120, 120), np.uint8)
+    mask[:, :60] = 255
+    write_image("mask.png", mask)
+    counted = ("count", "cells/4.png", "--model", "cells.finder")
+    run(*counted, "--out", "all")
+    run(*counted, "--mask", "mask.png", "--out", "left")
+    run(*counted, "--count", "2", "--out", "two")
+    everything = rows_of(cells / "all" / "objects.csv")
+    left = rows_of("left/objects.csv")
+    assert [row["y"] for row in left] == [row["y"] for row in everything if float(row["x"]) < 59.5]
+    assert not read_image("left/4.png.count.labels.tiff")[:, 60:].any()
+    assert rows_of("two/objects.csv") == everything[:2]
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        (("--threshold", "0.5"), "--threshold"),
+        (("--min-score", "0"), "--min-score"),
+        (("--overlap", "0.1"), "--overlap"),
+        (("--sign", "dark"), "--sign"),
+        (("--detector", "pb"), "--detector"),
+        (("--depth",), "--depth"),
+    ],
+)
+def test_a_finder_takes_nothing_that_it_has_learned(cells, option, name):
+    (cells / "a.finder").write_text("")
+    told = " ".join(run("count", "cells", "--model", "a.finder", *option, status=2).output.replace("│", " ").split())
+    assert f"Invalid value for {name}: a model knows sizes, signs and scores itself" in told
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_list_of_sizes_is_of_patch_sizes_and_a_range_of_diameters():
+    run("count", "cells/0.png", "--sizes", "21,27", "--sign", "bright", "--out", "listed")
+    run("count", "cells/0.png", "--sizes", "21-27", "--sign", "bright", "--out", "range")
+    for folder, sizes in (("listed", [21, 27]), ("range", (21, 27))):
+        found = imtorque.find_blobs(read_image("cells/0.png"), sizes=sizes, sign=1)
+        assert [float(row["y"]) for row in rows_of(f"{folder}/objects.csv")] == pytest.approx(
+            found.y.tolist(), rel=1e-5
+        )
