@@ -1,4 +1,4 @@
-"""Memory and load of `imtorque blobs` over a thousand images, stopped by Ctrl-C half way and taken up again.
+"""Memory and load of `imtorque count` over a thousand images, stopped by Ctrl-C half way and taken up again.
 
     python benchmarks/batch.py --images DIR [--count 1000]
 
@@ -38,7 +38,7 @@ def main():
         again = watch(inputs, out)
         tables = len(list(out.glob("*.csv")))
     report = {
-        "command": f"imtorque blobs, {options.count} images",
+        "command": f"imtorque count, {options.count} images",
         "version": __version__,
         "cores": os.cpu_count(),
         "stopped": first,
@@ -61,7 +61,7 @@ def copy_images(sources, folder, count):
 
 def watch(inputs, out, stop_after=None):
     """Run the command, look at its processes every half second, and return what was seen."""
-    command = [sys.executable, "-m", "imtorque", "blobs", str(inputs), "--out", str(out), "--json"]
+    command = [sys.executable, "-m", "imtorque", "count", str(inputs), "--out", str(out), "--json"]
     began, before = time.perf_counter(), machine_ticks()
     report, memory, seconds = out.with_name("report.json"), [], 0.0
     with open(report, "w") as file:
@@ -70,7 +70,7 @@ def watch(inputs, out, stop_after=None):
         mebibytes, spent = usage(running.pid)
         memory.append(mebibytes)
         seconds = max(seconds, spent)
-        if stop_after is not None and len(list(out.glob("*.blobs.json"))) >= stop_after:
+        if stop_after is not None and len(list(out.glob("*.count.json"))) >= stop_after:
             os.killpg(running.pid, signal.SIGINT)
             stop_after = None
         time.sleep(0.5)
@@ -82,7 +82,7 @@ def watch(inputs, out, stop_after=None):
     return {
         "status": running.returncode,
         "images": {status: statuses.count(status) for status in sorted(set(statuses))},
-        "records": len(list(out.glob("*.blobs.json"))),
+        "records": len(list(out.glob("*.count.json"))),
         "seconds": round(wall, 1),
         "cores_busy": round(seconds / wall, 2),
         "machine_idle": round((spent[3] + spent[4]) / sum(spent), 2),  # the rest went to this and to other programs

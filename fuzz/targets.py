@@ -21,7 +21,7 @@ from scipy.io import savemat
 
 import imtorque
 from imtorque import files
-from imtorque.cli.counting_tasks import read_objects
+from imtorque.cli.train_detector import load_annotations
 from imtorque.datasets import berkeley, caltech, eyetracking, predictions
 from imtorque.datasets.matlab import read_mat
 
@@ -46,7 +46,9 @@ def targets() -> dict[str, Target]:
         **{f"image.{form}": Target(read_image, f".{form}", seeds, True) for form, seeds in images().items()},
         **array_targets(),
         "seg": Target(berkeley.read_annotations, ".seg", [SEG]),
-        "objects.csv": Target(read_objects, ".csv", [b"image,y0,x0,y1,x1\na.png,1,2,3,4\n", b"image,y,x\na,1.5,2\n"]),
+        "objects.csv": Target(
+            load_annotations, ".csv", [b"image,y0,x0,y1,x1\na.png,1,2,3,4\n", b"image,y,x\na,1.5,2\n"]
+        ),
         "eye_tracking": Target(read_eye_tracking, ".csv", [b"image,observer,y,x\na,1,2,3\na,2,5.5,6\n"]),
         "explorer.upload": Target(upload, ".png", [seed for seeds in images().values() for seed in seeds[:1]]),
         "explorer.query": Target(request_of_image, ".txt", queries()),

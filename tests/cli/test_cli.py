@@ -24,7 +24,7 @@ from imtorque import synthetic as scenes
 from imtorque.cli import app
 from imtorque.files import read_image, write_image
 
-VERBS = ["demo", "maps", "blobs", "edges", "saliency"]
+VERBS = ["demo", "maps", "count", "edges", "saliency"]
 IMAGES = 10  # of a batch that is stopped on its way
 
 
@@ -69,7 +69,7 @@ def test_importing_the_library_brings_neither_matplotlib_nor_typer():
 @pytest.mark.usefixtures("shapes")
 def test_help_and_verbs_do_not_bring_matplotlib():
     code = (
-        "import sys; from imtorque.cli import app; app(['blobs', 'shapes.png'], standalone_mode=False);"
+        "import sys; from imtorque.cli import app; app(['count', 'shapes.png'], standalone_mode=False);"
         "print('matplotlib' in sys.modules)"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split()[-1] == "False"
@@ -83,7 +83,7 @@ def test_every_help_shows_an_example_that_works_as_typed():
     found = set()
     for verb in ("", *VERBS):
         text = run(f"{verb} --help").stdout
-        examples = re.findall(r"imtorque (demo|(?:maps|blobs|edges|saliency) sample:\S+[^\n│]*)", text)
+        examples = re.findall(r"imtorque (demo|(?:maps|count|edges|saliency) sample:\S+[^\n│]*)", text)
         assert examples, verb
         found |= {example.strip() for example in examples}
     for example in sorted(found - {"demo"}):  # that has a test of its own
@@ -103,27 +103,28 @@ def test_demo_is_told_as_one_object_too(monkeypatch):
     assert [sample["sample"] for sample in run_json("demo --out here")["samples"]] == ["shapes", "hopper"]
 
 
-def test_blobs_writes_a_table_an_overlay_labels_and_a_record(shapes):
-    result = run("blobs shapes.png")
+def test_count_writes_a_table_an_overlay_labels_and_a_record(shapes):
+    result = run("count shapes.png")
     assert result.stdout.startswith("shapes.png: ")
-    assert names() == [f"shapes.png.blobs.{end}" for end in ("csv", "json", "labels.tiff", "png")]
-    rows = list(csv.DictReader(io.StringIO(Path("imtorque-out/shapes.png.blobs.csv").read_text())))
+    files = [f"shapes.png.count.{end}" for end in ("csv", "json", "labels.tiff", "png")]
+    assert names() == ["counts.csv", "objects.csv", *files]
+    rows = list(csv.DictReader(io.StringIO(Path("imtorque-out/shapes.png.count.csv").read_text())))
     found = imtorque.find_blobs(read_image(shapes))
     assert [float(row["y"]) for row in rows] == pytest.approx(found.y.tolist(), rel=1e-5)
     assert [int(row["size"]) for row in rows] == found.size.tolist()
     assert [int(row["number"]) for row in rows] == list(range(1, len(found) + 1))
-    labels = read_image("imtorque-out/shapes.png.blobs.labels.tiff")
+    labels = read_image("imtorque-out/shapes.png.count.labels.tiff")
     np.testing.assert_array_equal(labels, found.labels)
 
 
 @pytest.mark.usefixtures("shapes")
-def test_blobs_of_one_sign_and_a_count():
-    image = run_json("blobs shapes.png --sign dark --count 2 --no-overlay --no-labels")["images"][0]
+def test_objects_of_one_sign_and_a_count():
+    image = run_json("count shapes.png --sign dark --count 2 --no-overlay --no-labels")["images"][0]
     assert image["result"]["dark"] == image["result"]["count"] == 2
-    assert [Path(path).name for path in image["outputs"]] == ["shapes.png.blobs.csv", "shapes.png.blobs.json"]
+    assert [Path(path).name for path in image["outputs"]] == ["shapes.png.count.csv", "shapes.png.count.json"]
 
 
-def test_blobs_inside_a_mask(shapes):
+def test_objects_inside_a_mask(shapes):
     everything = imtorque.find_blobs(read_image(shapes))
     left = np.zeros((81, 121), np.uint8)
     left[:, :60] = 255
@@ -131,29 +132,29 @@ def test_blobs_inside_a_mask(shapes):
     Path("masks").mkdir()
     write_image("masks/shapes.tiff", left)
     for mask in ("mask.png", "masks"):
-        result = run_json(f"blobs shapes.png --mask {mask} --out {mask}-out")["images"][0]["result"]
+        result = run_json(f"count shapes.png --mask {mask} --out {mask}-out")["images"][0]["result"]
         assert result["count"] == np.count_nonzero(everything.x < 60)
-        assert all(blob["x"] < 60 for blob in result["blobs"])
-    assert_array_equal(read_image("mask.png-out/shapes.png.blobs.labels.tiff")[:, 60:], 0)
+        assert all(found["x"] < 60 for found in result["objects"])
+    assert_array_equal(read_image("mask.png-out/shapes.png.count.labels.tiff")[:, 60:], 0)
     write_image("mask.png", 255 - left)
-    assert run_json("blobs shapes.png --mask mask.png --out mask.png-out")["images"][0]["status"] == "done"
+    assert run_json("count shapes.png --mask mask.png --out mask.png-out")["images"][0]["status"] == "done"
 
 
-def test_blobs_of_a_depth_map_are_what_stands_in_front():
+def test_objects_of_a_depth_map_are_what_stands_in_front():
     scene = scenes.depth_scene(1)
     write_image("depth.png", np.rint(1000 * scene.depth).astype(np.uint16))
-    result = run_json("blobs --depth depth.png")["images"][0]["result"]
+    result = run_json("count --depth depth.png")["images"][0]["result"]
     assert result["bright"] == len(scene.y)
-    places = [(round(blob["y"]), round(blob["x"])) for blob in result["blobs"] if blob["torque"] > 0]
+    places = [(round(found["y"]), round(found["x"])) for found in result["objects"] if found["torque"] > 0]
     assert {int(scene.labels[place]) for place in places} == set(range(1, len(scene.y) + 1))
 
 
 @pytest.mark.usefixtures("shapes")
-def test_owners_of_edges_are_drawn_and_written():
-    result = run_json("owners shapes.png --model drawings")["images"][0]["result"]
-    side = np.load("imtorque-out/shapes.png.owners.npy")
+def test_owners_of_borders_are_drawn_and_written():
+    result = run_json("border-ownership shapes.png --model drawings")["images"][0]["result"]
+    side = np.load("imtorque-out/shapes.png.border-ownership.npy")
     assert np.count_nonzero(side) == result["edge_pixels"]
-    assert read_image("imtorque-out/shapes.png.owners.png").shape == (81, 121, 3)
+    assert read_image("imtorque-out/shapes.png.border-ownership.png").shape == (81, 121, 3)
 
 
 @pytest.mark.usefixtures("shapes")
@@ -161,7 +162,7 @@ def test_a_mask_of_another_size_is_an_error():
     write_image("mask.png", np.zeros((5, 5), np.uint8))
     assert (
         "mask must have the image's 81 x 121 pixels, got mask.png of 5 x 5"
-        in run("blobs shapes.png --mask mask.png", 1).stderr
+        in run("count shapes.png --mask mask.png", 1).stderr
     )
 
 
@@ -201,7 +202,7 @@ def test_maps_of_other_patterns_and_without_polarity(shapes, line, options):
 def test_an_image_without_edges_has_maps_and_no_torque():
     write_image("flat.png", np.full((20, 30), 9, np.uint8))
     assert run("maps flat.png").stdout == "flat.png: no torque anywhere\n"
-    assert run("blobs flat.png").stdout == "flat.png: 0 blobs (0 bright, 0 dark)\n"
+    assert run("count flat.png").stdout == "flat.png: 0 objects (0 bright, 0 dark)\n"
 
 
 @pytest.mark.usefixtures("shapes")
@@ -234,23 +235,23 @@ def test_edges_as_an_image_and_numbers(shapes):
 
 @pytest.mark.usefixtures("shapes")
 def test_json_is_one_object_and_nothing_else():
-    done = program("blobs", "shapes.png", "nothing.png", "--json", "--jobs", "1")
+    done = program("count", "shapes.png", "nothing.png", "--json", "--jobs", "1")
     report = json.loads(done.stdout)
     assert done.returncode == 1
     assert report["failed"] == 1
     assert [image["status"] for image in report["images"]] == ["done", "failed"]
     assert report["parameters"]["overlap"] == 0.4
-    assert report["images"][0]["result"]["blobs"][0]["number"] == 1
+    assert report["images"][0]["result"]["objects"][0]["number"] == 1
 
 
 def test_json_is_whole_when_all_files_are_bad_or_the_batch_is_stopped(monkeypatch):
-    assert run_json("blobs missing.png", 1)["failed"] == 1
+    assert run_json("count missing.png", 1)["failed"] == 1
 
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("imtorque.cli.running.process", stop)
-    report = run_json("blobs sample:disc", 130)
+    monkeypatch.setattr("imtorque.cli.runner.process", stop)
+    report = run_json("count sample:disc", 130)
     assert report["stopped"]
     assert report["images"] == []
 
@@ -259,7 +260,7 @@ def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
     Path("text.png").write_text("no image")
     Path("cut.png").write_bytes(shapes.read_bytes()[:300])
     Path("empty").mkdir()
-    result = run("blobs text.png cut.png empty missing.png 'no*.jpg' sample:nobody shapes.png --jobs 1", 1)
+    result = run("count text.png cut.png empty missing.png 'no*.jpg' sample:nobody shapes.png --jobs 1", 1)
     errors = [line for line in result.stderr.splitlines() if line.startswith("imtorque: ")]
     assert len(errors) == 6
     for name in ("text.png", "cut.png", "empty", "missing.png", "no*.jpg", "nobody"):
@@ -273,12 +274,13 @@ def test_bad_files_are_named_the_rest_is_done_and_the_status_is_1(shapes):
     [
         ("edges", "Missing argument"),
         ("nonsense", "No such command"),
-        ("blobs shapes.png --sizes 4,8", "must be odd"),
-        ("blobs shapes.png --sizes 9-5", "sizes must be"),
-        ("blobs shapes.png --sizes big", "must be like 3-91"),
-        ("blobs shapes.png --threshold -1", "greater than or equal to 0"),
-        ("blobs shapes.png --jobs 0", "greater than or equal to 1"),
-        ("blobs shapes.png --mask missing.png", "does not exist"),
+        ("count shapes.png --sizes 4,8", "must be odd"),
+        ("count shapes.png --sizes 9-5", "sizes must be"),
+        ("count shapes.png --sizes big", "must be like 20-60 or 5-12um"),
+        ("maps shapes.png --sizes big", "must be like 3-91"),
+        ("count shapes.png --threshold -1", "greater than or equal to 0"),
+        ("count shapes.png --jobs 0", "greater than or equal to 1"),
+        ("count shapes.png --mask missing.png", "does not exist"),
         ("maps shapes.png --patch star", "not one of"),
         ("maps shapes.png --pattern sprial", "pattern must be one of circle, star, spiral, saddle"),
         ("maps shapes.png --pattern nan", "pattern must be a name or an angle"),
@@ -303,7 +305,7 @@ def test_values_the_library_refuses_are_one_line_errors(line):
 
 @pytest.mark.usefixtures("shapes")
 def test_an_output_folder_that_is_a_file_is_a_one_line_error():
-    for line in ("blobs shapes.png", "blobs sample:disc", "demo"):
+    for line in ("count shapes.png", "count sample:disc", "demo"):
         assert run(f"{line} --out shapes.png", 1).stderr == "imtorque: shapes.png: File exists\n"
 
 
@@ -325,18 +327,18 @@ def test_two_inputs_of_one_stem_or_one_name_do_not_collide(shapes):
         Path(folder).mkdir()
         write_image(f"{folder}/a.png", read_image(shapes))
     write_image("one/a.jpg", read_image(shapes))
-    run("blobs one two --no-overlay --no-labels --jobs 1")
-    assert [name for name in names() if name.endswith(".csv")] == [
-        "a.jpg.blobs.csv",
-        "a.png.one.blobs.csv",
-        "a.png.two.blobs.csv",
+    run("count one two --no-overlay --no-labels --jobs 1")
+    assert [name for name in names() if name.endswith(".count.csv")] == [
+        "a.jpg.count.csv",
+        "a.png.one.count.csv",
+        "a.png.two.count.csv",
     ]
 
 
 def test_output_to_a_pipe_has_no_bar_and_no_colour(shapes):
     write_image("other.png", read_image(shapes))
     for environment in ({}, {"NO_COLOR": "1"}):
-        done = program("blobs", "shapes.png", "other.png", "--jobs", "1", env={**os.environ, **environment})
+        done = program("count", "shapes.png", "other.png", "--jobs", "1", env={**os.environ, **environment})
         assert done.stdout.splitlines()[0].startswith("shapes.png: ")
         assert "\x1b" not in done.stdout + done.stderr
         assert "━" not in done.stdout + done.stderr
@@ -352,7 +354,7 @@ def test_a_terminal_gets_a_bar_with_the_time_left_and_no_color_is_heeded(shapes)
             "TERM": "xterm",
             **colour,
         }
-        command = [sys.executable, "-m", "imtorque", "blobs", "p0.png", "p1.png", "p2.png", "--jobs", "1"]
+        command = [sys.executable, "-m", "imtorque", "count", "p0.png", "p1.png", "p2.png", "--jobs", "1"]
         started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=side, env=environment, text=True)
         lines, _ = started.communicate(timeout=60)
         os.close(side)
@@ -375,9 +377,9 @@ def test_tab_completes_verbs_and_options():
             check=False,
         ).stdout.split()
 
-    assert complete("imtorque bl") == ["blobs"]
+    assert complete("imtorque cou") == ["count"]
     assert set(complete("imtorque ")) >= set(VERBS)
-    assert "--threshold" in complete("imtorque blobs --thr")
+    assert "--threshold" in complete("imtorque count --thr")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -385,7 +387,7 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     Path("in").mkdir()
     for k in range(IMAGES):
         write_image(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (241, 321), np.uint8))
-    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--count", "50", "--jobs", jobs]
+    command = [sys.executable, "-m", "imtorque", "count", "in", "--out", "out", "--count", "50", "--jobs", jobs]
     # A session of its own stands for the terminal: Ctrl-C reaches every process in it.
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while not list(Path(".").glob("out/*.json")):
@@ -406,7 +408,7 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     assert [Path(image["input"]).name for image in report["images"]] == [f"{k:02}.png" for k in range(IMAGES)]
     assert all(Path("out", name).stat().st_mtime_ns == written for name, written in complete.items())
 
-    straight = run_json("blobs in --out straight --count 50 --jobs 1")
+    straight = run_json("count in --out straight --count 50 --jobs 1")
     assert names("out") == names("straight")
     for name in names("out"):
         if not name.endswith(".json"):
@@ -451,10 +453,10 @@ def test_sizes_beyond_all_bounds_are_refused_in_one_line(sizes):
 @pytest.mark.usefixtures("shapes")
 def test_outputs_of_other_options_are_removed_unless_they_were_changed():
     out = Path("imtorque-out")
-    run("blobs shapes.png")
-    assert (out / "shapes.png.blobs.labels.tiff").exists()
-    run("blobs shapes.png --no-labels --no-overlay --count 1")
-    assert sorted(path.name for path in out.iterdir()) == ["shapes.png.blobs.csv", "shapes.png.blobs.json"]
+    run("count shapes.png")
+    assert (out / "shapes.png.count.labels.tiff").exists()
+    run("count shapes.png --no-labels --no-overlay --count 1")
+    assert sorted(path.name for path in out.glob("shapes*")) == ["shapes.png.count.csv", "shapes.png.count.json"]
     run("maps shapes.png --extrema 5")
     table = out / "shapes.png.maps.extrema.csv"
     table.write_text("mine")
@@ -475,7 +477,7 @@ def test_workers_end_when_the_program_is_killed():
     Path("in").mkdir()
     for k in range(20):
         write_image(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (321, 481), np.uint8))
-    command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--jobs", "2"]
+    command = [sys.executable, "-m", "imtorque", "count", "in", "--out", "out", "--jobs", "2"]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     while not list(Path(".").glob("out/*.json")):
         assert first.poll() is None

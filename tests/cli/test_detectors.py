@@ -69,18 +69,18 @@ def test_settings_of_canny_are_refused_with_a_detector(images):
 
 
 @pytest.mark.parametrize("detector", ["canny", "pb", "ucm"])
-def test_blobs_are_found_on_the_edges_of_a_detector(images, detector):
-    found = json.loads(run(f"blobs {images} --detector {detector} --sizes 9-41 --out found --jobs 1 --json").output)
+def test_objects_are_found_on_the_edges_of_a_detector(images, detector):
+    found = json.loads(run(f"count {images} --detector {detector} --sizes 9-41 --out found --jobs 1 --json").output)
     for image, radius in zip(found["images"], (10, 14), strict=True):
-        best = image["result"]["blobs"][0]
+        best = image["result"]["objects"][0]
         assert (best["y"], best["x"]) == (pytest.approx(24, abs=2), pytest.approx(30, abs=2))
         assert best["area"] == pytest.approx(np.pi * radius**2, rel=0.3)
 
 
 def test_a_figure_is_cut_along_the_boundaries_of_a_detector(images):
-    run(f"fixate {images} --at 24,30 --detector mpb --out found --jobs 1")
+    run(f"segment {images} --at 24,30 --detector mpb --out found --jobs 1")
     for k, radius in enumerate((10, 14)):
-        mask = read_image(f"found/{k}.png.fixate.mask.png") > 0
+        mask = read_image(f"found/{k}.png.segment.mask.png") > 0
         assert mask.sum() == pytest.approx(np.pi * radius**2, rel=0.3)
 
 
@@ -94,11 +94,11 @@ def test_regions_lie_between_the_closed_contours_of_a_detector(images):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("segment {} --detector pb", "goes with --method ucm"),
+        ("segment {} --detector pb", "must come with --at or --method ucm"),
         ("segment {} --method ucm --detector canny", "do not close"),
-        ("fixate {} --at 3,3 --detector pb --cue canny", "not of both"),
-        ("blobs {} --detector pb --depth", "jumps"),
-        ("blobs {} --detector hed", "sketch-tokens"),
+        ("segment {} --at 3,3 --detector pb --cue canny", "must be left out with --cue"),
+        ("count {} --detector pb --depth", "jumps"),
+        ("count {} --detector hed", "sketch-tokens"),
     ],
 )
 def test_a_detector_is_refused_where_it_does_not_fit(images, line, told):

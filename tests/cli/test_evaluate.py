@@ -161,7 +161,6 @@ def test_what_is_wrong_is_named_in_one_line(boundaries, spoil, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--matching", "greedy"), "matching must be min_cost or cardinality, got greedy"),
         (("--thresholds", 0), "thresholds must be at least 1, got 0"),
         (("--jobs", 0), "jobs must be at least 1, got 0"),
     ],
@@ -170,6 +169,12 @@ def test_wrong_options_are_refused(boundaries, options, message):
     done = evaluate("boundaries", boundaries, *options)
     assert done.exit_code == 1
     assert message in done.stderr
+
+
+def test_an_unknown_matching_is_a_usage_error(boundaries):
+    done = evaluate("boundaries", boundaries, "--matching", "greedy")
+    assert done.exit_code == 2
+    assert "'greedy' is not one of 'min_cost', 'cardinality'" in " ".join(done.stderr.replace("│", " ").split())
 
 
 def test_a_saliency_map_of_another_size_is_named(saliency):

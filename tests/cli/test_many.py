@@ -39,7 +39,7 @@ def rows_of(path):
 
 
 VERBS = [
-    (("blobs",), ".blobs.csv"),
+    (("count",), ".count.csv"),
     (("count", "--sizes", "10-30"), ".count.csv"),
     (("maps", "--extrema", "2"), ".maps.extrema.csv"),
 ]
@@ -55,16 +55,16 @@ def test_the_table_has_the_rows_that_each_images_own_table_has(images, verb, tab
 
 
 def test_files_for_each_image_are_written_where_a_folder_is_given_too(images):
-    run("blobs", *images, "--table", "all.csv", "--out", "own", "--jobs", 1)
-    assert {path.name for path in Path("own").glob("*.labels.tiff")} == {f"{k}.png.blobs.labels.tiff" for k in range(3)}
+    run("count", *images, "--table", "all.csv", "--out", "own", "--jobs", 1)
+    assert {path.name for path in Path("own").glob("*.labels.tiff")} == {f"{k}.png.count.labels.tiff" for k in range(3)}
 
 
 def test_a_bad_image_is_named_and_the_next_run_does_nothing_again(images):
-    first = run("blobs", "in", "--table", "all.parquet", "--jobs", 1, status=1)
+    first = run("count", "in", "--table", "all.parquet", "--jobs", 1, status=1)
     assert "imtorque: in/none.png: must be an image that can be read" in first.stderr
     assert "3 of 4 images written to all.parquet" in first.stderr
     assert set(parquet.read_table("all.parquet")["image"].to_pylist()) == set(images)
-    again = json.loads(run("blobs", "in", "--table", "all.parquet", "--jobs", 1, "--json", status=1).stdout)
+    again = json.loads(run("count", "in", "--table", "all.parquet", "--jobs", 1, "--json", status=1).stdout)
     assert [image["status"] for image in again["images"]] == ["complete"] * 3 + ["failed"]
 
 
@@ -79,18 +79,18 @@ def test_paths_come_from_a_file_or_standard_input_each_once(images, source):
 
 def test_addresses_are_fetched_without_a_table_as_well(images):
     address = f"file://{Path(images[0]).absolute()}"
-    found = run("blobs", address, "file:///no/such.png", "--jobs", 1, status=1)
-    assert found.stdout.startswith(f"{address}: 1 blobs")
+    found = run("count", address, "file:///no/such.png", "--jobs", 1, status=1)
+    assert found.stdout.startswith(f"{address}: 1 object ")
     assert "imtorque: file:///no/such.png: no such file" in found.stderr
-    assert json.loads(Path("imtorque-out/0.png.blobs.json").read_text())["input"] == address
+    assert json.loads(Path("imtorque-out/0.png.count.json").read_text())["input"] == address
 
 
 def test_a_changed_mask_or_model_is_noticed(images):
     write_image("mask.png", np.full((60, 60), 255, np.uint8))
-    run("blobs", *images, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
+    run("count", *images, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
     assert rows_of("all.csv")
     write_image("mask.png", np.pad(np.full((2, 2), 255, np.uint8), ((0, 58), (0, 58))))
-    run("blobs", *images, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
+    run("count", *images, "--mask", "mask.png", "--table", "all.csv", "--jobs", 1)
     assert not rows_of("all.csv")
 
 
@@ -98,7 +98,7 @@ def test_a_changed_mask_or_model_is_noticed(images):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["blobs"], 2, "images must be given"),
+        (["count"], 2, "images must be given"),
         (["maps", "in", "--scheduler", "tcp://127.0.0.1:1"], 2, "must come with --table"),
         (["maps", "in", "--retry"], 2, "must come with --table"),
         (
@@ -112,8 +112,8 @@ def test_a_changed_mask_or_model_is_noticed(images):
             1,
             "--scheduler must be the address of one that answers, got here",
         ),
-        (["blobs", "--paths", "no.txt"], 1, "no.txt: No such file or directory"),
-        (["blobs", "--paths", "in/empty"], 1, "in/empty: must name an image a line, got none"),
+        (["count", "--paths", "no.txt"], 1, "no.txt: No such file or directory"),
+        (["count", "--paths", "in/empty"], 1, "in/empty: must name an image a line, got none"),
     ],
 )
 def test_options_without_sense_are_refused_in_one_line(arguments, status, message):

@@ -71,8 +71,8 @@ def test_segment_cuts_objects_out_instead():
 
 @pytest.mark.usefixtures("stripes")
 def test_segment_refuses_what_cannot_be_together():
-    assert "leave out" in run("segment stripes.png --count 2 --threshold 1", status=2).output
-    assert "not asked for at a time" in run("segment stripes.png --count 2 --objects 1", status=2).output
+    assert "must be left out with --count" in run("segment stripes.png --count 2 --threshold 1", status=2).output
+    assert "must be left out with --objects" in run("segment stripes.png --count 2 --objects 1", status=2).output
     assert run("segment stripes.png --count 0", status=2)
     assert "no such file" in run("segment nowhere.png", status=1).output.lower()
 
@@ -87,7 +87,7 @@ def test_unusual_images_are_segmented():
 
 
 def test_the_example_in_the_help_works_as_typed():
-    (example,) = re.findall(r"imtorque (segment sample:\S+[^\n│]*)", run("segment --help").stdout)
+    (example,) = re.findall(r"imtorque (segment sample:\S+ --count[^\n│]*)", run("segment --help").stdout)
     assert "8 regions" in run(example.strip()).stdout
 
 

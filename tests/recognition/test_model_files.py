@@ -119,7 +119,7 @@ def test_a_model_that_lacks_what_its_format_has_is_refused(copy, header, arrays,
 def test_a_header_that_is_none_is_refused(copy, header):
     with open(copy, "wb") as file:
         np.savez(file, header=np.frombuffer(header, np.uint8))
-    with pytest.raises(ValueError, match="must be a model that `imtorque train` wrote"):
+    with pytest.raises(ValueError, match="must be a model that `imtorque train-classifier` wrote"):
         Recogniser.load(copy)
 
 
@@ -133,7 +133,7 @@ def test_a_model_file_holds_no_pickles():
 def test_pickles_in_a_model_are_not_run(copy):
     with open(copy, "wb") as file:
         np.savez(file, header=np.array([{"format": 1}], dtype=object))
-    with pytest.raises(ValueError, match="must be a model that `imtorque train` wrote"):
+    with pytest.raises(ValueError, match="must be a model that `imtorque train-classifier` wrote"):
         Recogniser.load(copy)
 
 

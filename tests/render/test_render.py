@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from imtorque import Edges, Extrema
+from imtorque import Edges
 from imtorque.images import CheckedImage
-from imtorque.render.torque import blob_image, edge_image, scale_image, value_image
-
-
-def one(y=5, x=6, size=5, value=1.0):
-    return Extrema([y], [x], [size], [value])
+from imtorque.render.torque import edge_image, scale_image, value_image
 
 
 def test_positive_torque_is_red_negative_blue_and_zero_white():
@@ -31,20 +27,6 @@ def test_no_torque_has_no_scale_and_is_black():
 def test_a_map_of_nothing_is_drawn():
     assert_array_equal(np.unique(value_image(np.zeros((2, 3), np.float32))), [247])
     assert_array_equal(edge_image(Edges(np.zeros((2, 3)), np.zeros((2, 3)))), 0)
-
-
-@pytest.mark.parametrize("blob", [one(0, 0, 9), one(11, 13, 1), one(5, 6, 99, -1.0)])
-def test_blobs_at_and_beyond_the_border_are_drawn(blob):
-    drawn = blob_image(np.zeros((12, 14), np.uint8), blob)
-    assert drawn.shape == (12 * 16, 14 * 16, 3)
-    assert drawn.max() > 100
-
-
-def test_bright_and_dark_blobs_differ_in_line_as_well_as_colour():
-    ground = np.full((60, 60), 0.5)
-    solid, dashed = (blob_image(ground, one(30, 30, 31, value)) for value in (1.0, -1.0))
-    coloured = [np.count_nonzero(np.ptp(image.astype(int), axis=2) > 60) for image in (solid, dashed)]
-    assert coloured[1] < 0.75 * coloured[0]
 
 
 @pytest.mark.parametrize(

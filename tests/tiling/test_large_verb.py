@@ -1,4 +1,4 @@
-"""imtorque large: from a file to a folder of results, in one command, also on a cluster."""
+"""imtorque tile: from a file to a folder of results, in one command, also on a cluster."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def path(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["large", *map(str, arguments)])
+    return CliRunner().invoke(app, ["tile", *map(str, arguments)])
 
 
 def test_an_image_becomes_a_folder_of_results(path, tmp_path):

@@ -31,7 +31,7 @@ class Noting:
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, ["video", *(str(argument) for argument in arguments)])
+    result = CliRunner().invoke(app, ["track", *(str(argument) for argument in arguments)])
     assert result.exit_code == 0, result.output
     return result
 
@@ -68,12 +68,12 @@ def test_the_verb_works_on_a_cluster(tmp_path, monkeypatch, client):
     monkeypatch.setattr(decoding, "SEGMENT_FRAMES", 1)
     make_video(tmp_path)
     monkeypatch.chdir(tmp_path)
-    run("open.mp4", "--track", "--out", "one", "--jobs", 1)
-    done = run("open.mp4", "--track", "--out", "many", "--scheduler", client.scheduler.address)
+    run("open.mp4", "--out", "one", "--jobs", 1)
+    done = run("open.mp4", "--out", "many", "--scheduler", client.scheduler.address)
     assert "120 places in 60 frames, 2 tracks" in done.stdout
-    table = "open.mp4.video.csv"
+    table = "open.mp4.track.csv"
     assert (tmp_path / "many" / table).read_bytes() == (tmp_path / "one" / table).read_bytes()
-    assert sorted(path.name for path in (tmp_path / "many").iterdir()) == [table, "open.mp4.video.json"]
+    assert sorted(path.name for path in (tmp_path / "many").iterdir()) == [table, "open.mp4.track.json"]
 
 
 def test_segments_that_are_done_are_not_done_again(tmp_path, monkeypatch, client):

@@ -8,29 +8,31 @@ import pytest
 from typer.testing import CliRunner
 
 from imtorque.cli import app
-from imtorque.cli import video as verb
+from imtorque.cli import track as verb
 from imtorque.files import write_image
 from video_files import drawn_frames, make_video
 
 
 def run(*arguments, status=0):
-    result = CliRunner().invoke(app, ["video", *(str(argument) for argument in arguments)])
+    result = CliRunner().invoke(app, ["track", *(str(argument) for argument in arguments)])
     assert result.exit_code == status, result.output
     return result
 
 
 def test_table_overlay_and_record_are_written_and_not_done_again(tmp_path):
     video, out = make_video(tmp_path), tmp_path / "out"
-    result = run(video, "--every", 5, "--track", "--overlay", "--out", out)
+    result = run(video, "--every", 5, "--overlay", "--out", out)
     assert "24 places in 12 frames, 2 tracks" in result.stdout
-    assert sorted(path.name for path in out.iterdir()) == [f"open.mp4.video.{end}" for end in ("csv", "json", "mp4")]
-    again = run(video, "--every", 5, "--track", "--overlay", "--out", out, "--jobs", 2)
+    assert sorted(path.name for path in out.iterdir()) == [f"open.mp4.track.{end}" for end in ("csv", "json", "mp4")]
+    again = run(video, "--every", 5, "--overlay", "--out", out, "--jobs", 2)
     assert "(as before)" in again.stdout
-    assert "(as before)" not in run(video, "--every", 6, "--track", "--overlay", "--out", out).stdout
+    assert "(as before)" not in run(video, "--every", 6, "--overlay", "--out", out).stdout
 
 
 def test_json_is_one_object(tmp_path):
-    result = run(make_video(tmp_path, count=6), "--json", "--out", tmp_path, "--sizes", "11-40", "--sign", "dark")
+    result = run(
+        make_video(tmp_path, count=6), "--json", "--out", tmp_path, "--sizes", "11-40", "--sign", "dark", "--no-link"
+    )
     report = json.loads(result.stdout)
     assert report["videos"][0]["result"] == {"frames": 6, "places": 6, "tracks": 0}
     assert report["parameters"]["find"]["sizes"][0] == 11
@@ -41,7 +43,7 @@ def test_blobs_of_a_folder(tmp_path):
     (tmp_path / "in").mkdir()
     for k, frame in enumerate(drawn_frames(4)):
         write_image(tmp_path / "in" / f"{k}.png", frame)
-    result = run(tmp_path / "in", "--find", "blobs", "--sizes", "12-30", "--track", "--out", tmp_path / "out")
+    result = run(tmp_path / "in", "--find", "blobs", "--sizes", "12-30", "--out", tmp_path / "out")
     assert "8 places in 4 frames, 2 tracks" in result.stdout
 
 
@@ -58,15 +60,15 @@ def test_each_bad_video_is_one_line_and_the_others_are_done(tmp_path):
 
 
 def test_ctrl_c_says_what_is_there(tmp_path, monkeypatch):
-    def stop(done, _total):
+    def stop(_name, done, _total):
         if done == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(verb, "_progress", lambda: nullcontext(stop))
-    result = run(make_video(tmp_path), "--track", "--out", tmp_path / "out", status=130)
+    monkeypatch.setattr(verb, "progress_bars", lambda: nullcontext(stop))
+    result = run(make_video(tmp_path), "--out", tmp_path / "out", status=130)
     assert "stopped: " in result.stderr
-    assert "open.mp4.video.csv holds the first 4 frames looked at" in result.stderr
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["open.mp4.video.csv"]
+    assert "open.mp4.track.csv holds the first 4 frames looked at" in result.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["open.mp4.track.csv"]
 
 
 @pytest.mark.parametrize(
@@ -78,6 +80,6 @@ def test_bad_options_are_refused(tmp_path, option, value):
 
 def test_a_bar_is_shown_on_a_terminal(monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with verb._progress() as progress:
-        progress(1, 2)
-        progress(2, None)
+    with verb.progress_bars() as progress:
+        progress("frames", 1, 2)
+        progress("frames", 2, None)

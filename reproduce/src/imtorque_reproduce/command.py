@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from imtorque.cli.parsing import parse_settings
-from imtorque.cli.running import Json, one_line_errors
+from imtorque.cli.options import Json, parse_settings
+from imtorque.cli.runner import one_line_errors
 from imtorque.core.threads import available_cores
 from imtorque_reproduce import DRAWN, EXPERIMENTS
 from imtorque_reproduce.report import Report, Request, tables, write_report

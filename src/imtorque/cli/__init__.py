@@ -2,52 +2,63 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
 
 import imtorque
-from imtorque.cli import (
-    counting,
-    data,
-    demo,
-    evaluate,
-    explore,
-    figures,
-    large,
-    owners,
-    recognition,
-    regions,
-    torque,
-    video,
-)
+from imtorque.cli.deprecated import Verbs
+from imtorque.cli.options import expand
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(demo.demo)
-app.command()(torque.maps)
-app.command()(torque.blobs)
-app.command()(torque.edges)
-app.command()(owners.owners)
-app.command()(counting.count)
-app.command()(counting.teach)
-app.command()(torque.saliency)
-app.command()(figures.fixate)
-app.command()(regions.segment)
-app.command()(video.video)
-app.command()(large.large)
-app.command()(explore.explore)
-app.command()(recognition.train)
-app.command()(recognition.predict)
-app.add_typer(evaluate.evaluate_app, name="evaluate")
-app.add_typer(data.data_app, name="data")
-for _command in entry_points(group="imtorque.commands"):
-    app.command(_command.name)(_command.load())
+# Each is the function of its module's name, or the module's `app` of several; the help has them in this order.
+VERBS = {
+    "Start": ("demo", "explore"),
+    "Look at images": ("maps", "edges", "border_ownership", "saliency", "segment"),
+    "Count and track objects": ("count", "train_detector", "track"),
+    "Classify images": ("train_classifier", "classify"),
+    "Very large images": ("tile",),
+    "Measure": ("evaluate", "data", "reproduce"),
+}
+
+
+def command_line() -> typer.Typer:
+    """Return the verbs of this package, and those that other distributions bring, in place of ours of the same name."""
+    app = typer.Typer(
+        cls=Verbs,
+        callback=_options,
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    brought = dict(_brought())
+    for panel, names in VERBS.items():
+        for name in names:
+            called = name.replace("_", "-")
+            module = import_module(f"imtorque.cli.{name}")
+            if called in brought:
+                app.command(called, rich_help_panel=panel)(expand(brought.pop(called)))
+            elif hasattr(module, "app"):
+                app.add_typer(module.app, name=called, rich_help_panel=panel)
+            else:
+                settings = getattr(module, "CONTEXT", None)
+                app.command(called, rich_help_panel=panel, context_settings=settings)(expand(getattr(module, name)))
+    for called, verb in brought.items():
+        app.command(called)(expand(verb))
+    return app
+
+
+def _brought() -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield the verbs that other distributions bring; one that cannot be imported must not take ours down."""
+    for entry in entry_points(group="imtorque.commands"):
+        try:
+            yield entry.name, entry.load()
+        except ImportError as error:
+            logging.getLogger("imtorque").warning("imtorque %s: cannot be loaded: %s", entry.name, error)
 
 
 def _print_version(wanted: bool) -> None:
@@ -56,7 +67,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
@@ -66,8 +76,11 @@ def _options(
 
     See what it does to a drawing and a photograph: [bold]imtorque demo[/bold]
 
-    Try a verb on a sample, then on images of your own: [bold]imtorque blobs sample:hopper --count 10[/bold]
+    Try a verb on a sample, then on images of your own: [bold]imtorque count sample:hopper --count 10[/bold]
     """
+
+
+app = command_line()
 
 
 def main() -> None:

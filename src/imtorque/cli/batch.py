@@ -8,10 +8,12 @@ removed, so that all files beside a record are of one run.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,7 +24,12 @@ from imtorque.files import output_names, write_text
 from imtorque.io.atomic import open_regular, remove_leftovers
 from imtorque.io.errors import describe_error
 from imtorque.io.urls import fetched
+from imtorque.jobs.chunks import Rows
+from imtorque.jobs.files import file_outcomes, file_state
 from imtorque.jobs.processes import default_jobs, outcomes
+
+Source = Path | str  # a str is an address
+Written = tuple[list[Path], dict[str, Any]]
 
 
 class Task(Protocol):
@@ -33,9 +40,9 @@ class Task(Protocol):
 
     def inputs(self, source: Path) -> list[Path]:
         """Return the files the result depends on, the image first."""
-        ...
+        return [source]
 
-    def run(self, source: Path, stem: str) -> tuple[list[Path], dict[str, Any]]:
+    def run(self, source: Path, stem: str) -> Written:
         """Write files whose paths begin with `stem`, complete or not at all; return them and the result in numbers."""
         ...
 
@@ -63,7 +70,7 @@ class Outcome:
     error: str | None = None
 
 
-def process(task: Task, paths: Sequence[Path | str], out: Path, *, jobs: int | None = None) -> Iterator[Outcome]:
+def process(task: Task, paths: Sequence[Source], out: Path, *, jobs: int | None = None) -> Iterator[Outcome]:
     """Do a task to every image and yield what became of each, in order.
 
     Parameters
@@ -86,12 +93,12 @@ def process(task: Task, paths: Sequence[Path | str], out: Path, *, jobs: int | N
     done = outcomes(partial(_done, task), work, jobs or default_jobs(), finish=True)
     for source, answer in zip(paths, done, strict=True):
         if isinstance(answer.error, ChildProcessError):
-            yield Outcome(str(source), "failed", error=f"{source}: {answer.error}")
+            yield failure(str(source), str(answer.error))
         else:
             yield answer.get()
 
 
-def _done(task: Task, named: tuple[Path | str, str]) -> Outcome:
+def _done(task: Task, named: tuple[Source, str]) -> Outcome:
     """Do the task to one image, or say why it cannot be."""
     source, stem = named
     path = None
@@ -99,8 +106,21 @@ def _done(task: Task, named: tuple[Path | str, str]) -> Outcome:
         with fetched(source) as path:
             return made(task, path, str(source), stem)
     except Exception as error:  # whatever is wrong with one image, the others are done
-        text = describe_error(error).replace(str(path or source), str(source))
-        return Outcome(str(source), "failed", error=text if str(source) in text else f"{source}: {text}")
+        return failure(str(source), describe_error(error).replace(str(path or source), str(source)))
+
+
+def csv_table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
+    """Return rows as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def failure(name: str, text: str) -> Outcome:
+    """Return the outcome of an image that failed; the error names the image."""
+    return Outcome(name, "failed", error=text if name in text else f"{name}: {text}")
 
 
 def made(task: Task, path: Path, name: str, stem: str) -> Outcome:
@@ -166,3 +186,83 @@ def _sha256(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file") from None
+
+
+def into_table(
+    task: TableTask,
+    sources: Sequence[Source],
+    out: Path | None,
+    *,
+    table: Path,
+    scheduler: str | None = None,
+    retry: bool = False,
+    jobs: int | None = None,
+) -> Iterator[Outcome]:
+    """Do a task to every image, into one table, and yield what became of each.
+
+    Parameters
+    ----------
+    task
+        What to do.
+    sources
+        The images.
+    out
+        Folder for files of each image; None writes none.
+    table
+        The file.
+    scheduler
+        Address of a dask cluster that does the work; this machine by default.
+    retry
+        Whether images are tried again that failed before.
+    jobs
+        How many processes, on this machine.
+    """
+    files = [(str(source), beside) for source, beside in zip(sources, _beside(task, sources, out), strict=True)]
+    with ExitStack() as stack:
+        client = None if scheduler is None else stack.enter_context(client_of(scheduler))
+        try:
+            for done in file_outcomes(_Call(task), files, table, client=client, jobs=jobs, retry=retry):
+                status = "failed" if done.error else "complete" if done.before else "done"
+                yield Outcome(done.name, status, result={"rows": done.rows}, error=done.error)
+        except RuntimeError as error:  # of the watch over the cluster, in one line
+            raise OSError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Rows of one image, with files about it where it has a stem."""
+
+    task: TableTask
+
+    def __call__(self, path: Path, beside: tuple[str, str | None, Any]) -> Rows:
+        name, stem, _ = beside
+        result = self.task.measure(path) if stem is None else made(self.task, path, name, stem).result
+        return self.task.rows(result)
+
+
+def _beside(task: TableTask, sources: Sequence[Source], out: Path | None) -> Iterator[tuple[str, str | None, Any]]:
+    """Yield what else the result for each image depends on: how its files are called, and the other inputs."""
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    names = output_names([Path(source) for source in sources]) if out is not None else [""] * len(sources)
+    for source, name in zip(sources, names, strict=True):
+        stem = None if out is None else str(out.absolute() / f"{name}.{task.verb}")
+        try:
+            others = [(str(path), file_state(str(path))) for path in task.inputs(Path(source))[1:]]
+        except ValueError:
+            others = []  # which is told when the image is read
+        yield str(source), stem, others
+
+
+def client_of(address: str) -> Any:
+    """Return a client of the scheduler at an address, which ends with its `with`."""
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ValueError("--scheduler needs dask, which is not installed: pip install 'imtorque[scale]'") from None
+    try:
+        return Client(address, timeout=10)
+    except Exception as error:
+        raise ValueError(
+            f"--scheduler must be the address of one that answers, got {address}: {describe_error(error)}"
+        ) from None

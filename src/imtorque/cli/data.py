@@ -12,8 +12,8 @@ import typer
 
 from imtorque import __version__, datasets
 from imtorque.cli.evaluate import markdown_table
-from imtorque.cli.parsing import parse_settings
-from imtorque.cli.running import Json, one_line_errors
+from imtorque.cli.options import Json, parse_settings
+from imtorque.cli.runner import one_line_errors
 from imtorque.edges.token_forest import FORMAT, SketchTokens, kept_forest
 from imtorque.edges.token_training import Drawn, TokenSettings, train_tokens
 from imtorque.files import checksum
@@ -21,7 +21,7 @@ from imtorque.files import checksum
 MODELS = ("sketch-tokens",)
 SPLIT = "train"
 
-data_app = typer.Typer(invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to train: {', '.join(MODELS)}.", show_default=False)]
 Berkeley = Annotated[Path, typer.Option("--data", metavar="DIR", help="BSDS500, or the folder of data sets above it.")]
@@ -30,13 +30,13 @@ Settings = Annotated[
 ]
 
 
-@data_app.callback()
+@app.callback()
 def data(
     context: typer.Context,
     root: Annotated[
         Path | None, typer.Option("--root", "--data", envvar="IMTORQUE_DATA", help="Folder of data sets.")
     ] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List the data sets, where to get each, its licence, and whether the given root holds it whole.
 
@@ -50,10 +50,10 @@ def data(
         held = {h.data_set.name: h for h in datasets.holdings(root)} if root is not None else {}
         rows = [_data_row(data_set, held.get(data_set.name)) for data_set in datasets.CATALOGUE]
         result = {"root": None if root is None else str(root), "data_sets": rows}
-        typer.echo(json.dumps(result) if json_output else markdown_table(rows))
+        typer.echo(json.dumps(result) if as_json else markdown_table(rows))
 
 
-@data_app.command()
+@app.command()
 def train(name: Name, data: Berkeley, settings: Settings = None, as_json: Json = False) -> None:
     """Train a detector on the Berkeley training images, and keep it in the folder of caches.
 

@@ -12,8 +12,10 @@ from PIL import Image as PillowImage
 
 import imtorque
 from imtorque import datasets
-from imtorque.cli.blob_tasks import blob_rows, blob_table
-from imtorque.cli.running import Json, Out, one_line_errors
+from imtorque.cli.batch import csv_table
+from imtorque.cli.count import object_columns, object_rows
+from imtorque.cli.options import Json, Out
+from imtorque.cli.runner import one_line_errors
 from imtorque.files import write_text
 from imtorque.io.atomic import replacing
 
@@ -51,8 +53,9 @@ def _write_demo(name: str, out: Path) -> dict[str, Any]:
         overview(image, found, title=f"{name}: from edges to extrema of the torque").savefig(
             partial, format="png", dpi=110
         )
-    write_text(table, blob_table(found))
-    return {"sample": name, "outputs": [str(page), str(table)], "blobs": blob_rows(found)}
+    rows = object_rows(found)
+    write_text(table, csv_table(object_columns(in_micrometres=False), rows))
+    return {"sample": name, "outputs": [str(page), str(table)], "blobs": rows}
 
 
 def _print_table(sample: dict[str, Any], rows: int = 5) -> None:

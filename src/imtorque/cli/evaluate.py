@@ -1,20 +1,21 @@
 """The verbs `imtorque evaluate ...`."""
 
+from __future__ import annotations
+
 import io
+import itertools
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from imtorque import datasets
-from imtorque.cli.running import one_line_errors
+from imtorque.cli.options import Json, expand
+from imtorque.cli.runner import one_line_errors, progress_bars
 from imtorque.datasets.predictions import Kind
 from imtorque.evaluation import folders
 from imtorque.evaluation.folders import BoundaryOptions, Result
@@ -23,35 +24,60 @@ from imtorque.files import write_bytes, write_text
 
 T = TypeVar("T")
 
-evaluate_app = typer.Typer(no_args_is_help=True, help="Judge predictions against what people marked.")
+app = typer.Typer(no_args_is_help=True, help="Judge predictions against what people marked.")
 
-Predictions = Annotated[
-    Path,
-    typer.Option(help="Folder of predictions: .png, .npy or .mat (ucm2, segs); or what a verb of imtorque wrote."),
-]
-Truths = Annotated[Path, typer.Option("--truth", help="Folder of ground truth.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and images.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", metavar="N", help="Images at a time; by default as many as pay, up to the cores."),
-]
 Thresholds = Annotated[int, typer.Option(help="Number of thresholds.")]
 Distance = Annotated[float, typer.Option(help="Largest distance of a match, as a fraction of the image diagonal.")]
+THRESHOLDS, DISTANCE = 99, 0.0075  # the Berkeley benchmark's
 
 
-@evaluate_app.command()
+@dataclass(frozen=True)
+class Evaluation:
+    """The options of every evaluation."""
+
+    predictions: Annotated[
+        Path,
+        typer.Option(help="Folder of predictions: .png, .npy or .mat (ucm2, segs); or what a verb of imtorque wrote."),
+    ]
+    truth: Annotated[Path, typer.Option(help="Folder of ground truth.")]
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", metavar="N", help="Images at a time; by default as many as pay, up to the cores."),
+    ] = None
+    out: Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and plots.")] = None
+    as_json: Json = False
+
+    def score(
+        self, truths: Mapping[str, T], score: Callable[[Path, T], Any], kind: Kind, predictions: Path | None = None
+    ) -> tuple[list[str], list[Any]]:
+        """Return names and scores of the predictions, or of others."""
+        pairs = folders.pair_files(predictions or self.predictions, truths, kind)
+        done = itertools.count(1)
+        with progress_bars() as tell:
+            scores = folders.for_each(pairs, score, self.jobs, lambda: tell("images", next(done), len(pairs)))
+        return [name for name, _, _ in pairs], scores
+
+    def report(self, result: Result, table: str, plot: Callable[[Result], bytes] | None = None) -> None:
+        """Print a result, and write it where a folder is given."""
+        if self.out is not None:
+            self.out.mkdir(parents=True, exist_ok=True)
+            write_text(self.out / "table.md", f"{table}\n")
+            if plot is not None:
+                write_bytes(self.out / "precision_recall.png", plot(result))
+            write_text(self.out / "results.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
+        typer.echo(json.dumps(result, allow_nan=False) if self.as_json else table)
+
+
+@app.command()
+@expand
 def boundaries(
-    predictions: Predictions,
-    truth: Truths,
+    *,
     baseline: Annotated[Path | None, typer.Option(help="Another method's predictions, to compare with.")] = None,
-    thresholds: Thresholds = 99,
-    matching: Annotated[str, typer.Option(help="min_cost, for numbers to be published, or cardinality.")] = "min_cost",
-    max_distance: Distance = 0.0075,
+    thresholds: Thresholds = THRESHOLDS,
+    matching: Annotated[Matching, typer.Option(help="min_cost is for numbers to be published.")] = "min_cost",
+    max_distance: Distance = DISTANCE,
     thin: Annotated[bool, typer.Option(help="Thin the thresholded maps.")] = True,
-    jobs: Jobs = None,
-    out: Out = None,
-    json_output: Json = False,
+    evaluation: Evaluation,
 ) -> None:
     """Score boundaries as the Berkeley benchmark does: ODS, OIS, AP, R50.
 
@@ -60,27 +86,25 @@ def boundaries(
     Example: [bold]imtorque evaluate boundaries --predictions maps/ --truth groundTruth/test/ --out scores[/bold]
     """
     with one_line_errors():
-        options = BoundaryOptions(thresholds, max_distance, _matching(matching), thin)
+        options = BoundaryOptions(thresholds, max_distance, matching, thin)
         score = partial(folders.score_boundaries, options=options)
-        truths = datasets.find_truths(truth)
-        names, scores = _run(predictions, truths, score, jobs, "boundaries")
+        truths = datasets.find_truths(evaluation.truth)
+        names, scores = evaluation.score(truths, score, "boundaries")
         result = folders.summarise_boundary_files(names, scores)
         result["settings"] = asdict(options)
         if baseline is not None:
-            _, others = _run(baseline, truths, score, jobs, "boundaries")
+            _, others = evaluation.score(truths, score, "boundaries", baseline)
             result["baseline"] = folders.summarise_boundary_files(names, others)
             result["difference"] = folders.compare_boundary_files(scores, others)
-        _report(result, _boundary_table(result), out, json_output, image=_draw_curves)
+        evaluation.report(result, _boundary_table(result), _draw_curves)
 
 
-@evaluate_app.command()
+@app.command()
+@expand
 def regions(
-    predictions: Predictions,
-    truth: Truths,
-    thresholds: Thresholds = 99,
-    jobs: Jobs = None,
-    out: Out = None,
-    json_output: Json = False,
+    *,
+    thresholds: Thresholds = THRESHOLDS,
+    evaluation: Evaluation,
 ) -> None:
     """Score segmentations: covering, probabilistic Rand index, variation of information.
 
@@ -91,7 +115,7 @@ def regions(
     """
     with one_line_errors():
         score = partial(folders.score_regions, thresholds=thresholds)
-        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs, "regions")
+        names, scores = evaluation.score(datasets.find_truths(evaluation.truth), score, "regions")
         result = folders.summarise_region_files(names, scores)
         result["settings"] = {"thresholds": thresholds}
         rows = [
@@ -103,17 +127,15 @@ def regions(
             }
             for metric in ("covering", "pri", "voi")
         ]
-        _report(result, markdown_table(rows), out, json_output)
+        evaluation.report(result, markdown_table(rows))
 
 
-@evaluate_app.command()
+@app.command()
+@expand
 def masks(
-    predictions: Predictions,
-    truth: Truths,
-    max_distance: Distance = 0.0075,
-    jobs: Jobs = None,
-    out: Out = None,
-    json_output: Json = False,
+    *,
+    max_distance: Distance = DISTANCE,
+    evaluation: Evaluation,
 ) -> None:
     """Score figure-ground masks: intersection over union, and F of the outline.
 
@@ -123,22 +145,22 @@ def masks(
     """
     with one_line_errors():
         score = partial(folders.score_mask, max_distance=max_distance)
-        names, scores = _run(predictions, datasets.find_truths(truth), score, jobs, "masks")
+        names, scores = evaluation.score(datasets.find_truths(evaluation.truth), score, "masks")
         result = folders.summarise_mask_files(names, scores)
         result["settings"] = {"max_distance": max_distance}
-        _report(result, markdown_table([_numbers(result)]), out, json_output)
+        evaluation.report(result, markdown_table([_numbers(result)]))
 
 
-@evaluate_app.command()
+@app.command()
+@expand
 def saliency(
-    predictions: Predictions,
-    truth: Annotated[Path, typer.Option(help="Eye-tracking folder (images.csv, fixations.csv, images/), or MIT1003.")],
+    *,
     sigma: Annotated[float, typer.Option(help="Standard deviation of the Gaussians at fixations, in pixels.")] = 25.0,
-    jobs: Jobs = None,
-    out: Out = None,
-    json_output: Json = False,
+    evaluation: Evaluation,
 ) -> None:
     """Score saliency maps: F, AUC-Judd, AUC-Borji, shuffled AUC, NSS, CC, SIM, KL, information gain.
+
+    Ground truth: an eye-tracking folder (images.csv, fixations.csv, images/), or MIT1003.
 
     The centre prior, which looks at no image, is always scored beside them.
 
@@ -148,11 +170,11 @@ def saliency(
 
     with one_line_errors():
         score = partial(saliency_folders.score_saliency, sigma=sigma)
-        names, scores = _run(predictions, saliency_folders.read_observations(truth), score, jobs, "saliency")
+        names, scores = evaluation.score(saliency_folders.read_observations(evaluation.truth), score, "saliency")
         result = saliency_folders.summarise_saliency_files(names, scores)
         result["settings"] = {"sigma": sigma}
         rows = [{"map": "prediction", **_numbers(result)}, {"map": "centre prior", **result["centre_prior"]}]
-        _report(result, markdown_table(rows), out, json_output)
+        evaluation.report(result, markdown_table(rows))
 
 
 def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -160,39 +182,6 @@ def markdown_table(rows: Sequence[Mapping[str, Any]]) -> str:
     header = list(rows[0])
     lines = [header, ["---"] * len(header), *([_cell(row.get(key)) for key in header] for row in rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _run(
-    predictions: Path, truths: Mapping[str, T], score: Callable[[Path, T], Any], jobs: int | None, kind: Kind
-) -> tuple[list[str], list[Any]]:
-    pairs = folders.pair_files(predictions, truths, kind)
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("images", total=len(pairs))
-        scores = folders.for_each(pairs, score, jobs, lambda: progress.advance(task))
-    return [name for name, _, _ in pairs], scores
-
-
-def _report(
-    result: Result,
-    table: str,
-    out: Path | None,
-    json_output: bool,
-    image: Callable[[Result], bytes] | None = None,
-) -> None:
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        write_text(out / "table.md", f"{table}\n")
-        if image is not None:
-            write_bytes(out / "precision_recall.png", image(result))
-        write_text(out / "results.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
-    typer.echo(json.dumps(result, allow_nan=False) if json_output else table)
-
-
-def _matching(name: str) -> Matching:
-    for matching in get_args(Matching):
-        if name == matching:
-            return cast(Matching, matching)
-    raise ValueError(f"matching must be min_cost or cardinality, got {name}")
 
 
 def _boundary_table(result: Result) -> str:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from imtorque.cli.running import SAMPLE, one_line_errors
+from imtorque.cli.options import SAMPLE
+from imtorque.cli.runner import one_line_errors
 from imtorque.explorer.image_store import (
     StartImage,
     StoredImage,
@@ -20,7 +21,7 @@ from imtorque.explorer.image_store import (
 )
 from imtorque.files import find_images, read_image
 
-MOST_IMAGES = 1000  # that a page lists
+MOST_IMAGES = 1000  # bound: of what a page lists
 MISSING = "imtorque explore needs starlette, uvicorn and threadpoolctl: pip install 'imtorque[explore]'"
 
 

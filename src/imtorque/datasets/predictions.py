@@ -22,7 +22,7 @@ LABELS = (".segment.npy", ".segment.labels.tiff")
 OWN_OUTPUTS: dict[Kind, tuple[str, ...]] = {
     "boundaries": (".edges.strengthened.npy", ".edges.strengthened.png", ".edges.boundaries.npy", *LABELS),
     "regions": (*LABELS, ".edges.ucm.npy"),
-    "masks": (".fixate.mask.png",),
+    "masks": (".segment.mask.png", ".fixate.mask.png"),  # fixate was segment --at before 0.3
     "saliency": (".saliency.npy", ".saliency.map.png"),
 }
 
@@ -39,7 +39,7 @@ class Prediction:
 def find_predictions(folder: str | Path, kind: Kind | None = None) -> dict[str, Path]:
     """Return the prediction files of a folder (.png, .tif, .bmp, .npy, .mat) by image name.
 
-    In a folder that `imtorque edges --strengthen` or `--detector`, `segment`, `fixate` or `saliency` wrote, these are
+    In a folder that `imtorque edges --strengthen` or `--detector`, `segment` or `saliency` wrote, these are
     the files that an evaluation of this kind is about.
     """
     found = _own_outputs(Path(folder), kind) if kind is not None else {}

@@ -194,7 +194,7 @@ def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    with reading_file(path, "a model that `imtorque train` wrote, whole"):
+    with reading_file(path, "a model that `imtorque train-classifier` wrote, whole"):
         arrays = read_arrays(path)
         header: dict[str, Any] = dict(json.loads(arrays.pop("header").tobytes()))
     return header, arrays

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
-from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray
-from imtorque.images import CheckedImage
+from imtorque.core.types import Edges, Float32Array, IntArray
 
 Bytes = NDArray[np.uint8]
 
@@ -53,56 +52,6 @@ def edge_image(edges: Edges) -> Bytes:
     """Draw edges white on black, as bright as they are strong."""
     strength = edges.strength
     return np.round(strength * (255 / max(float(strength.max()), 1e-30))).astype(np.uint8)
-
-
-def blob_image(image: Image, blobs: Extrema) -> Bytes:
-    """Draw blobs with their numbers, from 1 for the strongest: bright ones solid yellow, dark ones dashed green.
-
-    Images smaller than about 640 pixels are enlarged, so that the numbers can be read.
-    """
-    ground = CheckedImage(image).as_bytes()
-    zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
-    canvas = PillowImage.fromarray(ground.repeat(zoom, axis=0).repeat(zoom, axis=1))
-    draw = ImageDraw.Draw(canvas)
-    line = max(2, round(max(canvas.size) / 500))
-    for number in range(len(blobs), 0, -1):  # the strongest on top
-        _mark(draw, blobs, number, zoom, line)
-    tallest = max(16, round(max(canvas.size) / 45))
-    for number in range(len(blobs), 0, -1):
-        centre = ((float(blobs.x[number - 1]) + 0.5) * zoom, (float(blobs.y[number - 1]) + 0.5) * zoom)
-        colour = MAXIMUM_COLOUR if blobs.value[number - 1] > 0 else MINIMUM_COLOUR
-        fitting = round(1.4 * float(blobs.width[number - 1]) * zoom / len(str(number)))
-        write_number(canvas, number, centre, min(tallest, max(9, fitting)), colour)
-    return np.asarray(canvas)
-
-
-def _mark(draw: ImageDraw.ImageDraw, blobs: Extrema, number: int, zoom: int, line: int) -> None:
-    """Draw one patch: dark below, so that it shows on any ground."""
-    y, x = float(blobs.y[number - 1]) + 0.5, float(blobs.x[number - 1]) + 0.5
-    up, left = float(blobs.height[number - 1]) / 2, float(blobs.width[number - 1]) / 2
-    box = [((y - up) * zoom, (x - left) * zoom), ((y + up) * zoom, (x + left) * zoom)]
-    (top, start), (bottom, end) = box
-    positive = bool(blobs.value[number - 1] > 0)
-    draw.rectangle((start, top, end, bottom), outline="black", width=line + 2)
-    colour = MAXIMUM_COLOUR if positive else MINIMUM_COLOUR
-    inner = (start + 1, top + 1, end - 1, bottom - 1)
-    if positive or min(end - start, bottom - top) < 6 * line:
-        draw.rectangle(inner if end - start > 2 and bottom - top > 2 else box[0] + box[1], outline=colour, width=line)
-        return
-    _dashed(draw, inner, colour, line)
-
-
-def _dashed(draw: ImageDraw.ImageDraw, box: tuple[float, float, float, float], colour: str, line: int) -> None:
-    """Draw the sides of a box in an odd number of equal steps each, so that every corner is drawn."""
-    x0, y0, x1, y1 = box
-    inset = line / 2
-    corners = [(x0 + inset, y0 + inset), (x1 - inset, y0 + inset), (x1 - inset, y1 - inset), (x0 + inset, y1 - inset)]
-    for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):
-        steps = 2 * max(1, round(math.hypot(bx - ax, by - ay) / (6 * line))) + 1
-        for i in range(0, steps, 2):
-            t, u = i / steps, (i + 1) / steps
-            ends = (ax + t * (bx - ax), ay + t * (by - ay), ax + u * (bx - ax), ay + u * (by - ay))
-            draw.line(ends, colour, line)
 
 
 def write_number(canvas: PillowImage.Image, number: int, centre: tuple[float, float], height: int, colour: str) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import imtorque
 from imtorque import cli, datasets
-from imtorque.cli.opening import Opening
+from imtorque.cli.options import Opening
 from imtorque.core.resizing import shrink_image
 from imtorque.files import read_image, write_image
 
@@ -36,8 +36,8 @@ def run(line, status=0):
 @pytest.mark.parametrize(
     "verb",
     [
-        *("maps --sizes 5,21", "blobs", "edges", "edges --strengthen", "saliency"),
-        *("segment", "segment --objects 1", "fixate --at 20,25"),
+        *("maps --sizes 5,21", "count", "edges", "edges --strengthen", "saliency"),
+        *("segment", "segment --objects 1", "segment --at 20,25"),
     ],
 )
 def test_every_verb_works_on_a_page_and_a_channel_reduced(stack, verb):
@@ -48,17 +48,17 @@ def test_every_verb_works_on_a_page_and_a_channel_reduced(stack, verb):
     assert shrink_image(stack[1, 1], 2).shape == (60, 80)
 
 
-def test_blobs_are_those_of_the_reduced_page(stack):
-    run("blobs stack.tif --page 1 --channel 1 --reduce 2")
+def test_objects_are_those_of_the_reduced_page(stack):
+    run("count stack.tif --page 1 --channel 1 --reduce 2")
     found = imtorque.find_blobs(shrink_image(stack[1, 1], 2))
-    record = json.loads(Path("imtorque-out/stack.tif.blobs.json").read_text())
-    assert [row["y"] for row in record["result"]["blobs"]] == pytest.approx(found.y.tolist(), rel=1e-5)
+    record = json.loads(Path("imtorque-out/stack.tif.count.json").read_text())
+    assert [row["y"] for row in record["result"]["objects"]] == pytest.approx(found.y.tolist(), rel=1e-5)
     assert record["parameters"]["opening"]["reduce"] == 2
 
 
 def test_a_stack_without_a_page_is_a_line_that_says_how_to_name_one(stack):
     assert len(stack) == 3
-    told = run("blobs stack.tif", status=1).stderr
+    told = run("count stack.tif", status=1).stderr
     assert "stack.tif: must hold one image, got a TIFF of 3 pages; page=0, 1, ... reads one of them" in told
 
 
@@ -66,10 +66,10 @@ def test_a_mask_is_reduced_with_its_image(stack):
     mask = np.zeros((120, 160), np.uint8)
     mask[:, :80] = 255
     write_image("mask.png", mask)
-    line = "blobs stack.tif --page 1 --channel 1 --reduce 2 --mask mask.png --json"
-    blobs = json.loads(run(line).stdout)["images"][0]["result"]["blobs"]
+    line = "count stack.tif --page 1 --channel 1 --reduce 2 --mask mask.png --json"
+    blobs = json.loads(run(line).stdout)["images"][0]["result"]["objects"]
     assert blobs
-    assert all(blob["x"] < 40 for blob in blobs)
+    assert all(found["x"] < 40 for found in blobs)
     assert stack[1, 1].any()
 
 

@@ -9,8 +9,9 @@ import pytest
 import tifffile
 from typer.testing import CliRunner
 
+import imtorque
 from imtorque.cli import app
-from imtorque.cli.counting_tasks import Marked, marks_of, read_objects
+from imtorque.cli.train_detector import Annotation, load_annotations, match_images
 from imtorque.files import read_image, write_image
 
 pytest.importorskip("sklearn")
@@ -48,7 +49,7 @@ def cells(tmp_path, monkeypatch):
         image, boxes = draw(k)
         write_image(f"cells/{k}.png", image)
         rows += [f"{k}.png,{','.join(map(str, box))}" for box in boxes] if k < 4 else []
-    (tmp_path / "objects.csv").write_text("image,y0,x0,y1,x1\n" + "\n".join(rows) + "\n")
+    (tmp_path / "annotations.csv").write_text("image,y0,x0,y1,x1\n" + "\n".join(rows) + "\n")
     return tmp_path
 
 
@@ -59,9 +60,9 @@ def rows_of(path):
 
 @pytest.mark.usefixtures("cells")
 def test_a_finder_is_taught_and_counts():
-    taught = run("teach", "cells", "--objects", "objects.csv", "--out", "cells.finder")
+    taught = run("train-detector", "cells", "--annotations", "annotations.csv", "--out", "cells.finder")
     assert "F1" in taught.output
-    assert "mark next: 4.png" in taught.output
+    assert "annotate next: 4.png" in taught.output
     again = ("count", "cells/4.png", "--model", "cells.finder", "--pixel-size", "500nm", "--out", "out")
     run(*again)
     (summary,) = rows_of("out/counts.csv")
@@ -97,11 +98,10 @@ def test_both_signs_are_on_an_equal_footing_where_both_are_asked_for(tmp_path, m
     for k, (cy, cx) in enumerate([(50, 50), (50, 130), (50, 210), (140, 50), (140, 130), (140, 210)]):
         image[(y - cy) ** 2 + (x - cx) ** 2 <= 15**2] = 220 if k == 0 else 20
     write_image("a.png", image)
-    for verb, sizes in (("count", "20-45"), ("blobs", None)):
-        given = () if sizes is None else ("--sizes", sizes)
-        run(verb, "a.png", *given, "--sign", "both", "--out", "both")
-        contrasts = [float(row["contrast"]) for row in rows_of(f"both/a.png.{verb}.csv")]
-        assert (sum(c > 0 for c in contrasts), sum(c < 0 for c in contrasts)) == (1, 5), verb
+    for sizes in (("--sizes", "20-45"), ()):
+        run("count", "a.png", *sizes, "--sign", "both", "--out", "both")
+        contrasts = [float(row["contrast"]) for row in rows_of("both/a.png.count.csv")]
+        assert (sum(c > 0 for c in contrasts), sum(c < 0 for c in contrasts)) == (1, 5), sizes
 
 
 def test_images_of_one_name_are_told_apart_in_the_tables(tmp_path, monkeypatch):
@@ -134,12 +134,12 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
     (tmp_path / "points.csv").write_text("image,y,x\na.png,1,2\nb.png,3,4\n")
     (tmp_path / "labels").mkdir()
     write_image(tmp_path / "labels" / "a.png", np.eye(5, dtype=np.uint16))
-    assert read_objects(tmp_path / "boxes.csv")["folder/a.png"].objects.tolist() == [[1, 2, 3, 4]]
-    assert {name: marked.objects.tolist() for name, marked in read_objects(tmp_path / "points.csv").items()} == {
+    assert load_annotations(tmp_path / "boxes.csv")["folder/a.png"].objects.tolist() == [[1, 2, 3, 4]]
+    assert {name: marked.objects.tolist() for name, marked in load_annotations(tmp_path / "points.csv").items()} == {
         "a.png": [[1, 2]],
         "b.png": [[3, 4]],
     }
-    assert read_objects(tmp_path / "labels")["a.png"].objects.shape == (5, 5)
+    assert load_annotations(tmp_path / "labels")["a.png"].objects.shape == (5, 5)
 
 
 @pytest.mark.parametrize(
@@ -153,15 +153,15 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
     ],
 )
 def test_marks_belong_to_the_image_of_their_name(marked, images, found):
-    marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
+    marks = Annotation(np.zeros((1, 2)), np.zeros((0, 2)))
     paths = [Path(name) for name in images.split()]
-    assert marks_of(paths, {marked: marks}, Path("t.csv")) == {Path(found): marks}
+    assert match_images(paths, {marked: marks}, Path("t.csv")) == {Path(found): marks}
 
 
 def test_marks_come_in_the_order_of_the_images():
-    marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
+    marks = Annotation(np.zeros((1, 2)), np.zeros((0, 2)))
     paths = [Path("d/b.png"), Path("d/c.png"), Path("d/a.png")]
-    assert list(marks_of(paths, {"a": marks, "b": marks}, Path("t.csv"))) == [paths[0], paths[2]]
+    assert list(match_images(paths, {"a": marks, "b": marks}, Path("t.csv"))) == [paths[0], paths[2]]
 
 
 @pytest.mark.parametrize(
@@ -169,18 +169,18 @@ def test_marks_come_in_the_order_of_the_images():
     [
         ("a.png", "d/a.png e/a.png", "t.csv: a.png must be the name of one image, got d/a.png and e/a.png"),
         ("a", "d/a.png d/a.jpg", "t.csv: a must be the name of one image, got d/a.png and d/a.jpg"),
-        ("a a.png", "d/a.png", "t.csv: must mark a.png under one name, got a second one, a.png"),
+        ("a a.png", "d/a.png", "t.csv: must annotate a.png under one name, got a second one, a.png"),
     ],
 )
 def test_marks_that_may_belong_to_two_images_are_refused(marked, images, message):
-    marks = Marked(np.zeros((1, 2)), np.zeros((0, 2)))
+    marks = Annotation(np.zeros((1, 2)), np.zeros((0, 2)))
     with pytest.raises(ValueError, match=re.escape(message)):
-        marks_of([Path(name) for name in images.split()], dict.fromkeys(marked.split(), marks), Path("t.csv"))
+        match_images([Path(name) for name in images.split()], dict.fromkeys(marked.split(), marks), Path("t.csv"))
 
 
 def test_a_column_of_a_table_marks_what_is_no_object(tmp_path):
     (tmp_path / "boxes.csv").write_text("image,y0,x0,y1,x1,wrong\na.png,1,2,5,6,0\na.png,7,8,8,9,1\nb.png,3,3,4,4,1\n")
-    marked = read_objects(tmp_path / "boxes.csv")
+    marked = load_annotations(tmp_path / "boxes.csv")
     assert [marked[name].objects.tolist() for name in ("a.png", "b.png")] == [[[1, 2, 5, 6]], []]
     assert [marked[name].wrong.tolist() for name in ("a.png", "b.png")] == [[[7, 8]], [[3, 3]]]
 
@@ -189,13 +189,15 @@ def test_nothing_to_learn_from_is_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_image("black.png", np.zeros((60, 80), np.uint8))
     (tmp_path / "points.csv").write_text("image,y,x\nblack.png,30,30\n")
-    told = run("teach", "black.png", "--objects", "points.csv", "--out", "a.finder", status=1).output
+    told = run("train-detector", "black.png", "--annotations", "points.csv", "--out", "a.finder", status=1).output
     assert "the images must show something that may be an object, got none with a closed contour" in told
 
 
 @pytest.mark.usefixtures("cells")
 def test_the_folder_of_a_finder_is_made():
-    told = run("teach", "cells/0.png", "--objects", "objects.csv", "--out", "new/deep/cells.finder").output
+    told = run(
+        "train-detector", "cells/0.png", "--annotations", "annotations.csv", "--out", "new/deep/cells.finder"
+    ).output
     assert "each quarter of the one image by the others" in told
     run("count", "cells/4.png", "--model", "new/deep/cells.finder", "--out", "out")
 
@@ -206,14 +208,14 @@ def test_the_folder_of_a_finder_is_made():
         ("image,y,x,wrong\na.png,1,2,maybe\n", "line 2 must hold numbers in y, x, and in wrong 0 or 1"),
         ("image,top,left\na.png,1,2\n", "must have the columns image,y0,x0,y1,x1 or image,y,x"),
         ("image,y,x\na.png,one,2\n", "line 2 must hold numbers in y, x"),
-        ("image,y,x\nother.png,1,2\n", "must mark objects of the images given"),
+        ("image,y,x\nother.png,1,2\n", "must annotate the images given"),
         ("image,y,x\n1.png,3,9\n0.png,3000,4\n", "0.png: marks must lie in the image, 120 rows by 120 columns"),
         ("image,y0,x0,y1,x1\n0.png,50,50,40,60\n", "0.png: boxes must have y0 < y1 and x0 < x1, got 50, 50, 40, 60"),
     ],
 )
 def test_a_table_without_sense_is_refused_in_one_line(cells, text, message):
     (cells / "bad.csv").write_text(text)
-    result = run("teach", "cells", "--objects", "bad.csv", "--out", "x.finder", status=1)
+    result = run("train-detector", "cells", "--annotations", "bad.csv", "--out", "x.finder", status=1)
     assert message in " ".join(result.output.split())
     assert not (cells / "x.finder").exists()
 
@@ -229,3 +231,47 @@ def test_a_finder_takes_no_sizes(cells):
     (cells / "a.finder").write_text("")
     result = run("count", "cells", "--model", "a.finder", "--sizes", "3-5", status=2)
     assert "knows sizes, signs and scores itself" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_trained_detector_counts_inside_a_mask_and_the_strongest_alone(cells):
+    run("train-detector", "cells/0.png", "--annotations", "annotations.csv", "--out", "cells.finder")
+    mask = np.zeros((120, 120), np.uint8)
+    mask[:, :60] = 255
+    write_image("mask.png", mask)
+    counted = ("count", "cells/4.png", "--model", "cells.finder")
+    run(*counted, "--out", "all")
+    run(*counted, "--mask", "mask.png", "--out", "left")
+    run(*counted, "--count", "2", "--out", "two")
+    everything = rows_of(cells / "all" / "objects.csv")
+    left = rows_of("left/objects.csv")
+    assert [row["y"] for row in left] == [row["y"] for row in everything if float(row["x"]) < 59.5]
+    assert not read_image("left/4.png.count.labels.tiff")[:, 60:].any()
+    assert rows_of("two/objects.csv") == everything[:2]
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        (("--threshold", "0.5"), "--threshold"),
+        (("--min-score", "0"), "--min-score"),
+        (("--overlap", "0.1"), "--overlap"),
+        (("--sign", "dark"), "--sign"),
+        (("--detector", "pb"), "--detector"),
+        (("--depth",), "--depth"),
+    ],
+)
+def test_a_finder_takes_nothing_that_it_has_learned(cells, option, name):
+    (cells / "a.finder").write_text("")
+    told = " ".join(run("count", "cells", "--model", "a.finder", *option, status=2).output.replace("│", " ").split())
+    assert f"Invalid value for {name}: a model knows sizes, signs and scores itself" in told
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_list_of_sizes_is_of_patch_sizes_and_a_range_of_diameters():
+    run("count", "cells/0.png", "--sizes", "21,27", "--sign", "bright", "--out", "listed")
+    run("count", "cells/0.png", "--sizes", "21-27", "--sign", "bright", "--out", "range")
+    for folder, sizes in (("listed", [21, 27]), ("range", (21, 27))):
+        found = imtorque.find_blobs(read_image("cells/0.png"), sizes=sizes, sign=1)
+        assert [float(row["y"]) for row in rows_of(f"{folder}/objects.csv")] == pytest.approx(
+            found.y.tolist(), rel=1e-5
+        )

@@ -1,4 +1,4 @@
-"""The verb fixate, and the images of figures."""
+"""The verb segment with a click, and the images of figures."""
 
 import csv
 import json
@@ -34,30 +34,30 @@ def run(line, status=0):
     return result
 
 
-def test_fixate_writes_mask_overlay_table_and_record(square):
-    lines = run("fixate square.png --at 30,45").stdout
+def test_a_click_writes_mask_overlay_table_and_record(square):
+    lines = run("segment square.png --at 30,45").stdout
     assert re.match(r"square\.png: \d+ pixels, rows \d+ to \d+, columns \d+ to \d+", lines)
-    mask = read_image("imtorque-out/square.png.fixate.mask.png")
+    mask = read_image("imtorque-out/square.png.segment.mask.png")
     assert set(np.unique(mask)) == {0, 255}
     truth = read_image(square) > 100
     assert ((mask > 0) & truth).sum() / ((mask > 0) | truth).sum() > 0.8
-    overlay = read_image("imtorque-out/square.png.fixate.png")
+    overlay = read_image("imtorque-out/square.png.segment.png")
     assert overlay.shape[1] >= 640
-    with open("imtorque-out/square.png.fixate.csv", newline="") as file:
+    with open("imtorque-out/square.png.segment.csv", newline="") as file:
         (row,) = csv.DictReader(file)
     assert int(row["area"]) == (mask > 0).sum()
     assert abs(float(row["centroid_y"]) - 29.5) < 2
-    record = json.loads(Path("imtorque-out/square.png.fixate.json").read_text())
+    record = json.loads(Path("imtorque-out/square.png.segment.json").read_text())
     assert record["result"]["area"] == int(row["area"])
-    assert "(as before)" in run("fixate square.png --at 30,45").stdout
-    assert "(as before)" not in run("fixate square.png --at 31,45").stdout
+    assert "(as before)" in run("segment square.png --at 30,45").stdout
+    assert "(as before)" not in run("segment square.png --at 31,45").stdout
 
 
 @pytest.mark.usefixtures("square")
 def test_clicks_add_and_remove():
-    found = json.loads(run("fixate square.png --at 30,45 --add 5,5 --remove 30,58 --json").stdout)
+    found = json.loads(run("segment square.png --at 30,45 --add 5,5 --remove 30,58 --json").stdout)
     assert found["parameters"]["at"] == [[30, 45], [5, 5]]
-    mask = read_image("imtorque-out/square.png.fixate.mask.png") > 0
+    mask = read_image("imtorque-out/square.png.segment.mask.png") > 0
     assert mask[30, 45]
     assert mask[5, 5]
     assert not mask[30, 58]
@@ -65,27 +65,31 @@ def test_clicks_add_and_remove():
 
 @pytest.mark.usefixtures("square")
 def test_a_box_and_a_cue_can_be_given():
-    run("fixate square.png --at 30,45 --box 0,0,60,50")
-    assert not read_image("imtorque-out/square.png.fixate.mask.png")[:, 50:].any()
-    found = json.loads(run("fixate square.png --at 30,45 --cue canny --json").stdout)
+    run("segment square.png --at 30,45 --box 0,0,60,50")
+    assert not read_image("imtorque-out/square.png.segment.mask.png")[:, 50:].any()
+    found = json.loads(run("segment square.png --at 30,45 --cue canny --json").stdout)
     assert found["parameters"]["cue"] == "canny"
 
 
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [
-        ("fixate square.png", 2, "Missing option '--at'"),
-        ("fixate square.png --at 30", 2, "must be like 120,200"),
-        ("fixate square.png --at a,b", 2, "must be like 120,200"),
-        ("fixate square.png --at 1,2,3", 2, "must be like 120,200"),
-        ("fixate square.png --at 3,4 --cue sobel", 2, "is not one of"),
-        ("fixate square.png --at 3,4 --box 1,2,3", 2, "must be like 10,20,110,220"),
-        ("fixate square.png --at 3,4 --box 9,9,20,20", 1, "box must hold all fixations"),
-        ("fixate square.png --at 3,4 --size 0", 2, "greater than or equal to 1"),
-        ("fixate square.png --at 60,5", 1, "square.png: fixation must lie in the image of 60 x 80"),
-        ("fixate square.png --at nan,5", 1, "square.png: fixation must lie in the image of 60 x 80"),
-        ("fixate square.png --at 5,5 --remove 5,5", 1, "added or removed, not both"),
-        ("fixate missing.png --at 5,5", 1, "missing.png"),
+        ("segment square.png --box 1,2,30,40", 2, "Invalid value for --box: must come with --at"),
+        ("segment square.png --remove 3,4 --objects 2", 2, "Invalid value for --remove: must come with --at"),
+        ("segment square.png --at 3,4 --count 2", 2, "Invalid value for --count: must be left out with --at"),
+        ("segment square.png --at 3,4 --smoothness 2", 2, "--smoothness: must be left out with --at"),
+        ("segment square.png --at 3,4 --objects 2", 2, "--objects: must be left out with --at"),
+        ("segment square.png --at 30", 2, "must be like 120,200"),
+        ("segment square.png --at a,b", 2, "must be like 120,200"),
+        ("segment square.png --at 1,2,3", 2, "must be like 120,200"),
+        ("segment square.png --at 3,4 --cue sobel", 2, "is not one of"),
+        ("segment square.png --at 3,4 --box 1,2,3", 2, "must be like 10,20,110,220"),
+        ("segment square.png --at 3,4 --box 9,9,20,20", 1, "box must hold all fixations"),
+        ("segment square.png --at 3,4 --size 0", 2, "greater than or equal to 1"),
+        ("segment square.png --at 60,5", 1, "square.png: fixation must lie in the image of 60 x 80"),
+        ("segment square.png --at nan,5", 1, "square.png: fixation must lie in the image of 60 x 80"),
+        ("segment square.png --at 5,5 --remove 5,5", 1, "added or removed, not both"),
+        ("segment missing.png --at 5,5", 1, "missing.png"),
     ],
 )
 @pytest.mark.usefixtures("square")
@@ -101,12 +105,12 @@ def test_unusual_images_are_cut(square):
     write_image("deep.tiff", grey.astype(np.uint16) * 257)
     Image.fromarray(grey).convert("RGBA").save("alpha.png")
     Image.new("RGB", (30, 20), "red").save("red.png")
-    run("fixate pixel.png deep.tiff alpha.png red.png --at 0,0 --jobs 1")
+    run("segment pixel.png deep.tiff alpha.png red.png --at 0,0 --jobs 1")
 
 
 def test_the_example_in_the_help_works_as_typed():
-    shown = " ".join(run("fixate --help").stdout.replace("│", " ").split())
-    example = re.search(r"Example: imtorque (fixate sample:hopper --at \d+,\d+)", shown)
+    shown = " ".join(run("segment --help").stdout.replace("│", " ").split())
+    example = re.search(r"imtorque (segment sample:hopper --at \d+,\d+)", shown)
     run(example[1])
 
 

@@ -1,0 +1,355 @@
+"""The verb `count`: objects of many images, by size, by edges or by a trained detector, in tables and images."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from imtorque.cli.batch import Outcome, Task, Written, csv_table
+from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_sizes, refuse
+from imtorque.cli.runner import TableBatch, one_line_errors
+from imtorque.core.types import BoolArray, Edges, Image
+from imtorque.detection import Blobs, ObjectFinder, find_blobs
+from imtorque.detection.table import COLUMNS
+from imtorque.edges import edges_from_depth, find_recipe
+from imtorque.files import SUFFIXES, pixel_size, read_mask, write_bytes, write_image, write_text
+from imtorque.render.objects import numbered_overlay
+
+Form = Literal["geojson", "imagej"]
+# What the columns are called in tables, the number first.
+NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in COLUMNS}
+LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as does the area
+SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width"]
+MICROMETRES = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}
+DEFAULT_OVERLAP = 0.4  # that of find_blobs
+TRAINED = "a model knows sizes, signs and scores itself, and finds its own edges: leave out one of the two"
+
+
+@dataclass(frozen=True)
+class CountObjects(Task):
+    """Objects, by a trained detector or without: a table, the image with their outlines and numbers, labels."""
+
+    verb: ClassVar[str] = "count"
+    model: str | None
+    sizes: tuple[float, float] | None
+    in_micrometres: bool
+    patch_sizes: tuple[int, ...] | None
+    sign: Literal[1, -1, 0] | None
+    threshold: float | None
+    min_score: float | None
+    overlap: float
+    count: int | None
+    mask: str | None
+    pixel: float | None
+    detector: str | None
+    depth: bool
+    overlay: bool
+    labels: bool
+    rois: Form | None
+    opening: Opening
+
+    def inputs(self, source: Path) -> list[Path]:
+        """Return the image, the trained detector and the mask."""
+        model = [] if self.model is None else [Path(self.model)]
+        return [source, *model, *([] if self.mask is None else [self._mask_path(source)])]
+
+    def run(self, source: Path, stem: str) -> Written:
+        """Write the objects of one image."""
+        image, inside, found, result = self._measured(source)
+        columns = object_columns(result["pixel_size_um"] is not None)
+        outputs = [write_text(f"{stem}.csv", csv_table(columns, result["objects"]))]
+        if self.overlay:
+            places = (column.astype(np.float64) for column in (found.y, found.x))
+            outputs.append(write_image(f"{stem}.png", numbered_overlay(image, found.labels, *places)))
+        if self.labels:
+            outputs.append(write_image(f"{stem}.labels.tiff", _label_image(found, inside)))
+        if self.rois == "geojson":
+            outputs.append(write_text(f"{stem}.geojson", found.to_geojson(scale=self.opening.reduce)))
+        elif self.rois == "imagej":
+            outputs.append(write_bytes(f"{stem}.rois.zip", found.to_imagej_rois(scale=self.opening.reduce)))
+        return outputs, result
+
+    def measure(self, source: Path) -> dict[str, Any]:
+        """Return the result for one image."""
+        return self._measured(source)[-1]
+
+    def rows(self, result: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the objects."""
+        found: list[dict[str, Any]] = result["objects"]
+        return found
+
+    def _measured(self, source: Path) -> tuple[Image, BoolArray | None, Blobs, dict[str, Any]]:
+        image = self.opening.read(source)
+        inside, pixel = self._inside(source, image), self._pixel(source)
+        found = self._find(image, inside, source, pixel)
+        rows = [_with_lengths(row, pixel) for row in object_rows(found)]
+        diameters = [row["diameter"] for row in rows]
+        mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}
+        if pixel is not None:
+            mean["mean_diameter_um"] = float(f"{np.mean(diameters) * pixel:.6g}") if rows else None
+        bright = int(np.count_nonzero(found.value > 0))
+        counts = {"count": len(rows), "bright": bright, "dark": len(rows) - bright}
+        shape = {"height": image.shape[0], "width": image.shape[1], "pixel_size_um": pixel}
+        return image, inside, found, {**shape, **counts, **mean, "objects": rows}
+
+    def _pixel(self, source: Path) -> float | None:
+        """Return micrometres per pixel of the image that is worked on."""
+        own = self.pixel
+        if own is None and (sides := pixel_size(source)) is not None:
+            own = math.sqrt(sides[0] * sides[1])
+        return None if own is None else own * self.opening.reduce
+
+    def _find(self, image: Image, inside: BoolArray | None, source: Path, pixel: float | None) -> Blobs:
+        if self.model is not None:
+            found = _trained(self.model).predict(image)
+            if inside is not None:
+                y, x = (np.rint(column).astype(int) for column in (found.y, found.x))
+                found = found[inside[np.clip(y, 0, len(inside) - 1), np.clip(x, 0, inside.shape[1] - 1)]]
+            return found[: self.count]
+        sizes: Any = None if self.patch_sizes is None else list(self.patch_sizes)
+        if self.sizes is not None:
+            if self.in_micrometres and pixel is None:
+                raise ValueError(f"{source}: --sizes in um needs a --pixel-size, got none, nor one in the file")
+            sizes = tuple(size / pixel if self.in_micrometres and pixel else size for size in self.sizes)
+        return find_blobs(
+            self._edges_or(image),
+            sizes=sizes,
+            sign=self.sign,
+            threshold=self.threshold,
+            min_score=self.min_score,
+            overlap=self.overlap,
+            count=self.count,
+            mask=inside,
+        )
+
+    def _edges_or(self, image: Image) -> Image | Edges:
+        """Return what objects are looked for in: the image, or edges of another kind than its own."""
+        if self.depth:
+            return edges_from_depth(image)
+        return image if self.detector is None else find_recipe(self.detector).edges(image)
+
+    def _inside(self, source: Path, image: Image) -> BoolArray | None:
+        if self.mask is None:
+            return None
+        path, (height, width) = self._mask_path(source), image.shape[:2]
+        mask: BoolArray = self.opening.reduced(read_mask(path))
+        if mask.shape != (height, width):
+            raise ValueError(
+                f"{source}: mask must have the image's {height} x {width} pixels, got {path} "
+                f"of {mask.shape[0]} x {mask.shape[1]}"
+            )
+        return mask
+
+    def _mask_path(self, source: Path) -> Path:
+        """Return the mask: the file itself, or the one of the image's name in a folder."""
+        place = Path(self.mask or "")
+        if not place.is_dir():
+            return place
+        names = [source.name, *(source.stem + suffix for suffix in SUFFIXES)]
+        found = next((place / name for name in names if (place / name).is_file()), None)
+        if found is None:
+            raise ValueError(f"{source}: mask must lie in {place} under the name {source.stem}.png or alike, got none")
+        return found
+
+
+def count(
+    *,
+    model: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A detector that imtorque train-detector wrote."),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="20-60",
+            help="Diameters to look for, in pixels, or as in 5-12um; a list such as 21,45 is of patch sizes.",
+        ),
+    ] = None,
+    sign: Annotated[
+        Sign,
+        typer.Option(
+            help="Which objects to look for. auto takes both, but the kind that explains fewer of the edges, likely "
+            "what lies between objects, scores less."
+        ),
+    ] = "auto",
+    threshold: Annotated[
+        float | None, typer.Option(min=0, help="Smallest |torque| of an outline; 1 is a strong edge all around.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Least score: how much an outline looks like an object.")
+    ] = None,
+    overlap: Annotated[
+        float,
+        typer.Option(min=0, help="Largest part of its area an object may share with a stronger one of like size."),
+    ] = DEFAULT_OVERLAP,
+    count: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep the N strongest of each image.")] = None,
+    mask: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            help="Count inside a region: an image, white inside; or a folder with one of each input's name.",
+        ),
+    ] = None,
+    pixel_size: Annotated[
+        str | None, typer.Option(metavar="0.32um", help="Side of a pixel; by default what the file says.")
+    ] = None,
+    detector: Annotated[str | None, detector_option("Find objects by the edges of this detector.")] = None,
+    depth: Annotated[
+        bool,
+        typer.Option(
+            "--depth",
+            help="The images are depth maps, smaller is nearer, 0 unknown: bright is what stands in front.",
+        ),
+    ] = False,
+    overlay: Annotated[bool, typer.Option(help="Write the image with outlines and numbers.")] = True,
+    labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their object.")] = True,
+    rois: Annotated[
+        Form | None,
+        typer.Option(help="Also write outlines for QuPath (geojson) or for ImageJ (imagej, needs roifile)."),
+    ] = None,
+    opening: Opening,
+    batch: TableBatch,
+) -> None:
+    """Find and count objects: counts.csv, objects.csv, and for each image a table, labels, and outlines with numbers.
+
+    Objects are bright or dark, of any size, or as imtorque train-detector learned them. Places, diameters and areas
+    come in pixels, and in micrometres where the size of a pixel is known.
+
+    Example: [bold]imtorque count sample:hopper --count 10[/bold]
+
+    By examples: [bold]imtorque count cells/ --model cells.finder --pixel-size 0.32um[/bold]
+
+    Of very many, into one table instead: [bold]imtorque count --paths list.txt --table all.parquet[/bold]
+    """
+    if model is not None:
+        given = {"sizes": sizes, "threshold": threshold, "min_score": min_score, "detector": detector, "depth": depth}
+        given["sign"] = None if sign == "auto" else sign
+        refuse(TRAINED, **given, overlap=None if overlap == DEFAULT_OVERLAP else overlap)
+    if depth:
+        refuse("depth has jumps, not boundaries: leave out one of the two", detector=detector)
+    patch_sizes = parse_sizes("--sizes", sizes) if sizes is not None and re.fullmatch(r"[0-9,\s]+", sizes) else None
+    low, high, micrometres = _range(sizes) if sizes is not None and patch_sizes is None else (0.0, 0.0, False)
+    task = CountObjects(
+        model=None if model is None else batch.shared(model),
+        sizes=(low, high) if high else None,
+        in_micrometres=micrometres,
+        patch_sizes=patch_sizes,
+        sign=SIGNS[sign],
+        threshold=threshold,
+        min_score=min_score,
+        overlap=overlap,
+        count=count,
+        mask=None if mask is None else batch.shared(mask),
+        pixel=None if pixel_size is None else _length("--pixel-size", pixel_size),
+        detector=detector,
+        depth=depth,
+        overlay=overlay,
+        labels=labels,
+        rois=rois,
+        opening=opening,
+    )
+    tables = _Tables(batch)
+    try:
+        batch.run(task, _describe, tables.add)
+    finally:
+        with one_line_errors():
+            tables.write()
+
+
+class _Tables:
+    """One table of all images, and one of all objects; none where the batch goes into one table of its own."""
+
+    def __init__(self, batch: TableBatch) -> None:
+        self.out = batch.folder if batch.table is None else None
+        self.counts: dict[str, dict[str, Any]] = {}
+        self.records: dict[str, Path] = {}  # not the objects: a batch may be long
+
+    def add(self, outcome: Outcome) -> None:
+        if self.out is not None and outcome.status != "failed":
+            self.counts[outcome.input] = {key: outcome.result.get(key) for key in SUMMARY[1:]}
+            self.records[outcome.input] = Path(outcome.outputs[-1])
+
+    def write(self) -> None:
+        if self.out is None or not self.counts:
+            return
+        names = Counter(Path(path).name for path in self.counts)  # images of one name are told by their paths
+        shown = {path: Path(path).name if names[Path(path).name] == 1 else path for path in self.counts}
+        counts = ({"image": shown[path], **row} for path, row in self.counts.items())
+        objects = (
+            {"image": shown[path], **row}
+            for path, record in self.records.items()
+            for row in json.loads(record.read_text(encoding="utf-8"))["result"]["objects"]
+        )
+        known = any(row["pixel_size_um"] is not None for row in self.counts.values())
+        write_text(self.out / "counts.csv", csv_table(SUMMARY, counts))
+        write_text(self.out / "objects.csv", csv_table(["image", *object_columns(known)], objects))
+
+
+def object_columns(in_micrometres: bool) -> list[str]:
+    """Return the columns of a table of objects, with or without rows."""
+    lengths = [f"{name}_um" for name in LENGTHS] + ["area_um2"]
+    return [*NAMES.values(), *(lengths if in_micrometres else [])]
+
+
+def object_rows(found: Blobs) -> list[dict[str, Any]]:
+    """Return objects as rows, with the numbers that stand in the overlay and the label image."""
+    columns = {name: found.to_dict()[key].tolist() for key, name in NAMES.items()}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [{name: float(f"{v:.6g}") if isinstance(v, float) else v for name, v in row.items()} for row in rows]
+
+
+def _with_lengths(row: dict[str, Any], pixel: float | None) -> dict[str, Any]:
+    """Return a row with its place and measures in micrometres as well, where a pixel's size is known."""
+    if pixel is None:
+        return row
+    lengths = {f"{name}_um": float(f"{row[name] * pixel:.6g}") for name in LENGTHS}
+    return {**row, **lengths, "area_um2": float(f"{row['area'] * pixel**2:.6g}")}
+
+
+def _label_image(found: Blobs, inside: BoolArray | None) -> NDArray[Any]:
+    """Return the label image in as few bytes as hold its numbers, 0 outside of a mask."""
+    labels: NDArray[Any] = found.labels.astype(np.uint16) if len(found) <= 65535 else found.labels
+    return labels if inside is None else np.where(inside, labels, labels.dtype.type(0))
+
+
+@cache
+def _trained(path: str) -> ObjectFinder:
+    return ObjectFinder.load(path)
+
+
+def _describe(result: dict[str, Any]) -> str:
+    size = f", {result['mean_diameter']:.3g} pixels across in the mean" if result["count"] else ""
+    return f"{number_of(result['count'], 'object')} ({result['bright']} bright, {result['dark']} dark){size}"
+
+
+def _length(option: str, text: str) -> float:
+    match = re.fullmatch(r"([0-9.]+(?:e-?[0-9]+)?)\s*(nm|um|µm|μm|mm|)", text.strip())
+    try:
+        length = float(match[1]) * MICROMETRES[match[2]] if match else 0.0
+    except ValueError:
+        length = 0.0
+    if not 0 < length < 1e9:
+        raise typer.BadParameter(f"must be like 0.32um, 320nm or 0.32, got {text!r}", param_hint=option)
+    return length
+
+
+def _range(text: str) -> tuple[float, float, bool]:
+    """Return the smallest and the largest diameter of a text such as 20-60 or 5-12um, and whether in micrometres."""
+    match = re.fullmatch(r"([0-9.]+)-([0-9.]+)\s*(um|µm|μm|)", text.strip())
+    try:
+        low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    except ValueError:
+        low = high = 0.0
+    if match is None or not 0 < low <= high < 1e9:
+        raise typer.BadParameter(f"sizes must be like 20-60 or 5-12um, got {text!r}", param_hint="--sizes")
+    return low, high, bool(match[3])
