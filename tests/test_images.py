@@ -218,7 +218,7 @@ class TestMasks:
 def test_an_image_is_taken_as_it_is_and_its_range_only_once():
     image = CheckedImage(scene(), (0, 2))
     assert_array_equal(it.detect_edges(image).fx, it.detect_edges(scene(), value_range=(0, 2)).fx)
-    with pytest.raises(TypeError, match="must be given to Image itself"):
+    with pytest.raises(TypeError, match="must be given to CheckedImage itself"):
         it.detect_edges(image, value_range=(0, 1))
 
 

@@ -14,9 +14,9 @@
 #include "core/parallel.hpp"
 #include "core/torque.hpp"
 #include "cuts/max_flow.hpp"
+#include "detection/component_tree.hpp"
+#include "detection/distance.hpp"
 #include "edges/canny.hpp"
-#include "finding/component_tree.hpp"
-#include "finding/distance.hpp"
 #include "matching/thinning.hpp"
 #include "volumes/volumes.hpp"
 

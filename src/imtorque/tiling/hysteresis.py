@@ -34,8 +34,8 @@ class Thresholds:
         return self.low < self.high
 
 
-def label_lines(job: Job, thresholds: Thresholds, halo: int, pair: tuple[str, Box]) -> int:
-    """Label the candidates of a tile that lie on lines: rows of place, label and strength in a file."""
+def label_components(job: Job, thresholds: Thresholds, halo: int, pair: tuple[str, Box]) -> int:
+    """Label the components of a tile that reach a line: rows of place, label and strength in a file."""
     name, core = pair
     gx, gy = listed_candidates(job, core)
     rows, columns = job.grid.lines(core, halo)
@@ -45,8 +45,8 @@ def label_lines(job: Job, thresholds: Thresholds, halo: int, pair: tuple[str, Bo
     return len(at)
 
 
-def join_lines(job: Job, halo: int) -> None:
-    """Join the labels of all tiles, and write for each the places on its lines that are edges for sure."""
+def merge_components(job: Job, halo: int) -> None:
+    """Merge the components of all tiles, and write for each tile the seeds on its lines."""
     names, tables = [], []
     offset = 0
     for name, core in job.grid.tiles():
@@ -100,7 +100,7 @@ def _touching(y: NDArray[np.int64], x: NDArray[np.int64], label: NDArray[np.int6
 
 
 def seeds_in(job: Job, halo: int, box: Box) -> NDArray[Any]:
-    """Return the places, counted in a window, that are known to be edges."""
+    """Return the seeds in a window, counted from its first pixel."""
     found = []
     for name, core in job.grid.near(box):
         y, x = np.divmod(np.fromfile(job.scratch(f"seeds-{halo}", name, ".raw"), np.int64), core.shape[1])

@@ -143,9 +143,9 @@ def _join(job: Job, runner: Runner, plan: Plan) -> None:
     done = work_folder(job.out) / f"seeds-{halo}" / "complete"
     if not plan.listed or done.exists():
         return
-    task = partial(hysteresis.label_lines, job, plan.thresholds, halo)
+    task = partial(hysteresis.label_components, job, plan.thresholds, halo)
     runner.run(f"lines-{halo}", task, job.grid.tiles())
-    hysteresis.join_lines(job, halo)
+    hysteresis.merge_components(job, halo)
     done.touch()
 
 
