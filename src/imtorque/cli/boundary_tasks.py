@@ -19,7 +19,7 @@ from imtorque.edges.ultrametric import contour_edges
 from imtorque.files import write_array, write_image
 from imtorque.images import CheckedImage
 from imtorque.paper import in_unit_range, strengthened_edges
-from imtorque.segmentation.cues import TYPICAL
+from imtorque.segmentation.cues import TYPICAL_QUANTILE
 
 PaperForm = Annotated[
     bool,
@@ -57,7 +57,7 @@ def edges_by(detector: str, image: Image) -> Edges:
 
 def edge_map_by(detector: str, image: Image) -> FloatArray:
     """Return how strong a detector's boundaries are, one pixel wide, such that 1 % of them reach 1."""
-    return in_unit_range(edges_by(detector, image).strength.astype(np.float64), TYPICAL)
+    return in_unit_range(edges_by(detector, image).strength.astype(np.float64), TYPICAL_QUANTILE)
 
 
 def boundaries_by(detector: str, image: Image) -> OrientedMap:
