@@ -3,9 +3,9 @@
 python benchmarks/machines.py --data DIR      a folder of images for each class, such as Caltech-101
 python benchmarks/machines.py --toy           drawn images, few words
 
-Both solve the dual of the same problem, LinearMachines on inner products, LinearSVC on the vectors, which it is given
+Both solve the dual of the same problem, LinearSVM on inner products, LinearSVC on the vectors, which it is given
 as it likes them best: sparse, in double precision. Told are processor time (the least of the runs), class accuracy on
-other images, and how far the sum of the objectives lies above the lowest one found. LinearMachines stops at slopes of
+other images, and how far the sum of the objectives lies above the lowest one found. LinearSVM stops at slopes of
 0.01, which a tolerance of 0.01 comes nearest to; LinearSVC's own default is 1e-4.
 """
 
@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 import imtorque
 from imtorque import synthetic
 from imtorque.files import SUFFIXES, read_image
-from imtorque.recognition import METHODS, LinearMachines, WorkingImage
+from imtorque.recognition import METHODS, LinearSVM, WorkingImage
 from imtorque.recognition.bag_of_words import bag, describe, drawn, learn_words, samples_per_image, with_words
 from imtorque.recognition.linear_svm import inner_products, train_on_products
 from imtorque.recognition.model import joined_row
@@ -114,11 +114,11 @@ def compare(rows, labels, train, test, arguments):
         accuracy = class_accuracy(model.predict(rows[test]), labels[test])
         table.append({"solver": name, "seconds": seconds, "accuracy": accuracy, "objective": reached, **about})
 
-    seconds, ours = least_seconds(lambda: LinearMachines(COST).fit(x, y), arguments.runs)
+    seconds, ours = least_seconds(lambda: LinearSVM(COST).fit(x, y), arguments.runs)
     products_seconds, products = least_seconds(lambda: inner_products(x), arguments.runs)
     classes = int(y.max()) + 1
     training_seconds, _ = least_seconds(lambda: train_on_products(products, y, classes, cost=COST), arguments.runs)
-    add("LinearMachines", seconds, ours, products_seconds=products_seconds, training_seconds=training_seconds)
+    add("LinearSVM", seconds, ours, products_seconds=products_seconds, training_seconds=training_seconds)
     for tolerance in arguments.tolerances:
         machine = LinearSVC(C=COST, dual=True, tol=tolerance, max_iter=arguments.passes, random_state=0)
         with warnings.catch_warnings(record=True) as told:

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 import imtorque
 from imtorque import datasets
 from imtorque.files import SUFFIXES, read_image
-from imtorque.recognition import METHODS, Codebook, DenseSIFT, Descriptors, LinearMachines, LLCEncoder, SpatialPyramid
+from imtorque.recognition import METHODS, Codebook, DenseSIFT, Descriptors, LinearSVM, LLCEncoder, SpatialPyramid
 from imtorque.recognition.bag_of_words import bag, describe, drawn, learn_words, with_words
 from imtorque.recognition.presets import BLOCKS
 from imtorque.recognition.working_image import working_image
@@ -78,7 +78,7 @@ def accuracy(folder):
             test = np.setdiff1d(np.arange(len(labels)), train)
             encoder = LLCEncoder(Codebook(1024, seed=seed)).fit([descriptors[i] for i in train])
             bags = SpatialPyramid().transform(encoder.transform(descriptors))
-            found = LinearMachines().fit(bags[train], labels[train]).predict(bags[test])
+            found = LinearSVM().fit(bags[train], labels[train]).predict(bags[test])
             scores.append(np.mean([(found[labels[test] == k] == k).mean() for k in range(len(own))]))
         rows.append({"method": name, "accuracy": float(np.mean(scores)), "splits": [float(s) for s in scores]})
     about = {"classes": len(own), "images": len(paths), "train": TRAIN}

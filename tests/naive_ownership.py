@@ -18,7 +18,7 @@ def beside(plane, fx, fy, distance, dark):
     return np.array(found)
 
 
-def settled(fx, fy, side, sigma):
+def smoothed_along_contours(fx, fy, side, sigma):
     """For every edge pixel the mean of its neighbours' side times normal, along its own normal."""
     reach = int(4 * sigma + 0.5)
     places = list(zip(*np.nonzero((fx != 0) | (fy != 0)), strict=True))

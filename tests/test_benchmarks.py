@@ -114,7 +114,7 @@ def test_the_benchmark_of_recognition_runs(run_here):
 
 def test_the_benchmark_of_machines_runs_and_both_come_near_the_same_objective(run_here):
     rows = run_here("machines.py", "--toy")["rows"]
-    assert [row["solver"] for row in rows] == ["LinearMachines", "LinearSVC", "LinearSVC", "LinearSVC"]
+    assert [row["solver"] for row in rows] == ["LinearSVM", "LinearSVC", "LinearSVC", "LinearSVC"]
     assert all(row["seconds"] > 0 and row["above_lowest"] < 0.01 for row in rows)
 
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import naive_ownership
 from imtorque import Edges, OwnershipModel, border_ownership, find_extrema
-from imtorque.boundaries.ownership import TOGETHER, _Places, fit_weights, ownership_edges, true_sides
+from imtorque.boundaries.ownership import CONTOUR_SIGMA, _EdgePixels, fit_weights, ownership_edges, true_sides
 from imtorque.io.weights import read_weights
 from imtorque.synthetic import disc, overlap_scene, paint, square, texture
 
@@ -113,7 +113,7 @@ def test_an_image_without_edges_has_no_owners():
 def test_points_beside_edges_are_sampled_as_defined(seed, distance, dark):
     rng = np.random.default_rng(seed)
     fx, fy, plane = np.where(rng.random((3, 9, 11)) < 0.2, rng.normal(size=(3, 9, 11)), 0).astype(np.float32)
-    places = _Places.of(Edges(fx, fy))
+    places = _EdgePixels.of(Edges(fx, fy))
     found = places.sample(plane, distance) + dark * places.sample(plane, -distance)
     assert_allclose(found, naive_ownership.beside(plane, fx, fy, distance, dark), atol=1e-5)
 
@@ -123,9 +123,13 @@ def test_points_beside_edges_are_sampled_as_defined(seed, distance, dark):
 def test_neighbours_settle_as_defined(seed):
     rng = np.random.default_rng(seed)
     fx, fy = np.where(rng.random((2, 12, 15)) < 0.2, rng.normal(size=(2, 12, 15)), 0).astype(np.float32)
-    places = _Places.of(Edges(fx, fy))
+    places = _EdgePixels.of(Edges(fx, fy))
     side = rng.uniform(-1, 1, len(places.y))
-    assert_allclose(places.settled(side), naive_ownership.settled(fx, fy, side, TOGETHER), atol=1e-6)
+    assert_allclose(
+        places.smoothed_along_contours(side),
+        naive_ownership.smoothed_along_contours(fx, fy, side, CONTOUR_SIGMA),
+        atol=1e-6,
+    )
 
 
 def test_weights_are_learned_from_orders():

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from typer.testing import CliRunner
 
 from drawn_classes import draw_classes, draw_image, use_small_blocks
+from imtorque import recognition
 from imtorque.cli import app
 from imtorque.files import write_image
 from imtorque.recognition import Recogniser, cache, cache_folder, train_recogniser, training
@@ -252,3 +253,8 @@ def test_predicting_goes_on_after_a_bad_image_and_says_so(photos):
     told = json.loads(result.stdout)["images"]
     assert "broken.png: must be an image" in told[0]["error"]
     assert told[1]["class"] == "bar"
+
+
+def test_the_old_name_of_the_linear_svm_warns():
+    with pytest.warns(DeprecationWarning, match="is now imtorque.recognition.LinearSVM"):
+        assert recognition.LinearMachines is recognition.LinearSVM

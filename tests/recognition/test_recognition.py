@@ -26,7 +26,7 @@ from imtorque.recognition import (
     Codebook,
     DenseSIFT,
     Descriptors,
-    LinearMachines,
+    LinearSVM,
     LLCEncoder,
     MultiscaleTorque,
     SpatialPyramid,
@@ -80,7 +80,7 @@ def test_estimators_with_nothing_to_learn_count_as_fitted(estimator):
     assert estimator.fit([disc()]) is estimator
 
 
-@pytest.mark.parametrize("estimator", [Codebook(3), LinearMachines()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", [Codebook(3), LinearSVM()], ids=lambda e: type(e).__name__)
 def test_estimators_over_arrays_pass_scikit_learns_own_checks(estimator):
     failed = [check for check in check_estimator(estimator, on_fail=None, on_skip=None) if check["status"] == "failed"]
     assert failed == []
@@ -90,7 +90,7 @@ def test_a_pipeline_learns_predicts_and_survives_joblib(monkeypatch):
     use_small_blocks(monkeypatch)
     images = [draw_image(kind, seed) for kind in ("disc", "bar") for seed in range(4)]
     labels = ["disc"] * 4 + ["bar"] * 4
-    pipeline = make_pipeline(features("sift+torque"), LinearMachines()).fit(images, labels)
+    pipeline = make_pipeline(features("sift+torque"), LinearSVM()).fit(images, labels)
     assert pipeline.predict(images).tolist() == labels
     stored = io.BytesIO()
     joblib.dump(pipeline, stored)
@@ -387,7 +387,7 @@ def test_pyramids_have_a_place_for_every_word_in_every_cell_and_length_1():
 def test_machines_decide_as_scikit_learns_linear_machines(seed):
     points, labels = make_blobs(60, 30, centers=5, cluster_std=4, random_state=seed)
     points = points / np.linalg.norm(points, axis=1, keepdims=True)
-    ours = LinearMachines(10, tolerance=1e-4).fit(points, labels).decision_function(points)
+    ours = LinearSVM(10, tolerance=1e-4).fit(points, labels).decision_function(points)
     theirs = LinearSVC(C=10, tol=1e-8, max_iter=100_000).fit(points, labels).decision_function(points)
     assert_allclose(ours, theirs, atol=5e-3)
 
@@ -412,7 +412,7 @@ def test_training_goes_on_from_where_it_is_told_to():
 
 def test_one_class_alone_is_refused():
     with pytest.raises(ValueError, match="at least 2 classes, got 1 class"):
-        LinearMachines().fit(np.eye(3), ["a", "a", "a"])
+        LinearSVM().fit(np.eye(3), ["a", "a", "a"])
 
 
 def test_patches_know_the_field_they_were_found_in():

@@ -100,5 +100,5 @@ def test_places_are_even_and_each_comes_once(side, own):
     if own > side:
         return
     room = side - own
-    expected = np.unique(np.round(np.linspace(0, room, int(room * boxes.STEPS / own) + 1)).astype(np.int64))
+    expected = np.unique(np.round(np.linspace(0, room, int(room * boxes.PLACES_PER_SIDE / own) + 1)).astype(np.int64))
     assert_array_equal(boxes._places(side, own), expected)

@@ -107,7 +107,7 @@ def test_an_overlap_beyond_all_or_nothing_is_refused(iou):
 def test_figures_are_no_specks_and_no_ground():
     view, cuts = object_candidates.object_candidates(CheckedImage(coloured(disc())))
     halves = np.stack([figure_cuts.at_half_size(view, cut) for cut in cuts])
-    assert halves.mean(axis=(1, 2)).min() >= object_candidates.LEAST
+    assert halves.mean(axis=(1, 2)).min() >= object_candidates.MIN_AREA_SHARE
     sides = [halves[:, 0], halves[:, -1], halves[:, :, 0], halves[:, :, -1]]
     assert not np.all([side.any(axis=1) for side in sides], axis=0).any()
 

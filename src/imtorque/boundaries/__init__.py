@@ -1,4 +1,4 @@
-"""Boundaries: edges of objects told from texture edges, and which side of each is the figure."""
+"""Boundary strength of edges, against texture, and border ownership: which side of each edge is the figure."""
 
 from imtorque.boundaries.ownership import OwnershipModel, border_ownership
 from imtorque.boundaries.strength import BoundaryModel, boundary_strength, strengthen_edges

@@ -1,12 +1,11 @@
-"""Which side of an edge is the figure: the side on which edges turn together around the points beside it.
+"""Border ownership: which side of an edge is the figure, from coherent torque on either side.
 
 On either side of an edge pixel q lie points p = q + d n and q - d n, with n towards the brighter side. A square around
 p has the coherence c(p) of its edges (`torque_coherence`), positive where they circle p as those of a bright figure,
 negative as those of a dark one. c(q + d n) + c(q - d n) is thus positive where the bright side has more of it and
-negative where the dark side has; a weighted sum over sizes and distances decides (first round). Neighbours along a
-contour then settle it together, the forces are turned so that the side that owns an edge is on their right, whatever
-its grey, and their coherence on either side decides again (further rounds). Nothing depends on which side is darker:
-the negative of an image has the same owners.
+negative where the dark side has; a weighted sum over sizes and distances decides (first round). The answer is then
+smoothed along contours, forces are reoriented so that the owner is on their right, whatever its grey, and their
+coherence on either side decides again (further rounds). The negative of an image has the same owners.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from imtorque.edges import detect_edges
 from imtorque.images import CheckedImage
 from imtorque.io.weights import read_weights
 
-SHARES = (0.045, 0.085, 0.155, 0.275, 0.485, 0.755)  # sides of the squares, of the image's longer side
+SIZE_SHARES = (0.045, 0.085, 0.155, 0.275, 0.485, 0.755)  # sides of the squares, of the image's longer side
 DISTANCES = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)  # of the points beside an edge, of the square's side
-SIGMA = 2.0  # of the edges, in pixels
-TOGETHER = 3.0  # sigma in pixels over which neighbours along a contour settle it together
-TRUTH_AT = 2.5  # pixels beside an edge at which a drawn order says who owns it
-NEAR = 1.5  # pixels from a drawn boundary within which an edge counts as its
-MOST = 400  # edge pixels of an image that weights are learned from
-RIDGE = 0.05  # pull of standardised weights towards 0, against the mean loss of one image
-ITERATIONS = 20  # of Newton's method
-Beside = NDArray[np.float64]
+EDGE_SIGMA = 2.0  # of the edges, in pixels
+CONTOUR_SIGMA = 3.0  # pixels, of the smoothing of answers along a contour
+TRUTH_DISTANCE = 2.5  # pixels from an edge at which the annotated depth order is read
+BOUNDARY_TOLERANCE = 1.5  # pixels from an annotated boundary within which an edge belongs to it
+MAX_PIXELS = 400  # bound: edge pixels per image that weights are learned from
+RIDGE_PENALTY = 0.05  # of standardised weights, against the mean loss of one image
+NEWTON_STEPS = 20  # of Newton's method
+Evidence = NDArray[np.float64]
 Learned = Literal["photographs", "drawings"]
 
 
@@ -49,7 +48,7 @@ class OwnershipModel:
     first
         Of the coherence on either side, for every size and distance: shape (36,).
     second
-        For all further rounds: of the same, then of the coherence of the turned forces, then of the answer of the
+        For all further rounds: of the same, then of the coherence of the reoriented forces, then of the answer of the
         round before: shape (73,).
     """
 
@@ -74,12 +73,12 @@ class OwnershipModel:
 
     def sides(self, edges: Edges, rounds: int = 2) -> FloatArray:
         """Return what `border_ownership` returns, for these edges."""
-        places = _Places.of(edges)
+        places = _EdgePixels.of(edges)
         evidence = places.coherence(edges, 1)
-        answer = places.settled(np.tanh(evidence @ self.first))
+        answer = places.smoothed_along_contours(np.tanh(evidence @ self.first))
         for _ in range(rounds - 1):
-            both = np.column_stack([evidence, places.coherence(places.turned(edges, answer), -1), answer])
-            answer = places.settled(np.tanh(both @ self.second))
+            both = np.column_stack([evidence, places.coherence(places.reoriented(edges, answer), -1), answer])
+            answer = places.smoothed_along_contours(np.tanh(both @ self.second))
         side = np.zeros(edges.shape)
         side[places.y, places.x] = answer
         return side
@@ -88,7 +87,7 @@ class OwnershipModel:
 def border_ownership(
     source: Image | CheckedImage | Edges, *, model: OwnershipModel | Learned = "photographs", rounds: int = 2
 ) -> FloatArray:
-    """Say for each edge pixel which of its sides is the figure.
+    """Return for each edge pixel which of its sides is the figure.
 
     Parameters
     ----------
@@ -99,8 +98,8 @@ def border_ownership(
         Weights: those learned from "photographs" (Caltech's outlines and the Weizmann horses), from "drawings"
         (`scenes.overlap_scene`), or your own.
     rounds
-        How often edges are judged, each time in the light of the answers before. Two serve photographs best; in clean
-        drawings six or seven let a contour settle whose contrast changes sign along it.
+        Number of rounds, each given the answers of the one before. Two are best for photographs; clean drawings
+        whose contrast changes sign along a contour need six or seven.
 
     Returns
     -------
@@ -124,17 +123,17 @@ def border_ownership(
     if not isinstance(model, OwnershipModel) and model not in ("photographs", "drawings"):
         raise ValueError(f'model must be "photographs", "drawings" or an OwnershipModel, got {model!r}')
     edges = source if isinstance(source, Edges) else ownership_edges(source)
-    chosen = model if isinstance(model, OwnershipModel) else _shipped()[model]
+    chosen = model if isinstance(model, OwnershipModel) else _learned_models()[model]
     return chosen.sides(require_edges(edges), operator.index(rounds))
 
 
 def ownership_edges(image: Image | CheckedImage) -> Edges:
-    """Return the edges whose sides `border_ownership` judges: Canny's at a sigma of 2 pixels, with their strength."""
-    return detect_edges(image, sigma=SIGMA, force="strength")
+    """Return the edges for `border_ownership`: Canny's at a sigma of 2 pixels, with their strength."""
+    return detect_edges(image, sigma=EDGE_SIGMA, force="strength")
 
 
 def true_sides(edges: Edges, order: IntArray) -> tuple[NDArray[np.float64], BoolArray]:
-    """Return who owns each edge pixel by a drawn order, and which edge pixels lie on a boundary where that is known.
+    """Return the owner of each edge pixel by a depth order, and which edge pixels lie on a boundary where it is known.
 
     Parameters
     ----------
@@ -148,37 +147,36 @@ def true_sides(edges: Edges, order: IntArray) -> tuple[NDArray[np.float64], Bool
     if order.shape != edges.shape or order.dtype.kind not in "biu":
         raise ValueError(f"order must be integers of shape {edges.shape}, got {order.dtype} of shape {order.shape}")
     numbers = order.astype(np.int64)
-    places = _Places.of(edges)
-    bright, dark = (places.sample(numbers, side * TRUTH_AT, nearest=True) for side in (1, -1))
+    places = _EdgePixels.of(edges)
+    bright, dark = (places.sample(numbers, side * TRUTH_DISTANCE, nearest=True) for side in (1, -1))
     boundary = ndimage.maximum_filter(numbers, 3) != ndimage.minimum_filter(numbers, 3)
-    near = ndimage.distance_transform_edt(~boundary)[places.y, places.x] <= NEAR if boundary.any() else False
+    near = (
+        ndimage.distance_transform_edt(~boundary)[places.y, places.x] <= BOUNDARY_TOLERANCE if boundary.any() else False
+    )
     known = near & (bright != dark) & (np.minimum(bright, dark) >= 0)
     return np.sign(bright - dark).astype(np.float64), known
 
 
-def first_case(edges: Edges, order: IntArray) -> tuple[Beside, Beside]:
-    """Return what the first round sees at edge pixels whose owner is known, and their owners."""
+def first_case(edges: Edges, order: IntArray) -> tuple[Evidence, Evidence]:
+    """Return the features of the first round at edge pixels of known owner, and the owners."""
     sides, known = true_sides(edges, order)
-    chosen = _spread(np.flatnonzero(known))
-    return _Places.of(edges)[chosen].coherence(edges, 1), sides[chosen]
+    chosen = _subsampled(np.flatnonzero(known))
+    return _EdgePixels.of(edges)[chosen].coherence(edges, 1), sides[chosen]
 
 
-def second_case(edges: Edges, order: IntArray, first: FloatArray) -> tuple[Beside, Beside]:
-    """Return what the second round sees at the same pixels."""
+def second_case(edges: Edges, order: IntArray, first: FloatArray) -> tuple[Evidence, Evidence]:
+    """Return the features of the second round at the same pixels."""
     sides, known = true_sides(edges, order)
-    chosen = _spread(np.flatnonzero(known))
-    places = _Places.of(edges)
+    chosen = _subsampled(np.flatnonzero(known))
+    places = _EdgePixels.of(edges)
     evidence = places.coherence(edges, 1)
-    answer = places.settled(np.tanh(evidence @ first))
-    turned = places[chosen].coherence(places.turned(edges, answer), -1)
-    return np.column_stack([evidence[chosen], turned, answer[chosen]]), sides[chosen]
+    answer = places.smoothed_along_contours(np.tanh(evidence @ first))
+    reoriented = places[chosen].coherence(places.reoriented(edges, answer), -1)
+    return np.column_stack([evidence[chosen], reoriented, answer[chosen]]), sides[chosen]
 
 
-def fit_weights(cases: Sequence[tuple[Beside, Beside]]) -> NDArray[np.float64]:
-    """Return the weights that tell owners best: logistic regression without a constant, every image alike.
-
-    By Newton's method, with weights pulled a little towards 0.
-    """
+def fit_weights(cases: Sequence[tuple[Evidence, Evidence]]) -> NDArray[np.float64]:
+    """Fit a ridge-penalised logistic regression without a bias, by Newton's method; images have equal weight."""
     cases = [case for case in cases if len(case[1])]
     if not cases:
         raise ValueError("images must have edges on the boundaries of their orders, got none")
@@ -187,16 +185,16 @@ def fit_weights(cases: Sequence[tuple[Beside, Beside]]) -> NDArray[np.float64]:
     scale = seen.std(axis=0) + 1e-12
     seen = seen / scale
     weights = np.zeros(seen.shape[1])
-    for _ in range(ITERATIONS):
+    for _ in range(NEWTON_STEPS):
         wrong = 1 / (1 + np.exp(np.clip(owner * (seen @ weights), -30, 30)))
-        slope = seen.T @ (share * wrong * owner) - RIDGE * weights
-        bend = (seen * (share * wrong * (1 - wrong))[:, None]).T @ seen + RIDGE * np.eye(len(weights))
-        weights = weights + np.linalg.solve(bend, slope)
+        slope = seen.T @ (share * wrong * owner) - RIDGE_PENALTY * weights
+        curvature = (seen * (share * wrong * (1 - wrong))[:, None]).T @ seen + RIDGE_PENALTY * np.eye(len(weights))
+        weights = weights + np.linalg.solve(curvature, slope)
     return np.asarray(weights / scale, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class _Places:
+class _EdgePixels:
     """Edge pixels, and the unit normals towards their brighter sides."""
 
     y: IntArray
@@ -206,14 +204,14 @@ class _Places:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, edges: Edges) -> _Places:
+    def of(cls, edges: Edges) -> _EdgePixels:
         y, x = np.nonzero(edges.mask)
         fx, fy = edges.fx[y, x].astype(np.float64), edges.fy[y, x].astype(np.float64)
         length = np.hypot(fx, fy)
         return cls(y, x, fx / length, -fy / length, edges.shape)
 
-    def __getitem__(self, chosen: IntArray) -> _Places:
-        return _Places(self.y[chosen], self.x[chosen], self.ny[chosen], self.nx[chosen], self.shape)
+    def __getitem__(self, chosen: IntArray) -> _EdgePixels:
+        return _EdgePixels(self.y[chosen], self.x[chosen], self.ny[chosen], self.nx[chosen], self.shape)
 
     def sample(self, plane: NDArray[np.generic], distance: float, nearest: bool = False) -> NDArray[np.float64]:
         """Return a plane at the points so far from the edges towards the brighter side, clamped to the image."""
@@ -225,45 +223,45 @@ class _Places:
         )
         return found
 
-    def coherence(self, edges: Edges, dark: int) -> Beside:
+    def coherence(self, edges: Edges, dark: int) -> Evidence:
         """Return c(q + d n) + dark * c(q - d n) for every size and distance, shape (n, 36)."""
         columns = []
-        for share in SHARES:
+        for share in SIZE_SHARES:
             size = 2 * math.floor(share * max(self.shape) / 2) + 1
             coherence = torque_coherence(edges, size)
             for part in DISTANCES:
                 columns.append(self.sample(coherence, part * size) + dark * self.sample(coherence, -part * size))
         return np.stack(columns, axis=1)
 
-    def settled(self, side: FloatArray) -> NDArray[np.float64]:
-        """Return the answer that neighbours along a contour share: the mean of side times normal, along the normal."""
+    def smoothed_along_contours(self, side: FloatArray) -> NDArray[np.float64]:
+        """Smooth answers along contours: the local mean of side times normal, projected on the normal."""
         from scipy import ndimage
 
         def around(values: FloatArray) -> NDArray[np.float64]:
             plane = np.zeros(self.shape)
             plane[self.y, self.x] = values
-            found: NDArray[np.float64] = ndimage.gaussian_filter(plane, TOGETHER, mode="constant")[self.y, self.x]
+            found: NDArray[np.float64] = ndimage.gaussian_filter(plane, CONTOUR_SIGMA, mode="constant")[self.y, self.x]
             return found
 
         along = around(side * self.ny) * self.ny + around(side * self.nx) * self.nx
         return along / np.maximum(around(np.ones(len(self.y))), 1e-12)
 
-    def turned(self, edges: Edges, side: FloatArray) -> Edges:
-        """Return the forces turned so that the side that owns an edge is on the right, as long as it is certain."""
+    def reoriented(self, edges: Edges, side: FloatArray) -> Edges:
+        """Return the forces with the owner of each edge on their right, scaled by how certain that is."""
         plane = np.zeros(self.shape)
         plane[self.y, self.x] = side
         side_of = plane.astype(np.float32)
         return Edges(side_of * edges.fx, side_of * edges.fy)
 
 
-def _spread(places: IntArray) -> IntArray:
-    """Return at most MOST of the places, spread over all."""
-    if len(places) <= MOST:
+def _subsampled(places: IntArray) -> IntArray:
+    """Return at most MAX_PIXELS of the places, evenly spaced."""
+    if len(places) <= MAX_PIXELS:
         return places
-    return places[np.linspace(0, len(places) - 1, MOST).round().astype(np.intp)]
+    return places[np.linspace(0, len(places) - 1, MAX_PIXELS).round().astype(np.intp)]
 
 
 @cache
-def _shipped() -> dict[str, OwnershipModel]:
+def _learned_models() -> dict[str, OwnershipModel]:
     stored = read_weights("ownership")
     return {name: OwnershipModel(*(np.array(found[k]) for k in ("first", "second"))) for name, found in stored.items()}

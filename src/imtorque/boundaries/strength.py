@@ -15,9 +15,9 @@ from imtorque.edges.recipes import RECIPES, EdgeRecipe, find_recipe
 from imtorque.images import CheckedImage, ValueRange
 from imtorque.io.arrays import whole_array
 
-ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
+STRENGTH_ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
 LOG_SHIFT = 0.05  # added to the strength before its logarithm is taken
-ITERATIONS = 100
+MAX_NEWTON_STEPS = 100
 Samples = tuple[FloatArray, FloatArray]
 
 # c0, c1, c2 of the logistic rule: whether the strength enters by its logarithm, and the coefficients.
@@ -259,7 +259,7 @@ def fit_logistic(features: FloatArray, shares: FloatArray) -> NDArray[np.float64
     design = np.column_stack([np.ones(len(features)), features])
     coefficients = np.zeros(design.shape[1])
     shrinkage = 1e-6 * len(design) * np.eye(len(coefficients))
-    for _ in range(ITERATIONS):
+    for _ in range(MAX_NEWTON_STEPS):
         probability = logistic(design @ coefficients)
         slope = design.T @ (shares - probability) - shrinkage @ coefficients
         curvature = (design * (probability * (1 - probability))[:, None]).T @ design + shrinkage
@@ -288,7 +288,7 @@ def check_strength(strength: ArrayLike) -> FloatArray:
     d: FloatArray = whole_array(strength, "strength", np.float64)
     if d.ndim != 2 or d.size == 0:
         raise ValueError(f"strength must have shape (H, W) and not be empty, got {d.shape}")
-    if not (d.min() >= 0 and d.max() <= 1 + ROUNDING):  # nor is it with NaN
+    if not (d.min() >= 0 and d.max() <= 1 + STRENGTH_ROUNDING):  # nor is it with NaN
         raise ValueError(f"strength must lie in [0, 1], got {d.min():g} to {d.max():g}")
     if not d.any():
         raise ValueError("strength must have at least one edge pixel, got zeros only")

@@ -38,6 +38,7 @@ NAMES = {
     "imtorque.paper.paper_strength": "imtorque.paper.strengthened_edges",
     "imtorque.paper.strengthened_as_printed": "imtorque.paper.strengthened_edges",
     "imtorque.paper_strength": "imtorque.paper.strengthened_edges",
+    "imtorque.recognition.LinearMachines": "imtorque.recognition.LinearSVM",
     "imtorque.resizing.shrink_image": "imtorque.images.shrink_image",
     "imtorque.scale.Failure": "imtorque.jobs.Failure",
     "imtorque.scale.open_picture": "imtorque.tiling.open_image",

@@ -1,4 +1,4 @@
-"""Read the data sets of this field, and people's predictions. Nothing is downloaded, and nothing read before its turn.
+"""Readers of data sets and predictions. Nothing is downloaded, and files are read when they are used.
 
 A loader takes `root=` and returns a list of light records; a record reads its image or ground truth when asked.
 `holdings` says which sets a folder holds, and where to get them.

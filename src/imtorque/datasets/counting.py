@@ -21,7 +21,7 @@ from imtorque.datasets.images import read_image
 IGNORED_KINDS = frozenset({"Platelets"})  # neither right nor wrong
 IMAGE_KINDS = frozenset({"fluorescence", "grey", "stained"})  # say how the whole image was taken: a set each
 TRAINING_IMAGES = 8
-FEWEST_OBJECTS = 5  # in a training image
+MIN_OBJECTS = 5  # in a training image
 BOX_COLUMNS, POINT_COLUMNS = ("image", "y0", "x0", "y1", "x1"), ("image", "y", "x")
 
 
@@ -134,7 +134,7 @@ def _numbers(rows: Sequence[dict[str, str]], columns: Sequence[str]) -> NDArray[
 
 
 def _split(name: str, images: Sequence[CountingImage]) -> CountingSet:
-    enough = [p for p in images if len(p.points) + len(p.ignored) >= FEWEST_OBJECTS]
+    enough = [p for p in images if len(p.points) + len(p.ignored) >= MIN_OBJECTS]
     training = sorted(enough, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())[:TRAINING_IMAGES]
     names = {p.name for p in training}
     return CountingSet(name, training, [p for p in images if p.name not in names])

@@ -1,4 +1,4 @@
-"""Where people looked: folders of images with fixations, and MIT1003 as it was published."""
+"""Eye-tracking sets: folders of images with fixations, and MIT1003 as it was published."""
 
 import csv
 import io
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, image_shape, read_grey, read_image
 from imtorque.io.atomic import open_regular
 
-MARGIN = 1.0  # a fixation may miss the image by this many pixels, from rounding; it is moved to the edge
+ROUNDING_MARGIN = 1.0  # a fixation may miss the image by this many pixels, from rounding; it is moved to the edge
 COLUMNS = {"subject": "observer", "observer": "observer", "order": "order", "duration_ms": "duration"}
 
 
 @dataclass(frozen=True)
 class Fixations:
-    """Places people looked at in one image, (n,) each, in pixels; what a set does not tell is None.
+    """Fixations in one image, (n,) each, in pixels; what a set does not provide is None.
 
     `y` and `x` have pixel centres at integers; `observer` says who, `order` the number
     of the fixation in that person's viewing, `duration` its length in milliseconds.
@@ -38,7 +38,7 @@ class Fixations:
 
 @dataclass(frozen=True)
 class EyeTrackingImage:
-    """One image and where people looked; no image is read before it is asked for.
+    """One image and its fixations; no image is read before it is asked for.
 
     `source` holds the fixations, or is the image that marks them.
     """
@@ -53,7 +53,7 @@ class EyeTrackingImage:
         return read_image(self.image_path)
 
     def fixations(self) -> Fixations:
-        """Return where people looked."""
+        """Return the fixations."""
         return self.source if isinstance(self.source, Fixations) else _read_points(self.source, self.shape)
 
 
@@ -145,7 +145,7 @@ def _fixations(rows: Sequence[dict[str, str]], shape: tuple[int, int]) -> Fixati
 
 def _on_image(places: Sequence[float], side: int) -> NDArray[np.float64]:
     array: NDArray[np.float64] = np.array(places, dtype=float)
-    off = ~((array >= -0.5 - MARGIN) & (array <= side - 0.5 + MARGIN))
+    off = ~((array >= -0.5 - ROUNDING_MARGIN) & (array <= side - 0.5 + ROUNDING_MARGIN))
     if off.any():
         raise ValueError(f"fixations must lie on the image, got {array[off][0]:g} on a side of {side}")
     return array.clip(-0.5, side - 0.5)

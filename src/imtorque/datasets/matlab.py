@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from imtorque.io.atomic import open_regular
 
-MOST_BYTES = 2**31  # of one variable, unpacked
-DEEPEST = 16  # cells and structs within each other
+MAX_BYTES = 2**31  # of one variable, unpacked
+MAX_DEPTH = 16  # cells and structs within each other
 HEADER = 128
 MATRIX, COMPRESSED = 14, 15
 CELL, STRUCT, NUMBERS = 1, 2, range(6, 16)  # classes of arrays
@@ -106,9 +106,9 @@ def _variables(data: bytes) -> dict[str, Any]:
 
 def _unpacked(content: _Reader) -> _Reader:
     engine = zlib.decompressobj()
-    data = engine.decompress(content.data, MOST_BYTES)
+    data = engine.decompress(content.data, MAX_BYTES)
     if engine.unconsumed_tail:
-        raise ValueError(f"a variable must unpack to at most {MOST_BYTES} bytes")
+        raise ValueError(f"a variable must unpack to at most {MAX_BYTES} bytes")
     return _Reader(memoryview(data), content.order)
 
 
@@ -116,8 +116,8 @@ def _array(content: _Reader, depth: int) -> tuple[str, NDArray[Any] | None]:
     """Return an array and its name; None for kinds that are not read."""
     if not len(content.data):
         return "", np.empty((0, 0))
-    if depth > DEEPEST:
-        raise ValueError(f"cells and structs lie in each other deeper than {DEEPEST}")
+    if depth > MAX_DEPTH:
+        raise ValueError(f"cells and structs lie in each other deeper than {MAX_DEPTH}")
     flags = content.numbers()
     if len(flags) < 2:
         raise ValueError("an array without its class")

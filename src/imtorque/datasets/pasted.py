@@ -1,7 +1,7 @@
 """Small objects away from the middle: outlined Caltech objects pasted into Berkeley photographs, the same every time.
 
 The objects of the usual figure-ground sets fill the image, so that any fixed size is nearly right for them. Here the
-size and the place are drawn at random, and a method that finds them must have looked.
+size and the place are drawn at random, so that no prior on either helps.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from imtorque.datasets.berkeley import BerkeleyImage, bsds300
 from imtorque.datasets.caltech import CaltechImage, caltech101
 
 LONG_SIDE = 300  # pixels of the images
-SHARES = (0.02, 0.15)  # of the image's area that the object's bounding box takes, evenly in their logarithm
-MARGIN = 6  # pixels between the object's bounding box and the image's border
+AREA_SHARES = (0.02, 0.15)  # of the image's area that the object's bounding box takes, evenly in their logarithm
+BORDER_MARGIN = 6  # pixels between the object's bounding box and the image's border
 FEATHER = 0.7  # sigma in pixels of the object's rim
-INSIDE = 3  # pixels that the fixation lies from the outline, where the object is thick enough
+FIXATION_DEPTH = 3  # pixels that the fixation lies from the outline, where the object is thick enough
 BERKELEY = ("bsds500", "bsds300", "BSDS500", "BSDS300")
 # Backgrounds and objects of the two parts have nothing in common.
 PARTS = {"dev": ("train", 0), "test": ("test", 1)}
@@ -113,12 +113,14 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
 
 
 def _paste(ground: Image.Image, checked: Image.Image, mask: Image.Image, rng: np.random.Generator) -> Composite:
-    share = np.exp(rng.uniform(*np.log(SHARES)))
-    room = [side - 2 * MARGIN for side in ground.size]
+    share = np.exp(rng.uniform(*np.log(AREA_SHARES)))
+    room = [side - 2 * BORDER_MARGIN for side in ground.size]
     scale = np.sqrt(share * ground.width * ground.height / (mask.width * mask.height))
     scale = min(scale, room[0] / mask.width, room[1] / mask.height)
     width, height = (max(1, round(side * scale)) for side in mask.size)
-    left, top = (MARGIN + int(rng.integers(side - own + 1)) for side, own in zip(room, (width, height), strict=True))
+    left, top = (
+        BORDER_MARGIN + int(rng.integers(side - own + 1)) for side, own in zip(room, (width, height), strict=True)
+    )
     cover = Image.new("L", ground.size)
     cover.paste(mask.resize((width, height), Image.Resampling.BOX), (left, top))
     front = ground.copy()
@@ -133,7 +135,7 @@ def _fixation(figure: NDArray[np.bool_], rng: np.random.Generator) -> tuple[int,
     from scipy import ndimage  # imported here: it takes longer than the rest of this package
 
     depth = ndimage.distance_transform_edt(np.pad(figure, 1))[1:-1, 1:-1]
-    y, x = np.nonzero(depth >= min(INSIDE, depth.max()))
+    y, x = np.nonzero(depth >= min(FIXATION_DEPTH, depth.max()))
     k = int(rng.integers(len(y)))
     return int(y[k]), int(x[k])
 

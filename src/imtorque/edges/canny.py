@@ -14,8 +14,10 @@ from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.images import CheckedImage, ValueRange
 
 SQRT2 = math.sqrt(2.0)
-STEEPEST = math.sqrt(0.5)  # gradient by central differences, in parts of the value range: half of it along either axis
-RAW = -1.0  # scale of forces that are gradients still
+MAX_GRADIENT = math.sqrt(
+    0.5
+)  # gradient by central differences, in parts of the value range: half of it along either axis
+UNSCALED = -1.0  # scale of forces that are gradients still
 Force = Literal["unit", "strength"]
 
 
@@ -53,7 +55,7 @@ def detect_edges(
     use_quantiles
         Whether `low` and `high` are quantiles of |g| over the image, in [0, 1].
     force
-        "unit": every edge pixel pulls alike (the paper's choice). "strength": in proportion to |g|.
+        "unit": all edge pixels have unit force (the paper's choice). "strength": in proportion to |g|.
     directions
         8 snaps the forces to the paper's eight directions (Sec. 3.5); None keeps them continuous.
     strength_scale
@@ -65,7 +67,7 @@ def detect_edges(
     value_range
         (black, white), where the rule of `imtorque.images` is not to choose them.
     mask
-        Shape (H, W), bool: edges are looked for where it is True, and its own outline makes none.
+        Shape (H, W), bool: edges are detected where it is True; its own outline makes none.
 
     Returns
     -------
@@ -92,16 +94,16 @@ def detect_edges(
     top = high if high is not None else low  # one threshold alone is both
     bottom = low if low is not None else 0.4 * (top or 0.0)
     per_unit = 1.0 if use_quantiles else unit
-    scale = 0.0 if force == "unit" else RAW if strength_scale is None else strength_scale / unit
+    scale = 0.0 if force == "unit" else UNSCALED if strength_scale is None else strength_scale / unit
     thresholds = ((bottom or 0.0) / per_unit, (top or 0.0) / per_unit, use_quantiles, top is None)
-    if scale != RAW and checked.mask is None:
+    if scale != UNSCALED and checked.mask is None:
         return Edges.from_field(
             _native.canny_field(grey, sigma, *thresholds, scale, directions or 0, length_correction)
         )
-    fx, fy = _native.canny(grey, sigma, *thresholds, RAW)
+    fx, fy = _native.canny(grey, sigma, *thresholds, UNSCALED)
     if checked.mask is not None:
         fx[~checked.mask] = fy[~checked.mask] = 0
-    if scale == RAW:
+    if scale == UNSCALED:
         scale = _typical_strength(fx, fy)
     if scale > 0 or force == "unit":
         _native.shape_forces(fx, fy, scale, directions or 0, length_correction)
@@ -134,10 +136,10 @@ def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool
             raise ValueError(f"{name} must not be negative, got {value}")
         if use_quantiles and value is not None and value > 1:
             raise ValueError(f"{name} must be a quantile in [0, 1], got {value}")
-        if not use_quantiles and value is not None and value > STEEPEST:
+        if not use_quantiles and value is not None and value > MAX_GRADIENT:
             raise ValueError(
-                f"{name} must be a gradient that a pixel can reach, at most {STEEPEST:.2f}: it counts in parts of the "
-                f"value range {image.low:g} to {image.high:g} per pixel, got {value:g}"
+                f"{name} must be a gradient that a pixel can reach, at most {MAX_GRADIENT:.2f}: it counts in parts of "
+                f"the value range {image.low:g} to {image.high:g} per pixel, got {value:g}"
             )
     if low is not None and high is not None and low > high:
         raise ValueError(f"low must not exceed high, got low {low} and high {high}")

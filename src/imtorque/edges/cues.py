@@ -21,9 +21,11 @@ from imtorque.images import CheckedImage, lab
 ORIENTATIONS = 8
 BINS = 25
 AB_RANGE = (-0.73, 0.95)  # of CIE a and b over 100 that photographs have
-SMOOTHING = {"brightness": 2, "a": 1, "b": 1, "texture": 0}  # reach of the running means over bins
-HALVED_FROM = 10  # discs of this radius and more get an answer at every other pixel: their gradients are smooth
-NARROWEST = 1.5  # half the width of the ellipse in which gradients are smoothed
+BIN_REACH = {"brightness": 2, "a": 1, "b": 1, "texture": 0}  # reach of the running means over bins
+HALF_STEP_RADIUS = (
+    10  # discs of this radius and more are evaluated at every other pixel, since their gradients are smooth
+)
+MIN_HALF_WIDTH = 1.5  # half the width of the ellipse in which gradients are smoothed
 
 
 class Cue(NamedTuple):
@@ -35,7 +37,7 @@ class Cue(NamedTuple):
     @property
     def step(self) -> int:
         """Distance of the pixels that get an answer."""
-        return 2 if self.radius >= HALVED_FROM else 1
+        return 2 if self.radius >= HALF_STEP_RADIUS else 1
 
 
 def channel_bins(image: CheckedImage, channels: set[str]) -> dict[str, tuple[NDArray[np.uint8], int]]:
@@ -53,7 +55,7 @@ def channel_bins(image: CheckedImage, channels: set[str]) -> dict[str, tuple[NDA
 def disc_gradients(bins: NDArray[np.uint8], count: int, cue: Cue) -> Float32Array:
     """Return how unlike the halves of each disc are, (8, h, w) in [0, 1], at every `cue.step`-th pixel."""
     padded = np.pad(bins, cue.radius, mode="symmetric")
-    return _native.half_disc_gradients(padded, count, cue.radius, SMOOTHING[cue.channel], cue.step)
+    return _native.half_disc_gradients(padded, count, cue.radius, BIN_REACH[cue.channel], cue.step)
 
 
 def combined_cues(image: CheckedImage, cues: Sequence[Cue], weightings: Sequence[Sequence[float]]) -> list[FloatArray]:
@@ -110,7 +112,7 @@ def smoothed_along(oriented: Float32Array, radius: float) -> Float32Array:
 @lru_cache(maxsize=64)
 def _taps(radius: float, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Float32Array]:
     """Return offsets and weights that give the middle of the parabola fitted across orientation k."""
-    longest, widest = max(radius, NARROWEST), max(radius / 4, NARROWEST)
+    longest, widest = max(radius, MIN_HALF_WIDTH), max(radius / 4, MIN_HALF_WIDTH)
     reach = int(np.ceil(longest))
     dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     angle = np.pi * k / ORIENTATIONS

@@ -1,4 +1,4 @@
-"""Where a measured surface jumps: discontinuities of depth or motion, told from slopes by a line fitted on either side.
+"""Discontinuities of depth or motion, separated from slopes by a line fitted on either side.
 
 At a pixel, the values before it and those behind it along a row (a column) are each continued to the pixel by the line
 that fits them best. Where the surface goes on, however steep, the two continuations meet; where it jumps, they differ
@@ -19,11 +19,11 @@ from imtorque import _native
 from imtorque.core.types import BoolArray, Edges
 
 Plane = NDArray[np.float64]
-ACROSS = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found
-SIGNIFICANT = 5.0  # jumps below this many standard deviations of the noise are none
-WEAK = 0.5  # jumps down to this share of the least one are edges where they join one
-MAD = 1.4826  # standard deviation of normal noise over its median magnitude
-STEEP = 3.0  # a hole's sides may differ by this many times the typical slope and still be one surface
+JUMP_SIGMA = 0.5  # sigma, in gaps, of the smoothing across the edge by which its middle is found
+MIN_NOISE_RATIO = 5.0  # smallest jump, in standard deviations of the noise
+WEAK_JUMP_SHARE = 0.5  # low hysteresis threshold, as a share of the high one
+MAD_TO_SIGMA = 1.4826  # derived: standard deviation of normal noise over its median magnitude
+MAX_SLOPE_RATIO = 3.0  # a hole's sides may differ by this many times the typical slope and still be one surface
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ def jumps(plane: Plane, axis: int, window: Window) -> tuple[Plane, float]:
     continued = _continued(plane, axis, reach)
     inside = tuple(slice(reach, -reach) if a == axis else slice(None) for a in (0, 1))
     both = [ndimage.correlate1d(continued, kernel, axis)[inside] for kernel in (weights, nearest)]
-    lines, plain = (ndimage.gaussian_filter1d(v, window.along, 1 - axis, mode="nearest") for v in both)
-    noise = MAD * float(np.median(np.abs(lines)))
-    smaller = np.where(np.abs(lines) < np.abs(plain), lines, plain)
-    return np.where(lines * plain > 0, smaller, 0.0), noise
+    lines, nearest = (ndimage.gaussian_filter1d(v, window.along, 1 - axis, mode="nearest") for v in both)
+    noise = MAD_TO_SIGMA * float(np.median(np.abs(lines)))
+    smaller = np.where(np.abs(lines) < np.abs(nearest), lines, nearest)
+    return np.where(lines * nearest > 0, smaller, 0.0), noise
 
 
 def slopes(plane: Plane, axis: int, window: Window) -> Plane:
@@ -97,7 +97,9 @@ def filled(plane: Plane, valid: BoolArray, axis: int, together: float) -> Plane:
     some = known.any(axis=-1, keepdims=True)
     first, second = (np.take_along_axis(along, np.where(some, at, 0), axis=-1) for at in (before, behind))
     share = (places - before) / np.maximum(behind - before, 1)
-    allowed = together * np.maximum(np.abs(first), np.abs(second)) + STEEP * _slope(along, known) * (behind - before)
+    allowed = together * np.maximum(np.abs(first), np.abs(second)) + MAX_SLOPE_RATIO * _slope(along, known) * (
+        behind - before
+    )
     values = np.where(np.abs(first - second) > allowed, np.minimum(first, second), first + share * (second - first))
     return np.moveaxis(np.where(known, along, np.where(some, values, 0.0)), -1, axis)
 
@@ -121,9 +123,9 @@ def jump_edges(strength: Plane, across: Plane, down: Plane, least: float, window
     from scipy import ndimage
 
     gx, gy = (np.ascontiguousarray(plane, np.float32) for plane in (across, down))
-    smooth = ndimage.gaussian_filter(strength, ACROSS * window.gap, mode="nearest").astype(np.float32)
+    smooth = ndimage.gaussian_filter(strength, JUMP_SIGMA * window.gap, mode="nearest").astype(np.float32)
     crest = _native.suppress_non_maxima(smooth, gx, gy, 0.25 * least) > 0
-    crest &= strength >= WEAK * least
+    crest &= strength >= WEAK_JUMP_SHARE * least
     labels, _ = ndimage.label(crest, np.ones((3, 3)))
     strong = np.zeros(int(labels.max()) + 1, bool)
     strong[labels[crest & (strength >= least)]] = True
@@ -137,7 +139,7 @@ def jump_edges(strength: Plane, across: Plane, down: Plane, least: float, window
 
 def least_jump(least: float, *noises: float) -> float:
     """Return the least jump that is asked for and stands out of the noise."""
-    return max(least, SIGNIFICANT * max(noises))
+    return max(least, MIN_NOISE_RATIO * max(noises))
 
 
 def check_jump(jump: float) -> None:

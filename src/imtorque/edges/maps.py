@@ -26,7 +26,7 @@ def edges_from_map(
 ) -> Edges:
     """Turn any edge-strength map into edge vectors: pb, gPb, a network's output, depth or motion edges.
 
-    The map is thinned across the edge and cut at `threshold`. What the map lacks is the side: which way along the edge
+    The map is thinned across the edge and cut at `threshold`. A map has no polarity: which direction along the edge
     the force points. It is taken from the gradient of `image` (brighter side on the right), or given.
 
     Parameters
@@ -37,7 +37,7 @@ def edges_from_map(
         The image the map belongs to, or any field whose sides matter, such as depth (nearer = larger).
     orientation
         Angle of the edge in radians, shape (H, W), from the x axis towards the y axis (down). With `image`, only the
-        line counts and the image says which way; without, the force is (cos, sin) of the angle as it is.
+        line counts and the image decides its direction; without, the force is (cos, sin) of the angle as it is.
     threshold
         Strengths up to this are no edges.
     force

@@ -16,9 +16,9 @@ from imtorque.io.arrays import whole_array
 
 Ground = Literal["affine", "still"]
 WINDOW = Window(gap=3, length=5)  # flow is blurred across edges by about the patches it is matched by
-ROUNDS = 30  # of reweighting until the ground's motion stands
-FITTED = 20_000  # pixels that the ground's motion is fitted to, spread over the image
-SOFTEST = 0.05  # pixels per frame: residuals below this count alike
+MOTION_ROUNDS = 30  # of iteratively reweighted least squares for the ground's motion
+MAX_FITTED = 20_000  # pixels that the ground's motion is fitted to, spread over the image
+MIN_RESIDUAL = 0.05  # pixels per frame; smaller residuals get the same weight
 
 
 def edges_from_motion(flow: ArrayLike, *, jump: float = 0.5, ground: Ground = "affine", force: Force = "unit") -> Edges:
@@ -115,13 +115,13 @@ def ground_motion(flow: FloatArray) -> Plane:
     height, width = flow.shape[:2]
     y, x = np.indices((height, width)).reshape(2, -1).astype(np.float64)
     every = np.column_stack([np.ones(y.size), (x - width / 2) / width, (y - height / 2) / height])
-    step = max(1, y.size // FITTED)
+    step = max(1, y.size // MAX_FITTED)
     terms, motion = every[::step], flow.reshape(-1, 2)[::step].astype(np.float64)
     weight = np.ones(len(motion))
-    for _ in range(ROUNDS):
+    for _ in range(MOTION_ROUNDS):
         fit = np.linalg.lstsq(terms * weight[:, None], motion * weight[:, None], rcond=None)[0]
         residual = np.hypot(*(motion - terms @ fit).T)
-        weight = 1 / np.sqrt(np.maximum(residual, SOFTEST))
+        weight = 1 / np.sqrt(np.maximum(residual, MIN_RESIDUAL))
     motion_of_all: Plane = (every @ fit).reshape(height, width, 2)
     return motion_of_all
 

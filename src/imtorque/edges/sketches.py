@@ -1,4 +1,4 @@
-"""What pieces of drawn contours look like: a daisy of orientations around a pixel, and the contour's own angle.
+"""Descriptors of pieces of drawn contours: DAISY orientations around a pixel, and the contour's own angle.
 
 E. Tola, V. Lepetit, P. Fua: DAISY: an efficient dense descriptor applied to wide-baseline stereo. PAMI 32(5), 2010.
 """
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import BoolArray, Float32Array
 
-SIGMA = 1.5  # of the drawing, before its gradient is taken
-ALONG = 2.0  # sigma over which a contour's angle is averaged
+DRAWING_SIGMA = 1.5  # of the drawing, before its gradient is taken
+ANGLE_SIGMA = 2.0  # sigma over which a contour's angle is averaged
 PETALS = 6  # orientations
 RINGS = ((0.0, 1, 1.0), (3.0, 8, 1.0), (6.0, 8, 2.0))  # radius, points and sigma, in pixels of half size
 
@@ -21,7 +21,7 @@ def tangents(drawing: BoolArray) -> Float32Array:
     from scipy import ndimage
 
     gy, gx = _gradient(drawing)
-    cosine, sine = (ndimage.gaussian_filter(plane, ALONG) for plane in (gx**2 - gy**2, 2 * gx * gy))
+    cosine, sine = (ndimage.gaussian_filter(plane, ANGLE_SIGMA) for plane in (gx**2 - gy**2, 2 * gx * gy))
     angle: Float32Array = (0.5 * np.arctan2(-sine, -cosine)).astype(np.float32)  # across it, and a quarter turn
     return angle
 
@@ -49,6 +49,6 @@ def daisies(drawing: BoolArray, y: NDArray[np.int32], x: NDArray[np.int32]) -> F
 def _gradient(drawing: BoolArray) -> tuple[Float32Array, Float32Array]:
     from scipy import ndimage
 
-    smooth = ndimage.gaussian_filter(drawing.astype(np.float32), SIGMA)
+    smooth = ndimage.gaussian_filter(drawing.astype(np.float32), DRAWING_SIGMA)
     gy, gx = np.gradient(smooth)
     return gy, gx

@@ -13,11 +13,11 @@ import numpy as np
 
 from imtorque.core.types import Float32Array, FloatArray
 
-RADIUS = 5  # within which pixels are linked, at the working size
+LINK_RADIUS = 5  # within which pixels are linked, at the working size
 RHO = 0.1  # strength of a contour by which a link falls to 1/e
 VECTORS = 16
-SIGMA = 1.0  # of the derivatives of eigenvectors, at the working size
-TOLERANCE = 1e-3  # of the eigenvalues
+DERIVATIVE_SIGMA = 1.0  # of the derivatives of eigenvectors, at the working size
+EIGENVALUE_TOLERANCE = 1e-3  # of the eigenvalues
 ORIENTATIONS = 8
 
 
@@ -36,7 +36,9 @@ def spectral_gradients(thinned: Float32Array) -> Float32Array:
     total = np.zeros((ORIENTATIONS, *thinned.shape), np.float32)
     for value, vector in zip(values, vectors, strict=True):
         scaled = (vector - vector.min()) / max(float(np.ptp(vector)), 1e-12) / np.sqrt(max(value, 1e-9))
-        gy, gx = (ndimage.gaussian_filter(scaled, SIGMA, order, mode="reflect") for order in ((1, 0), (0, 1)))
+        gy, gx = (
+            ndimage.gaussian_filter(scaled, DERIVATIVE_SIGMA, order, mode="reflect") for order in ((1, 0), (0, 1))
+        )
         across = np.cos(angle)[:, None, None] * gy - np.sin(angle)[:, None, None] * gx
         total += np.abs(across).astype(np.float32)
     return np.log1p(total)
@@ -57,7 +59,9 @@ def contour_eigenvectors(thinned: Float32Array, count: int) -> tuple[FloatArray,
     root = 1 / np.sqrt(np.maximum(degree, 1e-12))
     walk = weights.multiply(root[:, None]).multiply(root[None, :]).tocsr().astype(np.float32)
     start = np.random.default_rng(0).standard_normal(thinned.size).astype(np.float32)
-    found, vectors = eigsh(walk, k=wanted, which="LA", v0=start, tol=TOLERANCE, ncv=min(thinned.size, 3 * wanted))
+    found, vectors = eigsh(
+        walk, k=wanted, which="LA", v0=start, tol=EIGENVALUE_TOLERANCE, ncv=min(thinned.size, 3 * wanted)
+    )
     order = np.argsort(-found, kind="stable")[1:]
     shaped = (vectors[:, order] * root[:, None]).T.reshape(len(order), *thinned.shape)
     return 1 - found[order], shaped
@@ -73,9 +77,14 @@ def contour_affinities(thinned: Float32Array) -> Any:
     height, width = thinned.shape
     steps = _step_costs(thinned)
     diagonals, shifts = [], []
-    for dy in range(RADIUS + 1):
-        for dx in range(-RADIUS, RADIUS + 1):
-            if not 0 < dy * dy + dx * dx <= RADIUS * RADIUS or (dy == 0 and dx < 0) or dy >= height or abs(dx) >= width:
+    for dy in range(LINK_RADIUS + 1):
+        for dx in range(-LINK_RADIUS, LINK_RADIUS + 1):
+            if (
+                not 0 < dy * dy + dx * dx <= LINK_RADIUS * LINK_RADIUS
+                or (dy == 0 and dx < 0)
+                or dy >= height
+                or abs(dx) >= width
+            ):
                 continue
             link = np.exp(-_path_cost(steps, dy, dx) / RHO)
             flat = np.zeros((height, width))
@@ -99,7 +108,7 @@ def _from_diagonals(diagonals: Sequence[FloatArray], shifts: list[int], size: in
 
 
 def _step_costs(s: Float32Array) -> dict[tuple[int, int], FloatArray]:
-    """Return what a step from each pixel by (dy, dx) crosses; a diagonal one takes the easier of its two ways."""
+    """Return the contour strength on a step from each pixel by (dy, dx); the lower of both paths if diagonal."""
     below, right = np.vstack([s[1:], s[-1:]]), np.hstack([s[:, 1:], s[:, -1:]])
     beyond = np.hstack([below[:, 1:], below[:, -1:]])
     below_left = np.hstack([below[:, :1], below[:, :-1]])
@@ -112,7 +121,7 @@ def _step_costs(s: Float32Array) -> dict[tuple[int, int], FloatArray]:
 
 
 def _path_cost(steps: dict[tuple[int, int], FloatArray], dy: int, dx: int) -> FloatArray:
-    """Return the strongest contour on the way from each pixel to the one at (dy, dx), where that exists."""
+    """Return the strongest contour between each pixel and the one at (dy, dx), where that exists."""
     height, width = steps[0, 1].shape
     left, top = max(0, -dx), 0
     shape = height - dy, width - abs(dx)

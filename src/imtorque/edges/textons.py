@@ -14,23 +14,23 @@ from imtorque.core.types import Float32Array
 
 ORIENTATIONS = 8
 TEXTONS = 64
-SIGMA = 0.8  # of the filters across, in pixels
+FILTER_SIGMA = 0.8  # of the filters across, in pixels
 ELONGATION = 2.0
-REACH = 7  # of the filters, in pixels
-LEAST_CONTRAST = 0.3  # below it, answers count as they are; above, less and less: Weber's law
-FAINTEST = 1e-4  # below it, answers are rounding errors
-SAMPLES = 6000  # pixels that are clustered
-ROUNDS = 10
-ROWS = 1 << 14  # pixels whose distances are held at a time
+FILTER_REACH = 7  # of the filters, in pixels
+CONTRAST_FLOOR = 0.3  # responses above it are compressed (Weber's law)
+ROUNDING_ERROR = 1e-4  # responses below it are rounding errors
+MAX_SAMPLES = 6000  # pixels that are clustered
+TEXTON_ROUNDS = 10
+CHUNK_ROWS = 1 << 14  # pixels whose distances are computed at a time, which bounds memory
 
 
 def textons(grey: Float32Array, count: int = TEXTONS) -> NDArray[np.uint8]:
     """Return for each pixel of a grey image in [0, 1] the number of its texton, shape (H, W), below `count`."""
     answers = filter_answers(grey)
     size = np.sqrt((answers**2).sum(axis=1, keepdims=True))
-    answers[size[:, 0] < FAINTEST] = 0
-    answers *= np.log1p(size / np.float32(LEAST_CONTRAST)) / np.maximum(size, np.float32(1e-12))
-    step = max(1, len(answers) // SAMPLES)
+    answers[size[:, 0] < ROUNDING_ERROR] = 0
+    answers *= np.log1p(size / np.float32(CONTRAST_FLOOR)) / np.maximum(size, np.float32(1e-12))
+    step = max(1, len(answers) // MAX_SAMPLES)
     centres = cluster(answers[::step], count)
     return nearest(answers, centres).astype(np.uint8).reshape(grey.shape)
 
@@ -43,10 +43,10 @@ def filter_answers(grey: Float32Array) -> Float32Array:
     """
     from scipy import fft  # here, because it takes longer to load than the rest of the library
 
-    padded = np.pad(grey - grey.mean(dtype=np.float64).astype(np.float32), REACH, mode="symmetric")
+    padded = np.pad(grey - grey.mean(dtype=np.float64).astype(np.float32), FILTER_REACH, mode="symmetric")
     shape = tuple(fft.next_fast_len(n, real=True) for n in padded.shape)
     spectrum = fft.rfft2(padded, shape)
-    inside = np.s_[REACH : REACH + grey.shape[0], REACH : REACH + grey.shape[1]]
+    inside = np.s_[FILTER_REACH : FILTER_REACH + grey.shape[0], FILTER_REACH : FILTER_REACH + grey.shape[1]]
     answers = np.empty((grey.size, 2 * ORIENTATIONS + 1), np.float32)
     for i, transfer in enumerate(_bank(shape)):
         answers[:, i] = fft.irfft2(spectrum * transfer, shape)[inside].ravel()
@@ -57,7 +57,7 @@ def filter_answers(grey: Float32Array) -> Float32Array:
 def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
     """Return the Fourier transforms of the filters, for images of this shape; of absolute sum 1 each.
 
-    They end at REACH, or what is flat would answer to edges far away by the long tails of Hilbert transforms.
+    They end at FILTER_REACH, or what is flat would answer to edges far away by the long tails of Hilbert transforms.
     """
     from scipy import fft
 
@@ -65,18 +65,18 @@ def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
     bank = []
     for angle in np.pi * np.arange(ORIENTATIONS) / ORIENTATIONS:
         along, across = np.cos(angle) * fx + np.sin(angle) * fy, np.cos(angle) * fy - np.sin(angle) * fx
-        even = across**2 * np.exp(-0.5 * SIGMA**2 * (across**2 + (ELONGATION * along) ** 2))
+        even = across**2 * np.exp(-0.5 * FILTER_SIGMA**2 * (across**2 + (ELONGATION * along) ** 2))
         bank += [even, 1j * np.sign(across) * even]
     length = fx**2 + fy**2
-    bank.append(length * np.exp(-0.5 * SIGMA**2 * length))
+    bank.append(length * np.exp(-0.5 * FILTER_SIGMA**2 * length))
     dy, dx = (np.fft.fftfreq(n, 1 / n) for n in shape)
-    near = np.hypot(dy[:, None], dx) <= REACH
+    near = np.hypot(dy[:, None], dx) <= FILTER_REACH
     cut = [np.where(near, fft.irfft2(transfer, shape), 0) for transfer in bank]
     level = [np.where(near, taps - taps.sum() / near.sum(), 0) for taps in cut]
     return tuple(fft.rfft2(taps / np.abs(taps).sum()).astype(np.complex64) for taps in level)
 
 
-def cluster(points: Float32Array, count: int, rounds: int = ROUNDS) -> Float32Array:
+def cluster(points: Float32Array, count: int, rounds: int = TEXTON_ROUNDS) -> Float32Array:
     """Return the centres that Lloyd's rounds lead to, from points evenly spaced in order of their length."""
     order = np.argsort((points**2).sum(axis=1), kind="stable")
     centres: Float32Array = points[order[np.linspace(0, len(points) - 1, count).astype(int)]].copy()
@@ -91,7 +91,9 @@ def cluster(points: Float32Array, count: int, rounds: int = ROUNDS) -> Float32Ar
 
 def nearest(points: Float32Array, centres: Float32Array) -> NDArray[np.intp]:
     """Return the number of each point's nearest centre."""
-    return np.concatenate([_nearest(points[start : start + ROWS], centres) for start in range(0, len(points), ROWS)])
+    return np.concatenate(
+        [_nearest(points[start : start + CHUNK_ROWS], centres) for start in range(0, len(points), CHUNK_ROWS)]
+    )
 
 
 def _nearest(points: Float32Array, centres: Float32Array) -> NDArray[np.intp]:

@@ -19,11 +19,11 @@ CELL = SIDE // CELLS
 SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
 ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
 CHANNELS = 3 + len(SIGMAS) + sum(ORIENTATIONS)
-BLUR = 2.0  # sigma, of all channels
-NEARBY = 5.0  # sigma of the mean by which gradients are divided
-FAINTEST = 0.01  # added to that mean
+CHANNEL_SIGMA = 2.0  # sigma, of all channels
+NORMALISATION_SIGMA = 5.0  # sigma of the mean by which gradients are divided
+NORMALISATION_FLOOR = 0.01  # added to that mean
 LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds
-STRONGEST = 3.2  # gradient that a byte holds, in parts of those nearby
+MAX_RELATIVE_GRADIENT = 3.2  # largest gradient that a byte holds, relative to the local mean
 
 
 def token_colours(image: CheckedImage) -> Float32Array:
@@ -44,8 +44,8 @@ def channel_planes(colours: Float32Array) -> NDArray[np.uint8]:
     channels = [(plane - low) / (high - low) for plane, (low, high) in zip(colours, LUV_RANGE, strict=True)]
     for sigma, orientations in zip(SIGMAS, ORIENTATIONS, strict=True):
         smooth = ndimage.gaussian_filter(colours, (0, sigma, sigma)) if sigma else colours
-        channels += [plane / np.float32(STRONGEST) for plane in gradient_channels(smooth, orientations)]
-    blurred = ndimage.gaussian_filter(np.stack(channels), (0, BLUR, BLUR))
+        channels += [plane / np.float32(MAX_RELATIVE_GRADIENT) for plane in gradient_channels(smooth, orientations)]
+    blurred = ndimage.gaussian_filter(np.stack(channels), (0, CHANNEL_SIGMA, CHANNEL_SIGMA))
     border = ((0, 0), (REACH, REACH), (REACH, REACH))
     padded = np.pad(np.clip(np.round(255 * blurred), 0, 255).astype(np.uint8), border, mode="symmetric")
     means = ndimage.uniform_filter(padded.astype(np.float32), (0, CELL, CELL))
@@ -64,7 +64,7 @@ def gradient_channels(colours: Float32Array, orientations: int) -> list[Float32A
     steepest = squares.argmax(axis=0)[None]
     gx, gy, squares = (np.take_along_axis(planes, steepest, axis=0)[0] for planes in (gx, gy, squares))
     size = np.sqrt(squares)
-    size = size / (ndimage.gaussian_filter(size, NEARBY) + np.float32(FAINTEST))
+    size = size / (ndimage.gaussian_filter(size, NORMALISATION_SIGMA) + np.float32(NORMALISATION_FLOOR))
     if not orientations:
         return [size]
     turn = np.arctan2(gy, gx) * np.float32(orientations / np.pi)

@@ -30,11 +30,11 @@ from imtorque.io.atomic import write_bytes
 from imtorque.io.caches import cache_folder
 from imtorque.io.errors import reading_file
 
-FORMAT = 2  # of the file, and of all that trees ask: a forest of another one would answer nonsense
-STEP = 2  # every other pixel gets an answer
-FINE = 2  # how often the image as it is counts beside itself at half its size
-SMOOTHING = 0.7  # sigma of the answers, in pixels
-RIDGE = 2.0  # sigma at which the ridges of the answers are followed
+FORMAT = 2  # of the file and the features of the trees; other formats are refused
+OUTPUT_STEP = 2  # pixels from one prediction to the next
+FINE_WEIGHT = 2  # weight of the image at full size against half size
+OUTPUT_SIGMA = 0.7  # pixels, of the smoothing of the output
+RIDGE_SIGMA = 2.0  # pixels, at which the ridges of the output are followed
 COMMAND = "imtorque data train sketch-tokens --data BSDS"
 PIXELS = CHANNELS * SIDE * SIDE  # features that are pixels of a channel; after them come differences of cells
 PAIRS = np.array(list(combinations(range(CELLS * CELLS), 2)), np.int32)
@@ -73,16 +73,16 @@ class SketchTokens:
         fine, coarse = self._answers(colours), self._answers(shrunk(colours, 2))
         height, width = 2 * coarse.shape[1], 2 * coarse.shape[2]
         doubled = np.stack([resize(plane, (height, width)) for plane in coarse])[:, : fine.shape[1], : fine.shape[2]]
-        return oriented_contours(((FINE * fine + doubled) / (FINE + 1)).astype(np.float32))
+        return oriented_contours(((FINE_WEIGHT * fine + doubled) / (FINE_WEIGHT + 1)).astype(np.float32))
 
     def _answers(self, colours: Float32Array) -> Float32Array:
         """Return the means of the leaves' values that every pixel ends in, (3, H, W)."""
         planes = channel_planes(colours)
         first, second = feature_places(self.feature, (planes.shape[1], planes.shape[2]))
         found = _native.token_predictions(
-            planes, SIDE, STEP, first, second, self.threshold, self.child, self.value, self.root
+            planes, SIDE, OUTPUT_STEP, first, second, self.threshold, self.child, self.value, self.root
         )
-        return filled_in(found, STEP, (colours.shape[1], colours.shape[2]))
+        return filled_in(found, OUTPUT_STEP, (colours.shape[1], colours.shape[2]))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the forest to one file of arrays and plain text, complete or not at all."""
@@ -115,15 +115,15 @@ def oriented_contours(answers: Float32Array) -> OrientedMap:
     """Return the map that follows from the forest's answers, (3, H, W).
 
     Of a contour both what the forest says of its angle and the ridge that it makes in the map count, one as much as the
-    other where the forest is sure: ridges are exact, but bend where contours meet.
+    other where the forest is certain: ridges are exact, but bend where contours meet.
     """
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    likely = np.clip(ndimage.gaussian_filter(answers[0], SMOOTHING), 0, 1)
+    likely = np.clip(ndimage.gaussian_filter(answers[0], OUTPUT_SIGMA), 0, 1)
     if min(likely.shape) < 2:  # no ridge has room
         return OrientedMap.from_map(likely, 0.5 * np.arctan2(answers[2], answers[1]))
     share, cosine, sine = ndimage.gaussian_filter(answers, (0, 1, 1))
-    gy, gx = np.gradient(ndimage.gaussian_filter(answers[0], RIDGE))
+    gy, gx = np.gradient(ndimage.gaussian_filter(answers[0], RIDGE_SIGMA))
     (gyy, gyx), gxx = np.gradient(gy), np.gradient(gx, axis=1)
     size, share = np.maximum(np.hypot(gxx - gyy, 2 * gyx), 1e-12), np.maximum(share, 1e-6)
     turn = np.arctan2(sine / share + 2 * gyx / size, cosine / share + (gxx - gyy) / size)

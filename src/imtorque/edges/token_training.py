@@ -1,6 +1,6 @@
 """Training Sketch Tokens: from images, and what people drew over them, to a forest.
 
-Pieces of drawn contours are clustered into tokens by how they look; trees then learn to tell from a patch of the
+Pieces of drawn contours are clustered into tokens by appearance; trees then learn to predict from a patch of the
 image which token is in its middle, or none. Everything follows from the images, the settings and their seed.
 """
 
@@ -24,11 +24,11 @@ from imtorque.edges.token_forest import FEATURES, SketchTokens, feature_places
 from imtorque.images import CheckedImage
 
 Part = TypeVar("Part")
-AT_ONCE = 3  # trees that grow, each from two gigabytes of features
-MOST_TOKENS = 255  # a byte tells them and the background apart
-CLEAR = 2  # pixels around anybody's contour that are no background
-CLUSTERED = 60_000  # pieces of contours that tokens are made from
-ROUNDS = 25  # of clustering
+PARALLEL_TREES = 3  # trees that grow, each from two gigabytes of features
+MAX_TOKENS = 255  # bound: a byte holds them and the background
+BACKGROUND_MARGIN = 2  # pixels around anybody's contour that are no background
+MAX_CLUSTERED = 60_000  # pieces of contours that tokens are made from
+TOKEN_ROUNDS = 25  # of clustering
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class TokenSettings:
     of_token, background
         Samples that a tree grows from: of each token, and of no contour.
     from_drawing
-        Places on and off contours that are looked at in each drawing.
+        Samples on and off contours from each drawing.
     features
         Drawn at random for a tree.
     tried
@@ -70,8 +70,8 @@ class TokenSettings:
         for name, value in asdict(self).items():
             if value < (0 if name == "seed" else 1):
                 raise ValueError(f"{name} must be at least {0 if name == 'seed' else 1}, got {value}")
-        if self.tokens > MOST_TOKENS:
-            raise ValueError(f"tokens must be at most {MOST_TOKENS}, got {self.tokens}")
+        if self.tokens > MAX_TOKENS:
+            raise ValueError(f"tokens must be at most {MAX_TOKENS}, got {self.tokens}")
 
     def about(self) -> dict[str, Any]:
         """Return what a file says of them."""
@@ -99,23 +99,23 @@ class Places:
 def train_tokens(
     examples: Sequence[Callable[[], Drawn]],
     settings: TokenSettings | None = None,
-    tell: Callable[[str], object] = str,
+    report: Callable[[str], object] = str,
 ) -> SketchTokens:
-    """Train a forest; `examples` are called to give each image, `tell` is told how far it is."""
+    """Train a forest; `examples` are called to give each image; `report` gets the progress."""
     settings = settings or TokenSettings()
-    seen = _each(lambda k: _look(k, examples[k], settings), len(examples), "images looked at", tell)
+    seen = _each(lambda k: _sample_image(k, examples[k], settings), len(examples), "images sampled", report)
     planes = [own for own, _, _ in seen]
     contours, background = _joined([on for _, on, _ in seen]), _joined([off for _, _, off in seen])
-    tell(f"clustering {len(contours.y)} places on contours")
+    report(f"clustering {len(contours.y)} places on contours")
     classes = _tokens_of(contours, settings)
 
     def grow(number: int) -> SketchTokens:
         return _grow(planes, contours, background, classes, settings, number)
 
-    return _forest(_each(grow, settings.trees, "trees grown", tell), settings)
+    return _forest(_each(grow, settings.trees, "trees grown", report), settings)
 
 
-def _each(function: Callable[[int], Part], count: int, what: str, tell: Callable[[str], object]) -> list[Part]:
+def _each(function: Callable[[int], Part], count: int, what: str, report: Callable[[str], object]) -> list[Part]:
     """Return function(0), function(1) and so on, by threads that end soon after this one is interrupted."""
     cancellation = _native.Cancellation()
 
@@ -125,19 +125,19 @@ def _each(function: Callable[[int], Part], count: int, what: str, tell: Callable
             return function(number)
 
     found: list[Part] = []
-    with ThreadPoolExecutor(min(available_cores(), AT_ONCE)) as pool:
+    with ThreadPoolExecutor(min(available_cores(), PARALLEL_TREES)) as pool:
         try:
             for part in pool.map(work, range(count)):
                 found.append(part)
                 if len(found) % max(1, count // 10) == 0:
-                    tell(f"{what}: {len(found)} of {count}")
+                    report(f"{what}: {len(found)} of {count}")
         except BaseException:
             cancellation.cancel()
             raise
     return found
 
 
-def _look(
+def _sample_image(
     number: int, example: Callable[[], Drawn], settings: TokenSettings
 ) -> tuple[NDArray[np.uint8], Places, Places]:
     """Return an image's planes, and places on and off the contours drawn over it."""
@@ -147,14 +147,14 @@ def _look(
     rng = np.random.default_rng([settings.seed, 0, number])
     contours: list[Places] = []
     background: list[Places] = []
-    clear = ~ndimage.binary_dilation(np.any(drawings, axis=0), iterations=CLEAR)
+    clear = ~ndimage.binary_dilation(np.any(drawings, axis=0), iterations=BACKGROUND_MARGIN)
     for drawing in drawings:
         y, x = _chosen(drawing, rng, settings.from_drawing)
         own = np.full(len(y), number, np.int32)
         contours.append(Places(own, y, x, tangents(drawing)[y, x], daisies(drawing, y, x)))
         y, x = _chosen(clear, rng, settings.from_drawing)
-        nothing = np.zeros((len(y), 0), np.float32)
-        background.append(Places(np.full(len(y), number, np.int32), y, x, np.zeros(len(y), np.float32), nothing))
+        empty = np.zeros((len(y), 0), np.float32)
+        background.append(Places(np.full(len(y), number, np.int32), y, x, np.zeros(len(y), np.float32), empty))
     return channel_planes(token_colours(CheckedImage(image))), _joined(contours), _joined(background)
 
 
@@ -174,8 +174,8 @@ def _tokens_of(contours: Places, settings: TokenSettings) -> NDArray[np.intp]:
     if len(contours.y) < settings.tokens:
         raise ValueError(f"drawings must have at least {settings.tokens} pixels of contours, got {len(contours.y)}")
     rng = np.random.default_rng([settings.seed, 1])
-    some = contours.daisy[np.sort(rng.permutation(len(contours.daisy))[:CLUSTERED])]
-    return nearest(contours.daisy, cluster(some, settings.tokens, ROUNDS))
+    some = contours.daisy[np.sort(rng.permutation(len(contours.daisy))[:MAX_CLUSTERED])]
+    return nearest(contours.daisy, cluster(some, settings.tokens, TOKEN_ROUNDS))
 
 
 def _grow(

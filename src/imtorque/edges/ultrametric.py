@@ -16,8 +16,8 @@ from imtorque.edges.maps import edges_from_map
 from imtorque.edges.oriented import OrientedMap
 from imtorque.images import CheckedImage
 
-LEAST = np.float32(0.001)  # likelihood of a boundary below which all are alike
-EVIDENCE_OF_LEAST = np.log((1 - LEAST) / LEAST)
+MIN_PROBABILITY = np.float32(0.001)  # of a boundary; lower ones count as this one
+LOGIT_OFFSET = np.log((1 - MIN_PROBABILITY) / MIN_PROBABILITY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def ultrametric_contours(oriented: OrientedMap) -> ContourTree:
 
     The basins of the map's watershed are the smallest regions. Arcs between them are cut into straight pieces, and each
     piece takes the strength of its own orientation. Then the two regions of the weakest border become one, again and
-    again. A border is as strong as the mean of its log odds, in which detectors add up their cues: in the mean of
+    again. A border is as strong as the mean of its logits, in which detectors add up their cues: in the mean of
     likelihoods the strongest places alone would decide.
 
     Parameters
@@ -94,15 +94,15 @@ def ultrametric_contours(oriented: OrientedMap) -> ContourTree:
 
 
 def evidence_above_least(likely: Float32Array) -> Float32Array:
-    """Return log odds as they exceed those of LEAST, 0 below: merging knows no negative strengths."""
-    bounded = np.clip(likely, LEAST, 1 - LEAST)
-    evidence: Float32Array = np.log(bounded / (1 - bounded)) + EVIDENCE_OF_LEAST
+    """Return logits above that of MIN_PROBABILITY, 0 below, since merging needs strengths that are not negative."""
+    bounded = np.clip(likely, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    evidence: Float32Array = np.log(bounded / (1 - bounded)) + LOGIT_OFFSET
     return evidence
 
 
 def likelihood_above_least(evidence: Float32Array) -> Float32Array:
     """Return what `evidence_above_least` came from; 0 stays 0, which is no contour."""
-    likely: Float32Array = np.where(evidence > 0, 1 / (1 + np.exp(EVIDENCE_OF_LEAST - evidence)), np.float32(0))
+    likely: Float32Array = np.where(evidence > 0, 1 / (1 + np.exp(LOGIT_OFFSET - evidence)), np.float32(0))
     return likely
 
 

@@ -1,4 +1,4 @@
-"""Judge predictions against what people marked: boundaries, regions, masks, and where they looked.
+"""Scores of predictions against annotations: boundaries, regions, masks, objects, tracks and fixations.
 
 Arrays in, numbers out. Per image, `boundary_scores`, `region_scores`, `mask_scores` and `fixation_scores` return small
 records; `summarise_...` turns many of them into the numbers of a table; `bootstrap_...` says whether two differ.

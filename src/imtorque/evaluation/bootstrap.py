@@ -14,7 +14,7 @@ from imtorque.evaluation.boundary_summary import boundary_counts, interpolate, p
 from imtorque.evaluation.fixation_f import FixationScores
 from imtorque.evaluation.strengths import Floats, f_measure
 
-CHUNK = 50  # resamples at a time, which bounds memory
+CHUNK_RESAMPLES = 50  # resamples at a time, which bounds memory
 
 
 @dataclass(frozen=True)
@@ -128,4 +128,4 @@ def _statistics(scores: Floats, drawn: NDArray[np.number], statistic: Callable[[
 
 
 def _chunks(drawn: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    return [drawn[i : i + CHUNK] for i in range(0, len(drawn), CHUNK)]
+    return [drawn[i : i + CHUNK_RESAMPLES] for i in range(0, len(drawn), CHUNK_RESAMPLES)]

@@ -75,7 +75,7 @@ def boundary_scores(
     max_distance
         Largest distance of a matched pair, as a fraction of the image diagonal.
     matching
-        ``"min_cost"`` for numbers to be published, ``"cardinality"`` for a quick look:
+        ``"min_cost"`` for numbers to be published, ``"cardinality"`` for a quick estimate:
         it is free to choose which pixels to match, and its precision comes out a little higher.
     thinning
         Whether to thin the thresholded map. Leave it on for published numbers.

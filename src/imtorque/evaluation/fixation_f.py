@@ -1,4 +1,4 @@
-"""The torque paper's attention protocol: precision, recall and F against a binary map of where people looked.
+"""The torque paper's attention protocol: precision, recall and F against a binary fixation map.
 
 M. Nishigaki, C. Fermueller: The image torque operator for contour processing. arXiv 1601.04669, the section on
 visual attention.
@@ -14,8 +14,8 @@ from imtorque.evaluation.fixations import as_saliency, fixation_density
 from imtorque.evaluation.strengths import Floats, f_measure, ratio
 from imtorque.io.arrays import whole_array
 
-SIGMA = 25.0  # pixels, on images whose shorter side is 150
-LEVELS = 101  # thresholds 0, 0.01, ..., 1
+FIXATION_SIGMA = 25.0  # pixels, on images whose shorter side is 150
+THRESHOLD_COUNT = 101  # thresholds 0, 0.01, ..., 1
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FixationScores:
 
 @dataclass(frozen=True)
 class FixationSummary:
-    """Scores of a set of images, aggregated in two ways.
+    """Scores of a set of images, in two aggregations.
 
     `f` is the largest F, over thresholds, of the precision and recall averaged over
     images (at `threshold`); `f_per_image` is the mean over images of each one's largest F.
@@ -47,7 +47,9 @@ class FixationSummary:
     f_per_image: float
 
 
-def fixated_region(y: ArrayLike, x: ArrayLike, shape: tuple[int, int], *, sigma: float = SIGMA) -> NDArray[np.bool_]:
+def fixated_region(
+    y: ArrayLike, x: ArrayLike, shape: tuple[int, int], *, sigma: float = FIXATION_SIGMA
+) -> NDArray[np.bool_]:
     """Return where people looked: the sum of Gaussians at the fixations, scaled to [0, 1], at least 0.5."""
     region: NDArray[np.bool_] = _unit_range(fixation_density(y, x, shape, sigma=sigma)) >= 0.5
     return region
@@ -75,14 +77,14 @@ def fixation_scores(saliency: ArrayLike, region: ArrayLike) -> FixationScores:
     values, true = _unit_range(as_saliency(saliency)), whole_array(region, "region")
     if true.dtype != bool or true.shape != values.shape:
         raise ValueError(f"region must be bool of the saliency's shape {values.shape}, got {true.dtype} {true.shape}")
-    thresholds = np.arange(LEVELS) / (LEVELS - 1)
+    thresholds = np.arange(THRESHOLD_COUNT) / (THRESHOLD_COUNT - 1)
     hits = _count_at_least(values[true], thresholds)
     chosen = _count_at_least(values.ravel(), thresholds)
     return FixationScores(thresholds, ratio(hits, chosen), ratio(hits, np.array(true.sum())))
 
 
 def summarise_fixations(scores: Sequence[FixationScores]) -> FixationSummary:
-    """Summarise the scores of many images in both ways that the paper leaves open."""
+    """Summarise the scores of many images in both aggregations that the paper leaves open."""
     if len(scores) == 0:
         raise ValueError("scores must hold at least one image, got none")
     precision = np.mean([score.precision for score in scores], axis=0)

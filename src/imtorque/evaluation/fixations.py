@@ -1,4 +1,4 @@
-"""Does a saliency map tell where people look? The field's metrics, each defined exactly.
+"""Metrics of saliency maps against fixations, each defined exactly.
 
 Names and formulas follow Z. Bylinskii, T. Judd, A. Oliva, A. Torralba, F. Durand: What do different evaluation metrics
 tell us about saliency models? PAMI 41(3), 2019. Where a metric asks for fixations, they are (y, x) positions in pixels,
@@ -150,7 +150,7 @@ def kl_divergence(saliency: ArrayLike, density: ArrayLike) -> float:
 
 
 def information_gain(saliency: ArrayLike, y: ArrayLike, x: ArrayLike, *, baseline: ArrayLike) -> float:
-    """Return how many bits per fixated pixel a saliency map tells beyond a baseline, such as `centre_prior`.
+    """Return the information gain of a saliency map over a baseline, such as `centre_prior`, in bits per fixation.
 
     The mean over fixated pixels of log2(e + S) - log2(e + B), with both maps summing to 1; e is 2.2e-16.
 
@@ -189,7 +189,7 @@ def fixation_density(y: ArrayLike, x: ArrayLike, shape: tuple[int, int], *, sigm
 
 
 def centre_prior(shape: tuple[int, int], *, spread: float = 0.25) -> Floats:
-    """Return the baseline that looks at no image: a Gaussian in the middle, 1 at its peak.
+    """Return the baseline that does not depend on the image: a Gaussian in the middle, 1 at its peak.
 
     Its standard deviations are `spread` times the image's height and width.
     """

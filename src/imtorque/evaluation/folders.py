@@ -18,7 +18,7 @@ from imtorque.evaluation.matching import Matching
 from imtorque.jobs.processes import each
 
 T = TypeVar("T")
-NAMED = 5  # how many files an error names
+MAX_NAMED = 5  # how many files an error names
 
 Result = dict[str, Any]
 Tick = Callable[[], None]  # called after each image
@@ -173,5 +173,5 @@ def _is_double(shape: tuple[int, ...], truth: tuple[int, ...]) -> bool:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more

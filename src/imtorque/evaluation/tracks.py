@@ -82,9 +82,9 @@ def track_scores(
         here, there = truth.of(truth.frame == frame), found.of(found.frame == frame)
         pairs = _matched(here, there, reach, names)
         hits += len(pairs)
-        for thing, track in ((int(here.track[i]), int(there.track[j])) for i, j in pairs):
-            switches += names.get(thing, track) != track
-            names[thing] = track
+        for annotated, track in ((int(here.track[i]), int(there.track[j])) for i, j in pairs):
+            switches += names.get(annotated, track) != track
+            names[annotated] = track
         rest = there.of([j for j in range(len(there.y)) if j not in {j for _, j in pairs}])
         if ignored is not None:
             rest = rest.of(np.asarray(~_near(ignored.of(ignored.frame == frame), rest, 2 * reach).any(axis=0)))
@@ -103,7 +103,9 @@ def _matched(here: TrackTable, there: TrackTable, reach: float, names: dict[int,
     from scipy.optimize import linear_sum_assignment  # here, because it takes longer to load than the rest
 
     near = _near(here, there, reach)
-    goes_on = np.array([[names.get(int(thing)) == track for track in there.track] for thing in here.track], bool)
+    goes_on = np.array(
+        [[names.get(int(annotated)) == track for track in there.track] for annotated in here.track], bool
+    )
     near = near + (near > 0) * goes_on.reshape(near.shape) * 10.0
     rows, columns = linear_sum_assignment(near, maximize=True)
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if near[i, j] > 0]

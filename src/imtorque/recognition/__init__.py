@@ -8,9 +8,12 @@ try:
 except ImportError as error:
     raise ImportError("imtorque.recognition needs scikit-learn: pip install 'imtorque[learn]'") from error
 
+from functools import partial
+
+from imtorque.core.deprecation import deprecated_name
 from imtorque.io.caches import cache_folder
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
-from imtorque.recognition.linear_svm import LinearMachines
+from imtorque.recognition.linear_svm import LinearSVM
 from imtorque.recognition.local import Codes, Descriptors, Patches
 from imtorque.recognition.model import Recogniser, Recognition
 from imtorque.recognition.presets import METHODS, features
@@ -26,7 +29,7 @@ __all__ = [
     "DenseSIFT",
     "Descriptors",
     "LLCEncoder",
-    "LinearMachines",
+    "LinearSVM",
     "MultiscaleTorque",
     "Patches",
     "Recogniser",
@@ -40,3 +43,5 @@ __all__ = [
     "multiscale_torque",
     "train_recogniser",
 ]
+
+__getattr__ = partial(deprecated_name, __name__)

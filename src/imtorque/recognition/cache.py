@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from imtorque.files import write_array
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass
@@ -49,7 +49,7 @@ class ArrayCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_array(path, array)
         except OSError as error:
-            if error.errno not in FULL:
+            if error.errno not in DISK_FULL:
                 raise
             ArrayCache.full = True
             print(f"imtorque: {self.folder}: the disk is full; no more features are kept", file=sys.stderr)
@@ -64,7 +64,7 @@ def room_on_disk(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno not in DISK_FULL:
             raise
         raise OSError(
             f"{folder}: the disk is full; make room, or name another folder in IMTORQUE_CACHE, and give the same "

@@ -15,7 +15,7 @@ from imtorque import _native
 from imtorque.core.types import Float32Array, FloatArray
 from imtorque.recognition.local import Codes, Descriptors
 
-MOST_NEIGHBOURS = 32
+MAX_NEIGHBOURS = 32
 
 
 @dataclass(eq=False, repr=False)
@@ -115,8 +115,8 @@ class LLCEncoder(TransformerMixin, BaseEstimator):
     def encode(self, descriptors: Descriptors) -> Codes:
         """Return the codes of one image's descriptors."""
         words = self.codebook_.words_
-        if not 1 <= self.neighbours <= min(MOST_NEIGHBOURS, len(words)):
-            most = min(MOST_NEIGHBOURS, len(words))
+        if not 1 <= self.neighbours <= min(MAX_NEIGHBOURS, len(words)):
+            most = min(MAX_NEIGHBOURS, len(words))
             raise ValueError(f"neighbours must be between 1 and {most} with {len(words)} words, got {self.neighbours}")
         if not self.beta > 0:
             raise ValueError(f"beta must be positive, got {self.beta}")

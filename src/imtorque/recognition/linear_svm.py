@@ -1,4 +1,4 @@
-"""Linear support vector machines that are trained on inner products."""
+"""Linear support vector machines, trained on inner products so that several blends of features share them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from imtorque import _native
 from imtorque.core.types import Float32Array
 
-BLOCK = 4096  # features converted and multiplied at a time
+BLOCK_FEATURES = 4096  # features converted and multiplied at a time
 
 
 @dataclass(eq=False, repr=False)
-class LinearMachines(ClassifierMixin, BaseEstimator):
-    """Classify by one linear machine per class against the rest.
+class LinearSVM(ClassifierMixin, BaseEstimator):
+    """Classify by linear SVMs, one class against the rest, with the squared hinge loss.
 
     Each minimises |w|^2 / 2 + cost * sum_i max(0, 1 - y_i (w . x_i + b))^2, where b counts as one more weight: the
-    problem that scikit-learn's LinearSVC(C=cost) solves. It is solved on the inner products of the examples, all
-    classes together, so that several kinds of features can be blended by adding their products.
+    problem of scikit-learn's LinearSVC(C=cost), solved on the inner products of the examples, all classes together:
+    kinds of features are blended by adding their products, and a larger training set begins with a smaller one's
+    solution. SVC(kernel="precomputed") has another loss and another scheme (one against one).
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ def inner_products(features: NDArray[Any]) -> Float32Array:
     from scipy.linalg.blas import ssyrk  # here, because it takes longer to load than the rest
 
     products = np.zeros((len(features),) * 2, np.float32, order="F")
-    for first in range(0, features.shape[1], BLOCK):
-        block = np.ascontiguousarray(features[:, first : first + BLOCK], dtype=np.float32)
+    for first in range(0, features.shape[1], BLOCK_FEATURES):
+        block = np.ascontiguousarray(features[:, first : first + BLOCK_FEATURES], dtype=np.float32)
         products = ssyrk(1.0, block.T, beta=1.0, c=products, trans=1, overwrite_c=1)  # the upper half alone
     return np.ascontiguousarray(np.triu(products) + np.triu(products, 1).T)
 
@@ -101,7 +102,7 @@ def train_on_products(
     passes: int = 1000,
     start: Float32Array | None = None,
 ) -> Float32Array:
-    """Return the coefficients of the examples in each machine, (n, classes).
+    """Return the dual coefficients of the examples for each class, (n, classes).
 
     The score of x is the sum over the examples i of coefficient[i] * (x . x_i + 1).
 
@@ -114,7 +115,7 @@ def train_on_products(
     classes
         How many there are.
     cost, tolerance, passes
-        As for `LinearMachines`.
+        As for `LinearSVM`.
     start
         Coefficients to begin with, such as those of a part of the examples.
     """

@@ -31,7 +31,7 @@ PAPER_REGIONS = (1 / 8, 1 / 4, 1 / 2, 1)
 PAPER_DISTANCES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)
 PAPER_WORDS = 2048
 SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
-LEAST = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
+MIN_LENGTH = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
 
 
 def sift_block(seed: int = 0) -> Pipeline:
@@ -42,19 +42,19 @@ def sift_block(seed: int = 0) -> Pipeline:
 def fine_block() -> Pipeline:
     """Many small torque patches of gradient forces, and a grid of such."""
     patches = TorquePatches(count=6000, most_pixels=25, grid=(17, 25), step=8)
-    return _block([("patches", patches), ("describe", MultiscaleTorque(least=LEAST))], words=1024)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(least=MIN_LENGTH))], words=1024)
 
 
 def unsigned_block() -> Pipeline:
     """Torque patches of all sizes and a coarse grid with larger windows, dark and bright alike."""
     patches = TorquePatches(count=1500, grid=(25, 49, 97), step=12)
-    return _block([("patches", patches), ("describe", MultiscaleTorque(signs=False, least=LEAST))], words=1024)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(signs=False, least=MIN_LENGTH))], words=1024)
 
 
 def colour_block() -> Pipeline:
     """Torque patches of gradient forces, described by the gradients of two colour contrasts."""
     patches = TorquePatches(count=1500, grid=(25, 49, 97), step=12, colour=True)
-    return _block([("patches", patches), ("describe", MultiscaleTorque(least=LEAST))], words=1024)
+    return _block([("patches", patches), ("describe", MultiscaleTorque(least=MIN_LENGTH))], words=1024)
 
 
 def paper_block(

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from imtorque import _native
 from imtorque.core.types import Float32Array, Image
 from imtorque.recognition.local import Descriptors, unit_rows
-from imtorque.recognition.working_image import LONGEST_SIDE, WorkingImage, working_image, working_images
+from imtorque.recognition.working_image import WORKING_SIDE, WorkingImage, working_image, working_images
 
-CLIP = 0.2  # largest share of one direction in one cell (Lowe)
+MAX_DIRECTION_SHARE = 0.2  # largest share of one direction in one cell (Lowe)
 
 
 @dataclass(eq=False, repr=False)
@@ -41,7 +41,7 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
     step: int = 8
     sigma: float = 1.0
     least: float = 0.04
-    longest: int = LONGEST_SIDE
+    longest: int = WORKING_SIDE
 
     def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Do nothing: there is nothing to learn."""
@@ -79,7 +79,7 @@ class DenseSIFT(TransformerMixin, BaseEstimator):
         raw = _native.direction_histograms(gx, gy, size, top, left)
         cell = size // 4
         vectors, kept = unit_rows(raw, self.least * cell * cell)
-        vectors, _ = unit_rows(np.minimum(vectors, np.float32(CLIP)), 0.0)
+        vectors, _ = unit_rows(np.minimum(vectors, np.float32(MAX_DIRECTION_SHARE)), 0.0)
         y, x = (a.ravel()[kept] for a in np.meshgrid(top + size / 2, left + size / 2, indexing="ij"))
         return vectors, y, x
 

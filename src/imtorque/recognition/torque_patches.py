@@ -16,13 +16,13 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray
 from imtorque.edges import detect_edges
 from imtorque.recognition.local import Descriptors, Patches, unit_rows
-from imtorque.recognition.working_image import LONGEST_SIDE, WorkingImage, working_image, working_images
+from imtorque.recognition.working_image import WORKING_SIDE, WorkingImage, working_image, working_images
 
 Force = Literal["gradient", "unit"]
 Sign = Literal[1, -1]
 
 SMALLEST_PATCH = 5
-GROWTH = 1.16  # from one patch size to the next
+SIZE_GROWTH = 1.16  # from one patch size to the next
 TYPICAL_COLOUR = 0.05  # gradient of a colour contrast that becomes force 1, in parts of the full range
 
 
@@ -36,7 +36,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     ----------
     force
         "gradient": every pixel pulls with its gradient, over the image's 99 % quantile of it. "unit": the pixels of
-        Canny's edges pull alike, as in the paper.
+        all of Canny's edges have unit force, as in the paper.
     sigma
         Smoothing before the gradient is taken, in pixels.
     count
@@ -46,7 +46,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     sign
         Of the extrema found, keep those of this sign, +1 or -1; None keeps both.
     largest
-        Largest patch looked at, in parts of the image's shorter side.
+        Largest patch, as a share of the image's shorter side.
     most_pixels
         Of the extrema found, keep those of patches with at most this many pixels to a side; None keeps all.
     grid
@@ -70,7 +70,7 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     grid: Sequence[int] = ()
     step: int = 12
     colour: bool = False
-    longest: int = LONGEST_SIDE
+    longest: int = WORKING_SIDE
 
     def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Do nothing: there is nothing to learn."""
@@ -239,7 +239,7 @@ def patch_sizes(shape: tuple[int, int], largest: float) -> IntArray:
         raise ValueError(f"largest must be positive and at most 4, got {largest}")
     limit = max(SMALLEST_PATCH, largest * min(shape))
     sizes = [SMALLEST_PATCH]
-    while (following := max(sizes[-1] + 2, 2 * math.floor(sizes[-1] * GROWTH / 2) + 1)) <= limit:
+    while (following := max(sizes[-1] + 2, 2 * math.floor(sizes[-1] * SIZE_GROWTH / 2) + 1)) <= limit:
         sizes.append(following)
     return np.asarray(sizes, dtype=np.int64)
 

@@ -27,7 +27,7 @@ from imtorque.recognition.bag_of_words import (
     with_words,
 )
 from imtorque.recognition.cache import ArrayCache
-from imtorque.recognition.linear_svm import LinearMachines
+from imtorque.recognition.linear_svm import LinearSVM
 from imtorque.recognition.local import Descriptors
 from imtorque.recognition.model import Recogniser, joined_row
 from imtorque.recognition.presets import BLOCKS, METHODS, Method
@@ -123,7 +123,7 @@ def train_recogniser(
     bags = list(each(partial(bag_file, fitted), paths, "codes"))
     rows = [joined_row(own, METHODS[method]) for own in bags]
     labels = np.repeat(np.arange(len(classes)), [len(own) for own in classes.values()])
-    machines = LinearMachines(cost).fit(np.stack(rows), labels)
+    machines = LinearSVM(cost).fit(np.stack(rows), labels)
     counts = tuple(len(own) for own in classes.values())
     return Recogniser(method, tuple(classes), words, machines.coef_, machines.intercept_, counts)
 

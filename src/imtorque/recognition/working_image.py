@@ -15,8 +15,8 @@ from imtorque.core.resizing import fitted
 from imtorque.core.types import Float32Array, Image
 from imtorque.images import CheckedImage
 
-LONGEST_SIDE = 300  # to which larger images are reduced before they are described
-SMALLEST_SIDE = 16  # of an image that holds a patch worth describing
+WORKING_SIDE = 300  # to which larger images are reduced before they are described
+MIN_SIDE = 16  # of an image that holds a patch worth describing
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class WorkingImage:
     """
 
     image: Image
-    longest: int = LONGEST_SIDE
+    longest: int = WORKING_SIDE
 
     @cached_property
     def grey(self) -> Float32Array:
@@ -63,7 +63,7 @@ class WorkingImages(TransformerMixin, BaseEstimator):
         Images are reduced to this many pixels on their longer side.
     """
 
-    longest: int = LONGEST_SIDE
+    longest: int = WORKING_SIDE
 
     def fit(self, images: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Do nothing: there is nothing to learn."""
@@ -78,14 +78,14 @@ class WorkingImages(TransformerMixin, BaseEstimator):
         return True
 
 
-def working_image(image: Image | WorkingImage, longest: int = LONGEST_SIDE) -> WorkingImage:
+def working_image(image: Image | WorkingImage, longest: int = WORKING_SIDE) -> WorkingImage:
     """Return an image at its working size; one that has it already is returned as it is."""
     if not isinstance(image, WorkingImage):
         return WorkingImage(image, longest)
     return image if image.longest == longest else WorkingImage(image.image, longest)
 
 
-def working_images(images: Iterable[Image | WorkingImage], longest: int = LONGEST_SIDE) -> list[WorkingImage]:
+def working_images(images: Iterable[Image | WorkingImage], longest: int = WORKING_SIDE) -> list[WorkingImage]:
     """Return images at their working size; one image alone is an error that is easily made."""
     if isinstance(images, np.ndarray) and images.ndim < 4 and images.dtype != object:
         raise ValueError(f"images must be a list of arrays, got one array of shape {images.shape}")
@@ -94,8 +94,8 @@ def working_images(images: Iterable[Image | WorkingImage], longest: int = LONGES
 
 def _reduced(plane: Float32Array, longest: int) -> Float32Array:
     height, width = plane.shape
-    if min(height, width) < SMALLEST_SIDE:
+    if min(height, width) < MIN_SIDE:
         raise ValueError(
-            f"image must be at least {SMALLEST_SIDE} x {SMALLEST_SIDE} pixels to hold a patch, got {height} x {width}"
+            f"image must be at least {MIN_SIDE} x {MIN_SIDE} pixels to hold a patch, got {height} x {width}"
         )
-    return fitted(plane, longest, SMALLEST_SIDE)
+    return fitted(plane, longest, MIN_SIDE)

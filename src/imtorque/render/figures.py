@@ -14,9 +14,9 @@ from PIL import ImageDraw
 
 from imtorque.core.types import BoolArray, Image
 from imtorque.images import CheckedImage
-from imtorque.render.torque import READABLE, Bytes
+from imtorque.render.torque import MIN_READABLE_SIDE, Bytes
 
-SHADE = 0.45  # of the image's brightness left where there is no figure
+GROUND_BRIGHTNESS = 0.45  # of the image's brightness left where there is no figure
 ADDED, REMOVED = "#33e08a", "#ff5a4f"
 Point = tuple[float, float]
 
@@ -29,9 +29,9 @@ def figure_overlay(
     Green dots are fixations, red ones points taken away. Images smaller than about 640 pixels are enlarged.
     """
     ground = CheckedImage(image).as_bytes()
-    zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
+    zoom = min(16, max(1, math.ceil(MIN_READABLE_SIDE / max(ground.shape[:2]))))
     inside = np.logical_or.reduce([np.zeros(ground.shape[:2], bool), *masks])
-    shaded = np.where(inside[:, :, None], ground, (SHADE * ground).astype(np.uint8))
+    shaded = np.where(inside[:, :, None], ground, (GROUND_BRIGHTNESS * ground).astype(np.uint8))
     large = shaded.repeat(zoom, axis=0).repeat(zoom, axis=1)
     width = max(1, round(max(large.shape[:2]) / 400))
     for mask, colour in zip(masks, outline_colours(len(masks)), strict=True):

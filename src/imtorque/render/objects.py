@@ -9,7 +9,7 @@ from PIL import Image as PillowImage
 
 from imtorque.core.types import FloatArray, Image, IntArray
 from imtorque.images import CheckedImage
-from imtorque.render.torque import MAXIMUM_COLOUR, READABLE, Bytes, write_number
+from imtorque.render.torque import MAXIMUM_COLOUR, MIN_READABLE_SIDE, Bytes, write_number
 
 OUTLINE, RIM = (255, 217, 47), (0, 0, 0)
 
@@ -20,7 +20,7 @@ def numbered_overlay(image: Image, labels: IntArray, y: FloatArray, x: FloatArra
     Images smaller than about 640 pixels are enlarged.
     """
     ground = CheckedImage(image).as_bytes()
-    zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
+    zoom = min(16, max(1, math.ceil(MIN_READABLE_SIDE / max(ground.shape[:2]))))
     large = ground.repeat(zoom, axis=0).repeat(zoom, axis=1)
     numbers = np.asarray(labels).repeat(zoom, axis=0).repeat(zoom, axis=1)
     large[_near_border(numbers, 2)] = RIM

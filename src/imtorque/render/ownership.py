@@ -9,7 +9,7 @@ from imtorque.images import CheckedImage
 from imtorque.render.torque import Bytes
 
 BRIGHT, DARK, EDGE = (214, 39, 40), (31, 119, 180), (255, 255, 255)  # owner on the brighter side, on the darker, edges
-LENGTH = 4  # pixels that the colour reaches into the owner's side
+COLOUR_REACH = 4  # pixels that the colour reaches into the owner's side
 
 
 def owner_image(image: Image, edges: Edges, side: FloatArray) -> Bytes:
@@ -31,7 +31,7 @@ def owner_image(image: Image, edges: Edges, side: FloatArray) -> Bytes:
     sign = np.sign(side[y, x])
     ny, nx = sign * edges.fx[y, x] / length, -sign * edges.fy[y, x] / length
     colours = np.where((sign > 0)[:, None], BRIGHT, DARK).astype(np.uint8)
-    for step in range(1, LENGTH + 1):
+    for step in range(1, COLOUR_REACH + 1):
         rows = np.clip(np.rint(y + step * ny).astype(int), 0, edges.shape[0] - 1)
         columns = np.clip(np.rint(x + step * nx).astype(int), 0, edges.shape[1] - 1)
         canvas[rows, columns] = colours

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import BoolArray, Image, IntArray
 from imtorque.images import CheckedImage
-from imtorque.render.torque import READABLE, Bytes
+from imtorque.render.torque import MIN_READABLE_SIDE, Bytes
 
 OUTLINE, RIM = (255, 217, 47), (0, 0, 0)
 
@@ -21,7 +21,7 @@ def outline_image(image: Image, labels: IntArray) -> Bytes:
     Images smaller than about 640 pixels are enlarged.
     """
     ground = CheckedImage(image).as_bytes()
-    zoom = min(16, max(1, math.ceil(READABLE / max(ground.shape[:2]))))
+    zoom = min(16, max(1, math.ceil(MIN_READABLE_SIDE / max(ground.shape[:2]))))
     large = ground.repeat(zoom, axis=0).repeat(zoom, axis=1)
     numbers = np.asarray(labels).repeat(zoom, axis=0).repeat(zoom, axis=1)
     width = max(1, round(max(large.shape[:2]) / 640))

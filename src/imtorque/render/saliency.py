@@ -12,12 +12,12 @@ from PIL import ImageDraw, ImageFont
 
 from imtorque.core.types import FloatArray, Image, IntArray
 from imtorque.images import CheckedImage
-from imtorque.render.torque import READABLE, Bytes, coloured
+from imtorque.render.torque import MIN_READABLE_SIDE, Bytes, coloured
 
-# Dark to bright, alike for colour-blind eyes: anchors of the "inferno" colours.
+# Dark to bright, also for colour-blind eyes: anchors of the "inferno" colours.
 HEAT_COLOURS = "#000004", "#420a68", "#932667", "#dd513a", "#fca50a", "#fcffa4"
 OPACITY = 0.75  # of the hottest places of an overlay
-GAP = 4  # pixels between the cells of a sheet
+CELL_GAP = 4  # pixels between the cells of a sheet
 
 
 def heat_image(saliency: FloatArray) -> Bytes:
@@ -44,7 +44,7 @@ def heat_overlay(image: Image, saliency: FloatArray, y: IntArray, x: IntArray) -
     ground = CheckedImage(image).as_bytes().astype(np.float64)
     cover = OPACITY * np.asarray(saliency, np.float64)[:, :, None]
     mixed = (ground * (1 - cover) + heat_image(saliency) * cover).round().astype(np.uint8)
-    zoom = min(16, max(1, math.ceil(READABLE / max(mixed.shape[:2]))))
+    zoom = min(16, max(1, math.ceil(MIN_READABLE_SIDE / max(mixed.shape[:2]))))
     canvas = PillowImage.fromarray(mixed)
     canvas = canvas.resize((canvas.width * zoom, canvas.height * zoom), PillowImage.Resampling.BICUBIC)
     _draw_path(canvas, [((float(b) + 0.5) * zoom, (float(a) + 0.5) * zoom) for a, b in zip(y, x, strict=True)])
@@ -56,16 +56,16 @@ def labelled_sheet(rows: Sequence[Sequence[tuple[str, Bytes]]]) -> Bytes:
     font = ImageFont.load_default(12)
     line = 16
     widths = [max(row[k][1].shape[1] for row in rows) for k in range(len(rows[0]))]
-    heights = [max(cell.shape[0] for _, cell in row) + line + GAP for row in rows]
-    canvas = PillowImage.new("RGB", (sum(widths) + GAP * (len(widths) + 1), sum(heights) + GAP), "white")
+    heights = [max(cell.shape[0] for _, cell in row) + line + CELL_GAP for row in rows]
+    canvas = PillowImage.new("RGB", (sum(widths) + CELL_GAP * (len(widths) + 1), sum(heights) + CELL_GAP), "white")
     draw = ImageDraw.Draw(canvas)
-    top = GAP
+    top = CELL_GAP
     for row, height in zip(rows, heights, strict=True):
-        left = GAP
+        left = CELL_GAP
         for (text, cell), width in zip(row, widths, strict=True):
             draw.text((left, top), text, "black", font)
             canvas.paste(PillowImage.fromarray(cell), (left, top + line))
-            left += width + GAP
+            left += width + CELL_GAP
         top += height
     return np.asarray(canvas)
 

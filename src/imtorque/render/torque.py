@@ -24,8 +24,8 @@ VALUE_COLOURS = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582
 SCALE_COLOURS = ("#c6dbef", "#6baed6", "#2171b5", "#08306b", "#000000", "#67000d", "#cb181d", "#fb6a4a", "#fcbba1")
 MAXIMUM_COLOUR, MINIMUM_COLOUR = "#ffd92f", "#33e08a"
 
-PIECE = 2**14  # pixels that are coloured at a time
-READABLE = 640  # pixels of the longer side, below which an overlay is enlarged so that its numbers can be read
+CHUNK_PIXELS = 2**14  # pixels that are coloured at a time
+MIN_READABLE_SIDE = 640  # pixels of the longer side, below which an overlay is enlarged so that its numbers can be read
 
 
 def value_image(value: Float32Array, limit: float | None = None) -> Bytes:
@@ -84,7 +84,7 @@ def coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Byt
     bytes_of = np.round(table).astype(np.uint8)
     image = np.empty((*array.shape, 3), np.uint8)
     # A few rows at a time, so that a large map needs little more memory than its image.
-    rows = max(1, PIECE // array.shape[1])
+    rows = max(1, CHUNK_PIXELS // array.shape[1])
     for start in range(0, len(array), rows):
         places = np.round(array[start : start + rows] * (255 / (limit or 1.0)))
         places += 255

@@ -1,4 +1,4 @@
-"""Tracks on the frame they lead to: a box and a number for each object, and the way it came."""
+"""Tracks on the frame they lead to: a box and a number for each object, and its path so far."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def track_image(
     line = max(2, round(max(canvas.size) / 480))
     rows = list(zip(track.tolist(), y.tolist(), x.tolist(), size.tolist(), strict=True))
     for number, *_ in rows:
-        way = [(column + 0.5, row + 0.5) for row, column in tails.get(number, ())]
-        if len(way) > 1:
-            draw.line(way, "black", line + 2, joint="curve")
-            draw.line(way, _colour(number), line, joint="curve")
+        path = [(column + 0.5, row + 0.5) for row, column in tails.get(number, ())]
+        if len(path) > 1:
+            draw.line(path, "black", line + 2, joint="curve")
+            draw.line(path, _colour(number), line, joint="curve")
     for number, row, column, side in rows:
         box = (column + 0.5 - side / 2, row + 0.5 - side / 2, column + 0.5 + side / 2, row + 0.5 + side / 2)
         draw.rectangle((box[0] - 1, box[1] - 1, box[2] + 1, box[3] + 1), outline="black", width=line + 2)

@@ -1,4 +1,4 @@
-"""Where people look: by torque and by others, blends of maps, baselines, and the order of fixations."""
+"""Saliency maps: from torque and by other methods, blends, baselines, and the order of fixations."""
 
 from imtorque.saliency.baselines import centre_saliency, edge_density_saliency
 from imtorque.saliency.boolean_maps import boolean_saliency

@@ -1,4 +1,4 @@
-"""What any saliency map must be better than: the middle of the image, and plenty of edges."""
+"""Baselines of saliency: the middle of the image, and the density of edges."""
 
 from __future__ import annotations
 

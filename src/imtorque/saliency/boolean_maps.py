@@ -1,4 +1,4 @@
-"""Boolean map saliency: what is surrounded stands out, whatever threshold is taken.
+"""Boolean map saliency: regions that are surrounded at many thresholds are salient.
 
 J. Zhang, S. Sclaroff: Exploiting surroundedness for saliency detection: a Boolean map approach. PAMI 38(5), 2016.
 """
@@ -12,11 +12,11 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import widened, working_shape
 from imtorque.saliency.maps import Map, is_constant, unit_range
 
-STEP = 8 / 255  # between thresholds
-OPENING = 3  # side of the square in which thin bridges are cut, in pixels of the working image
-DILATION = 9  # side of the square by which what is surrounded grows
-NO_COLOUR = 1e-6  # variance of a direction in Lab, in parts of all, that says nothing
-EIGHT = np.ones((3, 3), bool)
+THRESHOLD_STEP = 8 / 255  # between thresholds
+OPENING_SIDE = 3  # side of the square in which thin bridges are cut, in pixels of the working image
+DILATION_SIDE = 9  # side of the square by which what is surrounded grows
+MIN_VARIANCE = 1e-6  # bound: share of the variance below which a direction in Lab is dropped
+EIGHT_NEIGHBOURS = np.ones((3, 3), bool)
 
 
 def boolean_saliency(image: Image | CheckedImage, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:
@@ -53,7 +53,7 @@ def boolean_saliency(image: Image | CheckedImage, *, sigma: float = 20.0, value_
     shape = working_shape(checked.shape)
     total = np.zeros(shape)
     for plane in whitened(checked.resized(shape, colours=True)):
-        for threshold in np.arange(STEP, 1, STEP):
+        for threshold in np.arange(THRESHOLD_STEP, 1, THRESHOLD_STEP):
             for cut in (plane > threshold, plane <= threshold):
                 total += _attention(surrounded(cut))
     return widened(total, sigma, checked.shape)
@@ -67,7 +67,7 @@ def whitened(planes: Planes) -> Planes:
     values = planes.reshape(len(planes), -1)
     centred = values - values.mean(axis=1, keepdims=True)
     variance, directions = np.linalg.eigh(centred @ centred.T / values.shape[1])
-    kept = variance > NO_COLOUR * max(float(variance.sum()), NO_COLOUR)
+    kept = variance > MIN_VARIANCE * max(float(variance.sum()), MIN_VARIANCE)
     turned = directions[:, kept] / np.sqrt(variance[kept]) @ directions[:, kept].T @ centred
     varying = [unit_range(plane) for plane in turned.reshape(planes.shape) if not is_constant(plane)]
     return np.stack(varying) if varying else np.zeros((0, *planes.shape[1:]))
@@ -77,8 +77,8 @@ def surrounded(cut: BoolArray) -> BoolArray:
     """Return the pixels of a mask, opened, whose component touches no border."""
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    opened = _grown(~_grown(~cut, OPENING), OPENING)
-    labels, count = ndimage.label(opened, EIGHT)
+    opened = _dilated(~_dilated(~cut, OPENING_SIDE), OPENING_SIDE)
+    labels, count = ndimage.label(opened, EIGHT_NEIGHBOURS)
     inner = np.ones(count + 1, bool)
     inner[0] = False
     for side in (labels[0], labels[-1], labels[:, 0], labels[:, -1]):
@@ -88,12 +88,12 @@ def surrounded(cut: BoolArray) -> BoolArray:
 
 
 def _attention(found: BoolArray) -> Map:
-    """Return what is surrounded, grown a little, of length 1; 0 where there is none."""
-    grown = _grown(found, DILATION)
-    return grown / max(float(np.sqrt(np.count_nonzero(grown))), 1.0)
+    """Return what is surrounded, dilated a little, of length 1; 0 where there is none."""
+    dilated = _dilated(found, DILATION_SIDE)
+    return dilated / max(float(np.sqrt(np.count_nonzero(dilated))), 1.0)
 
 
-def _grown(mask: BoolArray, side: int) -> BoolArray:
+def _dilated(mask: BoolArray, side: int) -> BoolArray:
     """Return which pixels have one of the mask in the square of this side around them."""
     for _ in range(2):  # along columns, then along rows
         padded = np.pad(mask, ((side // 2, side // 2), (0, 0)))

@@ -22,14 +22,14 @@ TO_LMS = np.array([[18.32535, 44.60077, 7.46216], [4.09544, 28.20135, 6.66066], 
 GREY_POINT = np.array([34.918539, 19.314797, 0.585611])
 DKL_SCALES = (0.5774, 2.7525, 0.4526)
 BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32
-SMALLEST_SIDE = 10  # no level is made from one with a side as small
+SMALLEST_LEVEL_SIDE = 10  # no level is made from one with a side as small
 ANGLES = (0, 45, 90, 135)  # degrees
 GABOR_SIGMAS = (2.0, 4.0)  # across and along the bars, in pixels
-ROUNDING = 1e-10  # responses below it come from rounding alone
+RESPONSE_ROUNDING = 1e-10  # responses below it come from rounding alone
 GABOR_REACH = math.ceil(GABOR_SIGMAS[1] * math.sqrt(10))
 
 
-def pyramid(image: CheckedImage, levels: int, smallest: int = SMALLEST_SIDE) -> list[Planes]:
+def pyramid(image: CheckedImage, levels: int, smallest: int = SMALLEST_LEVEL_SIDE) -> list[Planes]:
     """Return the image halved once (level 1), twice, and so on, each (3, H / 2^k, W / 2^k).
 
     It ends early at a level with a side of `smallest` pixels or less.
@@ -46,7 +46,7 @@ def oriented_energies(intensity: Map) -> list[Map]:
     energies = [np.abs(next(responses)) for _ in ANGLES]
     for energy in energies:
         energy += np.abs(next(responses))
-        energy[energy < ROUNDING] = 0
+        energy[energy < RESPONSE_ROUNDING] = 0
     return [attenuate_borders(energy, GABOR_REACH) for energy in energies]
 
 

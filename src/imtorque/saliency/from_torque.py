@@ -1,4 +1,4 @@
-"""Torque saliency: people look at what edges circle (Sec. 4.1 of the paper)."""
+"""Torque saliency: a Gaussian around every torque extremum (Sec. 4.1 of the paper)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, splatted, working_shape, working_sigma
 from imtorque.saliency.maps import Map, unit_range
 
-LARGEST_PATCH = 0.46  # of the square root of the image's area (Sec. 3.3)
-MEAN_LEVER = 0.38  # mean distance of a square's pixels from its centre, over its side
+LARGEST_PATCH_SHARE = 0.46  # of the square root of the image's area (Sec. 3.3)
+MEAN_LEVER = 0.38  # derived: mean distance of a square's pixels from its centre, over its side
 TYPICAL_STRENGTH = 0.99  # quantile of the edges' gradient magnitudes that becomes force 1
 Form = Literal["best", "paper"]
 Weight = Literal["torque", "one", "size", "coherence"]
@@ -71,7 +71,7 @@ def torque_saliency(
         How many extrema of both signs; by default 4000 ("best") or 500 ("paper", where fewer predict worse).
     weight
         w_k: "torque" (|tau|), "one", "size" (|tau| times the patch size) or "coherence" (|tau| times the share of its
-        edges' moments that turn one way, which favours lone closed contours over dense edges; for `sigma` up to 10).
+        edges' moments of one sign, which favours lone closed contours over dense edges; for `sigma` up to 10).
     sigma
         In pixels of an image whose shorter side is 150. 25 is the paper's; near 8 places fixations more exactly.
     alpha
@@ -170,7 +170,7 @@ def attended_extrema(
 
 def patch_sizes(shape: tuple[int, int]) -> range:
     """Return the paper's sizes: 3, 5, ... up to a patch of 21 % of the image's area (Sec. 3.3)."""
-    largest = math.floor(LARGEST_PATCH * math.sqrt(shape[0] * shape[1]))
+    largest = math.floor(LARGEST_PATCH_SHARE * math.sqrt(shape[0] * shape[1]))
     return range(3, max(largest, 3) + 1, 2)
 
 

@@ -19,10 +19,10 @@ from imtorque.saliency.features import dkl, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
 LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the image's sides
-LONGEST_SIDE = 32  # of the grid on which the walk takes place
+GRID_SIDE = 32  # of the grid on which the walk takes place
 WALK_SIGMA = 0.15  # of the grid's mean side
 POWER = 1.5
-BORDER = 4  # grid pixels
+GBVS_BORDER = 4  # grid pixels
 BLUR_SIGMA = 0.02  # of the grid's longer side
 SMALLEST_IMAGE = 22  # pixels, below which level 2 does not exist
 
@@ -62,7 +62,7 @@ def gbvs_saliency(image: Image | CheckedImage, *, value_range: ValueRange | None
     master = gbvs_master_map(checked)
     if is_constant(master):
         return np.zeros(checked.shape)
-    blurred = _blurred(unit_range(attenuate_borders(master, BORDER)))
+    blurred = _blurred(unit_range(attenuate_borders(master, GBVS_BORDER)))
     return unit_range(resize(unit_range(blurred), checked.shape))
 
 
@@ -71,7 +71,7 @@ def gbvs_master_map(image: CheckedImage) -> Map:
     height, width = image.shape
     if min(height, width) < SMALLEST_IMAGE:
         raise ValueError(f"image must have sides of at least {SMALLEST_IMAGE} pixels for GBVS, got {height} x {width}")
-    scale = LONGEST_SIDE / max(height, width)
+    scale = GRID_SIDE / max(height, width)
     grid = max(1, round(height * scale)), max(1, round(width * scale))
     built = pyramid(image, LEVELS[-1])
     levels = [built[level - 1] for level in LEVELS if level <= len(built)]

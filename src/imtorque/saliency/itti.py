@@ -14,13 +14,13 @@ import numpy as np
 from imtorque.core.resizing import resize
 from imtorque.core.types import Image, Planes
 from imtorque.images import CheckedImage, ValueRange
-from imtorque.saliency.features import ROUNDING, oriented_energies, pyramid
+from imtorque.saliency.features import RESPONSE_ROUNDING, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
-PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
-LOWEST_PEAK = 1.0
+MAX_PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
+MIN_PEAK = 1.0
 GRID = 8  # pixels of the image's longer side for one of the map's
-BORDER = 4  # grid pixels
+ITTI_BORDER = 4  # grid pixels
 CHANNELS = 3  # colour, intensity, orientation
 COARSEST_SIDE = 4  # a level with a side as small is the last
 
@@ -67,7 +67,7 @@ def itti_saliency(
     master = itti_master_map(checked, centres, deltas)
     if is_constant(master):
         return np.zeros(checked.shape)
-    return unit_range(resize(unit_range(attenuate_borders(master, BORDER)), checked.shape))
+    return unit_range(resize(unit_range(attenuate_borders(master, ITTI_BORDER)), checked.shape))
 
 
 def itti_master_map(image: CheckedImage, centres: Sequence[int], deltas: Sequence[int]) -> Map:
@@ -99,13 +99,13 @@ def raise_lone_peaks(values: Map) -> Map:
     A peak is an inner pixel of at least 1 that is not below any of its four neighbours. With m their mean the weight is
     (10 - m)^2; 100 where there is only one; 1 where there is none.
     """
-    scaled = PEAK * unit_range(values)
+    scaled = MAX_PEAK * unit_range(values)
     inner = scaled[1:-1, 1:-1]
     neighbours = (scaled[:-2, 1:-1], scaled[2:, 1:-1], scaled[1:-1, :-2], scaled[1:-1, 2:])
-    peaks = inner[np.logical_and.reduce([inner >= other for other in neighbours]) & (inner >= LOWEST_PEAK)]
+    peaks = inner[np.logical_and.reduce([inner >= other for other in neighbours]) & (inner >= MIN_PEAK)]
     if len(peaks) == 0:
         return scaled
-    weight = PEAK**2 if len(peaks) == 1 else (PEAK - peaks.mean()) ** 2
+    weight = MAX_PEAK**2 if len(peaks) == 1 else (MAX_PEAK - peaks.mean()) ** 2
     raised: Map = scaled * weight
     return raised
 
@@ -121,5 +121,5 @@ def _channels(level: Planes) -> tuple[Sequence[Map], Sequence[Map], Sequence[Map
 
 def _centre_surround(centre: Map, surround: Map, grid: tuple[int, int]) -> Map:
     difference = centre - resize(surround, (centre.shape[0], centre.shape[1]))
-    difference[np.abs(difference) < ROUNDING] = 0
+    difference[np.abs(difference) < RESPONSE_ROUNDING] = 0
     return resize(difference**2, grid)

@@ -12,7 +12,7 @@ from imtorque.io.arrays import whole_array
 Map = NDArray[np.float64]
 
 # Relative range below which a map counts as constant: what is left is rounding, which scaling would blow up to a map.
-CONSTANT = 1e-9
+CONSTANT_RANGE = 1e-9
 
 
 def blend_saliency(maps: Sequence[ArrayLike], weights: Sequence[float]) -> Map:
@@ -78,7 +78,7 @@ def unit_range(values: Map) -> Map:
 def is_constant(values: Map) -> bool:
     """Return whether a map is the same everywhere, but for rounding."""
     low, high = float(values.min()), float(values.max())
-    return high / 2 - low / 2 <= CONSTANT / 2 * max(abs(low), abs(high))
+    return high / 2 - low / 2 <= CONSTANT_RANGE / 2 * max(abs(low), abs(high))
 
 
 def attenuate_borders(values: Map, width: int) -> Map:

@@ -1,4 +1,4 @@
-"""Attention as a sequence: where the eyes go first, second, third."""
+"""Scan paths: fixations in order, by inhibition of return."""
 
 from __future__ import annotations
 

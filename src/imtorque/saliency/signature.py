@@ -13,8 +13,8 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.gaussians import widened, working_shape
 from imtorque.saliency.maps import Map
 
-LONGER_SIDE = 64  # pixels, to which images are shrunk
-ROUNDING = 1e-9  # of the plane's largest value, or of 1, up to which a coefficient has no sign
+SIGNATURE_SIDE = 64  # pixels, to which images are shrunk
+SIGN_ROUNDING = 1e-9  # of the plane's largest value, or of 1, up to which a coefficient has no sign
 
 
 def signature_saliency(
@@ -49,7 +49,7 @@ def signature_saliency(
     True
     """
     checked = CheckedImage(image, value_range)
-    scale = min(1.0, LONGER_SIDE / max(checked.shape))
+    scale = min(1.0, SIGNATURE_SIDE / max(checked.shape))
     small = max(1, round(scale * checked.shape[0])), max(1, round(scale * checked.shape[1]))
     raw = sum((reconstruction(plane) for plane in checked.resized(small, colours=True)), np.zeros(small))
     return widened(resize(raw, working_shape(checked.shape)), sigma, checked.shape)
@@ -60,6 +60,6 @@ def reconstruction(plane: Planes) -> Map:
     from scipy import fft  # here, because it takes longer to load than the rest of the library
 
     coefficients = fft.dctn(plane, norm="ortho")
-    signs = np.sign(coefficients) * (np.abs(coefficients) > ROUNDING * max(1.0, float(np.abs(plane).max())))
+    signs = np.sign(coefficients) * (np.abs(coefficients) > SIGN_ROUNDING * max(1.0, float(np.abs(plane).max())))
     found: Map = np.square(fft.idctn(signs, norm="ortho"))
     return found

@@ -15,9 +15,9 @@ from imtorque.images import CheckedImage
 
 GRADIENT_SIGMA = 1.4  # pixels, of the smoothing before gradients are taken
 SMALLEST_SIDE_SHARE = 0.14  # side of the smallest boxes, of the square root of the image's area: 2 % of it
-SIZES = 13  # from the smallest by default to the side of a square image
+SIZE_STEPS = 13  # from the smallest by default to the side of a square image
 ASPECTS = (0.4, 0.63, 1.0, 1.6, 2.5)  # height over width
-STEPS = 8  # places per box side
+PLACES_PER_SIDE = 8  # places per box side
 MIN_BOX_SIDE = 5  # pixels
 STRIP = (0.8, 1.1)  # where the contrast across a side is taken, as parts of half the box
 SCORES = ("both", "side", "torque")
@@ -127,7 +127,7 @@ def candidate_boxes(shape: tuple[int, int], smallest: float = SMALLEST_SIDE_SHAR
     `smallest` is the side of the smallest, as a part of the square root of the image's area. Not to be written to.
     """
     least, largest = smallest * math.sqrt(shape[0] * shape[1]), max(shape)
-    growth = (1 / SMALLEST_SIDE_SHARE) ** (1 / SIZES)
+    growth = (1 / SMALLEST_SIDE_SHARE) ** (1 / SIZE_STEPS)
     steps = max(2, round(math.log(largest / least) / math.log(growth)) + 1) if largest > least else 1
     found = [np.array([[0, 0, *shape]])]
     for size in np.geomspace(least, largest, steps):
@@ -157,6 +157,6 @@ def smooth_lab(image: Image | CheckedImage) -> Planes:
 def _places(side: int, own: int) -> IntArray:
     """Return where boxes start along a side: evenly, from one border to the other."""
     room = side - own
-    places = np.round(np.linspace(0, room, int(room * STEPS / own) + 1)).astype(np.int64)
+    places = np.round(np.linspace(0, room, int(room * PLACES_PER_SIDE / own) + 1)).astype(np.int64)
     places = places[np.diff(places, prepend=-1) > 0]  # each once
     return places

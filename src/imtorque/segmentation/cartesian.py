@@ -7,7 +7,7 @@ import numpy as np
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.segmentation.graph_cut import grid_max_flow
 
-BESIDE = 2  # pixels from a side of the image: nearer to it, a fixation's object may reach beyond that side
+BORDER_MARGIN = 2  # pixels from a side of the image: nearer to it, a fixation's object may reach beyond that side
 
 
 def cut_cartesian(strength: FloatArray, fixation: tuple[int, int], eta: float, k: float) -> BoolArray:
@@ -22,13 +22,13 @@ def cut_cartesian(strength: FloatArray, fixation: tuple[int, int], eta: float, k
     right = _link_costs(strength[:, :-1], strength[:, 1:], eta, k) / np.hypot(y, x[:-1] + 0.5)
     down = _link_costs(strength[:-1], strength[1:], eta, k) / np.hypot(y[:-1] + 0.5, x)
     ground = np.zeros(strength.shape, bool)
-    if fixation[0] >= BESIDE:
+    if fixation[0] >= BORDER_MARGIN:
         ground[0] = True
-    if fixation[0] < height - BESIDE:
+    if fixation[0] < height - BORDER_MARGIN:
         ground[-1] = True
-    if fixation[1] >= BESIDE:
+    if fixation[1] >= BORDER_MARGIN:
         ground[:, 0] = True
-    if fixation[1] < width - BESIDE:
+    if fixation[1] < width - BORDER_MARGIN:
         ground[:, -1] = True
     if not ground.any():
         return np.ones(strength.shape, bool)

@@ -1,4 +1,4 @@
-"""What tells the cut where an object ends: edge maps by name, with and without torque (Sec. 4.3.2 of the paper)."""
+"""Edge maps for figure-ground cuts, by name, with and without torque (Sec. 4.3.2 of the paper)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, detect_edges
 from imtorque.edges.canny import Force
 from imtorque.images import CheckedImage, ValueRange
+from imtorque.paper import PAPER_EXTREMA
 
-TYPICAL = 0.99  # quantile of a cue over its edge pixels that becomes 1
-PAPER_EXTREMA = 5000
+TYPICAL_QUANTILE = 0.99  # quantile of a cue over its edge pixels that becomes 1
 Cue = Literal["canny", "magnitude", "torque-paper", "torque", "contribution", "product", "blend", "strengthened"]
-LARGEST_PATCH = 0.8  # of the square root of the image's area, for the patches that vote
+LARGEST_VOTING_PATCH = 0.8  # of the square root of the image's area, for the patches that vote
 
 
 def edge_cue(
@@ -60,7 +60,7 @@ def _magnitude(image: CheckedImage) -> FloatArray:
 def _votes(image: CheckedImage, force: Force) -> FloatArray:
     """Return the contribution of Canny's edges to the strongest extrema, the paper's d_tau."""
     edges = detect_edges(image, force=force)
-    largest = LARGEST_PATCH * math.sqrt(edges.shape[0] * edges.shape[1])
+    largest = LARGEST_VOTING_PATCH * math.sqrt(edges.shape[0] * edges.shape[1])
     extrema = find_extrema(edges, sizes=range(3, max(4, int(largest) + 1), 2), count=PAPER_EXTREMA)
     return _typical_is_one(contribution_map(edges, extrema))
 
@@ -89,7 +89,7 @@ def _dense(image: CheckedImage) -> FloatArray:
 
 def _typical_is_one(values: FloatArray) -> FloatArray:
     present = values[values > 0]
-    top = float(np.quantile(present, TYPICAL)) if present.size else 1.0
+    top = float(np.quantile(present, TYPICAL_QUANTILE)) if present.size else 1.0
     return np.asarray(np.clip(values / top, 0.0, 1.0))
 
 

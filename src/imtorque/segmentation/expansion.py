@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque.io.arrays import whole_array
 from imtorque.segmentation.expansion_start import allowed_start
-from imtorque.segmentation.links import LARGEST, GridLinks, check_links, check_size
+from imtorque.segmentation.links import MAX_FINITE, GridLinks, check_links, check_size
 
 
 def alpha_expansion(
@@ -44,8 +44,8 @@ def alpha_expansion(
         Weights of the links between neighbours, as `grid_max_flow` takes them. An infinite link never joins labels of a
         distance above zero.
     metric
-        Shape (K, K): the distance between two labels, zero from a label to itself, the same either way, and no longer
-        than by way of a third. None: 1 between any two (the Potts model).
+        Shape (K, K): the distance between two labels, zero from a label to itself, symmetric, and no longer
+        than through a third. None: 1 between any two (the Potts model).
     start
         Shape (H, W): labels to start from; None: the cheapest at each pixel, or of all pixels that infinite links join.
         The result is never worse.
@@ -66,7 +66,7 @@ def alpha_expansion(
 
     Examples
     --------
-    The lone pixel in the middle is not worth two links.
+    The single pixel in the middle costs less to relabel than two links.
 
     >>> import numpy as np
     >>> unary = np.array([[[0, 1, 0]], [[9, 0, 9]]])
@@ -129,13 +129,13 @@ def _check_metric(metric: ArrayLike, count: int) -> NDArray[np.float64]:
     if (distances != distances.T).any():
         a, b = np.argwhere(distances != distances.T)[0]
         raise ValueError(f"metric must be symmetric, got {distances[a, b]} and {distances[b, a]} between {a} and {b}")
-    for way in range(count):
-        detour = distances[:, way, None] + distances[way]
+    for middle in range(count):
+        detour = distances[:, middle, None] + distances[middle]
         if (distances > detour * (1 + 1e-9)).any():
             a, b = np.argwhere(distances > detour * (1 + 1e-9))[0]
             raise ValueError(
                 "metric must hold no distance longer than a way round, "
-                f"got {distances[a, b]} between {a} and {b}, {detour[a, b]} by {way}"
+                f"got {distances[a, b]} between {a} and {b}, {detour[a, b]} by {middle}"
             )
     return distances
 
@@ -144,9 +144,9 @@ def _check_products(links: GridLinks, distances: NDArray[np.float64]) -> None:
     """Refuse links of finite weight whose costs are no more than just infinite."""
     planes = (links.right, links.down, links.down_right, links.down_left)
     widest = max(float(plane.max(initial=0, where=np.isfinite(plane))) for plane in planes)
-    if widest * float(distances.max()) > LARGEST:
+    if widest * float(distances.max()) > MAX_FINITE:
         raise ValueError(
-            f"links times metric must be at most {LARGEST:g}, or infinite, got {widest:g} times {distances.max():g}"
+            f"links times metric must be at most {MAX_FINITE:g}, or infinite, got {widest:g} times {distances.max():g}"
         )
 
 

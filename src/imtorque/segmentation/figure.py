@@ -76,8 +76,8 @@ def segment_figure(
         the figure is all of them together.
     remove
         Points that are not on the object: every pixel of the figure that is nearer to one of these than to any
-        fixation is taken away, on the way that crosses the fewest and faintest edges; then whatever no longer hangs
-        together with a fixation.
+        fixation is taken away, by the path that crosses the fewest and weakest edges; then whatever is no longer
+        connected to a fixation.
     size
         About how large the object is, in pixels across, or "torque": the patch size of strongest torque (alpha = 1) at
         the fixation. Contours of another size then cost more. By default no size is preferred.
@@ -231,5 +231,5 @@ def _together(
 
 
 def _without_holes(figure: BoolArray) -> BoolArray:
-    """Fill what no way of four neighbours joins with the image's border."""
+    """Fill what no path of four neighbours connects with the image's border."""
     return _native.fill_holes(np.ascontiguousarray(figure).view(np.uint8)).view(bool)

@@ -13,9 +13,9 @@ from imtorque.core.types import BoolArray, FloatArray, Planes
 from imtorque.segmentation.boxes import ASPECTS, SMALLEST_SIDE_SHARE, STRIP
 
 Box = tuple[float, float, float, float]  # top, left, bottom, right
-SIZES, STEPS = 16, 9  # sizes of boxes around a fixation, and places of it in them along each side
-SLACK = 3  # pixels by which such boxes may leave the image
-MARGIN = 1.5  # by which the box of strongest torque is enlarged
+FIXATED_SIZES, FIXATED_STEPS = 16, 9  # sizes of boxes around a fixation, and places of it in them along each side
+BORDER_SLACK = 3  # pixels by which such boxes may leave the image
+BOX_GROWTH = 1.5  # by which the box of strongest torque is enlarged
 
 
 def centred_box(shape: tuple[int, int], part: float) -> Box:
@@ -39,19 +39,19 @@ def torque_boxes(planes: Planes, fixation: tuple[int, int]) -> dict[str, Box]:
     boxes = boxes_around(fixation, (planes.shape[1], planes.shape[2]))
     torque, sides = _native.box_scores(planes, boxes, *STRIP)
     scores = {"torque": torque, "both": np.sqrt(torque * sides.min(axis=1))}
-    return {name: enlarged(boxes[int(score.argmax())].tolist(), MARGIN) for name, score in scores.items()}
+    return {name: enlarged(boxes[int(score.argmax())].tolist(), BOX_GROWTH) for name, score in scores.items()}
 
 
 def boxes_around(fixation: tuple[int, int], shape: tuple[int, int]) -> NDArray[np.int64]:
     """Return boxes of many sizes and shapes, with the fixation in their middle half, that lie in the image."""
-    sizes = np.geomspace(SMALLEST_SIDE_SHARE, 1, SIZES)[:, None] * math.sqrt(shape[0] * shape[1])
+    sizes = np.geomspace(SMALLEST_SIDE_SHARE, 1, FIXATED_SIZES)[:, None] * math.sqrt(shape[0] * shape[1])
     stretch = np.sqrt(ASPECTS)
     # By size, aspect and place, along either side.
     (top, bottom, tall), (left, right, wide) = (
         _spans_around(at, lengths, side)
         for at, lengths, side in zip(fixation, (sizes * stretch, sizes / stretch), shape, strict=True)
     )
-    boxes = np.empty((*top.shape, STEPS, 4), np.int64)
+    boxes = np.empty((*top.shape, FIXATED_STEPS, 4), np.int64)
     boxes[..., 0], boxes[..., 2] = top[..., None], bottom[..., None]
     boxes[..., 1], boxes[..., 3] = left[..., None, :], right[..., None, :]
     whole = np.array([[0, 0, *shape]], np.int64)
@@ -61,9 +61,9 @@ def boxes_around(fixation: tuple[int, int], shape: tuple[int, int]) -> NDArray[n
 def _spans_around(at: int, lengths: FloatArray, side: int) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return where spans of these lengths begin and end, at all places about a point, and which lie in the image."""
     length = lengths[..., None]
-    middle = at + np.linspace(-0.25, 0.25, STEPS) * length
+    middle = at + np.linspace(-0.25, 0.25, FIXATED_STEPS) * length
     first, last = (middle - length / 2).round(), (middle + length / 2).round()
-    inside = (first >= -SLACK) & (last <= side + SLACK)
+    inside = (first >= -BORDER_SLACK) & (last <= side + BORDER_SLACK)
     first, last = first.clip(0, side), last.clip(0, side)
     return first, last, inside & (last > first)
 

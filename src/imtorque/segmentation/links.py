@@ -11,8 +11,8 @@ from imtorque.io.arrays import whole_array
 
 Capacities = NDArray[np.float64]
 Indices = NDArray[np.intp]
-LARGEST = 1e300  # of finite numbers, so that their sums are finite
-TURNED = {"right": "down", "down": "right", "down_right": "down_right", "down_left": "down_left"}  # by transposing
+MAX_FINITE = 1e300  # of finite numbers, so that their sums are finite
+TRANSPOSED = {"right": "down", "down": "right", "down_right": "down_right", "down_left": "down_left"}  # by transposing
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ def check_links(
         "down_left": check_plane("down_left", none if down_left is None else down_left, (across, along)),
     }
     if wrap == 1:
-        planes = {TURNED[name]: np.ascontiguousarray(plane.T) for name, plane in planes.items()}
+        planes = {TRANSPOSED[name]: np.ascontiguousarray(plane.T) for name, plane in planes.items()}
     return GridLinks(**planes, diagonal=diagonal, wrap_rows=wrap is not None)
 
 
@@ -74,11 +74,11 @@ def check_plane(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Capacit
 
 def check_size(name: str, values: Capacities) -> None:
     """Refuse finite numbers so large that sums of them would not be."""
-    if not values.size or max(values.max(), -values.min()) <= LARGEST:
+    if not values.size or max(values.max(), -values.min()) <= MAX_FINITE:
         return
     worst = np.abs(values, where=np.isfinite(values), out=np.zeros(values.shape)).max()
-    if worst > LARGEST:
-        raise ValueError(f"{name} must be at most {LARGEST:g}, or infinite, got {worst:g}")
+    if worst > MAX_FINITE:
+        raise ValueError(f"{name} must be at most {MAX_FINITE:g}, or infinite, got {worst:g}")
 
 
 def never_cut(links: GridLinks, shape: tuple[int, int]) -> tuple[Indices, Indices]:

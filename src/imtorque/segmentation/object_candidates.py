@@ -1,4 +1,4 @@
-"""Figures that may be objects, without a click: cuts in boxes, cuts around places that attract the eye, and regions."""
+"""Proposals of objects without a click: cuts in boxes, cuts around predicted fixations, and regions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, grid_
 Pixel = tuple[int, int]
 BOXES, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
 SMALLEST_BOX = 0.1  # side, of the square root of the image's area
-MARGIN = 1.3  # by which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it
-PLACES = 3  # that attract the eye
-BLIND_PLACES = ((0.5, 0.25), (0.5, 0.75), (0.75, 0.5))  # in their stead without torque, as parts of the sides
-LEAST = 0.001  # of the image that an object covers
+BOX_MARGIN = 1.3  # by which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it
+FIXATIONS = 3  # that attract the eye
+FALLBACK_FIXATIONS = ((0.5, 0.25), (0.5, 0.75), (0.75, 0.5))  # in their stead without torque, as parts of the sides
+MIN_AREA_SHARE = 0.001  # of the image that an object covers
 
 
 def object_candidates(image: CheckedImage, *, torque: bool = True) -> tuple[View, list[BoolArray]]:
-    """Return an image as cuts need it, looked at in the middle, and figures at one of its two levels' sizes."""
+    """Return the view of an image, fixated in the middle, and figures at one of its two levels' sizes."""
     height, width = working_shape(image.shape)
     view = view_image(image, Hints([(height // 2, width // 2)]), torque=torque)
     if not view.edges.any():
@@ -43,7 +43,7 @@ def object_candidates(image: CheckedImage, *, torque: bool = True) -> tuple[View
 def _may_be_object(figure: BoolArray) -> bool:
     """Return whether a figure is no speck, and no ground, which reaches all sides of the image."""
     reaches_all = figure[0].any() and figure[-1].any() and figure[:, 0].any() and figure[:, -1].any()
-    return bool(figure.mean() >= LEAST and not reaches_all)
+    return bool(figure.mean() >= MIN_AREA_SHARE and not reaches_all)
 
 
 def box_cuts(view: View) -> list[BoolArray]:
@@ -55,7 +55,7 @@ def box_cuts(view: View) -> list[BoolArray]:
 
 def _cut_in(view: View, box: Sequence[float]) -> BoolArray:
     middle = int((box[0] + box[2]) / 2), int((box[1] + box[3]) / 2)
-    return colour_cut(view.levels, enlarged(box, MARGIN), None, Hints([middle]))
+    return colour_cut(view.levels, enlarged(box, BOX_MARGIN), None, Hints([middle]))
 
 
 def _cuts_around(view: View, place: Pixel) -> list[BoolArray]:
@@ -67,14 +67,14 @@ def _places(image: CheckedImage, view: View) -> Iterator[Pixel]:
     height, width = view.levels[0].shape
     yield height // 2, width // 2
     if view.torque:
-        y, x = scan_path(saliency_of_size(image, (height, width)), PLACES)
+        y, x = scan_path(saliency_of_size(image, (height, width)), FIXATIONS)
         yield from zip(y.tolist(), x.tolist(), strict=True)
     else:
-        yield from ((int(down * height), int(across * width)) for down, across in BLIND_PLACES)
+        yield from ((int(down * height), int(across * width)) for down, across in FALLBACK_FIXATIONS)
 
 
 def region_tree_of(image: CheckedImage, torque: bool) -> RegionTree:
-    """Return the regions of an image and how they merge; without torque, by plain edges around a blind grid."""
+    """Return the region tree of an image; without torque, by the gradient's edges around a regular grid."""
     evidence = gather_evidence(image, torque=torque)
     patches = torque_patches(evidence, MODELS) if torque else grid_patches(evidence.shape, MODELS)
     return merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))

@@ -1,4 +1,4 @@
-"""Objects without a click: boxes that may hold one, and the objects themselves, those most like objects first."""
+"""Objects without a click: proposals of boxes, and masks of objects by falling score."""
 
 from __future__ import annotations
 
@@ -82,15 +82,15 @@ def segment_objects(
     iou: float | None = None,
     value_range: ValueRange | None = None,
 ) -> NDArray[np.bool_]:
-    """Cut out what looks most like objects, without a click.
+    """Segment the objects of an image without a click.
 
     Some 150 figures are tried: the cuts by colour and texture in the boxes of strongest torque (`propose_objects`); the
-    cuts that `segment_figure` chooses from, around the places that torque saliency has people look at first
+    cuts that `segment_figure` chooses from, around the places where torque saliency predicts the first fixations
     (`scan_path`) and around the middle of the image; and the regions of `segment_regions`, with all that they merge
-    to. They are ranked by two logistic rules, learned from what can be measured of figures: edges along the outline,
+    to. They are ranked by two logistic models of features of figures: edges along the outline,
     contrast of colours to the surround, size, share of the outline on the image's border, overlap with the other
-    figures, and so on. The second knows images where the first is wrong, mostly those of small objects; they choose
-    in turn, and other places come before alternatives of one that was chosen. What reaches all four sides of the
+    figures, and so on. The second was learned from images where the first is wrong, mostly those of small objects; they
+    select in turn, and what overlaps a selected figure comes later. What reaches all four sides of the
     image is ground, and left out.
 
     Parameters

@@ -12,13 +12,13 @@ from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.segmentation.graph_cut import Flow, cut_grid, cut_grid_from
 
 RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object
-FAINT = 5 / 255  # edges up to this are none
-BORDER = 20 / 255  # strength that the image's border is given
+MIN_EDGE = 5 / 255  # edges up to this are none
+BORDER_STRENGTH = 20 / 255  # strength that the image's border is given
 OUTER_COLUMNS = 9  # that are ground, or a quarter of all if that is less
 INNER_COLUMNS = 3  # that are figure where a size is expected
-BEYOND = 2  # pixels outside of the image that a cut may still follow
-SPREAD = 0.5  # of the logarithm of the radius about the expected one
-LARGEST_PENALTY = 3.0
+BORDER_REACH = 2  # pixels outside of the image that a cut may still follow
+SIZE_SIGMA = 0.5  # of the logarithm of the radius about the expected one
+MAX_SIZE_PENALTY = 3.0
 PRIOR_ETA = 5.0  # for which these two were set; a steeper cost of edges needs a steeper one of sizes
 
 
@@ -30,7 +30,7 @@ def polar_edge_map(
     `direction` is (dx, dy) along the edge; of any length, 0 where it is not known.
     """
     values, (dx, dy) = _with_border(strength, direction)
-    polar = _native.polar_edges(values, dx, dy, *fixation, FAINT, columns_for(strength.shape, fixation))
+    polar = _native.polar_edges(values, dx, dy, *fixation, MIN_EDGE, columns_for(strength.shape, fixation))
     return polar / max(float(polar.max()), 1e-300)
 
 
@@ -43,7 +43,7 @@ def columns_for(shape: tuple[int, ...], fixation: tuple[int, int]) -> int:
 def cut_polar(polar: FloatArray, outside: BoolArray, eta: float, k: float, radius: float | None = None) -> BoolArray:
     """Return the figure in polar coordinates: the minimum cut between the first column and what is ground.
 
-    A link between two neighbours of mean edge strength m costs exp(-eta m), or k where m is next to nothing; rows are
+    A link between two neighbours of mean edge strength m costs exp(-eta m), or k where m is below `MIN_EDGE`; rows are
     a circle. The last columns are ground, and cells outside of the image, which the cut would never gain by. Where a
     radius is expected, links along a row cost the more the further they are from it.
     """
@@ -75,8 +75,8 @@ def _capacities(
     across, along = links
     inner = 1
     if radius is not None:
-        off = np.log((np.arange(columns - 1) + 0.5) / radius) / SPREAD
-        across = across * np.exp(eta * np.minimum(off**2 / 2, LARGEST_PENALTY) / PRIOR_ETA)
+        off = np.log((np.arange(columns - 1) + 0.5) / radius) / SIZE_SIGMA
+        across = across * np.exp(eta * np.minimum(off**2 / 2, MAX_SIZE_PENALTY) / PRIOR_ETA)
         inner = min(INNER_COLUMNS, columns - 1)
     figure, ground = np.zeros(outside.shape), np.where(outside, np.inf, 0.0)
     ground[:, max(inner, columns - max(1, min(OUTER_COLUMNS, columns // 4))) :] = np.inf
@@ -90,13 +90,18 @@ def outside_image(shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArra
     angle = np.radians(np.arange(360))[:, None]
     distance = np.arange(columns_for(shape, fixation))
     y, x = fixation[0] - distance * np.sin(angle), fixation[1] + distance * np.cos(angle)
-    inside = (y >= -BEYOND) & (y <= shape[0] - 1 + BEYOND) & (x >= -BEYOND) & (x <= shape[1] - 1 + BEYOND)
+    inside = (
+        (y >= -BORDER_REACH)
+        & (y <= shape[0] - 1 + BORDER_REACH)
+        & (x >= -BORDER_REACH)
+        & (x <= shape[1] - 1 + BORDER_REACH)
+    )
     return np.asarray(~inside)
 
 
 def link_costs(strength: FloatArray, eta: float, k: float) -> FloatArray:
     """Return what it costs to cut links of these mean edge strengths."""
-    return np.where(strength >= FAINT, np.exp(-eta * strength), k)
+    return np.where(strength >= MIN_EDGE, np.exp(-eta * strength), k)
 
 
 def from_polar(figure: BoolArray, shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArray:
@@ -118,7 +123,7 @@ def polar_places(dy: IntArray, dx: IntArray, columns: int) -> tuple[IntArray, In
 def _with_border(
     strength: FloatArray, direction: tuple[Float32Array, Float32Array]
 ) -> tuple[Float32Array, tuple[Float32Array, Float32Array]]:
-    """Return the edges with the image's border as a faint one, so that a cut may follow it."""
+    """Return the edges with the image's border as a weak edge, so that a cut may follow it."""
     values = np.array(strength, dtype=np.float32)
     dx, dy = (np.array(component, dtype=np.float32) for component in direction)
     for side, (across, down) in (
@@ -127,5 +132,5 @@ def _with_border(
         (np.s_[:, 0], (0, 1)),
         (np.s_[:, -1], (0, 1)),
     ):
-        values[side], dx[side], dy[side] = BORDER, across, down
+        values[side], dx[side], dy[side] = BORDER_STRENGTH, across, down
     return values, (dx, dy)

@@ -152,7 +152,7 @@ def torque_patches(evidence: Evidence, count: int) -> Extrema:
 
 
 def grid_patches(shape: tuple[int, int], count: int) -> Extrema:
-    """Return as many patches in rows and columns, which know nothing of the image."""
+    """Return as many patches in rows and columns, whatever the image shows."""
     rows, columns = GRIDS[count]
     height, width = shape
     size = int(min(height / rows, width / columns)) // 2 * 2 + 1

@@ -8,12 +8,12 @@ from imtorque.core.resizing import fitted
 from imtorque.core.types import BoolArray
 from imtorque.images import CheckedImage
 
-LONG_SIDE = 360  # pixels at most
+POLAR_SIDE = 360  # pixels at most
 
 
 def working_image(image: CheckedImage) -> CheckedImage:
     """Return an image in grey whose longer side is within the limit."""
-    return CheckedImage(fitted(image.grey(), LONG_SIDE), (0.0, 1.0))
+    return CheckedImage(fitted(image.grey(), POLAR_SIDE), (0.0, 1.0))
 
 
 def enlarge(mask: BoolArray, shape: tuple[int, int]) -> BoolArray:

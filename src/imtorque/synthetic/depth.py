@@ -11,7 +11,7 @@ from imtorque.core.types import BoolArray, FloatArray
 from imtorque.synthetic.camouflage import apart, patchwork
 
 WALL = 3.0  # metres to the middle of the wall
-NOISE = 0.0015  # of inverse depth, in 1/metres: a sensor's error grows with the square of the distance
+DEPTH_NOISE = 0.0015  # of inverse depth, in 1/metres: a sensor's error grows with the square of the distance
 SHADOW = 6  # pixels left of a rim that one eye of the sensor does not see, for each 1/metre of its jump
 
 
@@ -40,7 +40,7 @@ class DepthScene:
 
 
 def depth_scene(
-    seed: int = 0, *, shape: tuple[int, int] = (240, 320), count: int = 7, noise: float = NOISE
+    seed: int = 0, *, shape: tuple[int, int] = (240, 320), count: int = 7, noise: float = DEPTH_NOISE
 ) -> DepthScene:
     """Render spheres and turned boxes before a slanted wall, seen by a camera and a depth sensor.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imtorque.core.types import FloatArray
 from imtorque.synthetic.camouflage import apart, patchwork
 
-NOISE = 0.01  # of the frames' greys
+MOTION_NOISE = 0.01  # of the frames' greys
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def motion_scene(seed: int = 0, *, shape: tuple[int, int] = (240, 320), count: i
         first = first * (1 - before) + paints[k + 1] * before
         moved = _sampled(paints[k + 1], rows, columns, np.broadcast_to(motion, flow.shape))
         second = second * (1 - after) + moved * after
-    first, second = (np.clip(frame + rng.normal(0, NOISE, shape), 0, 1) for frame in (first, second))
+    first, second = (np.clip(frame + rng.normal(0, MOTION_NOISE, shape), 0, 1) for frame in (first, second))
     ys, xs, radii = (np.array(v) for v in zip(*places, strict=True))
     return MotionScene(first, second, flow, labels, ys, xs, 2 * radii)
 

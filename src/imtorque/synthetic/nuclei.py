@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from imtorque.core.types import FloatArray
 
 RADII = (5.0, 11.0)  # mean radius of a nucleus, in units of the smallest spacing
-SQUEEZED = 0.85  # centres may be this share of the sum of two radii apart
-BLUR = 1.2  # of the microscope, across; twice as much in depth
+MIN_DISTANCE_SHARE = 0.85  # centres may be this share of the sum of two radii apart
+PSF_SIGMA = 1.2  # of the microscope, across; twice as much in depth
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,8 @@ def nuclei_volume(
         inside = np.einsum("izyx,ij,jzyx->zyx", d, form, d, optimize=True) <= 1
         inside &= labels == 0
         labels[inside], image[inside] = k + 1, rng.uniform(0.45, 1.0)
-    sigma = np.array([2 * BLUR, BLUR, BLUR]) * min(spacing) / spacing
-    grain = ndimage.gaussian_filter(rng.normal(size=shape), 2 * sigma / BLUR)
+    sigma = np.array([2 * PSF_SIGMA, PSF_SIGMA, PSF_SIGMA]) * min(spacing) / spacing
+    grain = ndimage.gaussian_filter(rng.normal(size=shape), 2 * sigma / PSF_SIGMA)
     image = image * (1 + 0.2 * grain / grain.std())
     haze = ndimage.gaussian_filter(image, 8 * sigma) * 0.5 + 0.1
     blurred = ndimage.gaussian_filter(image, sigma) + haze
@@ -97,6 +97,6 @@ def _places(rng: np.random.Generator, extent: FloatArray, count: int) -> tuple[F
         if np.any(extent <= 2 * radius + 2):
             continue
         centre = rng.uniform(radius + 1, extent - radius - 1)
-        if np.all(np.linalg.norm(centres - centre, axis=1) > SQUEEZED * (radii + radius)):
+        if np.all(np.linalg.norm(centres - centre, axis=1) > MIN_DISTANCE_SHARE * (radii + radius)):
             centres, radii = np.vstack([centres, centre]), np.append(radii, radius)
     return centres, radii

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.synthetic.camouflage import patchwork
 
-LEAST_CONTRAST = 0.15  # of a shape's grey to those it may lie on
-NOISE = 0.01
+MIN_CONTRAST = 0.15  # of a shape's grey to those it may lie on
+OVERLAP_NOISE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,11 @@ def overlap_scene(seed: int = 0, *, shape: tuple[int, int] = (150, 200), count: 
             continue
         below = float(np.median(image[inside]))
         grey = below
-        while abs(grey - below) < LEAST_CONTRAST:
+        while abs(grey - below) < MIN_CONTRAST:
             grey = rng.uniform(0, 1)
         paint = grey + (0.25 * (patchwork(shape, rng) - 0.5) if rng.random() < 0.3 else 0.0)
         image, order = np.where(inside, paint, image), np.where(inside, k + 1, order)
-    return OverlapScene(np.clip(image + rng.normal(0, NOISE, shape), 0, 1), order.astype(np.int32))
+    return OverlapScene(np.clip(image + rng.normal(0, OVERLAP_NOISE, shape), 0, 1), order.astype(np.int32))
 
 
 def random_shape(shape: tuple[int, int], rng: np.random.Generator) -> BoolArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
 
-NOISE = 0.012  # of the frames' greys
+VIDEO_NOISE = 0.012  # of the frames' greys
 GROUND = 0.42, 0.58  # greys of the ground, which changes slowly from place to place
 POST_GREY = 0.36
 KINDS = ("disc", "square", "ellipse")
@@ -56,9 +56,9 @@ class VideoScene:
         ground, grain = self._ground, self._grain
         for number in range(len(self)):
             image = ground.copy()
-            for thing in range(len(self.size)):
-                window, cover = self._cover(number, thing)
-                image[window] += cover * (self.grey[thing] - image[window])
+            for index in range(len(self.size)):
+                window, cover = self._cover(number, index)
+                image[window] += cover * (self.grey[index] - image[window])
             for left, right in self.posts:
                 image[:, left:right] = POST_GREY
             moved = np.roll(grain, (37 * number, 101 * number), (0, 1))
@@ -71,10 +71,10 @@ class VideoScene:
             free = np.ones(self.shape, bool)
             for left, right in self.posts:
                 free[:, left:right] = False
-            for thing in reversed(range(len(self.size))):
-                window, cover = self._cover(number, thing)
-                whole = np.pi * self.size[thing] ** 2 / 4
-                share[number, thing] = min(1.0, float((cover * free[window]).sum()) / whole)
+            for index in reversed(range(len(self.size))):
+                window, cover = self._cover(number, index)
+                whole = np.pi * self.size[index] ** 2 / 4
+                share[number, index] = min(1.0, float((cover * free[window]).sum()) / whole)
                 free[window] &= cover < 0.5
         return share
 
@@ -89,27 +89,27 @@ class VideoScene:
     @cached_property
     def _grain(self) -> NDArray[np.float32]:
         rng = np.random.default_rng(self.seed + 1)
-        return rng.normal(0, NOISE, self.shape).astype(np.float32)
+        return rng.normal(0, VIDEO_NOISE, self.shape).astype(np.float32)
 
-    def _cover(self, number: int, thing: int) -> tuple[tuple[slice, slice], NDArray[np.float32]]:
+    def _cover(self, number: int, index: int) -> tuple[tuple[slice, slice], NDArray[np.float32]]:
         """Return where an object may be in a frame, and how much of each pixel there it covers."""
-        y, x = float(self.y[number, thing]), float(self.x[number, thing])
-        radius = float(self.size[thing]) / 2
+        y, x = float(self.y[number, index]), float(self.x[number, index])
+        radius = float(self.size[index]) / 2
         far = 1.5 * radius + 2
         top, bottom = (int(np.clip(v, 0, self.shape[0])) for v in (y - far, y + far + 1))
         left, right = (int(np.clip(v, 0, self.shape[1])) for v in (x - far, x + far + 1))
         rows, columns = np.ogrid[top:bottom, left:right]
-        sine, cosine = np.sin(self.angle[number, thing]), np.cos(self.angle[number, thing])
+        sine, cosine = np.sin(self.angle[number, index]), np.cos(self.angle[number, index])
         down, across = rows - y, columns - x
         u, v = across * cosine + down * sine, down * cosine - across * sine
-        inside = _depth(KINDS[self.kind[thing]], u, v, radius)
+        inside = _depth(KINDS[self.kind[index]], u, v, radius)
         return (slice(top, bottom), slice(left, right)), np.clip(inside + 0.5, 0, 1).astype(np.float32)
 
 
 def video_scene(
     seed: int = 0, *, shape: tuple[int, int] = (1080, 1920), frames: int = 150, count: int = 12, posts: int = 2
 ) -> VideoScene:
-    """Make up a video of objects that move steadily, each its own way.
+    """Draw a video of objects, each moving steadily in its own direction.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ def video_scene(
     heading = rng.uniform(0, 2 * np.pi, count) + np.cumsum(rng.normal(0, 0.01, (frames, count)), axis=0)
     middle = np.column_stack([rng.uniform(0.1, 0.9, count) * side for side in shape])
     steps = np.stack([speed * np.sin(heading), speed * np.cos(heading)], axis=2)
-    way = np.cumsum(steps, axis=0)
-    way += middle - way[rng.integers(0, frames, count), np.arange(count)]  # each is well inside the image once
+    path = np.cumsum(steps, axis=0)
+    path += middle - path[rng.integers(0, frames, count), np.arange(count)]  # each is well inside the image once
     bright = rng.random(count) < 0.5
     grey = np.where(bright, rng.uniform(0.8, 1.0, count), rng.uniform(0.0, 0.2, count))
     angle = rng.uniform(0, np.pi, count) + rng.uniform(-0.03, 0.03, count) * np.arange(frames)[:, None]
@@ -140,8 +140,8 @@ def video_scene(
     lefts = (round(shape[1] * (k + 1) / (posts + 1) - width / 2) for k in range(posts))
     return VideoScene(
         shape,
-        way[:, :, 0],
-        way[:, :, 1],
+        path[:, :, 0],
+        path[:, :, 1],
         size,
         grey,
         angle,

@@ -15,7 +15,7 @@ from imtorque.core.patterns import Pattern, Polarity, check_polarity, pattern_ma
 from imtorque.core.torque import default_sizes
 from imtorque.core.types import Patch, Sizes, check_sizes
 from imtorque.edges import SQRT2, EdgeRecipe
-from imtorque.edges.canny import STEEPEST, Force, check_force, check_sigma
+from imtorque.edges.canny import MAX_GRADIENT, Force, check_force, check_sigma
 from imtorque.images import ValueRange, checked_range
 
 MAPS = ("value", "scale", "edges", "strengthened", "saliency")
@@ -44,8 +44,10 @@ class EdgeSettings:
         if self.directions is not None and operator.index(self.directions) != 8:
             raise ValueError(f"directions must be 8 or None, got {self.directions}")
         for name, value in (("low", self.low), ("high", self.high)):
-            if value is not None and not (math.isfinite(value) and 0 <= value <= STEEPEST):
-                raise ValueError(f"{name} must be a gradient from 0 to {STEEPEST:.2f} of the value range, got {value}")
+            if value is not None and not (math.isfinite(value) and 0 <= value <= MAX_GRADIENT):
+                raise ValueError(
+                    f"{name} must be a gradient from 0 to {MAX_GRADIENT:.2f} of the value range, got {value}"
+                )
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low must not exceed high, got low {self.low} and high {self.high}")
         if self.force == "strength" and self.strength_scale is None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from imtorque.edges.canny import SQRT2, STEEPEST, Force, check_force, check_sigma
+from imtorque.edges.canny import MAX_GRADIENT, SQRT2, Force, check_force, check_sigma
 from imtorque.images import ValueRange
 from imtorque.torch import _canny, _images, _ops
 from imtorque.torch._checks import check_image
@@ -176,7 +176,7 @@ def _differences(grey: Tensor, axis: int) -> Tensor:
 
 
 def _check_thresholds(low: float | None, high: float | None, use_quantiles: bool) -> None:
-    most = 1.0 if use_quantiles else STEEPEST
+    most = 1.0 if use_quantiles else MAX_GRADIENT
     for name, value in (("low", low), ("high", high)):
         if value is not None and not (math.isfinite(value) and 0 <= value <= most):
             kind = "a quantile in [0, 1]" if use_quantiles else f"a gradient from 0 to {most:.2f}"

@@ -20,7 +20,7 @@ from imtorque.core.torque import default_sizes
 from imtorque.core.types import Edges, Extrema, Float32Array, Image, Sign
 from imtorque.detection import Blobs, find_blobs
 from imtorque.edges import SQRT2, detect_edges
-from imtorque.edges.canny import STEEPEST
+from imtorque.edges.canny import MAX_GRADIENT
 from imtorque.images import CheckedImage
 
 Finder = Callable[[Image], Extrema]
@@ -150,7 +150,7 @@ def edge_thresholds(image: CheckedImage, sigma: float) -> tuple[float, float]:
     noise = max(_lower_quantile(second, 0.5) / (0.6745 * math.sqrt(6)), LEAST_NOISE)
     noise /= math.sqrt(8 * math.pi) * sigma**2  # of Gaussian derivatives of white noise
     texture = ISOTROPY_FACTOR * _lower_quantile(np.abs(parts[4] - parts[0]), TEXTURE_QUANTILE) / 4
-    high = min(max(NOISE_DEVIATIONS * noise, texture), STEEPEST)
+    high = min(max(NOISE_DEVIATIONS * noise, texture), MAX_GRADIENT)
     return HYSTERESIS_RATIO * high, high
 
 

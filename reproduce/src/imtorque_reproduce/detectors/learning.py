@@ -17,7 +17,7 @@ from imtorque.boundaries.strength import boundary_shares, fit_logistic
 from imtorque.core.types import BoolArray, Float32Array, FloatArray
 from imtorque.edges.cues import Cue, each_cue
 from imtorque.edges.oriented import OrientedMap, probabilities
-from imtorque.edges.ultrametric import EVIDENCE_OF_LEAST, evidence_above_least, ultrametric_contours
+from imtorque.edges.ultrametric import LOGIT_OFFSET, evidence_above_least, ultrametric_contours
 from imtorque.images import CheckedImage
 
 TOLERANCE = 3.0  # pixels within which a boundary counts as drawn
@@ -57,7 +57,7 @@ class Example:
         Likelihoods are one half at `level`.
         """
         likely = ultrametric_contours(probabilities(self.total(weights) - np.float32(level))).contour_map()
-        return evidence_above_least(likely) - EVIDENCE_OF_LEAST + np.float32(level), likely > 0
+        return evidence_above_least(likely) - LOGIT_OFFSET + np.float32(level), likely > 0
 
 
 def cue_example(record: datasets.BerkeleyImage, cues: Sequence[Cue]) -> Example:
