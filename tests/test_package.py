@@ -131,7 +131,6 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "edges/token_forest.py": "saves into memory",
     "explorer/counting.py": "calls ObjectFinder.save, in a temporary folder",
     "explorer/handlers.py": "saves into memory",
-    
     "files.py": "the helpers themselves",
     "io/atomic.py": "the helpers themselves",
     "jobs/files.py": "the list of files, by replacing()",
