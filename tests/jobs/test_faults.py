@@ -25,7 +25,7 @@ NUMBERS = [(f"task {k}", k) for k in range(12)]
 SQUARES = [k * k for k in range(12)]
 
 
-@pytest.fixture(params=["here", "cluster"])
+@pytest.fixture(params=["here", pytest.param("cluster", marks=pytest.mark.cluster)])
 def place(request):
     """Both places where tasks are done."""
     return {"jobs": 2} if request.param == "here" else {"client": request.getfixturevalue("client")}
