@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from imtorque import synthetic
 from imtorque import synthetic as scenes
 from imtorque.cli import app
 from imtorque.files import read_image, write_image
+from waiting import GIVEN_UP, group_is_gone, until
 
 VERBS = ["demo", "maps", "blobs", "edges", "saliency"]
 IMAGES = 10  # of a batch that is stopped on its way
@@ -388,11 +388,10 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--count", "50", "--jobs", jobs]
     # A session of its own stands for the terminal: Ctrl-C reaches every process in it.
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not list(Path(".").glob("out/*.json")):
-        assert first.poll() is None
-        time.sleep(0.02)
+    until(lambda: list(Path(".").glob("out/*.json")) or first.poll() is not None)
+    assert first.poll() is None
     os.killpg(first.pid, signal.SIGINT)
-    lines, errors = first.communicate(timeout=60)
+    lines, errors = first.communicate(timeout=GIVEN_UP)
     assert first.returncode == 130
     assert errors.splitlines()[-1].startswith("stopped after ")
     assert "Traceback" not in errors
@@ -477,18 +476,11 @@ def test_workers_end_when_the_program_is_killed():
         write_image(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (321, 481), np.uint8))
     command = [sys.executable, "-m", "imtorque", "blobs", "in", "--out", "out", "--jobs", "2"]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    while not list(Path(".").glob("out/*.json")):
-        assert first.poll() is None
-        time.sleep(0.02)
+    until(lambda: list(Path(".").glob("out/*.json")) or first.poll() is not None)
+    assert first.poll() is None
     first.kill()
     first.wait()
-    for _ in range(250):
-        try:
-            os.killpg(first.pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.02)
-    pytest.fail("processes of the killed program are still there")
+    until(lambda: group_is_gone(first.pid))
 
 
 @pytest.mark.usefixtures("shapes")
