@@ -71,7 +71,9 @@ LONG = {  # each takes a second or more, and polls twenty times in one
 
 
 def run(code, **options):
-    return subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, timeout=GIVEN_UP, **options)
+    return subprocess.run(
+        [sys.executable, "-c", START + code], capture_output=True, text=True, timeout=GIVEN_UP, **options
+    )
 
 
 def noise(shape):

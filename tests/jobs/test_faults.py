@@ -173,14 +173,20 @@ def test_a_long_task_is_waited_for(tmp_path, client, looks):
     assert result() == []
 
 
+def error_of(run):
+    with pytest.raises(RuntimeError) as caught:
+        run(scale_work.wait_for)
+    return str(caught.value)
+
+
 def ends_with(text, folder, client, looks, process, how=signal.SIGKILL):
     """Start a run, stop a process when the first task is begun: the run ends with such an error, as soon as it says."""
     run = Run(folder, client=client, patience=4)
-    result = in_thread(lambda: pytest.raises(RuntimeError, run, scale_work.wait_for))
+    result = in_thread(lambda: error_of(run))
     until(lambda: scale_work.noted(folder))
     process.send_signal(how)
     before = len(looks)
-    error = str(result().value)
+    error = result()
     assert re.search(text, error)
     assert "\n" not in error
     assert len(looks) - before <= TICKS + 2  # a look under way, and one that still finds it well
