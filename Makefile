@@ -18,7 +18,7 @@ explore: $(VENV)/test
 
 # The tests without a mark (pyproject.toml lists the marks), in under three minutes on two cores; each property is tried
 # on fewer examples. test-rest: the marked ones, properties on all examples, and which twenty took longest.
-PYTEST := $(BIN)/python -m pytest -n auto --cov=src/imtorque --cov-report=
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov=src/imtorque --cov-report=
 test: $(VENV)/test
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(PYTEST) --doctest-modules src tests reproduce
 	$(BIN)/coverage report --fail-under=90 --format=total

@@ -23,6 +23,7 @@ from imtorque.files import write_image
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+COMMAND = get_command(app)
 
 
 PAGES = sorted(
@@ -71,7 +72,7 @@ def test_the_code_of_every_page_runs_from_top_to_bottom_and_what_it_says_comes_o
 def test_the_commands_of_every_page_are_understood(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for line in commands(page):
-        command, words = get_command(app), shlex.split(line)[1:]
+        command, words = COMMAND, shlex.split(line)[1:]
         for word in words:
             if word.endswith((".csv", ".finder", ".model")):
                 Path(word).touch()  # some options ask for files that are there

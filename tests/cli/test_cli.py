@@ -333,6 +333,7 @@ def test_two_inputs_of_one_stem_or_one_name_do_not_collide(shapes):
     ]
 
 
+@pytest.mark.slow
 def test_output_to_a_pipe_has_no_bar_and_no_colour(shapes):
     write_image("other.png", read_image(shapes))
     for environment in ({}, {"NO_COLOR": "1"}):
@@ -363,6 +364,7 @@ def test_a_terminal_gets_a_bar_with_the_time_left_and_no_color_is_heeded(shapes)
         assert ("\x1b[38" in shown or "\x1b[3" in shown) == (not colour)
 
 
+@pytest.mark.slow
 def test_tab_completes_verbs_and_options():
     def complete(line):
         words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - (not line.endswith(" ")))}
@@ -380,7 +382,7 @@ def test_tab_completes_verbs_and_options():
     assert "--threshold" in complete("imtorque blobs --thr")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     Path("in").mkdir()
     for k in range(IMAGES):

@@ -180,6 +180,7 @@ def test_a_kernel_is_cancelled_on_all_its_threads_and_no_other():
     assert _native.smoothed_gradient(np.zeros((400, 400), np.float32), 2.0)[0].shape == (400, 400)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 def test_twenty_hostile_requests_stay_below_the_memory_that_is_declared(process):
     address, started = process

@@ -155,6 +155,7 @@ def test_wrong_ones_are_left_out_until_that_is_undone(tab):
     tab.page.locator("#count-facts", has_text=re.compile("^12 objects;")).wait_for()
 
 
+@pytest.mark.slow
 def test_the_table_the_masks_and_the_finder_are_those_of_teach_and_count(tmp_path):
     image = discs()
     query = {"marks": "24,24,20 60,60,20 96,96,22 60,132 -24,96"}

@@ -1,4 +1,4 @@
-"""Thirty tabs, five changes in each, twice: pytest -s -m slow tests/explorer/test_many_tabs.py; more by TABS, CHANGES."""
+"""Thirty tabs, five changes in each, twice; more by TABS and CHANGES."""
 
 import os
 import re

@@ -55,6 +55,7 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     assert (os.environ["OMP_NUM_THREADS"], os.environ.get("OPENBLAS_NUM_THREADS")) == ("7", None)
 
 
+@pytest.mark.slow
 def test_a_process_killed_while_it_had_nothing_to_do_costs_nothing():
     found = processes.answers(act, list(range(20)), 2)
     assert next(found).value == 0
