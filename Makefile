@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test test-torch test-napari test-installed coverage check names bench docs site gallery \
+.PHONY: demo explore test test-rest test-all test-torch test-napari test-installed coverage check names bench docs site gallery \
     screenshots napari-screenshot sanitize fuzz wheels wheel-aarch64 wheel-windows sdist format stubs clean
 
 demo: $(VENV)/ready
@@ -16,13 +16,24 @@ demo: $(VENV)/ready
 explore: $(VENV)/test
 	$(BIN)/imtorque explore sample:hopper
 
-# Counts what the tests reach as well, so that `make check` after it need not run them again.
+# The tests without a mark (pyproject.toml lists the marks), in under three minutes on two cores; each property is tried
+# on fewer examples. test-rest: the marked ones, properties on all examples, and which twenty took longest.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov=src/imtorque --cov-report=
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests reproduce
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(PYTEST) --doctest-modules src tests reproduce
+	$(BIN)/coverage report --fail-under=90 --format=total
+
+test-rest: $(VENV)/test
+	$(PYTEST) --cov-append --durations=20 -m "browser or cluster or docs or bench or slow or hypothesis" tests reproduce
+
+test-all:
+	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory test-rest
+	$(MAKE) --no-print-directory coverage
 
 # The operators on tensors, in an environment of their own: torch brings 5 GB.
 test-torch: .venv-torch/ready
-	.venv-torch/bin/python -m pytest -n 2 --doctest-modules src/imtorque/torch tests/tensors \
+	.venv-torch/bin/python -m pytest -n 2 -m "" --doctest-modules src/imtorque/torch tests/tensors \
 	    "tests/test_examples.py::test_runs_and_has_its_image_in_the_gallery[plot_17_adjoint]" \
 	    "tests/test_examples.py::test_runs_and_has_its_image_in_the_gallery[plot_18_torque_layer]"
 
@@ -30,12 +41,9 @@ test-torch: .venv-torch/ready
 names: $(VENV)/test
 	$(BIN)/python docs/write_names.py docs/public_names.txt
 
-# What the tests reach, by a run of their own where there was none since the source changed.
-coverage: .coverage
-	$(BIN)/coverage report --omit='*/torch/*' --fail-under=95 --format=total  # torch has tests of its own
-
-.coverage: $(VENV)/test $(shell git ls-files src tests reproduce 2> /dev/null)
-	$(BIN)/python -m pytest -q -n auto --doctest-modules --cov=src/imtorque --cov-report= src tests reproduce
+# What test and test-rest after it reached.
+coverage: $(VENV)/test
+	$(BIN)/coverage report --fail-under=95 --format=total
 
 check: $(VENV)/check build/_native.pyi
 	$(BIN)/ruff format --check .
@@ -45,7 +53,6 @@ check: $(VENV)/check build/_native.pyi
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(MAKE) --no-print-directory coverage
 	$(BIN)/python docs/write_names.py build/public_names.txt
 	diff -u docs/public_names.txt build/public_names.txt || { echo "public names have changed: say so in CHANGELOG.md, then make names"; exit 1; }
 	@echo "code lines: src $$(cat $$(git ls-files 'src/*.py') | grep -cve '^\s*\(#.*\)\?$$'), native $$(cat native/*/* | grep -cve '^\s*\(//.*\)\?$$')"
@@ -91,7 +98,7 @@ sanitize: .venv-sanitize/ready build/sanitize/parallel_program build/sanitize/ke
 	build/sanitize/parallel_program
 	build/sanitize/kernel_program | diff tests/native/kernel_sums.txt -
 	LD_PRELOAD="$(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so.6)" \
-	    .venv-sanitize/bin/python -m pytest -q -p no:cacheprovider @tests/native/kernel_tests.txt
+	    .venv-sanitize/bin/python -m pytest -q -m "" -p no:cacheprovider @tests/native/kernel_tests.txt
 
 build/sanitize/parallel_program: tests/native/parallel_program.cpp $(wildcard native/core/parallel.*)
 	@mkdir -p build/sanitize
@@ -115,7 +122,7 @@ test-installed:
 	$(INSTALLED)/python -m uv pip install --quiet --python $(INSTALLED)/python --group test . \
 	    --resolution $(if $(filter oldest,$(DEPENDENCIES)),lowest-direct,highest)
 	$(INSTALLED)/python wheels/smoke.py
-	$(INSTALLED)/python -m pytest -q -n auto tests
+	$(INSTALLED)/python -m pytest -q -n auto -m "not (bench or slow)" tests
 
 sdist: .venv-wheels/ready
 	.venv-wheels/bin/python -m build --sdist
@@ -139,7 +146,7 @@ wheel-aarch64 wheel-windows: wheel-%: .venv-wheels/ready
 build/cross/calls.pickle: $(VENV)/test tests/native/kernel_tests.txt $(wildcard wheels/*.py)
 	@mkdir -p build/cross
 	PYTHONPATH=wheels CALLS=$@ HYPOTHESIS_PROFILE=emulated \
-	    $(BIN)/python -m pytest -q -p no:cacheprovider -p record @tests/native/kernel_tests.txt
+	    $(BIN)/python -m pytest -q -m "" -p no:cacheprovider -p record @tests/native/kernel_tests.txt
 
 # Kernels called by several threads at once, without Python.
 build/sanitize/kernel_program: tests/native/kernel_program.cpp $(filter-out native/bindings/%,$(wildcard native/*/*.cpp))

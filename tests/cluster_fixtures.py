@@ -10,7 +10,7 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 
-from scale_work import until
+from waiting import until
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}  # in which scale_work is found
 

@@ -1,4 +1,4 @@
-"""Hypothesis profiles, and a number of threads that tests may change."""
+"""Hypothesis profiles, tiers of tests by what they ask for, and a number of threads that tests may change."""
 
 import os
 
@@ -19,10 +19,23 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],
 )
+# For make test, which has three minutes; make test-rest tries the properties again, on all examples.
+settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=10)
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000)
 # By an emulated processor, each example takes twenty times as long.
 settings.register_profile("emulated", parent=settings.get_profile("default"), max_examples=8)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+ASKED_FOR = {"browser": "browser", "tab": "browser", "bare": "cluster", "client": "cluster"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests that ask for a browser or a cluster, before tests are chosen by their marks."""
+    for item in items:
+        for name in ASKED_FOR.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(ASKED_FOR[name])
 
 
 @pytest.fixture(autouse=True)

@@ -58,6 +58,21 @@ class Tab:
         )
         return self
 
+    def still(self):
+        """Wait until nothing moves or fades, and all images of the page have come."""
+        self.page.wait_for_function(
+            """() => !document.getAnimations().some((one) => one.playState === "running")
+                && [...document.images].every((image) => image.complete)"""
+        )
+        return self
+
+    def frames(self, count):
+        """Let so many frames be drawn."""
+        self.page.evaluate(
+            """async (count) => { while (count--) await new Promise((done) => requestAnimationFrame(done)); }""", count
+        )
+        return self
+
     def shows(self, selector, text):
         """Wait until an element shows a text."""
         self.page.locator(selector, has_text=re.compile(f"^{re.escape(text)}$")).wait_for(state="attached")

@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
+
+from waiting import GIVEN_UP, until
 
 FIREFOX = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
 START_SECONDS = 60
@@ -34,7 +35,7 @@ class Firefox:
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
-            message = json.loads(self._socket.recv(timeout=120))
+            message = json.loads(self._socket.recv(timeout=GIVEN_UP))
             if message.get("method") == "log.entryAdded" and message["params"]["level"] == "error":
                 self.complaints.append(message["params"]["text"])
             if message.get("id") == number:
@@ -54,11 +55,8 @@ class Firefox:
             raise RuntimeError(answer["exceptionDetails"]["text"])
         return answer["result"].get("value")
 
-    def wait(self, condition=IDLE, seconds=60):
-        until = time.monotonic() + seconds
-        while not self.evaluate(condition):
-            assert time.monotonic() < until, f"{condition}; {self.complaints}"
-            time.sleep(0.02)
+    def wait(self, condition=IDLE):
+        until(lambda: self.evaluate(condition))
         self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
         return self
 

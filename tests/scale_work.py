@@ -3,7 +3,6 @@
 import os
 import resource
 import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 from imtorque.core.threads import get_num_threads
 from imtorque.files import read_image
 from imtorque.video import FrameExtrema
+from waiting import until
 
 
 def note(folder, item):
@@ -25,12 +25,6 @@ def noted(folder):
     """What `note` noted: (item, process) in order."""
     path = Path(folder) / "notes"
     return [tuple(map(int, line.split())) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def slowly(folder, seconds, item):
-    note(folder, item)
-    time.sleep(seconds)
-    return item * item
 
 
 def act(folder, item):
@@ -49,8 +43,7 @@ def act(folder, item):
 def wait_for(folder, item):
     """Note an item, then wait until a file named go is there."""
     note(folder, item)
-    while not (Path(folder) / "go").exists():
-        time.sleep(0.02)
+    until((Path(folder) / "go").exists)
     return item * item
 
 
@@ -75,14 +68,6 @@ def fill(folder, limit, item):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     return item
-
-
-def until(condition, seconds=20.0):
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited for too long"
-        time.sleep(0.02)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from imtorque.files import write_image
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+COMMAND = get_command(app)
 
 
 PAGES = sorted(
@@ -58,6 +59,7 @@ COMES_OUT = {  # what a page says comes of its code, from its names and what it 
 }
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if blocks(page, "python"))])
 def test_the_code_of_every_page_runs_from_top_to_bottom_and_what_it_says_comes_out(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -70,7 +72,7 @@ def test_the_code_of_every_page_runs_from_top_to_bottom_and_what_it_says_comes_o
 def test_the_commands_of_every_page_are_understood(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for line in commands(page):
-        command, words = get_command(app), shlex.split(line)[1:]
+        command, words = COMMAND, shlex.split(line)[1:]
         for word in words:
             if word.endswith((".csv", ".finder", ".model")):
                 Path(word).touch()  # some options ask for files that are there
@@ -79,6 +81,7 @@ def test_the_commands_of_every_page_are_understood(page, tmp_path, monkeypatch):
         command.make_context("imtorque", words)  # refuses options that are not there
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     "line", sorted({line for page in PAGES for line in commands(page) if "sample:" in line and "explore" not in line})
 )
@@ -87,6 +90,8 @@ def test_commands_on_samples_run(line, tmp_path, monkeypatch):
     assert CliRunner().invoke(app, shlex.split(line)[1:]).exit_code == 0
 
 
+@pytest.mark.docs
+@pytest.mark.cluster
 def test_the_script_on_clusters_runs(tmp_path):
     pytest.importorskip("distributed")
     (tmp_path / "images").mkdir()

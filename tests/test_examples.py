@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from matplotlib import pyplot
 
+pytestmark = pytest.mark.docs
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 

@@ -81,6 +81,7 @@ def test_the_experiment_writes_results_a_table_and_images(data, tmp_path):
     assert "| gbvs+torque |" in (out / "table.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_same_command_finds_the_same(data, tmp_path):
     for name in ("first", "second"):
         run(f"reproduce attention --data {data} --out {tmp_path / name} --jobs 1 --limit 2")
@@ -88,6 +89,7 @@ def test_the_same_command_finds_the_same(data, tmp_path):
     assert first == second
 
 
+@pytest.mark.slow
 def test_settings_are_chosen_on_the_other_set(data, tmp_path, monkeypatch):
     draw(tmp_path / "other", seed=5)
     monkeypatch.setattr(attention_tuning, "GRID", [Tuned(2.0, 50, 0.3), Tuned(2.0, 200, 0.5)])
@@ -177,6 +179,7 @@ def test_images_too_large_or_too_small_are_refused(data, tmp_path):
     assert "shorter side of 150 pixels or less" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_learned_blend_is_reported_with_each_part_removed(tmp_path):
     draw(tmp_path / "eyetracking" / "osie", count=3, seed=1)
     draw(tmp_path / "eyetracking" / "sun_scenes", count=3, seed=2)

@@ -124,6 +124,7 @@ def test_curves_are_drawn_for_every_set_also_where_sixteen_images_are_missing():
     assert all(Image.open(io.BytesIO(png)).size[0] > 300 for png in drawn.values())
 
 
+@pytest.mark.slow
 def test_the_experiment_writes_rows_of_all_methods(tmp_path, monkeypatch):
     pytest.importorskip("skimage")
     pytest.importorskip("cv2")

@@ -115,6 +115,7 @@ def test_boundary_reports_bases_torque_and_controls(tmp_path, monkeypatch):
     assert (tmp_path / "out" / "precision_recall.png").stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_detectors_are_learned_and_scored(tmp_path, monkeypatch):
     monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
     write_berkeley(tmp_path / "bsds500", ["train", "val"])
@@ -127,6 +128,7 @@ def test_detectors_are_learned_and_scored(tmp_path, monkeypatch):
     assert all(row["covering"] > 0.5 for row in found["rows"] if row["method"].endswith("ucm"))
 
 
+@pytest.mark.slow
 def test_detectors_have_a_row_for_sketch_tokens_once_these_are_trained(tmp_path, monkeypatch):
     monkeypatch.setenv("IMTORQUE_CACHE", str(tmp_path / "cache"))
     write_berkeley(tmp_path / "bsds500", ["train", "val"])
@@ -149,6 +151,7 @@ def test_detectors_learn_from_a_number_of_images(tmp_path):
     assert "learn must be a number of images, got many" in result.output
 
 
+@pytest.mark.slow
 def test_boundary_without_contours_and_without_train_says_so(tmp_path):
     write_berkeley(tmp_path, ["val"], ucm=False)
     out = tmp_path / "out"
@@ -160,6 +163,7 @@ def test_boundary_without_contours_and_without_train_says_so(tmp_path):
     assert "coefficients learned from Berkeley's 200 training images" in " ".join(found["notes"])
 
 
+@pytest.mark.slow
 def test_car_side_reports_the_centre_control_and_the_papers_grid(tmp_path):
     write_cars(tmp_path / "caltech101")
     run("reproduce", "car-side", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
@@ -178,6 +182,7 @@ def test_car_side_reports_the_centre_control_and_the_papers_grid(tmp_path):
     assert paper["f"] == next(row["f"] for row in found["rows"] if row["method"] == "pb+torque-paper")
 
 
+@pytest.mark.slow
 def test_the_ladder_of_readings_marks_each_choice_and_has_its_gain(tmp_path):
     write_cars(tmp_path / "caltech101")
     run("reproduce", "car-side", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
@@ -249,6 +254,7 @@ def test_a_report_is_written_whole_with_its_images(tmp_path):
     assert (tmp_path / "out" / "p.png").read_bytes() == b"png"
 
 
+@pytest.mark.slow
 def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path):
     pytest.importorskip("skimage")
     write_berkeley(tmp_path / "bsds500", ["train", "val"])

@@ -31,6 +31,7 @@ def data(tmp_path, monkeypatch):
     return write_data(tmp_path)
 
 
+@pytest.mark.slow
 def test_figure_ground_chooses_on_one_set_and_reports_on_the_other(data):
     run("reproduce", "figure-ground", "--data", data, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "figure-ground", "iou")
@@ -72,6 +73,7 @@ def test_one_set_alone_takes_the_settings_chosen_before(data):
     assert "iou_horses" not in methods["canny-binary"]
 
 
+@pytest.mark.slow
 def test_small_objects_chooses_on_dev_and_reports_on_test(data):
     run("reproduce", "small-objects", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "small-objects", "iou")
@@ -80,6 +82,7 @@ def test_small_objects_chooses_on_dev_and_reports_on_test(data):
     assert {"iou", "iou_caltech"} <= set(methods["choice+torque"]) & set(methods["figure"])
 
 
+@pytest.mark.slow
 def test_click_sets_one_rule_beside_the_best_box_of_each_set(data):
     run("reproduce", "click", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "click", "iou")
@@ -124,6 +127,7 @@ def test_drawn_shapes_lie_in_the_image_and_are_clicked_at(seed):
     assert 0.005 < scene.figure.mean() < 0.6
 
 
+@pytest.mark.slow
 def test_proposals_reports_recall_of_torque_controls_and_a_peer(data):
     run("reproduce", "proposals", "--data", data, "--limit", 2, "--out", data / "out", "--jobs", 1)
     _, methods = check_form(data / "out", "proposals", "recall_50")

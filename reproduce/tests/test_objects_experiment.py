@@ -20,6 +20,7 @@ def data(tmp_path, monkeypatch):
     return write_data(tmp_path)
 
 
+@pytest.mark.slow
 def test_objects_sets_masks_and_boxes_beside_those_of_peers(data, monkeypatch):
     monkeypatch.setattr(objects, "COUNTS", (1, 3))
     run("reproduce", "objects", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)

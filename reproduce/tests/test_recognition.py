@@ -75,6 +75,7 @@ def test_the_experiment_writes_results_a_table_and_images(finished):
     assert list((finished / "cache").iterdir()) == []  # nothing is left once the experiment has ended
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_where_it_was_and_ends_alike(finished, tmp_path, monkeypatch):
     expected = json.loads((finished / "out" / "results.json").read_text())["rows"]
     real, seen = recognition_stages.describe, []
@@ -122,6 +123,7 @@ def test_accuracy_is_the_mean_over_classes_of_the_share_recognised():
     assert_array_equal(accuracies[0, 0, 0], [0.5, 0.75])
 
 
+@pytest.mark.slow
 def test_small_classes_are_named_in_the_notes(data, tmp_path):
     for k in (3, 4, 5):
         (data / "disc" / f"{k}.png").unlink()

@@ -132,6 +132,7 @@ def test_neighbours_settle_as_defined(seed):
     )
 
 
+@pytest.mark.slow
 def test_weights_are_learned_from_orders():
     scenes = [overlap_scene(seed, shape=(90, 120)) for seed in range(6)]
     model = OwnershipModel.fit([scene.image for scene in scenes], [scene.order for scene in scenes])

@@ -55,7 +55,7 @@ def statuses(task, sources, out, **options):
     return [outcome.status for outcome in process(task, sources, out, **options)]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_every_image_is_done_once_in_order(task, sources, tmp_path, jobs):
     outcomes = list(process(task, sources, tmp_path / "out", jobs=jobs))
     assert [outcome.input for outcome in outcomes] == [str(source) for source in sources]
@@ -66,7 +66,7 @@ def test_every_image_is_done_once_in_order(task, sources, tmp_path, jobs):
     assert [outcome.outputs for outcome in again] == [outcome.outputs for outcome in outcomes]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_bad_file_is_named_and_the_rest_is_done(task, sources, tmp_path, jobs):
     bad = tmp_path / "bad.png"
     bad.touch()
@@ -153,6 +153,7 @@ def test_an_error_nobody_thought_of_or_a_killed_process_costs_one_image(task, so
     assert outcomes[3].error.startswith(f"{sources[3]}: a process was ended from outside, most likely for want of mem")
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_loses_nothing_that_was_begun(task, sources, tmp_path):
     outcomes = process(task, sources, tmp_path / "out", jobs=2)
     next(outcomes)

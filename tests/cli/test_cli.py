@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from imtorque import synthetic
 from imtorque import synthetic as scenes
 from imtorque.cli import app
 from imtorque.files import read_image, write_image
+from waiting import GIVEN_UP, group_is_gone, until
 
 VERBS = ["demo", "maps", "count", "edges", "saliency"]
 IMAGES = 10  # of a batch that is stopped on its way
@@ -335,6 +335,7 @@ def test_two_inputs_of_one_stem_or_one_name_do_not_collide(shapes):
     ]
 
 
+@pytest.mark.slow
 def test_output_to_a_pipe_has_no_bar_and_no_colour(shapes):
     write_image("other.png", read_image(shapes))
     for environment in ({}, {"NO_COLOR": "1"}):
@@ -365,6 +366,7 @@ def test_a_terminal_gets_a_bar_with_the_time_left_and_no_color_is_heeded(shapes)
         assert ("\x1b[38" in shown or "\x1b[3" in shown) == (not colour)
 
 
+@pytest.mark.slow
 def test_tab_completes_verbs_and_options():
     def complete(line):
         words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - (not line.endswith(" ")))}
@@ -382,7 +384,7 @@ def test_tab_completes_verbs_and_options():
     assert "--threshold" in complete("imtorque count --thr")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     Path("in").mkdir()
     for k in range(IMAGES):
@@ -390,11 +392,10 @@ def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     command = [sys.executable, "-m", "imtorque", "count", "in", "--out", "out", "--count", "50", "--jobs", jobs]
     # A session of its own stands for the terminal: Ctrl-C reaches every process in it.
     first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not list(Path(".").glob("out/*.json")):
-        assert first.poll() is None
-        time.sleep(0.02)
+    until(lambda: list(Path(".").glob("out/*.json")) or first.poll() is not None)
+    assert first.poll() is None
     os.killpg(first.pid, signal.SIGINT)
-    lines, errors = first.communicate(timeout=60)
+    lines, errors = first.communicate(timeout=GIVEN_UP)
     assert first.returncode == 130
     assert errors.splitlines()[-1].startswith("stopped after ")
     assert "Traceback" not in errors
@@ -479,18 +480,11 @@ def test_workers_end_when_the_program_is_killed():
         write_image(f"in/{k:02}.png", np.random.default_rng(k).integers(0, 255, (321, 481), np.uint8))
     command = [sys.executable, "-m", "imtorque", "count", "in", "--out", "out", "--jobs", "2"]
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    while not list(Path(".").glob("out/*.json")):
-        assert first.poll() is None
-        time.sleep(0.02)
+    until(lambda: list(Path(".").glob("out/*.json")) or first.poll() is not None)
+    assert first.poll() is None
     first.kill()
     first.wait()
-    for _ in range(250):
-        try:
-            os.killpg(first.pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.02)
-    pytest.fail("processes of the killed program are still there")
+    until(lambda: group_is_gone(first.pid))
 
 
 @pytest.mark.usefixtures("shapes")

@@ -104,6 +104,7 @@ def test_both_signs_are_on_an_equal_footing_where_both_are_asked_for(tmp_path, m
         assert (sum(c > 0 for c in contrasts), sum(c < 0 for c in contrasts)) == (1, 5), sizes
 
 
+@pytest.mark.slow
 def test_images_of_one_name_are_told_apart_in_the_tables(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for folder in ("d1", "d2"):

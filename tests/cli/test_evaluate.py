@@ -91,6 +91,7 @@ def test_a_baseline_is_compared_with_its_interval(boundaries):
     assert result["baseline"]["ods"] == result["ods"]
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_nothing(boundaries):
     one, two = (evaluate("boundaries", boundaries, "--json", "--jobs", jobs).stdout for jobs in (1, 2))
     assert one == two

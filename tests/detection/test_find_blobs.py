@@ -34,6 +34,7 @@ def test_coins_are_counted_with_any_margin(margin):
     assert (len(blobs), np.sum(blobs.value > 0)) == (24, 24)
 
 
+@pytest.mark.slow
 def test_a_mosaic_of_coins_keeps_them_all():
     blobs = find_blobs(np.tile(coins(), (6, 6)), sizes=(30, 80))
     assert 855 <= len(blobs) <= 873

@@ -73,6 +73,7 @@ def share_found(scene, edges, sign):
     return (near & fits).any(axis=0).mean()
 
 
+@pytest.mark.slow
 def test_motion_finds_what_paint_hides():
     pytest.importorskip("cv2")
     scenes = [motion_scene(seed) for seed in range(4)]

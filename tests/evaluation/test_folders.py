@@ -18,6 +18,7 @@ def _four_threads(monkeypatch):
     threads.set_num_threads(before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_four_threads")
 def test_images_scored_at_a_time_share_the_threads():
     items = [(name, Path(name), None) for name in "abc"]

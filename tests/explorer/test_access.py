@@ -55,5 +55,4 @@ def test_axe_finds_nothing_in_what_opens_over_the_page(tab, opened):
     tab.page.emulate_media(reduced_motion="reduce")
     tab.open("#image=sample:disc")
     tab.page.click(OPENED[opened])
-    tab.page.wait_for_timeout(200)
-    assert findings(tab) == []
+    assert findings(tab.still()) == []

@@ -63,12 +63,15 @@ def test_the_formulas_terms_make_the_torque(tab, state):
 
 
 def test_terms_light_up_as_the_patch_moves_and_an_edge_that_is_pointed_at_shows_its_part(tab):
-    tab.open("#image=sample:disc&y=80&x=120&size=131")
-    tab.page.wait_for_timeout(700)
-    lit = "document.getAnimations().map((one) => one.effect.target.id)"
-    assert not {"term-plus", "term-minus", "term-area"} & set(tab.page.evaluate(lit))
+    tab.page.add_init_script(
+        """window.lit = []; const own = Element.prototype.animate;
+        Element.prototype.animate = function (...how) { lit.push(this.id); return own.apply(this, how); };"""
+    )
+    tab.open("#image=sample:disc&y=80&x=120&size=131").still()
+    assert not tab.page.evaluate("document.getAnimations().map((one) => one.effect.target.id)")
+    tab.page.evaluate("lit.length = 0")
     tab.page.locator("#canvas").press("+")
-    assert "term-area" in tab.page.evaluate(lit)
+    tab.page.wait_for_function("lit.includes('term-area')")
     edges = imtorque.detect_edges(imtorque.datasets.sample("disc"))
     y, x = map(int, np.argwhere(edges.mask)[50])
     tab.page.mouse.move(*tab.on_screen(y, x))
@@ -102,9 +105,7 @@ def test_the_image_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
     for _ in range(6):
         tab.page.mouse.wheel(0, -60)
     tab.page.keyboard.up("Control")
-    tab.page.wait_for_timeout(200)
-    scale = tab.page.evaluate("import('/page/page.js').then(({ page }) => page.stage.zoom)")
-    assert scale > 3
+    tab.page.wait_for_function("import('/page/page.js').then(({ page }) => page.stage.zoom > 3)")
     assert tab.on_screen(98, 119) == pytest.approx(at, abs=8)  # events come in whole pixels
     assert tab.wait().place == before
     tab.page.mouse.down(button="middle")
@@ -117,21 +118,20 @@ def test_the_image_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
     assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.stage.zoom)") == 1
 
 
+LARGER = "(size) => parseInt(/\\d+/.exec(document.getElementById('size-out').textContent)) > size"
+
+
 def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
     tab.open()
     entries = tab.page.evaluate("history.length")
     tab.page.click("#play")
     tab.shows("#step-title", "1/5 A patch grows over a disc")
-    tab.page.wait_for_timeout(1500)
-    playing = tab.place
-    assert playing[2] > 41
+    tab.page.wait_for_function(LARGER, arg=41)
     tab.page.click("#step-pause")
-    before = tab.wait().place
-    tab.page.wait_for_timeout(300)
-    assert tab.place == before
+    held = tab.wait().place
+    assert tab.frames(20).place == held
     tab.page.click("#step-pause")
-    tab.page.wait_for_timeout(600)
-    assert tab.place[2] > before[2]
+    tab.page.wait_for_function(LARGER, arg=held[2])
     for title in ("2/5 Texture cancels", "3/5 A hole turns back", "4/5 Alpha chooses the scale", "5/5 Other patterns"):
         tab.page.keyboard.press("PageDown")
         tab.shows("#step-title", title)
@@ -164,8 +164,7 @@ def test_help_and_citation_are_on_the_page(tab):
     tab.page.keyboard.press("?")
     assert tab.page.locator("#help").is_visible()
     tab.page.click("#cite")
-    tab.page.wait_for_timeout(200)
-    assert "arXiv:1601.04669" in tab.page.evaluate("navigator.clipboard.readText()")
+    tab.page.wait_for_function("navigator.clipboard.readText().then((text) => text.includes('arXiv:1601.04669'))")
     tab.page.keyboard.press("Escape")
     assert not tab.page.locator("#help").is_visible()
 
@@ -189,10 +188,9 @@ def test_a_lecture_goes_by_keys_alone(tab):
     tab.page.keyboard.press("p")
     tab.page.keyboard.press("PageDown")
     tab.shows("#step-title", "1/5 A patch grows over a disc")
-    tab.page.wait_for_timeout(600)
+    tab.page.wait_for_function(LARGER, arg=41)
     tab.page.keyboard.press("Space")
-    before = tab.wait().place
-    tab.page.wait_for_timeout(200)
-    assert tab.place == before
+    held = tab.wait().place
+    assert tab.frames(20).place == held
     tab.page.keyboard.press("Escape")
     assert tab.wait().page.locator("header").is_visible()

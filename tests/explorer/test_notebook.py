@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from importlib.util import find_spec
 
 import httpx
@@ -19,6 +18,7 @@ from numpy.testing import assert_array_equal
 import imtorque
 from explorer_browser import IDLE, Tab, photograph
 from imtorque.explorer import notebook
+from waiting import until
 
 FIRST = """
 import numpy as np, imtorque
@@ -62,15 +62,15 @@ class Framed(Tab):
     def __init__(self, page, frame):
         super().__init__(page, "", frame)
 
-    def sync(self):
-        """Wait until the page is idle and has sent its state."""
-        self.frame.wait_for_selector(IDLE)
-        self.page.wait_for_timeout(600)
-
     def click_at(self, y, x):
+        """Click, and wait until Python has been told."""
+        self.frame.wait_for_selector(IDLE)
         box = self.page.locator("iframe").bounding_box()
         left, top = self.on_screen(y, x)
-        self.page.mouse.click(box["x"] + left, box["y"] + top)
+        with self.page.expect_request_finished(
+            lambda request: "/state?" in request.url and f"clicks={y}" in request.url
+        ):
+            self.page.mouse.click(box["x"] + left, box["y"] + top)
 
 
 @pytest.mark.filterwarnings("ignore")  # of Jupyter's own
@@ -85,10 +85,8 @@ def test_a_notebook_shows_the_page_and_gets_clicks_mask_and_extrema(browser, tmp
         tab = browser.new_page(viewport={"width": 1280, "height": 720})
         tab.goto(f"{address}/page.html")
         framed = Framed(tab, tab.frames[1])
-        framed.sync()
         framed.frame.check("[name=tool][value=cut]", force=True)
         framed.click_at(80, 100)
-        framed.sync()
         (printed,) = run(SECOND)
         tab.close()
     mask = imtorque.segment_figure(image, (80, 100))
@@ -161,6 +159,11 @@ def test_a_proxy_is_named_by_its_address(monkeypatch):
         shown.close()
 
 
+def answers(address):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(address).status_code == 200
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("jupyterlab") is None, reason="jupyterlab is not installed")
 def test_the_page_stands_below_the_cell_in_jupyterlab(browser, tmp_path):
@@ -173,12 +176,7 @@ def test_the_page_stands_below_the_cell_in_jupyterlab(browser, tmp_path):
     options = ["--IdentityProvider.token=", "--port=8955", "--ServerApp.root_dir=."]
     with subprocess.Popen([*command, *options], cwd=tmp_path, stderr=subprocess.DEVNULL) as lab:
         try:
-            until = time.monotonic() + 60
-            while time.monotonic() < until:
-                with contextlib.suppress(httpx.HTTPError):
-                    if httpx.get("http://localhost:8955/api").status_code == 200:
-                        break
-                time.sleep(0.3)
+            until(lambda: answers("http://localhost:8955/api"))
             tab = browser.new_page(viewport={"width": 1400, "height": 1300})
             tab.set_default_timeout(90_000)
             tab.goto("http://localhost:8955/lab/tree/a.ipynb")
@@ -187,10 +185,8 @@ def test_the_page_stands_below_the_cell_in_jupyterlab(browser, tmp_path):
             tab.wait_for_selector(".jp-OutputArea iframe")
             frame = next(frame for frame in tab.frames if "127.0.0.1" in frame.url)
             framed = Framed(tab, frame)
-            framed.sync()
             frame.check("[name=tool][value=cut]", force=True)
             framed.click_at(80, 100)
-            framed.sync()
             tab.locator(".jp-Cell .cm-content").nth(1).click()
             tab.keyboard.press("Shift+Enter")
             tab.locator(".jp-OutputArea-output", has_text="('new', 80, 100)").wait_for()

@@ -4,7 +4,6 @@ import io
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import imtorque
 from explorer_browser import Tab, library_torque, photograph
 from explorer_client import file_bytes
 from imtorque.explorer import image_store
+from waiting import until
 
 # ---- the patch -----------------------------------------------------------------------------------------------------
 
@@ -393,9 +393,7 @@ def test_a_closed_tab_frees_its_image(browser, store, address, monkeypatch):
     opened.wait()
     (image,) = store._images.values()
     opened.page.close(run_before_unload=False)
-    end = time.monotonic() + 20
-    while image.closed_at is None and time.monotonic() < end:
-        time.sleep(0.02)  # the farewell comes after the tab has gone
+    until(lambda: image.closed_at is not None)  # the farewell comes after the tab has gone
     context.close()
     monkeypatch.setattr(image_store, "CLOSE_GRACE", -1)
     store.evict()

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 
 from imtorque.files import decode_image, pixel_size, read_image, write_image
+from waiting import until
 
 
 @pytest.fixture
@@ -138,14 +138,7 @@ def _forked(path, limit):
 
 
 def _status(child):
-    for _ in range(1000):
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return status
-        time.sleep(0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return "hangs"
+    return until(lambda: (ended := os.waitpid(child, os.WNOHANG))[0] and ended)[1]
 
 
 class FakeImage:

@@ -1,11 +1,11 @@
 """What goes wrong on clusters and here: nothing is lost, nothing doubled, nothing hangs, and the culprit is named."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 
 import scale_work
-from imtorque.jobs import Failure, run_tasks
+from imtorque.jobs import Failure, cluster, run_tasks
 from imtorque.jobs.records import Records
 from imtorque.jobs.worker import Attempt
 from imtorque.tiling import process_image
 from imtorque.video import decoding, process_video
-from scale_work import until
+from waiting import until
 
 NUMBERS = [(f"task {k}", k) for k in range(12)]
 SQUARES = [k * k for k in range(12)]
 
 
-@pytest.fixture(params=["here", "cluster"])
+@pytest.fixture(params=["here", pytest.param("cluster", marks=pytest.mark.cluster)])
 def place(request):
     """Both places where tasks are done."""
     return {"jobs": 2} if request.param == "here" else {"client": request.getfixturevalue("client")}
@@ -83,7 +83,7 @@ def in_thread(call):
     thread.start()
 
     def result():
-        thread.join(30)
+        thread.join()
         return found[0]
 
     return result
@@ -149,42 +149,64 @@ def test_a_full_disk_ends_the_run_and_the_next_one_goes_on(tmp_path, place):
     assert sorted(item for item, _ in run.values[-12:]) == list(range(12))
 
 
-def test_a_long_task_is_waited_for(tmp_path, client):
-    assert Run(tmp_path, client=client, heartbeat_timeout=2)(scale_work.slowly, NUMBERS[:2], 2.6) == []
+TICKS = 10  # in which patience runs out: its share of a look at the cluster
 
 
-def ends_with(text, folder, client, process, how=signal.SIGKILL):
-    """Start a run, stop a process when the first task is begun, and see that the run ends with such an error soon."""
-    run = Run(folder, client=client, heartbeat_timeout=4)
-    killer = threading.Thread(target=stop_when_begun, args=(folder, process, how))
-    killer.start()
-    with pytest.raises(RuntimeError, match=text) as caught:
+@pytest.fixture
+def looks(monkeypatch):
+    """The looks that a run takes at the cluster: what each of them finds wrong."""
+    found, look = [], cluster._Watch._trouble
+
+    def noted(watch, keys):
+        found.append(look(watch, keys))
+        return found[-1]
+
+    monkeypatch.setattr(cluster._Watch, "_trouble", noted)
+    return found
+
+
+def test_a_long_task_is_waited_for(tmp_path, client, looks):
+    run = Run(tmp_path, client=client, heartbeat_timeout=10)
+    result = in_thread(lambda: run(scale_work.wait_for, NUMBERS[:2]))
+    until(lambda: len(looks) > TICKS)
+    (tmp_path / "go").touch()
+    assert result() == []
+
+
+def error_of(run):
+    with pytest.raises(RuntimeError) as caught:
         run(scale_work.wait_for)
-    killer.join()
-    assert time.time() - (folder / "stopped").stat().st_mtime < 30
-    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
-def stop_when_begun(folder, process, how):
-    until(lambda: scale_work.noted(folder), seconds=60)
+def ends_with(text, folder, client, looks, process, how=signal.SIGKILL):
+    """Start a run, stop a process when the first task is begun: the run ends with such an error, as soon as it says."""
+    run = Run(folder, client=client, heartbeat_timeout=4)
+    result = in_thread(lambda: error_of(run))
+    until(lambda: scale_work.noted(folder))
     process.send_signal(how)
-    (folder / "stopped").touch()
+    before = len(looks)
+    error = result()
+    assert re.search(text, error)
+    assert "\n" not in error
+    assert len(looks) - before <= TICKS + 2  # a look under way, and one that still finds it well
 
 
-def test_without_workers_it_ends_with_a_message(tmp_path, bare):
+def test_without_workers_it_ends_with_a_message(tmp_path, bare, looks):
+    text = "there must be workers, got none for 4 seconds; what is done is rec"
     with bare.client() as client:
-        ends_with("there must be workers, got none for . seconds; what is done is rec", tmp_path, client, bare.worker)
+        ends_with(text, tmp_path, client, looks, bare.worker)
 
 
-def test_without_a_scheduler_it_ends_with_a_message(tmp_path, bare):
+def test_without_a_scheduler_it_ends_with_a_message(tmp_path, bare, looks):
     with bare.client() as client:
-        ends_with("the scheduler must", tmp_path, client, bare.scheduler)
+        ends_with("the scheduler must", tmp_path, client, looks, bare.scheduler)
 
 
-def test_a_worker_that_is_frozen_ends_it_with_a_message(tmp_path, bare):
+def test_a_worker_that_is_frozen_ends_it_with_a_message(tmp_path, bare, looks):
+    text = "workers must send heartbeats, got none from tcp"
     with bare.client() as client:
-        text = "workers must send heartbeats, got none from tcp"
-        ends_with(text, tmp_path, client, bare.worker, signal.SIGSTOP)
+        ends_with(text, tmp_path, client, looks, bare.worker, signal.SIGSTOP)
 
 
 def test_with_one_process_what_ended_it_is_named_by_the_next_run(tmp_path):

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from imtorque.core import threads
 from imtorque.jobs import processes
 from parallel_work import Busy, act
+from waiting import GIVEN_UP, group_is_gone, until
 
 HERE = Path(__file__).parents[1]
 
@@ -55,6 +55,7 @@ def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     assert (os.environ["OMP_NUM_THREADS"], os.environ.get("OPENBLAS_NUM_THREADS")) == ("7", None)
 
 
+@pytest.mark.slow
 def test_a_process_killed_while_it_had_nothing_to_do_costs_nothing():
     found = processes.outcomes(act, list(range(20)), 2)
     assert next(found).value == 0
@@ -100,8 +101,8 @@ def test_who_stops_early_leaves_nothing_running_and_little_begun(tmp_path, finis
     done = {path.stem for path in tmp_path.glob("*.done")}
     assert 1 <= len(begun) <= 2 * processes.QUEUED_PER_PROCESS + 2
     assert (begun == done) or not finish
-    time.sleep(0.4)
-    assert {path.stem for path in tmp_path.glob("*.done")} == done
+    assert active_children() == []
+    assert {path.stem for path in tmp_path.glob("*.done")} == done  # by nobody after
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
@@ -114,23 +115,15 @@ def test_processes_end_with_the_one_that_started_them(tmp_path, ending):
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    while len(list(tmp_path.iterdir())) < 2:
-        assert first.poll() is None
-        time.sleep(0.02)
+    until(lambda: len(list(tmp_path.iterdir())) == 2 or first.poll() is not None)
+    assert first.poll() is None
     if ending == signal.SIGINT:  # Ctrl-C goes to all processes of a terminal
         os.killpg(first.pid, ending)
     else:
         os.kill(first.pid, ending)
-    assert "Process Spawn" not in first.communicate(timeout=30)[1]
+    assert "Process Spawn" not in first.communicate(timeout=GIVEN_UP)[1]
     assert first.returncode != 0
-    for _ in range(500):
-        try:
-            os.killpg(first.pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.02)
-    os.killpg(first.pid, signal.SIGKILL)
-    pytest.fail("processes are still there")
+    until(lambda: group_is_gone(first.pid))
 
 
 def test_a_process_that_cannot_start_is_an_error_and_no_endless_loop(tmp_path):

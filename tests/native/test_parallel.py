@@ -10,6 +10,7 @@ HERE = Path(__file__).resolve().parent
 NATIVE = HERE.parents[1] / "native"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler")
 def test_the_pool_holds_what_it_promises(tmp_path):
     program = tmp_path / "parallel_program"

@@ -1,7 +1,6 @@
 """Expansion moves on grids: equal to their definition and to trying every labelling."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -130,12 +129,11 @@ def test_infinite_links_that_no_label_allows_are_refused():
         alpha_expansion(unary, [[np.inf]], np.zeros((0, 2)), start=[[0, 1]])
 
 
-def test_labels_that_cost_the_same_everywhere_take_no_time():
-    start = time.process_time()
-    labels, energy = alpha_expansion(np.ones((3, 700, 700)), np.ones((700, 699)), np.ones((699, 700)))
-    assert time.process_time() - start < 3  # hundreds of paths across the whole grid take 14 s
+def test_labels_that_cost_the_same_everywhere_are_one_label():
+    # That no path across the whole grid is taken for it is timed: benchmarks/max_flow.py, expansion of constant costs.
+    labels, energy = alpha_expansion(np.ones((3, 70, 70)), np.ones((70, 69)), np.ones((69, 70)))
     assert not labels.any()
-    assert energy == 490_000
+    assert energy == 4900
 
 
 def noisy_stripes(shape=(40, 60), count=5, noise=1.0):

@@ -92,6 +92,7 @@ def test_objects_come_as_masks_that_do_not_overlap():
         assert max((mask & truth).sum() / (mask | truth).sum() for mask in masks) > 0.7
 
 
+@pytest.mark.slow
 def test_more_objects_asked_for_begin_with_the_same_ones():
     image = sample("hopper")
     assert_array_equal(segment_objects(image, 3)[:2], segment_objects(image, 2))

@@ -73,7 +73,8 @@ def many_things(count, seed):
     image = np.full((240, 320), 0.4)
     for k in range(count):
         centre = 16 + 30 * (k // 10) + rng.integers(-3, 4), 16 + 30 * (k % 10) + rng.integers(-3, 4)
-        image = synthetic.paint(image, synthetic.disc((240, 320), centre, 6 + k % 4), 1 - 0.004 * k)
+        near = np.s_[centre[0] - 12 : centre[0] + 13, centre[1] - 12 : centre[1] + 13]
+        image[near] = synthetic.paint(image[near], synthetic.disc((25, 25), (12, 12), 6 + k % 4), 1 - 0.004 * k)
     image[100:106] = 0.8
     return image
 
