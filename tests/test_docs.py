@@ -25,14 +25,16 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 
 
-PAGES = sorted(
-    path.name for path in DOCS.glob("*.md") if path.name not in ("gallery.md", "torch.md")
-)  # tested elsewhere
+PAGES = {
+    path.name: path
+    for path in [ROOT / "README.md", *DOCS.glob("*.md"), *sorted(DOCS.glob("*/*.md"))]
+    if path.name not in ("gallery.md", "torch.md")  # tested elsewhere
+}
 
 
 def blocks(page, *languages):
     """The code of a page in one of these languages."""
-    text = (ROOT / page if page == "README.md" else DOCS / page).read_text()
+    text = PAGES[page].read_text()
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return [code for language, code in fenced if language in languages]
 
@@ -58,7 +60,7 @@ COMES_OUT = {  # what a page says comes of its code, from its names and what it 
 }
 
 
-@pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if blocks(page, "python"))])
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
 def test_the_code_of_every_page_runs_from_top_to_bottom_and_what_it_says_comes_out(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = run(page, given(page, tmp_path, monkeypatch))
@@ -66,7 +68,7 @@ def test_the_code_of_every_page_runs_from_top_to_bottom_and_what_it_says_comes_o
         assert COMES_OUT[page](names, capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if commands(page))])
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
 def test_the_commands_of_every_page_are_understood(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for line in commands(page):
@@ -116,7 +118,7 @@ def test_the_script_on_clusters_runs(tmp_path):
     ],
 )
 def test_the_files_and_functions_named_exist(page):
-    text = (DOCS / page).read_text()
+    text = PAGES[page].read_text()
     names = set(re.findall(r"`([\w/]+)(?:\(.*?\))?`", text))
     for name in names:
         if name.rpartition("/")[2].startswith("test_"):
@@ -130,7 +132,7 @@ def test_the_files_and_functions_named_exist(page):
 
 
 def test_the_paper_map_has_every_equation_figure_and_table():
-    text = (DOCS / "paper_map.md").read_text()
+    text = PAGES["paper_map.md"].read_text()
     for title, count in (("Equations", 30), ("Figures", 19), ("Tables", 4)):
         rows = re.findall(r"^\| ([\d ,to]+) \|", text.split(f"## {title}")[1].split("## ")[0], re.MULTILINE)
         covered = set()
@@ -141,7 +143,7 @@ def test_the_paper_map_has_every_equation_figure_and_table():
 
 
 def test_the_api_page_has_every_public_name():
-    text = (DOCS / "api.md").read_text()
+    text = PAGES["api.md"].read_text()
     listed = set(re.findall(r"::: imtorque\.(\w+)", text))
     assert set(imtorque.__all__) <= listed
 

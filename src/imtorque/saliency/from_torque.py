@@ -66,7 +66,7 @@ def torque_saliency(
     form
         "best": the L, a and b channels apart, forces in proportion to the gradient, the strongest extrema of all three.
         "paper": grey, unit forces. Numbers that the
-        paper leaves open were chosen on photographs of scenes (docs/saliency.md).
+        paper leaves open were chosen on photographs of scenes (docs/guides/saliency.md).
     count
         How many extrema of both signs; by default 4000 ("best") or 500 ("paper", where fewer predict worse).
     weight
