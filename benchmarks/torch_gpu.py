@@ -235,7 +235,7 @@ def table(path):
     whole, alone = (100 * found["share_of_copy_bandwidth"] for found in results["rows"] if "volume" in found["name"])
     lines += ["", f"The volume is written at {alone:.0f} % of the copy's bandwidth, {whole:.0f} % with its survey."]
     if made := next((found["kornia"] for found in results["rows"] if "kornia" in found), None):
-        lines[-1] += f" Kornia is {made} with the settings it comes with; its places are of other objects than ours."
+        lines[-1] += f" Kornia is {made} with the settings it comes with; its places are not the same as ours."
     for found in results["memory"]:
         lines += ["", f"{found['name']}, {found['sizes']} sizes: {found['bytes_per_pixel']:.1f} bytes a pixel."]
     before, _, rest = PAGE.read_text().partition(BEGIN)

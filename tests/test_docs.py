@@ -150,6 +150,24 @@ def test_the_api_pages_have_every_public_name_once():
     assert not [name for name, count in listed.items() if count > 1]
 
 
+def headings(text):
+    """The anchors of a page's headings."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles]
+
+
+def test_the_terms_of_the_glossary_are_used_where_their_links_lead():
+    page = PAGES["glossary.md"]
+    rows = re.findall(r"^\| (.*?) \| .* \| \[.*\]\((.*)\) \|$", page.read_text(), re.MULTILINE)
+    assert len(rows) == page.read_text().count("\n| ") - 2 * page.read_text().count("| term |")
+    for term, target in rows:
+        name, _, anchor = target.partition("#")
+        text = (page.parent / name).read_text()
+        assert not anchor or anchor in headings(text) or f"::: {anchor}\n" in text, target
+        words = [word.strip().lower() for word in re.split(r"[,()]", term) if word.strip()]
+        assert anchor.startswith("imtorque.") or any(word in " ".join(text.lower().split()) for word in words), term
+
+
 def test_the_site_lists_its_versions_newest_first(tmp_path):
     publish = runpy.run_path(str(DOCS / "publish.py"))["publish"]
     built = tmp_path / "built"
@@ -166,5 +184,4 @@ def test_the_files_that_readme_links_to_exist():
     for target in re.findall(r"\]\(([\w./#-]+)\)", (ROOT / "README.md").read_text()):
         path, _, anchor = target.partition("#")
         assert (ROOT / path).exists(), target
-        headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(), re.MULTILINE) if anchor else []
-        assert not anchor or anchor in [heading.lower().replace(" ", "-") for heading in headings], target
+        assert not anchor or anchor in headings((ROOT / path).read_text()), target
