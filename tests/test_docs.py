@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
+from operator import attrgetter
 from pathlib import Path
 
 import matplotlib
@@ -148,6 +149,28 @@ def test_the_api_pages_have_every_public_name_once():
     listed = Counter(re.findall(r"::: imtorque\.(\w+)$", text, re.MULTILINE))
     assert set(imtorque.__all__) <= set(listed)
     assert not [name for name, count in listed.items() if count > 1]
+
+
+CONTRACT = re.findall(  # other programs call these by name
+    r"[\w.]+",
+    """Edges TorqueVolume Extrema ObjectFinder detect_edges gradient_edges edges_from_map torque_map torque_volume
+    value_and_scale_maps torque_coherence smooth_volume torque_spectrum gradient_torque find_extrema find_blobs
+    files.read_image contribution_map dense_contribution strengthen_edges torque_saliency gbvs_saliency itti_saliency
+    blend_saliency scan_path segment_regions segment_figure segment_objects propose_objects grid_max_flow
+    alpha_expansion set_num_threads""",
+)
+
+
+@pytest.mark.parametrize("name", sorted({*CONTRACT, *imtorque.__all__}))
+def test_what_a_docstring_points_to_is_there(name):
+    described = attrgetter(name)(imtorque)
+    sections = re.findall(r"See Also\n *-+\n *(.+)\n", described.__doc__ or "")
+    assert len(sections) == 1 if name in CONTRACT else len(sections) <= 1
+    for line in sections:
+        names = line.split(", ")
+        assert name not in names
+        assert 1 <= len(names) <= 4
+        assert all(attrgetter(other)(imtorque) for other in names)
 
 
 def headings(text):

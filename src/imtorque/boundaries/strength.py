@@ -47,6 +47,10 @@ def boundary_strength(
     ndarray
         Shape (H, W), in [0, 1]; zero where there is no edge, everywhere if there is none.
 
+    See Also
+    --------
+    strengthen_edges, EdgeRecipe, boundary_map
+
     Examples
     --------
     >>> image = np.zeros((40, 40))
@@ -104,6 +108,10 @@ def strengthen_edges(
     -------
     ndarray
         Shape (H, W), in [0, 1]; zero where there is no edge.
+
+    See Also
+    --------
+    boundary_strength, EdgeStrengthener, contribution_map
 
     Examples
     --------

@@ -58,6 +58,10 @@ class ObjectFinder:
     ----------
     setting_
         What cross-validation chose, and its F1 and count error: how far the finder is to be trusted.
+
+    See Also
+    --------
+    find_blobs, Blobs
     """
 
     def __init__(self, kinds: Sequence[tuple[str, ...]] | None = None) -> None:

@@ -88,6 +88,10 @@ def torque_saliency(
     ndarray
         Shape (H, W), from 0 to 1; all 0 where the image has no edges.
 
+    See Also
+    --------
+    gbvs_saliency, itti_saliency, blend_saliency, scan_path
+
     Examples
     --------
     >>> image = np.zeros((100, 150))
