@@ -111,7 +111,7 @@ def strengthen_edges(
 
     See Also
     --------
-    boundary_strength, EdgeStrengthener, contribution_map
+    boundary_strength, contribution_map
 
     Examples
     --------
