@@ -11,6 +11,7 @@ import pytest
 
 import imtorque
 
+pytestmark = pytest.mark.slow  # a process and a copy of the package each
 ROOT = Path(__file__).resolve().parents[1]
 SECTION = re.compile(r"^### (.*?)$.*?^```diff\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DIFFS = dict(SECTION.findall((ROOT / "CONTRIBUTING.md").read_text()))
