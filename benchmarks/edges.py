@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "speed.md"
+PAGE = HERE.parent / "docs" / "measured" / "speed.md"
 BEGIN, END = "<!-- edges: begin -->", "<!-- edges: end -->"
 SHAPES = [(480, 640), (1080, 1920), (2160, 3840)]
 SIGMA = math.sqrt(2.0)

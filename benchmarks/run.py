@@ -1,4 +1,4 @@
-"""Measure the operator beside its peers and write benchmarks/results/operator.json and the tables in docs/speed.md.
+"""Measure the operator beside its peers: benchmarks/results/operator.json, and the tables in docs/measured/speed.md.
 
     make bench
 
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "speed.md"
+PAGE = HERE.parent / "docs" / "measured" / "speed.md"
 SHAPES = [(480, 640), (1080, 1920), (2160, 3840)]
 WARM = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "17179869184", "MALLOC_TOP_PAD_": "268435456"}
 BEGIN, END = "<!-- benchmark: begin -->", "<!-- benchmark: end -->"

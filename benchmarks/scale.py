@@ -4,7 +4,7 @@
     python benchmarks/scale.py --side 4000 --large-side 0 --out /tmp/scale.json
 
 Writes benchmarks/results/scale.json, a row for each figure with what it must be, and the tables in
-docs/large_images.md. Processor times are of one thread, so that they can be compared on a busy machine.
+docs/guides/large_images.md. Processor times are of one thread, so that they can be compared on a busy machine.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from imtorque.tiling.large import TILE
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "scale.json"
-PAGE = HERE.parent / "docs" / "large_images.md"
+PAGE = HERE.parent / "docs" / "guides" / "large_images.md"
 BEGIN, END = "<!-- figures: benchmarks/scale.py -->", "<!-- end of figures -->"
 SLIDES, CORES = 1e6, 1000  # of the estimate
 HALO = 79  # of sizes to 91, sigma sqrt(2) and 12 rounds of corner removal

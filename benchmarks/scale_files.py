@@ -5,8 +5,9 @@
 Draws images into a temporary folder, each another one, and goes over them four times: with files for each image
 (value and scale map, extrema, record), and with one table of extrema only; either by --jobs and by --scheduler. The
 maps of a small image take a millisecond, so that what the cluster adds is seen; blobs take ten times that. The time
-of a cluster is that of the command, of the scheduler and of all workers, started as docs/clusters.md says. Writes
-benchmarks/results/scale_files.json and the table in docs/clusters.md. Linux only: time is read from /proc.
+of a cluster is that of the command, of the scheduler and of all workers, started as docs/guides/clusters.md says.
+Writes benchmarks/results/scale_files.json and the table in docs/guides/clusters.md. Linux only: time is
+read from /proc.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from PIL import Image
 from imtorque import __version__
 
 RESULTS = Path(__file__).parent / "results" / "scale_files.json"
-PAGE = Path(__file__).parents[1] / "docs" / "clusters.md"
+PAGE = Path(__file__).parents[1] / "docs" / "guides" / "clusters.md"
 BEGIN, END = "<!-- figures: benchmarks/scale_files.py -->", "<!-- end of figures -->"
 TICKS = os.sysconf("SC_CLK_TCK")
 VERB = ["maps", "--arrays", "none", "--extrema", "10"]

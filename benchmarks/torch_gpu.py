@@ -4,7 +4,7 @@
     python benchmarks/torch_gpu.py exact build/torch_expected.npz      # on the device: compare
     python benchmarks/torch_gpu.py library build/torch_library.json    # the library's times on all cores
     python benchmarks/torch_gpu.py times out.json [--library FILE]     # on the device: times, bounds, memory
-    python benchmarks/torch_gpu.py table benchmarks/results/torch_gpu.json    # the table of docs/torch.md
+    python benchmarks/torch_gpu.py table benchmarks/results/torch_gpu.json    # the table of docs/guides/torch.md
     compute-sanitizer --tool memcheck python benchmarks/torch_gpu.py sanitize
     ncu --kernel-name torque_volume --launch-skip 1 --launch-count 1 python benchmarks/torch_gpu.py kernels
 
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from torch_exact import SIZES, as_tensor, drawn_scene, exact, expect, load_torch_part, random_field
 
-PAGE = Path(__file__).parent.parent / "docs" / "torch.md"
+PAGE = Path(__file__).parent.parent / "docs" / "guides" / "torch.md"
 BEGIN, END = "<!-- times: benchmarks/torch_gpu.py table -->", "<!-- end of times -->"
 REPEATS, WARM_UP = 50, 10
 
@@ -215,7 +215,7 @@ def show_kernels(part, device):
 
 
 def table(path):
-    """Write the times in docs/torch.md from a file of results."""
+    """Write the times in docs/guides/torch.md from a file of results."""
     results = json.loads(Path(path).read_text())
     card, ratios = results["card"], results.get("ratios", {})
     lines = [
@@ -235,7 +235,7 @@ def table(path):
     whole, alone = (100 * found["share_of_copy_bandwidth"] for found in results["rows"] if "volume" in found["name"])
     lines += ["", f"The volume is written at {alone:.0f} % of the copy's bandwidth, {whole:.0f} % with its survey."]
     if made := next((found["kornia"] for found in results["rows"] if "kornia" in found), None):
-        lines[-1] += f" Kornia is {made} with the settings it comes with; its places are of other objects than ours."
+        lines[-1] += f" Kornia is {made} with the settings it comes with; its places are not the same as ours."
     for found in results["memory"]:
         lines += ["", f"{found['name']}, {found['sizes']} sizes: {found['bytes_per_pixel']:.1f} bytes a pixel."]
     before, _, rest = PAGE.read_text().partition(BEGIN)

@@ -7,8 +7,8 @@ counts where three quarters of the object are seen; it is found where a place of
 size. Speed: processor time of a video of photographs from file to table, all in one process on one thread, beside that
 of the same steps as the table of single images has them (detect_edges and the 50 strongest extrema of the same frames,
 held in memory, freed memory kept), and of the video's own finder on these frames. Rounds take turns. Writes
-benchmarks/results/video.json and the tables in docs/video.md; with --only, the other parts stay as they were, each with
-the commit it was measured at.
+benchmarks/results/video.json and the tables in docs/measured/video.md; with --only, the other parts stay as they were,
+each with the commit it was measured at.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from imtorque.video.processing import reuse_memory
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "videos.json"
-PAGE = HERE.parent / "docs" / "video.md"
+PAGE = HERE.parent / "docs" / "measured" / "video.md"
 BEGIN, END = "<!-- figures: benchmarks/video.py -->", "<!-- end of figures -->"
 SEEN = 0.75  # share of an object that must be seen
 # Seeds of none of the videos that anything was chosen on, or looked at before; blobs take a second a frame.

@@ -61,7 +61,7 @@ def page() -> str:
     parts = [OPENING]
     for example in EXAMPLES:
         title, _, story = ast.get_docstring(ast.parse(example.read_text())).split("\n", 2)
-        image = f"![{title}](gallery/{example.stem}.png)"
+        image = f"![{title}](../gallery/{example.stem}.png)"
         code = f'??? example "examples/{example.name}"\n\n    ```python\n    --8<-- "examples/{example.name}"\n    ```'
         parts += [f"## {title}", story.strip().replace("``", "`"), image, code]
     return "\n\n".join(parts) + "\n"
@@ -69,7 +69,7 @@ def page() -> str:
 
 def main() -> None:
     """Render the examples named, or all, and the page."""
-    (ROOT / "docs" / "gallery.md").write_text(page())
+    (ROOT / "docs" / "start" / "gallery.md").write_text(page())
     names = sys.argv[1:]
     for example in EXAMPLES:
         if (names and example.stem not in names) or (needs_torch(example) and not find_spec("torch")):

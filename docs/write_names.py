@@ -39,10 +39,10 @@ def lines_of(module):
     held = import_module(module)
     names = getattr(held, "__all__", None) or [n for n, v in vars(held).items() if made_in(v, module)]
     for name in names:
-        thing = getattr(held, name)
-        yield f"{module}.{name}{signature(object)}"
-        if inspect.isclass(thing):
-            yield from (f"{module}.{name}.{line}" for line in members(thing))
+        member = getattr(held, name)
+        yield f"{module}.{name}{signature(member)}"
+        if inspect.isclass(member):
+            yield from (f"{module}.{name}.{line}" for line in members(member))
 
 
 def listed(module):
@@ -54,31 +54,31 @@ def listed(module):
     return ast.literal_eval(found)
 
 
-def made_in(thing, module):
+def made_in(member, module):
     """Return whether a public function or class comes from a module without __all__."""
-    public = not getattr(thing, "__name__", "_").startswith("_")
-    return public and (inspect.isfunction(thing) or inspect.isclass(thing)) and thing.__module__.startswith(module)
+    public = not getattr(member, "__name__", "_").startswith("_")
+    return public and (inspect.isfunction(member) or inspect.isclass(member)) and member.__module__.startswith(module)
 
 
 def members(cls):
     """Yield the public methods and properties that imtorque gives a class."""
     for name in dir(cls):
-        thing = inspect.getattr_static(cls, name)
+        member = inspect.getattr_static(cls, name)
         owner = next((base for base in cls.__mro__ if name in vars(base)), cls)
         if name.startswith("_") or not owner.__module__.startswith("imtorque"):
             continue
-        if isinstance(thing, property):
+        if isinstance(member, property):
             yield f"{name} (property)"
         elif callable(getattr(cls, name, None)):
             yield f"{name}{signature(getattr(cls, name))}"
 
 
-def signature(thing):
+def signature(member):
     """Return the parameters of something that is called, with defaults that are the same on every machine."""
-    if not callable(thing):
+    if not callable(member):
         return ""
     try:
-        given = inspect.signature(thing)
+        given = inspect.signature(member)
     except (TypeError, ValueError):
         return "(...)"
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in given.parameters.values()]

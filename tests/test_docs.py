@@ -6,6 +6,8 @@ import runpy
 import shlex
 import subprocess
 import sys
+from collections import Counter
+from operator import attrgetter
 from pathlib import Path
 
 import matplotlib
@@ -26,14 +28,16 @@ DOCS = ROOT / "docs"
 COMMAND = get_command(app)
 
 
-PAGES = sorted(
-    path.name for path in DOCS.glob("*.md") if path.name not in ("gallery.md", "torch.md")
-)  # tested elsewhere
+PAGES = {
+    f"measured/{path.name}" if path.parent.name == "measured" else path.name: path
+    for path in [ROOT / "README.md", *DOCS.glob("*.md"), *sorted(DOCS.glob("*/*.md"))]
+    if path.name not in ("gallery.md", "torch.md")  # tested elsewhere
+}
 
 
 def blocks(page, *languages):
     """The code of a page in one of these languages."""
-    text = (ROOT / page if page == "README.md" else DOCS / page).read_text()
+    text = PAGES[page].read_text()
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return [code for language, code in fenced if language in languages]
 
@@ -60,7 +64,7 @@ COMES_OUT = {  # what a page says comes of its code, from its names and what it 
 
 
 @pytest.mark.docs
-@pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if blocks(page, "python"))])
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
 def test_the_code_of_every_page_runs_from_top_to_bottom_and_what_it_says_comes_out(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = run(page, given(page, tmp_path, monkeypatch))
@@ -68,7 +72,7 @@ def test_the_code_of_every_page_runs_from_top_to_bottom_and_what_it_says_comes_o
         assert COMES_OUT[page](names, capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("page", ["README.md", *(page for page in PAGES if commands(page))])
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)])
 def test_the_commands_of_every_page_are_understood(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for line in commands(page):
@@ -106,7 +110,7 @@ def test_the_script_on_clusters_runs(tmp_path):
 @pytest.mark.parametrize(
     "page",
     [
-        "paper_map.md",
+        "measured/paper_map.md",
         "explorer.md",
         "video.md",
         "beyond.md",
@@ -121,7 +125,7 @@ def test_the_script_on_clusters_runs(tmp_path):
     ],
 )
 def test_the_files_and_functions_named_exist(page):
-    text = (DOCS / page).read_text()
+    text = PAGES[page].read_text()
     names = set(re.findall(r"`([\w/]+)(?:\(.*?\))?`", text))
     for name in names:
         if name.rpartition("/")[2].startswith("test_"):
@@ -135,7 +139,7 @@ def test_the_files_and_functions_named_exist(page):
 
 
 def test_the_paper_map_has_every_equation_figure_and_table():
-    text = (DOCS / "paper_map.md").read_text()
+    text = PAGES["measured/paper_map.md"].read_text()
     for title, count in (("Equations", 30), ("Figures", 19), ("Tables", 4)):
         rows = re.findall(r"^\| ([\d ,to]+) \|", text.split(f"## {title}")[1].split("## ")[0], re.MULTILINE)
         covered = set()
@@ -145,10 +149,51 @@ def test_the_paper_map_has_every_equation_figure_and_table():
         assert covered == set(range(1, count + 1)), title
 
 
-def test_the_api_page_has_every_public_name():
-    text = (DOCS / "api.md").read_text()
-    listed = set(re.findall(r"::: imtorque\.(\w+)", text))
-    assert set(imtorque.__all__) <= listed
+def test_the_api_pages_have_every_public_name_once():
+    text = "".join(page.read_text() for page in (DOCS / "reference" / "api").glob("*.md"))
+    listed = Counter(re.findall(r"::: imtorque\.(\w+)$", text, re.MULTILINE))
+    assert set(imtorque.__all__) <= set(listed)
+    assert not [name for name, count in listed.items() if count > 1]
+
+
+CONTRACT = re.findall(  # other programs call these by name
+    r"[\w.]+",
+    """Edges TorqueVolume Extrema ObjectFinder detect_edges gradient_edges edges_from_map torque_map torque_volume
+    value_and_scale_maps torque_coherence smooth_volume torque_spectrum gradient_torque find_extrema find_blobs
+    files.read_image contribution_map dense_contribution strengthen_edges torque_saliency gbvs_saliency itti_saliency
+    blend_saliency scan_path segment_regions segment_figure segment_objects propose_objects grid_max_flow
+    alpha_expansion set_num_threads""",
+)
+
+
+@pytest.mark.parametrize("name", sorted({*CONTRACT, *imtorque.__all__}))
+def test_what_a_docstring_points_to_is_there(name):
+    described = attrgetter(name)(imtorque)
+    sections = re.findall(r"See Also\n *-+\n *(.+)\n", described.__doc__ or "")
+    assert len(sections) == 1 if name in CONTRACT else len(sections) <= 1
+    for line in sections:
+        names = line.split(", ")
+        assert name not in names
+        assert 1 <= len(names) <= 4
+        assert all(attrgetter(other)(imtorque) for other in names)
+
+
+def headings(text):
+    """The anchors of a page's headings."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles]
+
+
+def test_the_terms_of_the_glossary_are_used_where_their_links_lead():
+    page = PAGES["glossary.md"]
+    rows = re.findall(r"^\| (.*?) \| .* \| \[.*\]\((.*)\) \|$", page.read_text(), re.MULTILINE)
+    assert len(rows) == page.read_text().count("\n| ") - 2 * page.read_text().count("| term |")
+    for term, target in rows:
+        name, _, anchor = target.partition("#")
+        text = (page.parent / name).read_text()
+        assert not anchor or anchor in headings(text) or f"::: {anchor}\n" in text, target
+        words = [word.strip().lower() for word in re.split(r"[,()]", term) if word.strip()]
+        assert anchor.startswith("imtorque.") or any(word in " ".join(text.lower().split()) for word in words), term
 
 
 def test_the_site_lists_its_versions_newest_first(tmp_path):
@@ -167,5 +212,4 @@ def test_the_files_that_readme_links_to_exist():
     for target in re.findall(r"\]\(([\w./#-]+)\)", (ROOT / "README.md").read_text()):
         path, _, anchor = target.partition("#")
         assert (ROOT / path).exists(), target
-        headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(), re.MULTILINE) if anchor else []
-        assert not anchor or anchor in [heading.lower().replace(" ", "-") for heading in headings], target
+        assert not anchor or anchor in headings((ROOT / path).read_text()), target

@@ -37,4 +37,4 @@ def test_runs_and_has_its_image_in_the_gallery(example, gallery):
 
 
 def test_the_gallerys_page_is_up_to_date(gallery):
-    assert (ROOT / "docs" / "gallery.md").read_text() == gallery.page()
+    assert (ROOT / "docs" / "start" / "gallery.md").read_text() == gallery.page()

@@ -74,6 +74,10 @@ def read_image(path: str | os.PathLike[str], page: int | None = None, channel: i
         it was held (EXIF) is applied. Palettes are looked up. In a TIFF whose 0 is white values are turned round: v
         becomes largest - v, floats -v.
 
+    See Also
+    --------
+    files.write_image, images.CheckedImage
+
     Examples
     --------
     >>> read_image("no.png")

@@ -51,6 +51,10 @@ def boundary_strength(
     ndarray
         Shape (H, W), in [0, 1]; zero where there is no edge, everywhere if there is none.
 
+    See Also
+    --------
+    strengthen_edges, EdgeRecipe, boundary_map
+
     Examples
     --------
     >>> image = np.zeros((40, 40))
@@ -103,6 +107,10 @@ def strengthen_edges(
     -------
     ndarray
         Shape (H, W), in [0, 1]; zero where there is no edge.
+
+    See Also
+    --------
+    boundary_strength, contribution_map
 
     Examples
     --------

@@ -62,6 +62,10 @@ def contribution_map(
     ndarray
         Shape (H, W), float64, zero where there is no edge. Not normalised: with "supporting" and "one" the sum over
         the image is the sum of 2 |P_k| |tau_k|.
+
+    See Also
+    --------
+    find_extrema, dense_contribution, strengthen_edges
     """
     if not isinstance(extrema, Extrema):
         raise TypeError(f"extrema must be Extrema, as find_extrema returns them, got {type(extrema).__name__}")
@@ -107,6 +111,10 @@ def dense_contribution(edges: Edges, sizes: Sizes = BOUNDARY_SIZES, *, pattern: 
     ndarray
         Shape (H, W), float64, zero where there is no edge. On photographs with the default sizes half of the edge
         pixels lie between 0.26 and 0.46, and 1 % above 0.9. Scale it no further.
+
+    See Also
+    --------
+    contribution_map, torque_coherence, boundary_strength
 
     Notes
     -----

@@ -54,6 +54,10 @@ def find_extrema(
     Extrema
         Sorted by falling |torque|; empty where there are none.
 
+    See Also
+    --------
+    find_blobs, value_and_scale_maps, contribution_map, suppress_overlaps
+
     Examples
     --------
     >>> from imtorque import detect_edges

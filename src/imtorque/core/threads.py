@@ -32,6 +32,10 @@ def set_num_threads(n: int) -> None:
 
     It is a limit: a call uses no more threads than its work keeps busy, and than this process may have cores.
 
+    See Also
+    --------
+    get_num_threads
+
     Examples
     --------
     >>> set_num_threads(2)

@@ -74,6 +74,10 @@ def torque_map(
         Torque, shape (H, W): positive around bright objects, negative around dark ones. Closure: positive where edges
         circle the pixel, negative where they point to it.
 
+    See Also
+    --------
+    torque_volume, value_and_scale_maps, torque_spectrum
+
     Examples
     --------
     The torque of a bright shape's gradient is its area over the patch area.
@@ -110,6 +114,10 @@ def torque_volume(
         Odd, increasing side lengths, or (height, width) pairs in order of area.
     out
         Array to write the volume to: float32, C-contiguous, shape (S, H, W). Saves allocating it anew.
+
+    See Also
+    --------
+    value_and_scale_maps, torque_map, smooth_volume, find_extrema
 
     Notes
     -----
@@ -157,6 +165,10 @@ def value_and_scale_maps(
     scale
         Signed size, shape (H, W); (H, W, 2), height and width, for rectangles. The smallest of equally good sizes; 0
         where the torque is 0 at all sizes.
+
+    See Also
+    --------
+    torque_volume, find_extrema, default_sizes
     """
     if isinstance(source, TorqueVolume):
         if sizes is not None:
@@ -184,7 +196,12 @@ def torque_spectrum(
     pattern: Pattern = "circle",
     polarity: Polarity = "signed",
 ) -> Float32Array:
-    """Return the torque over patch size at one pixel (y, x): `torque_volume(...).tau[:, y, x]` without the volume."""
+    """Return the torque over patch size at one pixel (y, x): `torque_volume(...).tau[:, y, x]` without the volume.
+
+    See Also
+    --------
+    torque_map, torque_volume
+    """
     array = check_sizes(sizes)
     y, x = (operator.index(i) for i in point)
     height, width = require_edges(edges).shape
@@ -223,6 +240,10 @@ def torque_coherence(
     ndarray
         Shape (H, W), float32, with the sign of the torque; exactly 0 where the square holds no edges.
 
+    See Also
+    --------
+    dense_contribution, torque_map
+
     Examples
     --------
     >>> image = np.zeros((33, 33))
@@ -250,6 +271,10 @@ def smooth_volume(volume: TorqueVolume, sigma_space: float, sigma_scale: float) 
         Standard deviation in pixels.
     sigma_scale
         Standard deviation in steps of the list of sizes.
+
+    See Also
+    --------
+    torque_volume, value_and_scale_maps
     """
     if not isinstance(volume, TorqueVolume):
         raise TypeError(f"volume must be a TorqueVolume, got {type(volume).__name__}")

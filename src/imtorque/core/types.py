@@ -74,6 +74,10 @@ class Edges:
         Steps per unit of force in which the forces are rounded (see `imtorque.core.torque`). Follows from the field;
         give that of a whole image (`ForceStatistics.steps`) to make the torque of its parts agree with it to the bit.
 
+    See Also
+    --------
+    detect_edges, edges_from_map, gradient_edges
+
     Examples
     --------
     >>> whole = Edges(np.eye(9) / 3, np.zeros((9, 9)))
@@ -188,6 +192,10 @@ class TorqueVolume:
         Torque, shape (S, H, W): `tau[k, y, x]` belongs to the patch of size `sizes[k]` centred at (y, x).
     sizes
         Patch sizes, shape (S,), odd and increasing; or (S, 2), height and width of rectangles.
+
+    See Also
+    --------
+    torque_volume, find_extrema, value_and_scale_maps
     """
 
     tau: Float32Array
@@ -249,6 +257,10 @@ class Extrema:
         Patch sizes, shape (n,); (n, 2), height and width, for rectangles.
     value
         Torque, shape (n,): positive for bright objects, negative for dark ones.
+
+    See Also
+    --------
+    find_extrema, contribution_map, suppress_overlaps
     """
 
     y: IntArray

@@ -103,6 +103,10 @@ def find_blobs(
     Blobs
         Strongest first, with a label image.
 
+    See Also
+    --------
+    ObjectFinder, find_extrema, segment_objects
+
     Examples
     --------
     >>> image = np.ones((60, 80))

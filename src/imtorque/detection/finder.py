@@ -69,6 +69,10 @@ class ObjectFinder:
     ----------
     best_params_
         What cross-validation chose, and its F1 and count error: how far the finder is to be trusted.
+
+    See Also
+    --------
+    find_blobs, Blobs
     """
 
     def __init__(self, kinds: Sequence[tuple[str, ...]] | None = None) -> None:

@@ -74,6 +74,10 @@ def detect_edges(
     Edges
         Empty where the image is constant. The outermost pixels are never edges.
 
+    See Also
+    --------
+    edges_from_map, gradient_edges, boundary_map, boundary_strength
+
     Examples
     --------
     >>> image = np.zeros((20, 20))

@@ -20,6 +20,10 @@ def gradient_edges(image: Image | CheckedImage, *, value_range: ValueRange | Non
     image, value_range
         As for `detect_edges`; gradients count in parts of the value range.
 
+    See Also
+    --------
+    detect_edges, gradient_torque
+
     Examples
     --------
     >>> image = np.zeros((9, 9))
@@ -49,6 +53,10 @@ def gradient_torque(
         As for `detect_edges`; the torque counts in parts of the value range.
     sizes, patch
         As for `torque_volume`. Squares take the same time at any size, disks a time that grows with their radius.
+
+    See Also
+    --------
+    gradient_edges, torque_volume
 
     Examples
     --------

@@ -46,6 +46,10 @@ def edges_from_map(
         Smoothing of `image` before its gradient is taken.
     thin
         Whether to thin the map across the edge. Leave it out for maps that are one pixel wide, such as UCM contours.
+
+    See Also
+    --------
+    detect_edges, boundary_map
     """
     values = whole_array(strength, "strength")
     if values.dtype.kind not in "fiub":

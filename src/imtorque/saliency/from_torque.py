@@ -66,7 +66,7 @@ def torque_saliency(
     form
         "best": the L, a and b channels apart, forces in proportion to the gradient, the strongest extrema of all three.
         "paper": grey, unit forces. Numbers that the
-        paper leaves open were chosen on photographs of scenes (docs/saliency.md).
+        paper leaves open were chosen on photographs of scenes (docs/guides/saliency.md).
     count
         How many extrema of both signs; by default 4000 ("best") or 500 ("paper", where fewer predict worse).
     weight
@@ -87,6 +87,10 @@ def torque_saliency(
     -------
     ndarray
         Shape (H, W), from 0 to 1; all 0 where the image has no edges.
+
+    See Also
+    --------
+    gbvs_saliency, itti_saliency, blend_saliency, scan_path
 
     Examples
     --------

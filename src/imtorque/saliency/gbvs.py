@@ -50,6 +50,10 @@ def gbvs_saliency(image: Image | CheckedImage, *, value_range: ValueRange | None
     ndarray
         Shape (H, W), from 0 to 1; all 0 for a constant image.
 
+    See Also
+    --------
+    torque_saliency, itti_saliency, blend_saliency
+
     Examples
     --------
     >>> image = np.zeros((128, 160))

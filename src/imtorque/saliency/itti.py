@@ -55,6 +55,10 @@ def itti_saliency(
     ndarray
         Shape (H, W), from 0 to 1; all 0 for a constant image.
 
+    See Also
+    --------
+    torque_saliency, gbvs_saliency, blend_saliency
+
     Examples
     --------
     >>> image = np.zeros((128, 160))

@@ -32,6 +32,10 @@ def blend_saliency(maps: Sequence[ArrayLike], weights: Sequence[float]) -> Map:
     ndarray
         Shape (H, W), from 0 to 1; all 0 where the blend is constant.
 
+    See Also
+    --------
+    torque_saliency, gbvs_saliency, scan_path
+
     Examples
     --------
     >>> blend_saliency([[[0, 1, 1]], [[0, 0, 5]]], [0.7, 0.3])

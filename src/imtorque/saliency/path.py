@@ -36,6 +36,10 @@ def scan_path(
         Places in order, (n,) each. Of equally salient places the one nearest to the middle comes first. Empty for a
         constant map.
 
+    See Also
+    --------
+    torque_saliency, blend_saliency, segment_figure
+
     Examples
     --------
     >>> saliency = np.zeros((40, 60))

@@ -59,6 +59,10 @@ def alpha_expansion(
     energy
         E of the labels.
 
+    See Also
+    --------
+    grid_max_flow, segment_regions
+
     Notes
     -----
     Each move is a cut as `grid_max_flow` finds it: the best there is, to 1e-12 of what it costs beyond the cheaper of

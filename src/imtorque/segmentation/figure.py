@@ -96,6 +96,10 @@ def segment_figure(
     ndarray
         Shape (H, W), bool. It holds the fixations, always.
 
+    See Also
+    --------
+    segment_objects, propose_objects, edge_cue
+
     Examples
     --------
     >>> image = np.zeros((60, 80))

@@ -53,6 +53,10 @@ def grid_max_flow(
     flow
         The cost of the cut, which is the flow.
 
+    See Also
+    --------
+    alpha_expansion
+
     Notes
     -----
     Incremental breadth-first search (Goldberg et al., 2011) on integers. Capacities are rounded down to steps; a step

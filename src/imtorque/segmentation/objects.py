@@ -54,6 +54,10 @@ def propose_objects(
     Boxes
         With the fields y0, x0, y1, x1 and score.
 
+    See Also
+    --------
+    segment_objects, segment_figure
+
     Examples
     --------
     >>> image = np.zeros((60, 80))
@@ -112,6 +116,10 @@ def segment_objects(
     -------
     ndarray
         Shape (n, H, W), bool: masks, that most like an object first; n may be less than `count`, or 0.
+
+    See Also
+    --------
+    segment_figure, propose_objects, find_blobs
 
     Examples
     --------

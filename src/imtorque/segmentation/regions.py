@@ -77,6 +77,10 @@ def segment_regions(
     ndarray
         Shape (H, W), int32: labels from 0, in the order in which a scan of the rows meets them. Each is connected.
 
+    See Also
+    --------
+    segmentation.region_tree, segment_objects, alpha_expansion
+
     Examples
     --------
     >>> image = np.zeros((60, 90))

@@ -1,6 +1,6 @@
 """Write the table of the counting experiment into a page of the docs, from the results alone.
 
-    python -m imtorque_reproduce.counting.table docs/results/counting/results.json docs/counting.md
+    python -m imtorque_reproduce.counting.table docs/results/counting/results.json docs/measured/counting.md
 
 It stands between two markers; the images drawn beside the results are shown below it.
 """
