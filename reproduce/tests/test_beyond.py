@@ -4,22 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from figure_data import run
 from imtorque import OwnershipModel, detect_edges
-from imtorque.cli import app
 from imtorque.synthetic import disc, paint
 from imtorque_reproduce.nuclei import experiment as nuclei
 from imtorque_reproduce.ownership import experiment as ownership
 from imtorque_reproduce.ownership.controls import bent_towards, towards_centre
 from imtorque_reproduce.shapes import experiment as shapes
 from imtorque_reproduce.shapes.controls import chamfer_boxes, exemplars, hough_boxes
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == status, result.output
-    return result
 
 
 def test_hidden_objects_needs_no_data_and_reports_every_row(tmp_path):

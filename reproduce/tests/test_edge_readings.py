@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque import contribution_map, detect_edges, find_extrema
 from imtorque.synthetic import scene
-from imtorque_reproduce.boundary.readings import EdgeReading, Reader, ladder_of
+from imtorque_reproduce.boundary.ablation import EdgeReading, Reader, ablation_of
 
 PLAIN = EdgeReading(high=None, largest=41)
 
@@ -44,8 +44,8 @@ def test_eq_22_has_the_papers_coefficients(reader):
     assert_allclose(reader.strengthened(replace(PLAIN, share=None))[edge], expected)
 
 
-def test_every_step_of_a_ladder_makes_one_choice_otherwise():
-    nearest, *others = ladder_of(PLAIN, (0.05, 0.08))
+def test_every_step_of_an_ablation_makes_one_choice_otherwise():
+    nearest, *others = ablation_of(PLAIN, (0.05, 0.08))
     assert nearest.reading == PLAIN
     for step in others:
         fields = [name for name in PLAIN.__dict__ if getattr(step.reading, name) != getattr(PLAIN, name)]

@@ -4,14 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from PIL import Image
 from scipy.io import savemat
-from typer.testing import CliRunner
 
-from imtorque.cli import app
+import imtorque_reproduce
+from figure_data import run, write_image
 from imtorque.evaluation import Difference
 from imtorque.synthetic import scene, texture
-from imtorque_reproduce import report
+from imtorque_reproduce import Experiment, report
 
 SHAPE = (48, 64)
 KEYS = [
@@ -21,17 +20,6 @@ KEYS = [
 
 
 QUICK = ("--jobs", 1, "--set", "samples=20")
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == status, result.output
-    return result
-
-
-def write_image(path, pixels):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(np.round(pixels * 255).astype(np.uint8)).save(path)
 
 
 def disc_labels():
@@ -148,7 +136,7 @@ def test_detectors_have_a_row_for_sketch_tokens_once_these_are_trained(tmp_path,
 def test_detectors_learn_from_a_number_of_images(tmp_path):
     write_berkeley(tmp_path / "bsds500", ["val"])
     result = run("reproduce", "detectors", "--data", tmp_path, "--set", "learn=many", status=1)
-    assert "learn must be a number of images, got many" in result.output
+    assert "learn must be a whole number of at least 0, got 'many'" in result.output
 
 
 @pytest.mark.slow
@@ -183,16 +171,16 @@ def test_car_side_reports_the_centre_control_and_the_papers_grid(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_ladder_of_readings_marks_each_choice_and_has_its_gain(tmp_path):
+def test_the_ablation_of_readings_marks_each_choice_and_has_its_gain(tmp_path):
     write_cars(tmp_path / "caltech101")
     run("reproduce", "car-side", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
     found, _ = check_form(tmp_path / "out", "car-side")
-    ladder = found["readings"]
-    assert ladder[0]["kind"] == "stated"
-    assert {step["kind"] for step in ladder} == {"stated", "open", "changed"}
+    ablation = found["readings"]
+    assert ablation[0]["kind"] == "stated"
+    assert {step["kind"] for step in ablation} == {"stated", "open", "changed"}
     nearest = next(row for row in found["rows"] if row["method"] == "canny-binary+torque-paper")
-    assert ladder[0]["f"] == nearest["f"]
-    for step in ladder:
+    assert ablation[0]["f"] == nearest["f"]
+    for step in ablation:
         assert step["low"] <= step["gain"] <= step["high"]
     assert "| all extrema | changed |" in (tmp_path / "out" / "table.md").read_text()
 
@@ -223,9 +211,10 @@ def test_bad_requests_get_one_line(tmp_path, arguments, message):
 
 
 def test_a_missing_package_is_named(tmp_path, monkeypatch):
-    (tmp_path / "needy_experiment.py").write_text("import package_that_is_nowhere")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("imtorque_reproduce.command.EXPERIMENTS", {"needy": "needy_experiment"})
+    (tmp_path / "needy.py").write_text("import package_that_is_nowhere")
+    needy = Experiment("needy", "needs what is not there")
+    monkeypatch.setattr("imtorque_reproduce.command.EXPERIMENTS", {"needy": needy})
+    monkeypatch.setattr("imtorque_reproduce.__path__", [*imtorque_reproduce.__path__, str(tmp_path)])
     result = run("reproduce", "needy", "--data", tmp_path, status=1)
     assert "needs package_that_is_nowhere: pip install package_that_is_nowhere" in result.stderr
 
@@ -243,7 +232,7 @@ def test_a_report_is_written_whole_with_its_images(tmp_path):
     request = report.Request("mine", tmp_path, split="part", options={"speed": "2"}, commit="abc")
     rows = [{"method": "a", "f": 0.5}, {"method": "b", "f": 0.25, "images": 3}]
     gain = report.difference("a", "b", "f", Difference(0.25, 0.1, 0.4))
-    answer = report.Report("set", "0" * 64, "part", 3, {"k": 1}, rows, [gain], ["a note"], {"p.png": b"png"})
+    answer = report.Report("set", "0" * 64, "part", 3, {"k": 1}, rows, [gain], [], ["a note"], {"p.png": b"png"})
     found = report.write_report(answer, request, tmp_path / "out")
     assert found == json.loads((tmp_path / "out" / "results.json").read_text())
     assert found["command"] == "imtorque reproduce mine --split part --set speed=2 --jobs 1"
@@ -270,9 +259,9 @@ def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path)
     pairs = {(d["a"], d["b"]) for d in found["differences"] if d["metric"] == "covering"}
     assert {("torque", "ncut"), ("torque", "control:grid"), ("torque-paper", "control:grid-paper")} <= pairs
     assert rows["reference:gpb-ucm"]["covering"] > 0.5
-    ladder = found["readings"]
-    assert ladder[0]["covering"] == rows["torque-paper"]["covering"]
-    assert [step["kind"] for step in ladder] == ["stated"] + ["open"] * 7
+    ablation = found["readings"]
+    assert ablation[0]["covering"] == rows["torque-paper"]["covering"]
+    assert [step["kind"] for step in ablation] == ["stated"] + ["open"] * 7
     assert found["settings"]["tuned_on"] == "2 images of train"
     assert (tmp_path / "out" / "examples.png").stat().st_size > 0
 
@@ -301,7 +290,7 @@ def test_rows_of_the_regions_experiment_can_be_chosen(tmp_path):
 
 
 def test_normalised_cuts_separate_two_flat_regions():
-    from imtorque_reproduce.regions.normalised_cut import NormalisedCut, divide
+    from imtorque_reproduce.regions.controls import NormalisedCut, divide
 
     lab = np.zeros((3, 20, 24))
     lab[0, :, 10:] = 0.8
@@ -325,4 +314,4 @@ def test_strong_bases_learn_on_halves_and_report_both_forms(tmp_path):
 def test_strong_bases_need_two_images_to_learn_from(tmp_path):
     write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
     result = run("reproduce", "strong-bases", "--data", tmp_path, "--set", "learn=1", status=1)
-    assert "learn must be a number of images, at least 2, got 1" in result.output
+    assert "learn must be a whole number of at least 2, got '1'" in result.output

@@ -15,7 +15,7 @@ from imtorque_reproduce.figure_ground import click
 from imtorque_reproduce.figure_ground import controls as figure_controls
 from imtorque_reproduce.figure_ground import weights as figure_weights
 from imtorque_reproduce.figure_ground.cases import Scene, caltech_cases, centroid_pixel, read_scene
-from imtorque_reproduce.objects import proposal_rows
+from imtorque_reproduce.objects import rows as proposal_rows
 
 ROWS = {
     *("canny-binary", "canny-binary+torque", "canny-binary+torque-paper"),
@@ -96,7 +96,7 @@ def test_click_sets_one_rule_beside_the_best_box_of_each_set(data):
 
 def test_the_mean_of_sets_counts_every_set_alike():
     scores = {"many": np.full(6, 0.2), "few": np.full(2, 0.8)}
-    means = click.by_set(scores).mean(axis=0, keepdims=True)
+    means = click.of_sets(scores).mean(axis=0, keepdims=True)
     assert click.mean_of_sets(means) == pytest.approx([0.5])
 
 

@@ -7,12 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque.synthetic import disc, paint
-from imtorque_reproduce.objects.proposal_rows import overlaps
+from imtorque_reproduce.objects.rows import best_by, overlaps
 from imtorque_reproduce.patterns import experiment as patterns
 from imtorque_reproduce.patterns.rows import (
     COUNTERS,
     METHODS,
-    best_by,
     box_response,
     drawn_boxes,
     edge_density,

@@ -175,7 +175,7 @@ def test_bad_data_is_named(data, prepare, message):
     assert message in run(LINE, status=1).stderr
 
 
-def test_rows_and_steps_of_the_ladder_can_be_chosen():
+def test_rows_and_steps_of_the_ablation_can_be_chosen():
     run(f"{LINE} --set methods=sift,torque-paper --set readings=1")
     results = json.loads(Path("out/results.json").read_text())
     assert {row["method"] for row in results["rows"]} == {"sift", "torque-paper"}

@@ -1,30 +1,39 @@
-"""The paper's tables, redone: one module per table, each with `run(request) -> Report`.
+"""The experiments of imtorque: every table of the paper and of the documentation, one folder each.
 
-`imtorque reproduce NAME` runs one of `EXPERIMENTS`; all of them report in the form of `imtorque_reproduce.report`.
+`imtorque reproduce NAME` calls `run(request) -> Report` of the module that `EXPERIMENTS` names; all of them report in
+the form of `imtorque_reproduce.report`.
 """
 
-# To add an experiment, add its name and its module here.
-EXPERIMENTS = {
-    "attention": "imtorque_reproduce.attention.experiment",
-    "attention-blend": "imtorque_reproduce.attention.blend",
-    "boundary": "imtorque_reproduce.boundary.experiment",
-    "car-side": "imtorque_reproduce.car_side.experiment",
-    "click": "imtorque_reproduce.figure_ground.click",
-    "counting": "imtorque_reproduce.counting.experiment",
-    "detectors": "imtorque_reproduce.detectors.experiment",
-    "figure-ground": "imtorque_reproduce.figure_ground.experiment",
-    "hidden-objects": "imtorque_reproduce.patterns.hidden",
-    "nuclei": "imtorque_reproduce.nuclei.experiment",
-    "objects": "imtorque_reproduce.objects.experiment",
-    "ownership": "imtorque_reproduce.ownership.experiment",
-    "patterns": "imtorque_reproduce.patterns.experiment",
-    "proposals": "imtorque_reproduce.objects.proposals",
-    "recognition": "imtorque_reproduce.recognition.experiment",
-    "regions": "imtorque_reproduce.regions.experiment",
-    "shapes": "imtorque_reproduce.shapes.experiment",
-    "small-objects": "imtorque_reproduce.figure_ground.small_objects",
-    "strong-bases": "imtorque_reproduce.strong_bases.experiment",
-}
+from typing import NamedTuple
 
-# Those that draw their own scenes, and need no data.
-DRAWN = frozenset({"hidden-objects", "nuclei"})
+
+class Experiment(NamedTuple):
+    """Where an experiment is, what it measures, and whether it draws its own images and needs no data."""
+
+    module: str
+    about: str
+    draws: bool = False
+
+
+# To add an experiment, add its line here: the command line draws its choices and its help from it.
+EXPERIMENTS = {
+    "attention": Experiment("attention.experiment", "saliency beside GBVS and Itti (Sec. 4.1)"),
+    "attention-blend": Experiment("attention.blend", "what each map adds to a blend"),
+    "boundary": Experiment("boundary.experiment", "strengthened edges on Berkeley's images (Sec. 4.2)"),
+    "car-side": Experiment("car_side.experiment", "strengthened edges on cars (Sec. 4.2)"),
+    "click": Experiment("figure_ground.click", "the object under a click, on three sets"),
+    "counting": Experiment("counting.experiment", "detection and counting on labelled sets"),
+    "detectors": Experiment("detectors.experiment", "the base detectors pb, mPb, gPb, Sketch Tokens"),
+    "figure-ground": Experiment("figure_ground.experiment", "the object under a fixation (Sec. 4.3.2)"),
+    "hidden-objects": Experiment("patterns.hidden", "objects seen by depth and motion alone", draws=True),
+    "nuclei": Experiment("nuclei.experiment", "nuclei in drawn volumes", draws=True),
+    "objects": Experiment("objects.experiment", "masks without a click"),
+    "ownership": Experiment("ownership.experiment", "border ownership"),
+    "patterns": Experiment("patterns.experiment", "torque without polarity"),
+    "proposals": Experiment("objects.proposals", "recall of object proposals"),
+    "recognition": Experiment("recognition.experiment", "torque beside SIFT on Caltech-101 (Sec. 4.4)"),
+    "regions": Experiment("regions.experiment", "region segmentation (Sec. 4.3.1)"),
+    "shapes": Experiment("shapes.experiment", "detection of a class of shapes"),
+    "small-objects": Experiment("figure_ground.small_objects", "small objects under a fixation"),
+    "strong-bases": Experiment("strong_bases.experiment", "torque on top of gPb"),
+}

@@ -1,4 +1,4 @@
-"""The verb `imtorque reproduce NAME`: run one of the paper's experiments on data that is already here."""
+"""The verb `imtorque reproduce NAME`: run an experiment on data that is already here."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import typer
 from imtorque.cli.options import Json, parse_settings
 from imtorque.cli.runner import one_line_errors
 from imtorque.core.threads import available_cores
-from imtorque_reproduce import DRAWN, EXPERIMENTS
+from imtorque_reproduce import EXPERIMENTS
 from imtorque_reproduce.report import Report, Request, tables, write_report
 
 CORES = available_cores()
+ABOUT = "; ".join(f"{name} ({experiment.about})" for name, experiment in EXPERIMENTS.items())
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {', '.join(EXPERIMENTS)}.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"One of: {ABOUT}.", show_default=False)]
 Data = Annotated[Path | None, typer.Option(envvar="IMTORQUE_DATA", metavar="DIR", help="Folder of data sets.")]
 Images = Annotated[
     Path | None, typer.Option("--images", metavar="DIR", help="Report on these images instead (figure-ground).")
@@ -26,7 +27,7 @@ Masks = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Their masks, PNG of the same names: 0 ground, 255 figure.")
 ]
 Split = Annotated[str | None, typer.Option(metavar="NAME", help="Part of the data to report on.")]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for results.json, table.md, images.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for results.json, table.md, plots.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Images worked on at a time.")]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N images, for a quick look.")]
 Matching = Annotated[
@@ -58,7 +59,7 @@ def reproduce(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Repeat an experiment of the paper: results.json, a table and images.
+    """Repeat an experiment of the paper: results.json, a table and plots.
 
     Example: [bold]imtorque reproduce boundary --data DIR --split val --out results/boundary[/bold]
     """
@@ -67,25 +68,25 @@ def reproduce(
         given: dict[str, object] = {"matching": matching, "images": images, "masks": masks}
         given |= {"train": train, "splits": splits, "categories": categories}
         options |= {option: str(value) for option, value in given.items() if value is not None}
-        request = Request(name, _data_folder(name, data, images), split, jobs, limit, options)
+        request = Request(name, _data_folder(name, data or images), split, jobs, limit, options)
         content = write_report(_run(request), request, out)
     typer.echo(json.dumps(content, indent=1) if as_json else tables(content))
 
 
-def _data_folder(name: str, data: Path | None, images: Path | None) -> Path:
-    found = data or images or (Path() if name in DRAWN else None)
-    if found is None:
+def _data_folder(name: str, data: Path | None) -> Path:
+    if name not in EXPERIMENTS:
+        raise ValueError(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {name}")
+    if data is None and not EXPERIMENTS[name].draws:
         raise ValueError("--data must name a folder of data sets, or IMTORQUE_DATA, got neither")
-    return found
+    if not (data or Path()).is_dir():
+        raise ValueError(f"--data must name a folder of data sets, got {data}")
+    return data or Path()
 
 
 def _run(request: Request) -> Report:
-    if request.experiment not in EXPERIMENTS:
-        raise ValueError(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {request.experiment}")
-    if not request.data.is_dir():
-        raise ValueError(f"--data must name a folder of data sets, got {request.data}")
     try:
-        report: Report = import_module(EXPERIMENTS[request.experiment]).run(request)
+        module = import_module(f"{__package__}.{EXPERIMENTS[request.experiment].module}")
+        report: Report = module.run(request)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("imtorque"):
             raise

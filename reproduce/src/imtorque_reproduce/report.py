@@ -6,10 +6,8 @@
      "readings": [{"choice": text, "kind": "stated", "open" or "changed", METRIC: number, ...}, ...],
      "notes": [text, ...]}
 
-Readings are the ladder of an experiment: where the paper's words allow several, the effect of each choice. "stated" is
-what the paper says, "open" what it leaves open, "changed" what it says otherwise.
-
-All scores are fractions; low and high are the 95 % paired bootstrap interval.
+`readings` is the ablation of `imtorque_reproduce.ablation`. All scores are fractions; low and high are the 95 % paired
+bootstrap interval.
 """
 
 from __future__ import annotations
@@ -17,23 +15,23 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from imtorque.files import checksum as checksum  # experiments have all that they need from here
 from imtorque.files import write_bytes, write_text
 
 Row = Mapping[str, Any]
-Kind = Literal["stated", "open", "changed"]
 FOLDERS = ("images", "masks")  # settings that name a folder of this computer
 SIGNED = ("value", "gain", "low", "high")  # begin the names of differences
-LADDER = (
-    "Ladder of readings. The first is the one in the table, the nearest to the paper's words and then to its numbers; "
-    "each other one makes a choice otherwise. *stated*: the paper says so; *open*: it leaves the choice open; "
+ABLATION = (
+    "Ablation of readings. The first is the one in the table, the nearest to the paper's words and then to its "
+    "numbers; each other one changes one choice. *stated*: the paper says so; *open*: it leaves the choice open; "
     "*changed*: it says otherwise. gain: over the same base without torque, with its 95 % interval."
 )
 
@@ -73,33 +71,15 @@ def provenance(*, data: str, split: str, command: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Request:
-    """What an experiment is asked to do.
-
-    Parameters
-    ----------
-    experiment
-        Its name.
-    data
-        Folder of data sets.
-    split
-        Part of the data to report on; None for the experiment's own choice.
-    jobs
-        Images worked on at a time.
-    limit
-        Use only the first images of each part, for a quick look.
-    options
-        Further settings by name, as text.
-    commit
-        Of the code that runs.
-    """
+    """What an experiment is asked to do."""
 
     experiment: str
-    data: Path
-    split: str | None = None
-    jobs: int = 1
-    limit: int | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-    commit: str | None = field(default_factory=current_commit)
+    data: Path  # folder of data sets
+    split: str | None = None  # part of the data to report on; None for the experiment's own choice
+    jobs: int = 1  # images worked on at a time
+    limit: int | None = None  # only the first images of each part, for a quick look
+    options: Mapping[str, str] = field(default_factory=dict)  # further settings by name, as text
+    commit: str | None = field(default_factory=current_commit)  # of the code that runs
 
     def option(self, name: str, default: str, choices: Sequence[str] = ()) -> str:
         """Return a further setting, which must be one of the choices where there are any."""
@@ -108,11 +88,33 @@ class Request:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value}")
         return value
 
-    def require_options(self, known: Iterable[str]) -> None:
+    def number(self, name: str, default: int, least: int = 1) -> int:
+        """Return a further setting that is a whole number."""
+        return whole_number(name, self.options.get(name, str(default)), least)
+
+    def names(self, name: str, known: Iterable[str], required: str) -> list[str]:
+        """Return the names in a setting like "a,b", in their known order; one is required. All where it is not set."""
+        known = list(known)
+        asked = self.option(name, ",".join(known)).split(",")
+        if not set(asked) <= set(known) or required not in asked:
+            raise ValueError(f"{name} must be {required} and some of {', '.join(known)}, got {','.join(asked)}")
+        return [one for one in known if one in asked]
+
+    def require_options(self, known: Iterable[str] = ()) -> None:
         """Refuse settings that the experiment does not have."""
         for name in self.options:
-            if name not in (names := sorted(known)):
-                raise ValueError(f"{self.experiment} must be given settings it has ({', '.join(names)}), got {name}")
+            if name not in known:
+                names = ", ".join(sorted(known))
+                raise ValueError(f"{self.experiment} must be given settings it has ({names}), got {name}")
+
+    def parts(self, *known: str) -> tuple[str, ...]:
+        """Return the parts of the data to report on: the split, or all parts where none is asked for."""
+        if self.split is None:
+            return known
+        if self.split not in known:
+            allowed = f"{'one of ' if len(known) > 1 else ''}{', '.join(known)}" if known else "left out"
+            raise ValueError(f"--split must be {allowed}, got {self.split}")
+        return (self.split,)
 
     def berkeley(self) -> Path:
         """Return the folder of BSDS500: that of the data, or the one in it."""
@@ -136,40 +138,40 @@ class Request:
 
 @dataclass(frozen=True)
 class Report:
-    """What an experiment found.
+    """What an experiment found."""
 
-    Parameters
-    ----------
-    data
-        Name of the data set.
-    data_sha256
-        Checksum of the files that were read, by `checksum`.
-    split, images
-        The part reported on, and its number of images.
-    settings
-        Whatever must be the same to find the same.
-    rows
-        One per method: its name under "method", and its metrics.
-    differences
-        As `difference` makes them.
-    notes
-        What a reader of the table must know.
-    plots
-        PNG files by name.
-    readings
-        The ladder of readings, nearest first; empty where the paper leaves nothing open.
-    """
+    data: str  # name of the data set
+    data_sha256: str  # of the files that were read, by `checksum`
+    split: str  # the part reported on
+    images: int  # how many it has
+    settings: Mapping[str, Any]  # whatever must be the same to find the same
+    rows: Sequence[Row]  # one per method: its name under "method", and its metrics
+    differences: Sequence[Row] = ()  # as `difference` makes them
+    readings: Sequence[Row] = ()  # the ablation, nearest reading first; empty where the paper leaves nothing open
+    notes: Sequence[str] = ()  # what a reader of the table must know
+    plots: Mapping[str, bytes] = field(default_factory=dict)  # files by name, most of them PNG
 
-    data: str
-    data_sha256: str
-    split: str
-    images: int
-    settings: Mapping[str, Any]
-    rows: Sequence[Row]
-    differences: Sequence[Row] = ()
-    notes: Sequence[str] = ()
-    plots: Mapping[str, bytes] = field(default_factory=dict)
-    readings: Sequence[Row] = ()
+
+def whole_number(name: str, text: str, least: int) -> int:
+    """Return the number that a text holds, which must be whole and not too small."""
+    if not text.isdecimal() or int(text) < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {text!r}")
+    return int(text)
+
+
+def data_folder(data: Path, name: str) -> Path:
+    """Return the folder of a data set: below `data`, or `data` itself."""
+    return data / name if (data / name).is_dir() else data
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Begin the text of errors with the file that they are about."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(text if str(path) in text else f"{path}: {text}") from error
 
 
 def difference(a: str, b: str, metric: str, interval: Interval) -> dict[str, Any]:
@@ -180,31 +182,20 @@ def difference(a: str, b: str, metric: str, interval: Interval) -> dict[str, Any
 
 def results(report: Report, request: Request) -> dict[str, Any]:
     """Return the content of results.json."""
-    return {
-        "experiment": request.experiment,
-        "command": request.command,
-        "version": version("imtorque"),
-        "commit": request.commit,
-        "data": report.data,
-        "data_sha256": report.data_sha256,
-        "split": report.split,
-        "images": report.images,
-        "settings": dict(report.settings),
-        "rows": [dict(row) for row in report.rows],
-        "differences": [dict(row) for row in report.differences],
-        "readings": [dict(row) for row in report.readings],
-        "notes": list(report.notes),
-    }
+    asked: dict[str, Any] = {"experiment": request.experiment, "command": request.command}
+    asked |= {"version": version("imtorque"), "commit": request.commit}
+    return asked | {one.name: getattr(report, one.name) for one in fields(report) if one.name != "plots"}
 
 
 def write_report(report: Report, request: Request, out: Path) -> dict[str, Any]:
     """Write results.json, table.md and the plots, each whole or not at all, and return what results.json holds."""
-    content = results(report, request)
+    text = json.dumps(results(report, request), indent=1, allow_nan=False)
+    content: dict[str, Any] = json.loads(text)
     out.mkdir(parents=True, exist_ok=True)
     for name, image in report.plots.items():
         write_bytes(out / name, image)
     write_text(out / "table.md", tables(content))
-    write_text(out / "results.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
+    write_text(out / "results.json", text + "\n")
     return content
 
 
@@ -216,7 +207,7 @@ def tables(content: Mapping[str, Any]) -> str:
         heading = "Differences, a minus b, with their 95 % paired bootstrap intervals:"
         parts += [heading, markdown_table([_signed(row) for row in content["differences"]])]
     if content["readings"]:
-        parts += [LADDER, markdown_table([_signed(row) for row in content["readings"]])]
+        parts += [ABLATION, markdown_table([_signed(row) for row in content["readings"]])]
     parts += [f"- {note}" for note in content["notes"]]
     return "\n\n".join(parts) + "\n"
 

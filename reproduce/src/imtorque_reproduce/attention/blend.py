@@ -19,7 +19,7 @@ from imtorque import evaluation
 from imtorque.boundaries.strength import fit_logistic, logistic
 from imtorque.core.resizing import resize, shrunk
 from imtorque.core.types import FloatArray, Image
-from imtorque.evaluation.saliency_folders import Observed, SaliencyScores, score_map
+from imtorque.evaluation.saliency_folders import Observed, SaliencyScores
 from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque.saliency import blend_saliency, boolean_saliency, centre_saliency, gbvs_saliency, signature_saliency
@@ -29,15 +29,10 @@ from imtorque.segmentation.colour_cut import Hints
 from imtorque.segmentation.figure_cuts import SMALLEST_SIDE, at_half_size, view_image, working_shape
 from imtorque.segmentation.object_candidates import box_cuts
 from imtorque.segmentation.object_selection import object_logits
-from imtorque_reproduce.attention.experiment import (
-    data_folder,
-    differences_of,
-    eye_tracking_files,
-    read_observed,
-    summary,
-)
-from imtorque_reproduce.attention.maps import FINE, GBVS_BLUR, Tuned, edge_channels, edge_strength, torque_map
+from imtorque_reproduce.attention import experiment as attention
+from imtorque_reproduce.attention.rows import FINE, GBVS_BLUR, Tuned, edge_channels, edge_strength, torque_map
 from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import gather
 
 LEARN, SPLIT = "sun_scenes", "osie"
 STEP = 6  # learn from every so many-th pixel of every so many-th row
@@ -54,7 +49,7 @@ COMPARED = (
     (BLEND, FORMER),
     (FORMER, "gbvs"),
 )
-ENLARGED = 4  # times, in which faces are looked for: most are smaller than the cascade's 24 pixels
+ENLARGED = 4  # times, for the search of faces: most are smaller than the cascade's 24 pixels
 FACE_SIDES = (36, 500)  # pixels of that image
 FACE_STEP = 1.2  # from one size to the next
 FACE_SIGMA = 20.0  # as that of the Boolean map and the signature
@@ -78,28 +73,26 @@ NOTES = (
 def run(request: Request) -> Report:
     """Learn on one set, report on another."""
     request.require_options(["learn"])
-    folder = data_folder(request.data, request.split or SPLIT)
-    other = data_folder(request.data, request.option("learn", LEARN))
+    folder = attention.data_folder(request.data, request.split or SPLIT)
+    other = attention.data_folder(request.data, request.option("learn", LEARN))
     if other.resolve() == folder.resolve():
         raise ValueError(f"learn must name another set than the one reported on, got {other.name}")
-    observed = read_observed(folder, request.limit)
-    learning = read_observed(other, request.limit)
+    observed = attention.read_observed(folder, request.limit)
+    learning = attention.read_observed(other, request.limit)
     rules = learn(learning, request.jobs)
-    scored = list(each(partial(score_image, rules=rules), observed, request.jobs, folder.name))
-    scores = {method: [image[method] for image in scored] for method in scored[0]}
+    scores = gather(list(each(partial(score_image, rules=rules), observed, request.jobs, folder.name)))
+    files = [*attention.eye_tracking_files(folder, observed), *attention.eye_tracking_files(other, learning)]
     return Report(
         data=folder.name,
-        data_sha256=checksum(
-            [*eye_tracking_files(folder, observed), *eye_tracking_files(other, learning)], folder.parent
-        ),
+        data_sha256=checksum(files, folder.parent),
         split="all" if request.limit is None else f"first {len(observed)}",
         images=len(observed),
         settings={"learned_on": f"{len(learning)} images of {other.name}", "coefficients": _rounded(rules)},
         rows=[
-            {"method": method, **_unseen(images, folder.name, request.limit), **summary(images)}
+            {"method": method, **_unseen(images, folder.name, request.limit), **attention.summary(images)}
             for method, images in scores.items()
         ],
-        differences=differences_of(scores, COMPARED),
+        differences=attention.differences_of(scores, COMPARED),
         notes=NOTES,
     )
 
@@ -190,9 +183,7 @@ def score_image(observed: Observed, rules: Mapping[str, FloatArray]) -> dict[str
     maps |= mean_maps(parts)
     maps[FORMER] = blend_saliency([parts["gbvs"][0], parts["torque"][0]], [1 - Tuned().share, Tuned().share])
     maps |= {part: found[0] for part, found in parts.items()}
-    return {
-        row: score_map(found if found.max() > 0 else found + 1, observed, DEFAULT_SIGMA) for row, found in maps.items()
-    }
+    return attention.score_all(maps, observed)
 
 
 def mean_maps(parts: Parts) -> dict[str, Map]:

@@ -11,37 +11,32 @@ from typing import Any
 import numpy as np
 
 from imtorque import evaluation
+from imtorque.core.types import FloatArray
 from imtorque.evaluation.saliency_folders import Observed, SaliencyScores, read_observations, score_map
 from imtorque.jobs.processes import each
 from imtorque.saliency.from_torque import FORMS
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, SHORTER_SIDE
-from imtorque_reproduce.attention.maps import FINE, GBVS_BLUR, INSIDE, PAPER_COUNT, PAPER_SHARE, Tuned, all_maps
-from imtorque_reproduce.attention.plots import example_sheet, precision_recall_image, roc_image
-from imtorque_reproduce.attention.readings import READING, ladder_maps, ladder_rows
+from imtorque_reproduce.ablation import in_table
+from imtorque_reproduce.attention.ablation import ablation_maps, ablation_rows
+from imtorque_reproduce.attention.plots import example_sheet, precision_recall_image
+from imtorque_reproduce.attention.rows import FINE, GBVS_BLUR, INSIDE, PAPER_COUNT, PAPER_SHARE, Tuned, all_maps
 from imtorque_reproduce.attention.tuning import tune
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.report import Report, Request, checksum, difference, naming
+from imtorque_reproduce.scoring import evenly, gather
 
 METRICS = ("auc_judd", "auc_shuffled", "nss", "cc", "kl_divergence", "information_gain")
-TESTED = ("f", "auc_judd", "auc_shuffled")
+TESTED = ("f", "auc_judd", "auc_shuffled")  # metrics of the differences
+EXAMPLES = 5  # images in the plot
 COMPARED = (
     ("torque-paper", "itti"),
     ("gbvs", "torque-paper"),
     ("gbvs", "itti"),
-    ("gbvs+torque-paper", "gbvs"),
-    ("gbvs+torque", "gbvs"),
-    ("gbvs+torque-inside", "gbvs"),
-    ("gbvs+torque-fine", "gbvs"),
-    ("torque", "control:centre"),
-    ("torque", "control:edge-strength"),
+    *((f"gbvs+torque{form}", "gbvs") for form in ("-paper", "", "-inside", "-fine")),
+    *(("torque", f"control:{control}") for control in ("centre", "edge-strength")),
     ("torque-fine", "control:edge-strength-fine"),
-    ("gbvs+torque-paper", "control:gbvs+centre-paper"),
-    ("gbvs+torque-paper", "control:gbvs+edge-density-paper"),
-    ("gbvs+torque", "control:gbvs+centre"),
-    ("gbvs+torque", "control:gbvs+edge-density"),
-    ("gbvs+torque", "control:gbvs+edge-strength"),
-    ("gbvs+torque-inside", "control:gbvs+inside-prior"),
-    ("gbvs+torque-inside", "control:gbvs+centre"),
-    ("gbvs+torque-inside", "control:gbvs+edge-strength"),
+    *(("gbvs+torque-paper", f"control:gbvs+{control}-paper") for control in ("centre", "edge-density")),
+    *(("gbvs+torque", f"control:gbvs+{control}") for control in ("centre", "edge-density", "edge-strength")),
+    *(("gbvs+torque-inside", f"control:gbvs+{control}") for control in ("inside-prior", "centre", "edge-strength")),
     ("gbvs+torque-fine", "control:gbvs+edge-strength-fine"),
 )
 NOTES = (
@@ -53,7 +48,7 @@ NOTES = (
     "control: rows have no torque. edge-density is blurred from the edges of torque-paper, edge-strength from those of "
     "torque; blends named -paper have the paper's share of 0.3, those named -fine 0.5, the others the tuned share.",
     "torque-paper is one reading of the paper: its 500 extrema were chosen so that the paper's order of methods comes "
-    "out on OSIE, so that this order is no finding; the ladder has other numbers.",
+    "out on OSIE, so that this order is no finding; the ablation has other numbers.",
     "The smoothing before edges of torque-paper (2 pixels) and the forms -inside and -fine were chosen beforehand on "
     "SUN scenes and parts of OSIE; alpha, count and share of torque as the settings say.",
     "torque-inside counts only patches that lie inside the image, which prefers its middle: judge it beside "
@@ -67,20 +62,29 @@ def run(request: Request) -> Report:
     folder = data_folder(request.data, request.split)
     observed = read_observed(folder, request.limit)
     tuned, tuning = _tuned(request, folder)
-    scored = list(each(partial(score_image, tuned=tuned), observed, request.jobs, "attention"))
-    every = {method: [image[method] for image in scored] for method in scored[0]}
-    scores = {method: images for method, images in every.items() if not method.startswith(READING)}
+    every = gather(list(each(partial(score_image, tuned=tuned), observed, request.jobs, "attention")))
+    scores = in_table(every)
     return Report(
         data=folder.name,
         data_sha256=checksum(eye_tracking_files(folder, observed), folder),
         split="all" if request.limit is None else f"first {len(observed)}",
         images=len(observed),
-        settings={**_settings(tuned), "tuning": tuning},
+        settings={
+            "torque": asdict(tuned),
+            "torque_inside": INSIDE,
+            "torque_fine": FINE,
+            "paper_count": PAPER_COUNT,
+            "paper_share": PAPER_SHARE,
+            "sigma": DEFAULT_SIGMA,
+            "gbvs_blur": GBVS_BLUR,
+            "edge_sigma": {name: form.edge_sigma for name, form in FORMS.items()},
+            "tuning": tuning,
+        },
         rows=[{"method": method, **summary(images)} for method, images in scores.items()],
         differences=differences_of(scores, COMPARED),
         notes=NOTES,
-        plots=_images(observed, scores, tuned),
-        readings=ladder_rows(every),
+        plots=_plots(observed, scores, tuned),
+        readings=ablation_rows(every),
     )
 
 
@@ -99,13 +103,18 @@ def data_folder(data: Path, split: str | None) -> Path:
 
 def score_image(observed: Observed, tuned: Tuned) -> dict[str, SaliencyScores]:
     """Score every method on one image."""
-    try:
+    with naming(observed.image.image_path):
         image = observed.image.image()
         maps = all_maps(image, tuned)
-        maps |= ladder_maps(image, maps["gbvs"])
-        return {method: score_map(_positive(saliency), observed, DEFAULT_SIGMA) for method, saliency in maps.items()}
-    except ValueError as error:
-        raise ValueError(f"{observed.image.image_path}: {error}") from error
+        return score_all(maps | ablation_maps(image, maps["gbvs"]), observed)
+
+
+def score_all(maps: Mapping[str, FloatArray], observed: Observed) -> dict[str, SaliencyScores]:
+    """Score maps by method; where nothing is salient, everything counts alike."""
+    return {
+        method: score_map(found if found.max() > 0 else np.ones_like(found), observed, DEFAULT_SIGMA)
+        for method, found in maps.items()
+    }
 
 
 def summary(images: Sequence[SaliencyScores]) -> dict[str, float]:
@@ -144,21 +153,6 @@ def _tuned(request: Request, folder: Path) -> tuple[Tuned, Mapping[str, Any]]:
     return tuned, {"on": other.name, "f_of_blend": table}
 
 
-def _settings(tuned: Tuned) -> dict[str, Any]:
-    fixed = {"paper_count": PAPER_COUNT, "paper_share": PAPER_SHARE, "sigma": DEFAULT_SIGMA, "gbvs_blur": GBVS_BLUR}
-    return {
-        "torque": asdict(tuned),
-        "torque_inside": INSIDE,
-        "torque_fine": FINE,
-        **fixed,
-        "edge_sigma": _edge_sigmas(),
-    }
-
-
-def _edge_sigmas() -> dict[str, float]:
-    return {name: form.edge_sigma for name, form in FORMS.items()}
-
-
 def differences_of(
     scores: Mapping[str, Sequence[SaliencyScores]], pairs: Iterable[tuple[str, str]]
 ) -> list[dict[str, Any]]:
@@ -175,26 +169,11 @@ def differences_of(
     return rows
 
 
-def _images(
+def _plots(
     observed: Sequence[Observed], scores: Mapping[str, Sequence[SaliencyScores]], tuned: Tuned
 ) -> dict[str, bytes]:
     curves = {method: [image.curve for image in images] for method, images in scores.items()}
-    areas = np.array([_true_share(one) for one in observed])
-    chosen = np.linspace(0, len(observed) - 1, min(5, len(observed))).round().astype(int)
+    chosen = evenly(range(len(observed)), EXAMPLES)
     examples = [(observed[k], all_maps(observed[k].image.image(), tuned)) for k in chosen]
     f = [{method: float(curve[k].f.max()) for method, curve in curves.items()} for k in chosen]
-    return {
-        "precision-recall.png": precision_recall_image(curves),
-        "roc.png": roc_image(curves, areas),
-        "examples.png": example_sheet(examples, f),
-    }
-
-
-def _true_share(observed: Observed) -> float:
-    fixations = observed.image.fixations()
-    return float(evaluation.fixated_region(fixations.y, fixations.x, observed.image.shape).mean())
-
-
-def _positive(saliency: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return a map that is a distribution: where nothing is salient, everything is alike."""
-    return saliency if saliency.max() > 0 else np.ones_like(saliency)
+    return {"precision-recall.png": precision_recall_image(curves), "examples.png": example_sheet(examples, f)}

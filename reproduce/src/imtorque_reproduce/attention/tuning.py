@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -11,24 +12,19 @@ from imtorque.evaluation import FixationScores
 from imtorque.evaluation.saliency_folders import Observed
 from imtorque.jobs.processes import each
 from imtorque.saliency import blend_saliency, gbvs_saliency
-from imtorque_reproduce.attention.maps import Tuned, edge_channels, torque_map
+from imtorque_reproduce.attention.rows import Tuned, edge_channels, torque_map
 
 IMAGES = 150  # spread over the set
-GRID = [
-    Tuned(alpha, count, share) for alpha, count, share in product((2.0, 1.5), (1000, 2000, 4000), (0.3, 0.4, 0.5, 0.6))
-]
+GRID = [Tuned(*setting) for setting in product((2.0, 1.5), (1000, 2000, 4000), (0.3, 0.4, 0.5, 0.6))]
 
 
 def tune(observed: Sequence[Observed], jobs: int) -> tuple[Tuned, list[dict[str, Any]]]:
     """Return the settings under which the blend with GBVS has the largest F, and the F of all that were tried."""
     chosen = observed[:: max(1, len(observed) // IMAGES)]
-    scored = list(each(score_grid, chosen, jobs, "tuning"))
-    table = [
-        {"alpha": one.alpha, "count": one.count, "share": one.share, "f": evaluation.summarise_fixations(curves).f}
-        for one, curves in zip(GRID, zip(*scored, strict=True), strict=True)
-    ]
-    best = max(range(len(GRID)), key=lambda k: float(table[k]["f"]))
-    return GRID[best], table
+    scored = zip(*each(score_grid, chosen, jobs, "tuning"), strict=True)
+    f = [evaluation.summarise_fixations(curves).f for curves in scored]
+    table = [{**asdict(one), "f": value} for one, value in zip(GRID, f, strict=True)]
+    return GRID[f.index(max(f))], table
 
 
 def score_grid(observed: Observed) -> list[FixationScores]:

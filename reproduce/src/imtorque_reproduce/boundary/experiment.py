@@ -7,7 +7,7 @@ of the base's edge strength and some cues; BASE+torque has no other cues than to
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,46 +17,34 @@ import numpy as np
 from imtorque import datasets, evaluation
 from imtorque.boundaries.strength import BoundaryModel, Samples, boundary_shares, strengthen_edges
 from imtorque.core.types import Edges, FloatArray
-from imtorque.edges import RECIPES, EdgeRecipe, edges_from_map
+from imtorque.edges import RECIPES, edges_from_map
 from imtorque.edges.token_forest import COMMAND
 from imtorque.files import read_image
 from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.cues import CANNY, cue
-from imtorque_reproduce.boundary.plots import curves_image, maps_image
-from imtorque_reproduce.boundary.readings import EdgeReading, Reader, ladder_maps, ladder_of, ladder_rows
-from imtorque_reproduce.boundary.rows import (
+from imtorque_reproduce.boundary.ablation import BINARY, EdgeReading, Reader, ablation_of, binary_maps
+from imtorque_reproduce.boundary.rows import CANNY, cue
+from imtorque_reproduce.boundary.rules import MULTI, MULTI_OF, STRONG, TOKENS, UCM, learned_bases, learned_before, rules
+from imtorque_reproduce.boundary.tables import (
+    MAX_DISTANCE,
     OPTIONS,
-    READING,
-    AllScores,
+    THRESHOLDS,
     Scores,
+    Table,
     chosen_matching,
-    differences_of,
-    gather,
-    resamplings,
-    rows_of,
     score_maps,
     stands_on,
-    summary_of,
 )
-from imtorque_reproduce.boundary.rules import (
-    MULTI,
-    MULTI_OF,
-    STRONG,
-    TOKENS,
-    UCM,
-    learned_bases,
-    learned_before,
-    rules,
-)
-from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.plots import maps_image
+from imtorque_reproduce.report import Report, Request, checksum, naming
+from imtorque_reproduce.scoring import berkeley_files, stride
 
 TRAIN, SPLIT = "train", "val"
-EXAMPLES = 3
-PAPER = {"canny": 0.57, "canny+torque": 0.59}
-BINARY = "canny-binary"
-# Its threshold: of the ladder's the one whose base comes nearest to the paper's 0.57, seen on 12 of val's images.
+EXAMPLES = 3  # images in the plot
+FULL_CONTRIBUTION = 1.2  # of all sizes together: what becomes 1 in the row "torque"
+PAPER = {"canny": 0.57, "canny+torque": 0.59}  # Sec. 4.2
+# Its threshold: of the ablation's the one whose base comes nearest to the paper's 0.57, seen on 12 of val's images.
 NEAREST = EdgeReading(high=0.05, share=None)
-STEPS = ladder_of(NEAREST, (0.03, 0.08))
+STEPS = ablation_of(NEAREST, (0.03, 0.08))
 
 
 @dataclass(frozen=True)
@@ -69,34 +57,32 @@ class Photograph:
     @property
     def files(self) -> list[Path]:
         """What is read of it."""
-        return [self.record.image_path, *self.record.truth_paths, *([self.ucm] if self.ucm else [])]
+        return berkeley_files([self.record]) + ([self.ucm] if self.ucm else [])
 
 
 def run(request: Request) -> Report:
     """Learn, score every row on every image, and report."""
     request.require_options(OPTIONS)
     chosen = chosen_matching(request)
-    root = request.berkeley()
-    split = request.split or SPLIT
+    root, split = request.berkeley(), request.split or SPLIT
     photographs = _photographs(root, split)[: request.limit]
     learning = _photographs(root, TRAIN)[: request.limit] if (root / "images" / TRAIN).is_dir() else []
     with_ucm = all(photo.ucm for photo in [*photographs, *learning])
     bases = [*(base.name for base in CANNY), *learned_bases(), *([UCM] if with_ucm else [])]
     coefficients = _learn(learning, bases, request.jobs) if learning else learned_before()
     score = partial(_score, bases=bases, coefficients=coefficients, chosen=chosen)
-    every = gather(list(each(score, photographs, request.jobs, split)))
-    scores = {key: found for key, found in every.items() if not key[0].startswith(READING)}
+    table = Table.of(list(each(score, photographs, request.jobs, split)), request, chosen)
     return Report(
         data=root.name,
         data_sha256=checksum([path for photo in [*photographs, *learning] for path in photo.files], root),
         split=split,
         images=len(photographs),
         settings=_settings(coefficients, len(learning)),
-        rows=rows_of(scores, chosen),
-        differences=differences_of(scores, _pairs(scores, bases), resamplings(request)),
+        rows=table.rows(),
+        differences=table.differences(_pairs(table.methods, bases)),
         notes=_notes(with_ucm, bool(learning), chosen),
-        plots=_images(photographs[:: max(1, len(photographs) // EXAMPLES)][:EXAMPLES], scores, coefficients),
-        readings=ladder_rows(every, STEPS, resamplings(request)),
+        plots=_plots(stride(photographs, EXAMPLES), table, coefficients),
+        readings=table.ablation(STEPS),
     )
 
 
@@ -111,17 +97,13 @@ def _base_edges(photo: Photograph, base: str) -> tuple[Edges, float]:
     if base in (*STRONG, TOKENS):
         return RECIPES[base].edges(photo.record.image()), CANNY[0].options.sigma
     if base != UCM:
-        canny = _canny(base)
+        canny = next(recipe for recipe in CANNY if recipe.name == base)
         return canny.edges(photo.record.image()), canny.options.sigma
     if photo.ucm is None:
         raise ValueError(f"{photo.record.name} must have precomputed contours, got none")
     ucm = evaluation.contours_from_ucm(read_image(photo.ucm))
     image = photo.record.image()
     return edges_from_map(ucm, image=image, threshold=0.0, force="strength", thin=False), CANNY[0].options.sigma
-
-
-def _canny(name: str) -> EdgeRecipe:
-    return next(base for base in CANNY if base.name == name)
 
 
 def _strength(edges: Edges) -> FloatArray:
@@ -145,24 +127,19 @@ def _learn(learning: Sequence[Photograph], bases: Sequence[str], jobs: int) -> d
 
 
 def _samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
-    try:
-        return _image_samples(photo, bases)
-    except ValueError as error:
-        raise ValueError(f"{photo.record.image_path}: {error}") from error
-
-
-def _image_samples(photo: Photograph, bases: Sequence[str]) -> dict[str, Samples]:
-    truth = [annotation.boundaries for annotation in photo.record.annotations()]
-    shares = boundary_shares(truth, truth[0].shape, BoundaryModel.tolerance)
-    result = {}
-    for base in bases:
-        edges, sigma = _base_edges(photo, base)
-        cues = _cues(photo, edges, sigma, {name for rule in rules(base) for name in rule.cues})
-        strength = _strength(edges)
-        for rule in rules(base):
-            stack = rule.stack(strength, cues)
-            result[rule.method] = rule.model().samples_of_shares(strength, stack, shares)
-    return {method: (features.astype(np.float32), shares) for method, (features, shares) in result.items()}
+    with naming(photo.record.image_path):
+        truth = [annotation.boundaries for annotation in photo.record.annotations()]
+        shares = boundary_shares(truth, truth[0].shape, BoundaryModel.tolerance)
+        result = {}
+        for base in bases:
+            edges, sigma = _base_edges(photo, base)
+            cues = _cues(photo, edges, sigma, {name for rule in rules(base) for name in rule.cues})
+            strength = _strength(edges)
+            for rule in rules(base):
+                stack = rule.stack(strength, cues)
+                features, near = rule.model().samples_of_shares(strength, stack, shares)
+                result[rule.method] = features.astype(np.float32), near
+        return result
 
 
 def _maps(photo: Photograph, base: str, coefficients: Mapping[str, list[float]]) -> dict[str, FloatArray]:
@@ -183,41 +160,26 @@ def _maps(photo: Photograph, base: str, coefficients: Mapping[str, list[float]])
     if "extrema" in cues:
         maps[f"{base}+torque-printed"] = strengthen_edges(strength, cues["extrema"][0], coefficients="paper")
     if base == CANNY[0].name:
-        maps["torque"] = np.clip(total / 1.2, 0, 1)
+        maps["torque"] = np.clip(total / FULL_CONTRIBUTION, 0, 1)
     return maps
 
 
-def _binary_maps(photo: Photograph) -> dict[str, FloatArray]:
-    """Return the boundary maps of the rows on binary edges, and of the ladder of readings."""
-    image = photo.record.image()
-    reader = Reader(image)
-    rows = {
-        BINARY: reader.base(NEAREST),
-        f"{BINARY}+torque-paper": reader.strengthened(NEAREST),
-        f"control:{BINARY}+magnitude": reader.base(replace(NEAREST, binary=False)),
-    }
-    return rows | ladder_maps(image, STEPS)
-
-
 def _score(photo: Photograph, bases: Sequence[str], coefficients: Mapping[str, list[float]], chosen: str) -> Scores:
-    try:
+    with naming(photo.record.image_path):
         truths = [annotation.boundaries for annotation in photo.record.annotations()]
         maps = {method: found for base in bases for method, found in _maps(photo, base, coefficients).items()}
-        return score_maps(maps | _binary_maps(photo), truths, chosen)
-    except ValueError as error:
-        raise ValueError(f"{photo.record.image_path}: {error}") from error
+        return score_maps(maps | binary_maps(Reader(photo.record.image()), NEAREST, STEPS), truths, chosen)
 
 
-def _pairs(scores: AllScores, bases: Sequence[str]) -> list[tuple[str, str]]:
+def _pairs(methods: Sequence[str], bases: Sequence[str]) -> list[tuple[str, str]]:
     """Return what is compared: every row with its base, and torque with the strongest control."""
-    methods = list(dict.fromkeys(method for method, _ in scores))
     pairs = [(method, base) for base in (*bases, MULTI, BINARY) for method in methods if stands_on(method, base)]
     pairs += [(f"{BINARY}+torque-paper", f"control:{BINARY}+magnitude"), (f"{MULTI_OF}+torque", MULTI)]
     pairs += [(row, MULTI_OF) for row in (MULTI, f"{MULTI}+torque")]
     for base in (*bases, MULTI):
         control = f"control:{base}+gradient+density"
         pairs += [(f"{base}+torque", control), (f"{control}+torque", control)]
-    return [(a, b) for a, b in pairs if {a, b} <= set(methods)]
+    return pairs
 
 
 def _settings(coefficients: Mapping[str, list[float]], learned_from: int) -> dict[str, Any]:
@@ -226,8 +188,8 @@ def _settings(coefficients: Mapping[str, list[float]], learned_from: int) -> dic
     return {
         "bases": bases,
         "learned_from": learned_from,
-        "thresholds": 99,
-        "max_distance": 0.0075,
+        "thresholds": THRESHOLDS,
+        "max_distance": MAX_DISTANCE,
         "paper": PAPER,
         "coefficients": rounded,
         "nearest_reading": asdict(NEAREST),
@@ -263,20 +225,15 @@ def _notes(with_ucm: bool, learned: bool, chosen: str) -> list[str]:
     return notes
 
 
-def _images(
-    examples: Sequence[Photograph], scores: AllScores, coefficients: Mapping[str, list[float]]
-) -> dict[str, bytes]:
+def _plots(examples: Sequence[Photograph], table: Table, coefficients: Mapping[str, list[float]]) -> dict[str, bytes]:
     base = CANNY[0].name
-    known = {method for method, _ in scores}
-    shown = [
-        row for name in (*(canny.name for canny in CANNY), MULTI) for row in (name, f"{name}+torque") if row in known
-    ]
+    shown = [row for name in (*(canny.name for canny in CANNY), MULTI) for row in (name, f"{name}+torque")]
     panels = []
     for photo in examples:
         maps = _maps(photo, base, coefficients)
         human = np.mean([annotation.boundaries for annotation in photo.record.annotations()], axis=0)
         panels.append([maps[base], maps[f"{base}+torque"], human])
     return {
-        "precision_recall.png": curves_image({method: summary_of(scores, method) for method in shown}),
+        "precision_recall.png": table.curves(row for row in shown if row in table.methods),
         "examples.png": maps_image(panels, ["edges", "strengthened by torque", "people"]),
     }

@@ -12,7 +12,7 @@ import numpy as np
 from imtorque.boundaries.strength import BoundaryModel
 from imtorque.core.types import FloatArray
 from imtorque.edges.token_forest import kept_forest
-from imtorque_reproduce.boundary.cues import second_powers
+from imtorque_reproduce.boundary.rows import second_powers
 
 UCM = "gpb-ucm"
 STRONG = ("pb", "gpb")  # the paper's other bases, as they are built here
@@ -24,7 +24,7 @@ MULTI, MULTI_OF = "canny-multi", "canny-sqrt2"  # the edges of smaller images be
 class Rule:
     """How a row is learned: the cues beside the strength, and the form of the regression.
 
-    `quadratic` is that of `BoundaryModel`; `powers` are those of `edge_cues.second_powers`.
+    `quadratic` is that of `BoundaryModel`; `powers` are those of `rows.second_powers`.
     """
 
     method: str

@@ -2,11 +2,12 @@
 
 No coefficients are learned. Strength is scaled in each image by the 99 % quantile over its edges. Of the dense form
 only patches of the size of the object help: `CAR_SIZES`, chosen on one half of these images. The paper's form stands on
-binary Canny edges, `NEAREST`, and its other readings in the ladder.
+binary Canny edges, `NEAREST`, and its other readings in the ablation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -19,48 +20,27 @@ from imtorque.core.types import FloatArray, Image
 from imtorque.edges import EdgeRecipe, detect_edges
 from imtorque.edges.token_forest import COMMAND, trained_tokens
 from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.cues import CANNY, centre_prior, extremum_contribution
-from imtorque_reproduce.boundary.plots import curves_image, maps_image
-from imtorque_reproduce.boundary.readings import EdgeReading, Reader, ladder_maps, ladder_of, ladder_rows
-from imtorque_reproduce.boundary.rows import (
+from imtorque_reproduce.boundary.ablation import BINARY, EdgeReading, Reader, ablation_of, binary_maps
+from imtorque_reproduce.boundary.rows import CANNY, centre_prior, extremum_contribution
+from imtorque_reproduce.boundary.rules import TOKENS, learned_bases
+from imtorque_reproduce.boundary.tables import (
+    MAX_DISTANCE,
     OPTIONS,
-    READING,
-    AllScores,
+    THRESHOLDS,
     Scores,
+    Table,
     chosen_matching,
-    differences_of,
-    gather,
-    resamplings,
-    rows_of,
     score_maps,
     stands_on,
-    summary_of,
 )
-from imtorque_reproduce.boundary.rules import TOKENS, learned_bases
-from imtorque_reproduce.car_side.bases import (
-    ALPHAS,
-    BLENDED,
-    CAR_SIZES,
-    COUNTS,
-    GRID,
-    PAPER_COUNT,
-    base_images,
-    blend_image,
-    grid_name,
-    grid_of,
-    learned_maps,
-    rows_of_base,
-)
-from imtorque_reproduce.car_side.bases import PAPER as PAPER_LEARNED
-from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.car_side import rows
+from imtorque_reproduce.report import Report, Request, checksum, data_folder, naming
 
 CATEGORY = "car_side"
-BINARY = "canny-binary"
-# Its threshold is the one of the ladder whose two F come nearest to the paper's 0.20 and 0.23, on these images.
+# Its threshold is the one of the ablation whose two F come nearest to the paper's 0.20 and 0.23, on these images.
 NEAREST = EdgeReading()
-STEPS = ladder_of(NEAREST, (0.05, 0.08, 0.12))
-PAPER = {"canny": 0.20, "canny+torque": 0.23, **PAPER_LEARNED}
-EXAMPLES = 3
+STEPS = ablation_of(NEAREST, (0.05, 0.08, 0.12))
+PAPER = {"canny": 0.20, "canny+torque": 0.23, **rows.PAPER}  # Sec. 4.2
 
 
 def run(request: Request) -> Report:
@@ -68,13 +48,12 @@ def run(request: Request) -> Report:
     request.require_options(OPTIONS)
     chosen = chosen_matching(request)
     category = request.split or CATEGORY
-    root = request.data / "caltech101" if (request.data / "caltech101").is_dir() else request.data
+    root = data_folder(request.data, "caltech101")
     images = [image for image in datasets.caltech101(root, [category]) if image.outline_path][: request.limit]
     if not images:
         raise ValueError(f"{root} must hold outlines of {category}, got none in Annotations/{category}")
-    scores = gather(list(each(partial(_score, chosen=chosen), images, request.jobs, category)))
-    shown = {key: found for key, found in scores.items() if not key[0].startswith((GRID, READING))}
-    grids = {base: grid_of(scores, base) for base in (BINARY, *BLENDED)}
+    table = Table.of(list(each(partial(_score, chosen=chosen), images, request.jobs, category)), request, chosen)
+    grids = {base: rows.grid_of(table, base) for base in rows.GRID_BASES}
     learned = learned_bases()
     return Report(
         data=root.name,
@@ -82,16 +61,16 @@ def run(request: Request) -> Report:
         split=category,
         images=len(images),
         settings={
-            "sizes": CAR_SIZES,
-            "max_distance": 0.0075,
-            "thresholds": 99,
+            "sizes": rows.CAR_SIZES,
+            "max_distance": MAX_DISTANCE,
+            "thresholds": THRESHOLDS,
             "paper": PAPER,
             "grid": grids,
             **({TOKENS: trained_tokens().about} if TOKENS in learned else {}),
             "nearest_reading": asdict(NEAREST),
         },
-        rows=rows_of(shown, chosen),
-        differences=differences_of(shown, _pairs(shown), resamplings(request)),
+        rows=table.rows(),
+        differences=table.differences(_pairs(table.methods)),
         notes=[
             "The paper: Canny 0.20, strengthened 0.23 (alpha 0.5, 5000 extrema).",
             "canny-binary+torque-paper is one reading, the nearest found: of Canny's thresholds the one was taken "
@@ -106,10 +85,8 @@ def run(request: Request) -> Report:
             "0.24 to 0.25.",
             *([] if TOKENS in learned else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
         ],
-        plots=_images(images[:: max(1, len(images) // EXAMPLES)][:EXAMPLES], shown)
-        | {"blend.png": blend_image(grids[BINARY])}
-        | base_images(shown, {base: grids[base] for base in BLENDED}, learned),
-        readings=ladder_rows(scores, STEPS, resamplings(request)),
+        plots=rows.car_plots(table, grids, learned),
+        readings=table.ablation(STEPS),
     )
 
 
@@ -118,69 +95,41 @@ def _files(image: datasets.CaltechImage) -> list[Path]:
 
 
 def _score(image: datasets.CaltechImage, chosen: str) -> Scores:
-    try:
+    with naming(image.image_path):
         checked = image.image()
         truth = image.outline().boundary((checked.shape[0], checked.shape[1]))
-        maps = {name: found for base in CANNY for name, found in _maps(checked, base).items()}
-        maps |= _binary_maps(checked) | ladder_maps(checked, STEPS)
+        maps = {name: found for base in CANNY for name, found in _canny_maps(checked, base).items()}
+        maps |= _binary_maps(checked)
         for name in learned_bases():
-            maps |= learned_maps(checked, name)
+            maps |= rows.learned_maps(checked, name)
         return score_maps(maps, [truth], chosen)
-    except ValueError as error:
-        raise ValueError(f"{image.image_path}: {error}") from error
 
 
-def _maps(image: Image, base: EdgeRecipe) -> dict[str, FloatArray]:
-    """Return the boundary map of every row of a base."""
-    strength, dense = _strength_and_contribution(image, base)
-    return rows_of_base(base.name, strength, dense, extremum_contribution(image, base.options.sigma, PAPER_COUNT))
-
-
-def _strength_and_contribution(image: Image, base: EdgeRecipe) -> tuple[FloatArray, FloatArray]:
+def _canny_maps(image: Image, base: EdgeRecipe) -> dict[str, FloatArray]:
+    """Return the boundary map of every row on Canny's edges of one scale."""
     options = base.options
     edges = detect_edges(image, sigma=options.sigma, low=options.low, high=options.high, force="strength")
-    return np.minimum(edges.strength, 1), dense_contribution(edges, CAR_SIZES)
+    votes = extremum_contribution(image, options.sigma)
+    return rows.rows_of_base(base.name, np.minimum(edges.strength, 1), dense_contribution(edges, rows.CAR_SIZES), votes)
 
 
 def _binary_maps(image: Image) -> dict[str, FloatArray]:
     """Return the boundary maps of the rows on binary edges, and of the paper's blends by weight and extrema."""
     reader = Reader(image)
-    base, magnitude = reader.base(NEAREST), reader.base(replace(NEAREST, binary=False))
+    maps = binary_maps(reader, NEAREST, STEPS)
     centre = centre_prior((image.shape[0], image.shape[1]))
-    return {
-        BINARY: base,
-        f"{BINARY}+torque-paper": reader.strengthened(NEAREST),
-        f"control:{BINARY}+magnitude": magnitude,
-        f"control:{BINARY}+centre": base * centre,
-        f"control:{BINARY}+magnitude+centre": magnitude * centre,
-        **{
-            grid_name(BINARY, alpha, count): reader.strengthened(replace(NEAREST, share=alpha, count=count))
-            for count in COUNTS
-            for alpha in ALPHAS
-        },
-    }
+    magnitude = f"control:{BINARY}+magnitude"
+    maps |= {f"control:{BINARY}+centre": maps[BINARY] * centre, f"{magnitude}+centre": maps[magnitude] * centre}
+    for count in rows.COUNTS:
+        for alpha in rows.ALPHAS:
+            blend = replace(NEAREST, share=alpha, count=count)
+            maps[rows.grid_name(BINARY, alpha, count)] = reader.strengthened(blend)
+    return maps
 
 
-def _pairs(scores: AllScores) -> list[tuple[str, str]]:
-    methods = list(dict.fromkeys(method for method, _ in scores))
+def _pairs(methods: Sequence[str]) -> list[tuple[str, str]]:
     graded = [*(base.name for base in CANNY), *learned_bases()]
-    bases = [BINARY, *graded]
-    pairs = [(method, base) for base in bases for method in methods if stands_on(method, base)]
+    pairs = [(method, base) for base in (BINARY, *graded) for method in methods if stands_on(method, base)]
     controls = [f"control:{base}+centre" for base in graded]
     pairs += [(f"{BINARY}+torque-paper", f"control:{BINARY}+{control}") for control in ("magnitude", "centre")]
     return pairs + [(f"{control}+torque", control) for control in controls]
-
-
-def _images(examples: list[datasets.CaltechImage], scores: AllScores) -> dict[str, bytes]:
-    base = CANNY[0]
-    names = (BINARY, f"{BINARY}+torque-paper", base.name, f"{base.name}+torque", f"control:{base.name}+centre")
-    panels = []
-    for image in examples:
-        checked = image.image()
-        maps = _maps(checked, base)
-        truth = image.outline().boundary((checked.shape[0], checked.shape[1]))
-        panels.append([maps[base.name], maps[f"{base.name}+torque"], truth.astype(float)])
-    return {
-        "precision_recall.png": curves_image({name: summary_of(scores, name) for name in names}),
-        "examples.png": maps_image(panels, ["edges", "strengthened by torque", "outline"]),
-    }

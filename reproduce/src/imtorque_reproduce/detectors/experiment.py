@@ -33,21 +33,22 @@ from imtorque.edges.boundary_maps import (
 from imtorque.edges.oriented import probabilities
 from imtorque.edges.token_forest import COMMAND, trained_tokens
 from imtorque.edges.ultrametric import contour_edges
-from imtorque.evaluation.matching import Matching
 from imtorque.files import read_image
 from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.plots import curves_image, maps_image
-from imtorque_reproduce.boundary.rows import Scores, gather, rows_of, summary_of
 from imtorque_reproduce.boundary.rules import TOKENS, learned_bases
+from imtorque_reproduce.boundary.tables import Scores, Table, score_maps
 from imtorque_reproduce.detectors.learning import Example, cue_example, learn
+from imtorque_reproduce.plots import maps_image
 from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import berkeley_files, stride
 
 TRAIN, SPLIT = "train", "val"
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
 EXAMPLES = 3
-FIRST_SPECTRAL = 1.0  # weight that the spectral gradients begin with
+FIRST_SPECTRAL = 1.0  # weight of the spectral gradients from which learning starts
+# As their authors published them.
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
 PUBLISHED |= {"Sketch Tokens, BSDS500": 0.73}
 Map = NDArray[np.float64]
@@ -59,37 +60,31 @@ IN_CODE: Numbers = (LEARNED["pb"], LEARNED["mpb"], LEARNED_GLOBAL)
 def run(request: Request) -> Report:
     """Learn where asked to, score every detector on every image, and report."""
     request.require_options(("learn", "matching"))
-    matching: Matching = "min_cost"
-    if request.option("matching", "min_cost", ("min_cost", "cardinality")) == "cardinality":
-        matching = "cardinality"
-    count = request.option("learn", "0")
-    if not count.isdecimal():
-        raise ValueError(f"learn must be a number of images, got {count}")
+    matching = request.option("matching", "min_cost", ("min_cost", "cardinality"))
     root = request.berkeley()
-    learning = spread(datasets.bsds500(root, TRAIN), int(count)) if int(count) else []
+    learning = stride(datasets.bsds500(root, TRAIN), count) if (count := request.number("learn", 0, 0)) else []
     numbers = _learn(learning, request.jobs) if learning else IN_CODE
     records = datasets.bsds500(root, request.split or SPLIT)[: request.limit]
     found = list(each(partial(_score, root=root, numbers=numbers, matching=matching), records, request.jobs, "images"))
-    scores = gather([boundaries for boundaries, _ in found])
+    table = Table.of([boundaries for boundaries, _ in found], request, matching)
     settings: dict[str, Any] = {"learned_from": len(learning), "published": PUBLISHED, "numbers": _shown(numbers)}
     shown = [*SHOWN, *([TOKENS] if TOKENS in learned_bases() else [])]
     if TOKENS in shown:
         settings[TOKENS] = trained_tokens().about
     if learning:
         settings["torque"] = torque_coefficients(learning, numbers)
-    files = [path for record in [*records, *learning] for path in (record.image_path, *record.truth_paths)]
     return Report(
         data=root.name,
-        data_sha256=checksum(files, root),
+        data_sha256=checksum(berkeley_files([*records, *learning]), root),
         split=request.split or SPLIT,
         images=len(records),
         settings=settings,
-        rows=_with_covering(rows_of(scores, matching), [regions for _, regions in found]),
+        rows=_with_covering(table.rows(), [regions for _, regions in found]),
         notes=["covering: of the regions at the one best threshold for all images, and at each image's own."]
         + ([] if TOKENS in shown else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
         plots={
-            "precision_recall.png": curves_image({method: summary_of(scores, method) for method in shown}),
-            "examples.png": maps_image(_panels(spread(records, EXAMPLES), numbers, shown), [*shown, "people"]),
+            "precision_recall.png": table.curves(shown),
+            "examples.png": maps_image(_panels(stride(records, EXAMPLES), numbers, shown), [*shown, "people"]),
         },
     )
 
@@ -101,11 +96,6 @@ def _with_covering(rows: list[dict[str, Any]], found: Sequence[Regions]) -> list
         row["covering"], row["covering_ois"] = summary.covering_ods, summary.covering_ois
         row["covering_threshold"] = summary.covering_threshold
     return rows
-
-
-def spread(records: Sequence[datasets.BerkeleyImage], count: int) -> list[datasets.BerkeleyImage]:
-    """Return so many images, spread over all."""
-    return list(records[:: max(1, len(records) // count)][:count])
 
 
 def _learn(records: Sequence[datasets.BerkeleyImage], jobs: int) -> Numbers:
@@ -167,7 +157,7 @@ def _maps(record: datasets.BerkeleyImage, numbers: Numbers) -> tuple[dict[str, M
     return thin | {name: evaluation.contours_from_ucm(ucm) for name, ucm in contours.items()}, contours
 
 
-def _score(record: datasets.BerkeleyImage, root: Path, numbers: Numbers, matching: Matching) -> tuple[Scores, Regions]:
+def _score(record: datasets.BerkeleyImage, root: Path, numbers: Numbers, matching: str) -> tuple[Scores, Regions]:
     """Return the boundary scores and the region scores of one image, by method."""
     people = record.annotations()
     maps, contours = _maps(record, numbers)
@@ -176,10 +166,7 @@ def _score(record: datasets.BerkeleyImage, root: Path, numbers: Numbers, matchin
     if reference.is_file():
         contours[REFERENCE] = np.asarray(read_image(reference))
         maps[REFERENCE] = evaluation.contours_from_ucm(contours[REFERENCE])
-    boundaries: Scores = {
-        (method, matching): evaluation.boundary_scores(found, [p.boundaries for p in people], matching=matching)
-        for method, found in maps.items()
-    }
+    boundaries = score_maps(maps, [person.boundaries for person in people], matching)
     regions = {
         method: evaluation.ucm_region_scores(ucm, [p.segmentation for p in people]) for method, ucm in contours.items()
     }

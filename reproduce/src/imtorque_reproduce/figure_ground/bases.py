@@ -13,10 +13,10 @@ from imtorque.core.types import FloatArray, Image
 from imtorque.edges import RECIPES
 from imtorque.images import CheckedImage
 from imtorque.paper import in_unit_range, normalised_contribution
-from imtorque_reproduce.figure_ground.readings import NEAREST, PUBLISHED, strongest_extrema
+from imtorque_reproduce.figure_ground.ablation import AUTHORS, NEAREST, PUBLISHED, strongest_extrema
 
 BASE = "pb"
-AUTHORS = "20/50"  # eta and k of the authors' program, which were chosen for all of Canny's rows
+# With eta and k of the authors' program, which were chosen for all of Canny's rows, and as published.
 ROWS = {
     "pb": (f"base:{BASE}", AUTHORS),
     "pb+torque": (f"base:{BASE}+product", AUTHORS),

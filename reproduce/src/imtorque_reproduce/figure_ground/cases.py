@@ -1,4 +1,4 @@
-"""Images with one object to cut out, its mask and a fixation on it: Caltech's outlines, the horses, any folders."""
+"""Images with one object to segment, its mask and a fixation on it: Caltech's outlines, the horses, any folders."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from imtorque import datasets
 from imtorque.core.types import BoolArray
 from imtorque.datasets import CaltechImage, MaskedImage, PastedObject
 from imtorque.evaluation.masks import true_figure
+from imtorque_reproduce.report import data_folder
+from imtorque_reproduce.scoring import evenly
 
-LONG_SIDE = 200  # pixels: larger images are shrunk to this
-PER_CATEGORY = 15  # of Caltech's outlines
+LONG_SIDE = 200  # pixels: larger images are shrunk to this, for time
+PER_CATEGORY = 15  # of Caltech's outlines, for time
 Source = CaltechImage | MaskedImage | PastedObject
 
 
@@ -70,33 +72,20 @@ def centroid_pixel(figure: BoolArray) -> tuple[int, int]:
 
 def caltech_cases(data: Path, per_category: int = PER_CATEGORY) -> list[CaltechImage]:
     """Return outlined images, as many of every category, spread over each."""
-    root = data / "caltech101" if (data / "caltech101").is_dir() else data
+    root = data_folder(data, "caltech101")
     outlined = [image for image in datasets.caltech101(root) if image.outline_path is not None]
     if not outlined:
         raise ValueError(f"{root} must hold Annotations/, got no outline")
     chosen: list[CaltechImage] = []
     for category in sorted({image.category for image in outlined}):
         members = [image for image in outlined if image.category == category]
-        places = np.linspace(0, len(members) - 1, min(per_category, len(members))).round().astype(int)
-        chosen += [members[k] for k in places]
+        chosen += evenly(members, per_category)
     return chosen
 
 
 def horse_cases(data: Path) -> list[MaskedImage]:
     """Return the horses."""
     return datasets.mask_folder(data / "figure_ground" / "weizmann_horses")
-
-
-def folder_cases(images: Path, masks: Path) -> list[MaskedImage]:
-    """Return images of one folder with the masks of the same names in another."""
-    return datasets.paired_masks(images, masks)
-
-
-def spread_over(sources: Sequence[Source], limit: int | None) -> Sequence[Source]:
-    """Return so many scenes, spread over all."""
-    if limit is None or limit >= len(sources):
-        return sources
-    return [sources[k] for k in np.linspace(0, len(sources) - 1, limit).round().astype(int)]
 
 
 def any_pixel(figure: BoolArray, seed: int) -> tuple[int, int]:

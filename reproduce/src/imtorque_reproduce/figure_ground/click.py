@@ -5,34 +5,28 @@ Three sets: Caltech's outlines and the horses, which mostly fill the image, and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imtorque import datasets, evaluation
-from imtorque.jobs.processes import each
-from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, source_files, spread_over
+from imtorque import datasets
+from imtorque_reproduce.figure_ground.ablation import AUTHORS, Way
+from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, source_files
 from imtorque_reproduce.figure_ground.plots import figure_sheet
-from imtorque_reproduce.figure_ground.rows import Way, column, mean_scores, score_ways
+from imtorque_reproduce.figure_ground.rows import score_sources
 from imtorque_reproduce.figure_ground.small_objects import TEST
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import Floats, compare, evenly
 
-Scores = dict[str, NDArray[np.float64]]  # by set
 BOXES: dict[str, Way] = {
-    "control:grabcut-box-0.25": ("grabcut:fixated", "0.25"),
-    "control:grabcut-box-0.35": ("grabcut:fixated", "0.35"),
-    "control:grabcut-box-0.47": ("grabcut:fixated", "0.47"),
-    "control:grabcut-centred-box-0.8": ("grabcut:centred", "0.8"),
-    "control:grabcut-centred-box-0.9": ("grabcut:centred", "0.9"),
+    **{f"control:grabcut-box-{part}": ("grabcut:fixated", part) for part in ("0.25", "0.35", "0.47")},
+    **{f"control:grabcut-centred-box-{part}": ("grabcut:centred", part) for part in ("0.8", "0.9")},
 }
 BEST_BOX = "control:grabcut-best-box"
 WAYS: dict[str, Way] = {
     "figure": ("figure", "torque"),
     "control:no-torque": ("figure", "no-torque"),
-    "polar": ("cue:strengthened", "20/50"),
+    "polar": ("cue:strengthened", AUTHORS),
     **BOXES,
     "figure@anywhere": ("figure@anywhere", "torque"),
     "control:no-torque@anywhere": ("figure@anywhere", "no-torque"),
@@ -63,21 +57,20 @@ NOTES = (
 
 def run(request: Request) -> Report:
     """Score all rows on the three sets."""
-    request.require_options([])
-    if request.split is not None:
-        raise ValueError(f"--split must be left out, got {request.split}")
+    request.require_options()
+    request.parts()
     sources: dict[str, Sequence[Source]] = {
-        "caltech": spread_over(caltech_cases(request.data), request.limit),
-        "horses": spread_over(horse_cases(request.data), request.limit),
+        "caltech": evenly(caltech_cases(request.data), request.limit),
+        "horses": evenly(horse_cases(request.data), request.limit),
         "small": datasets.small_objects(request.data, "test", count=TEST)[: request.limit],
     }
-    score = partial(score_ways, ways=list(WAYS.values()))
-    values = {name: list(each(score, found, request.jobs, name)) for name, found in sources.items()}
-    best = {name: best_box(mean_scores(found)) for name, found in values.items()}
-    scored: dict[str, Scores] = {
-        row: {name: column(found, way) for name, found in values.items()} for row, way in WAYS.items()
-    }
-    scored[BEST_BOX] = {name: scored[best[name]][name] for name in sources}
+    scored = {name: score_sources(found, WAYS.values(), request, name) for name, found in sources.items()}
+    by_set = {name: {row: found[way] for row, way in WAYS.items()} for name, found in scored.items()}
+    best = {name: best_box(found) for name, found in by_set.items()}
+    for name, found in by_set.items():
+        found[BEST_BOX] = found[best[name]]
+    scores = {row: {name: found[row] for name, found in by_set.items()} for row in (*WAYS, BEST_BOX)}
+    together = {row: of_sets(found) for row, found in scores.items()}
     every = [source for found in sources.values() for source in found]
     return Report(
         data="caltech, horses and small objects",
@@ -85,40 +78,38 @@ def run(request: Request) -> Report:
         split="all",
         images=len(every),
         settings={"best_box": best, "images": {name: len(found) for name, found in sources.items()}},
-        rows=[_row(row, found) for row, found in scored.items()],
-        differences=[row for a, b in COMPARED for row in _differences(a, b, scored)],
+        rows=[_row(row, found) for row, found in scores.items()],
+        differences=[
+            one
+            for pair in COMPARED
+            for one in (
+                *compare(together, [pair], "iou", statistic=mean_of_sets),
+                *(row for name, found in by_set.items() for row in compare(found, [pair], f"iou_{name}")),
+            )
+        ],
         notes=NOTES,
         plots={f"examples-{name}.png": figure_sheet(found, WAYS, SHOWN) for name, found in sources.items()},
     )
 
 
-def best_box(means: dict[Way, float]) -> str:
+def best_box(scores: Mapping[str, Floats]) -> str:
     """Return the row of the box that GrabCut does best in."""
-    return max(BOXES, key=lambda row: means[BOXES[row]])
+    return max(BOXES, key=lambda row: float(scores[row].mean()))
 
 
-def mean_of_sets(means: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_of_sets(means: Floats) -> Floats:
     """Return the mean over sets, from means over all images of (scores in each set, whether in it), (m, 2 sets)."""
     sums, shares = np.split(means, 2, axis=1)
     return np.asarray((sums / np.maximum(shares, 1e-12)).mean(axis=1))
 
 
-def by_set(scores: Scores) -> NDArray[np.float64]:
+def of_sets(scores: Mapping[str, Floats]) -> Floats:
     """Return for every image its score in each set, 0 in others, and whether it is of that set."""
     sizes = [len(values) for values in scores.values()]
     member = np.repeat(np.eye(len(sizes)), sizes, axis=0)
     return np.concatenate([member * np.concatenate(list(scores.values()))[:, None], member], axis=1)
 
 
-def _row(method: str, scores: Scores) -> dict[str, Any]:
+def _row(method: str, scores: Mapping[str, Floats]) -> dict[str, object]:
     means = {f"iou_{name}": float(values.mean()) for name, values in scores.items()}
     return {"method": method, "iou": float(np.mean(list(means.values()))), **means}
-
-
-def _differences(a: str, b: str, scored: dict[str, Scores]) -> list[dict[str, Any]]:
-    all_sets = evaluation.bootstrap_difference(by_set(scored[a]), by_set(scored[b]), statistic=mean_of_sets)
-    rows = [difference(a, b, "iou", all_sets)]
-    for name, values in scored[a].items():
-        found = evaluation.bootstrap_difference(values, scored[b][name])
-        rows.append(difference(a, b, f"iou_{name}", found))
-    return rows

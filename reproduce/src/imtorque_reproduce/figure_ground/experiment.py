@@ -5,38 +5,21 @@ Two sets, Caltech's outlines and the horses. Settings are chosen on one and repo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imtorque import evaluation
-from imtorque.jobs.processes import each
-from imtorque_reproduce.figure_ground import bases as figure_bases
-from imtorque_reproduce.figure_ground.cases import (
-    Source,
-    caltech_cases,
-    folder_cases,
-    horse_cases,
-    source_files,
-    spread_over,
-)
+from imtorque import datasets
+from imtorque_reproduce.figure_ground import bases
+from imtorque_reproduce.figure_ground.ablation import PUBLISHED, WAYS, Way, ablation_rows
+from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, source_files
 from imtorque_reproduce.figure_ground.plots import figure_sheet
-from imtorque_reproduce.figure_ground.readings import PUBLISHED, ladder_rows, ladder_ways
-from imtorque_reproduce.figure_ground.rows import (
-    COSTS,
-    Way,
-    best_setting,
-    column,
-    mean_scores,
-    score_ways,
-)
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.figure_ground.rows import COSTS, best_setting, means_of, score_sources
+from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import compare, evenly, mean_rows
 
-SETS = ("caltech", "horses")
+SETS: Mapping[str, Callable[[Path], Sequence[Source]]] = {"caltech": caltech_cases, "horses": horse_cases}
 TUNING = 40  # scenes of a set, spread over it, that settings for the other are chosen on
 BINARY_TORQUE = ("cue:contribution", "cue:torque")
 MAGNITUDE_TORQUE = ("cue:product", "cue:blend", "cue:strengthened")
@@ -62,19 +45,16 @@ CHOSEN: dict[str, Way] = {
 COMPARED = (
     ("canny-binary+torque", "canny-binary"),
     ("canny-binary+torque-paper", "canny-binary-published"),
-    ("canny-binary+torque-paper", "canny-magnitude"),
-    ("canny-binary+torque", "canny-magnitude"),
+    *((f"canny-binary+torque{form}", "canny-magnitude") for form in ("-paper", "")),
     ("canny-magnitude+torque", "canny-magnitude"),
-    ("canny-magnitude+torque", "control:ellipse"),
-    ("canny-magnitude+torque", "control:chan-vese"),
-    ("canny-magnitude+torque", "control:canny-magnitude+fixed-size"),
-    ("canny-magnitude+torque", "control:grabcut-centred-box"),
+    *(
+        ("canny-magnitude+torque", f"control:{control}")
+        for control in ("ellipse", "chan-vese", "canny-magnitude+fixed-size", "grabcut-centred-box")
+    ),
     ("canny-magnitude+torque-size", "control:canny-magnitude+fixed-size"),
     ("grabcut+torque-box", "control:grabcut-centred-box"),
-    ("figure", "canny-magnitude+torque"),
-    ("figure", "control:grabcut-centred-box"),
-    ("figure", "control:no-torque"),
-    *figure_bases.COMPARED,
+    *(("figure", row) for row in ("canny-magnitude+torque", "control:grabcut-centred-box", "control:no-torque")),
+    *bases.COMPARED,
 )
 NOTES = (
     "The paper, on 28 images of another set: Canny 0.32, torque(Canny) 0.47, Chan-Vese 0.21. Other images, so only "
@@ -85,12 +65,12 @@ NOTES = (
     "Of these, strengthened edges are weighed on all maxima of the gradient, the others on Canny's. The forces of "
     "canny-binary+torque are gradients: judge it beside canny-magnitude.",
     "canny-binary+torque-paper is one reading of the paper's torque(Canny), which is the contribution alone: eta/k "
-    "5/20 as Mishra's cut was published, whose base is canny-binary-published; maxima and minima apart. The ladder has "
-    "its other readings.",
+    "5/20 as Mishra's cut was published, whose base is canny-binary-published; maxima and minima apart. The "
+    "ablation has its other readings.",
     "figure: segment_figure as it is, without settings: the best of many cuts, made by colour, texture, edges and "
     "torque, of sizes from a tenth of the image to all of it; learned from other images of Caltech, and from no "
     "horse (imtorque_reproduce.figure_ground.weights). control:no-torque: the same without torque, learned anew.",
-    figure_bases.NOTE,
+    bases.NOTE,
     "Of the controls, ellipse, fixed-size and centred-box know that the objects of these sets fill the middle.",
 )
 
@@ -98,56 +78,49 @@ NOTES = (
 def run(request: Request) -> Report:
     """Score all rows on one or both sets, or on folders of images and masks."""
     request.require_options(["images", "masks"])
-    sources = _sources(request)
+    sources, root = _sources(request)
     choices = _choices(sources, request)
-    scored: dict[str, dict[str, NDArray[np.float64]]] = {}
-    read: dict[str, dict[Way, NDArray[np.float64]]] = {}
-    for name, found in sources.items():
-        ways = rows_of(choices[name])
-        score = partial(score_ways, ways=sorted({*ways.values(), *ladder_ways()}))
-        values = list(each(score, found, request.jobs, name))
-        scored[name] = {row: column(values, way) for row, way in ways.items()}
-        read[name] = {way: column(values, way) for way in ladder_ways()}
+    ways = {name: rows_of(chosen) for name, chosen in choices.items()}
+    scored = {
+        name: score_sources(found, [*ways[name].values(), *WAYS], request, name) for name, found in sources.items()
+    }
+    rows = {name: {row: scored[name][way] for row, way in ways[name].items()} for name in sources}
+    every_row = next(iter(rows.values()))
+    metrics = {"iou": {row: np.concatenate([found[row] for found in rows.values()]) for row in every_row}}
+    metrics |= {f"iou_{name}": found for name, found in rows.items()} if len(rows) > 1 else {}
     every = [source for found in sources.values() for source in found]
     return Report(
         data=" and ".join(sources),
-        data_sha256=checksum(source_files(every), _root(request)),
+        data_sha256=checksum(source_files(every), root),
         split=request.split or "all",
         images=len(every),
         settings={"chosen": choices, "costs": COSTS, "tuning_images": TUNING if len(sources) > 1 else 0},
-        rows=_rows(scored),
-        differences=_differences(scored),
+        rows=mean_rows({row: {metric: found[row] for metric, found in metrics.items()} for row in metrics["iou"]}),
+        differences=[one for pair in COMPARED for key, found in metrics.items() for one in compare(found, [pair], key)],
         notes=NOTES,
-        plots={f"examples-{name}.png": figure_sheet(found, rows_of(choices[name])) for name, found in sources.items()},
-        readings=ladder_rows(read),
+        plots={f"examples-{name}.png": figure_sheet(found, ways[name]) for name, found in sources.items()},
+        readings=ablation_rows(scored),
     )
 
 
-def rows_of(chosen: dict[str, Way]) -> dict[str, Way]:
+def rows_of(chosen: Mapping[str, Way]) -> dict[str, Way]:
     """Return every row's way of cutting, given what was chosen."""
     others = {
         "canny-binary-published": ("cue:canny", PUBLISHED),
         "canny-binary+torque-paper": ("reading:nearest", PUBLISHED),
         "canny-magnitude-cartesian": ("cartesian:magnitude", chosen["canny-magnitude"][1]),
     }
-    return {**chosen, **others, **figure_bases.ROWS, **FIXED}
+    return {**chosen, **others, **bases.ROWS, **FIXED}
 
 
-def choose(means: dict[Way, float]) -> dict[str, Way]:
+def choose(means: Mapping[Way, float]) -> dict[str, Way]:
     """Return the settings that serve best on the scenes these are the means of; torque takes its base's costs."""
     binary, magnitude = best_setting(means, "cue:canny"), best_setting(means, "cue:magnitude")
-    with_torque = {
-        base: max(((cue, cost) for cue in cues), key=lambda way: means[way])
-        for base, cost, cues in (
-            ("canny-binary", binary[1], BINARY_TORQUE),
-            ("canny-magnitude", magnitude[1], MAGNITUDE_TORQUE),
-        )
-    }
     return {
         "canny-binary": binary,
-        "canny-binary+torque": with_torque["canny-binary"],
+        "canny-binary+torque": max(((cue, binary[1]) for cue in BINARY_TORQUE), key=means.__getitem__),
         "canny-magnitude": magnitude,
-        "canny-magnitude+torque": with_torque["canny-magnitude"],
+        "canny-magnitude+torque": max(((cue, magnitude[1]) for cue in MAGNITUDE_TORQUE), key=means.__getitem__),
         "control:canny-magnitude+fixed-size": best_setting(means, "prior:magnitude"),
         "control:grabcut-centred-box": best_setting(means, "grabcut:centred"),
     }
@@ -166,56 +139,20 @@ def _choices(sources: dict[str, Sequence[Source]], request: Request) -> dict[str
         return dict.fromkeys(sources, CHOSEN)
     found = {}
     for name, other in zip(sources, reversed(sources), strict=True):
-        step = max(1, len(sources[other]) // TUNING)
-        score = partial(score_ways, ways=tuned_ways())
-        means = mean_scores(list(each(score, sources[other][::step], request.jobs, f"tuning on {other}")))
-        found[name] = choose(means)
+        tuning = sources[other][:: max(1, len(sources[other]) // TUNING)]
+        found[name] = choose(means_of(score_sources(tuning, tuned_ways(), request, f"tuning on {other}")))
     return found
 
 
-def _sources(request: Request) -> dict[str, Sequence[Source]]:
+def _sources(request: Request) -> tuple[dict[str, Sequence[Source]], Path]:
+    """Return the scenes of every set, and the folder that the names of their files are taken from."""
     images, masks = request.option("images", ""), request.option("masks", "")
     if bool(images) != bool(masks):
         raise ValueError("--images and --masks must be given together, got one of the two")
     if images:
-        return {Path(images).resolve().name: folder_cases(Path(images), Path(masks))[: request.limit]}
-    chosen = SETS if request.split is None else (request.split,)
-    if unknown := set(chosen) - set(SETS):
-        raise ValueError(f"--split must be one of {', '.join(SETS)}, got {unknown.pop()}")
-    return {name: spread_over(_set(name, request.data), request.limit) for name in chosen}
-
-
-def _set(name: str, data: Path) -> Sequence[Source]:
-    return caltech_cases(data) if name == "caltech" else horse_cases(data)
-
-
-def _root(request: Request) -> Path:
-    """Return the folder that the names of files are taken from."""
-    images = request.option("images", "")
-    return Path(Path(images).resolve().anchor) if images else request.data
-
-
-def _rows(scored: dict[str, dict[str, NDArray[np.float64]]]) -> list[dict[str, Any]]:
-    rows = []
-    for method in next(iter(scored.values())):
-        row: dict[str, Any] = {"method": method, "iou": float(_together(scored, method).mean())}
-        if len(scored) > 1:
-            row |= {f"iou_{name}": float(values[method].mean()) for name, values in scored.items()}
-        rows.append(row)
-    return rows
-
-
-def _together(scored: dict[str, dict[str, NDArray[np.float64]]], method: str) -> NDArray[np.float64]:
-    return np.concatenate([values[method] for values in scored.values()])
-
-
-def _differences(scored: dict[str, dict[str, NDArray[np.float64]]]) -> list[dict[str, Any]]:
-    rows = []
-    for a, b in COMPARED:
-        rows.append(
-            difference(a, b, "iou", evaluation.bootstrap_difference(_together(scored, a), _together(scored, b)))
-        )
-        if len(scored) > 1:
-            for name, values in scored.items():
-                rows.append(difference(a, b, f"iou_{name}", evaluation.bootstrap_difference(values[a], values[b])))
-    return rows
+        folder = Path(images).resolve()
+        return {folder.name: datasets.paired_masks(folder, Path(masks))[: request.limit]}, Path(folder.anchor)
+    found: dict[str, Sequence[Source]] = {
+        name: evenly(SETS[name](request.data), request.limit) for name in request.parts(*SETS)
+    }
+    return found, request.data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,10 +10,12 @@ from PIL import ImageDraw
 
 from imtorque.core.types import BoolArray
 from imtorque.render.figures import ADDED, figure_overlay
-from imtorque.render.saliency import labelled_sheet
 from imtorque.render.torque import Bytes
+from imtorque_reproduce.figure_ground.ablation import Way
 from imtorque_reproduce.figure_ground.cases import Scene, Source, read_scene
-from imtorque_reproduce.figure_ground.rows import Cutter, Way
+from imtorque_reproduce.figure_ground.rows import Cutter
+from imtorque_reproduce.plots import sheet_png
+from imtorque_reproduce.scoring import evenly
 
 SHOWN = (
     "canny-binary",
@@ -29,12 +30,7 @@ WIDTH = 170  # pixels of an image on the sheet
 
 def figure_sheet(sources: Sequence[Source], ways: Mapping[str, Way], shown: Sequence[str] = SHOWN) -> bytes:
     """Draw the truth and some rows' figures of a few scenes, spread over all, each with its overlap."""
-    places = np.linspace(0, len(sources) - 1, min(EXAMPLES, len(sources))).round().astype(int)
-    rows = [_row(read_scene(sources[k]), ways, shown) for k in places]
-    sheet = PillowImage.fromarray(labelled_sheet(rows))
-    png = io.BytesIO()
-    sheet.quantize(200).save(png, "PNG", optimize=True)
-    return png.getvalue()
+    return sheet_png([_row(read_scene(source), ways, shown) for source in evenly(sources, EXAMPLES)], 200)
 
 
 def _row(scene: Scene, ways: Mapping[str, Way], shown: Sequence[str]) -> list[tuple[str, Bytes]]:

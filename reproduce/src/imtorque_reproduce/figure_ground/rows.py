@@ -1,13 +1,11 @@
-"""Every way of cutting out a fixated object that the tables compare, by name and setting."""
+"""Every way of segmenting a fixated object that the tables compare, by name and setting."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.images import CheckedImage, grey_image
@@ -17,14 +15,15 @@ from imtorque.segmentation.figure_cuts import working_shape
 from imtorque.segmentation.fixated_boxes import Box, centred_box, fixated_box
 from imtorque.segmentation.working_size import enlarge, moved
 from imtorque_reproduce.figure_ground import controls
+from imtorque_reproduce.figure_ground.ablation import Way, reading_cue
 from imtorque_reproduce.figure_ground.bases import base_cue
 from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, read_scene
 from imtorque_reproduce.figure_ground.choice import best_cut
-from imtorque_reproduce.figure_ground.readings import reading_cue
+from imtorque_reproduce.report import Request
+from imtorque_reproduce.scoring import Floats, score_images
 
 COSTS = {"5/20": (5.0, 20.0), "20/50": (20.0, 50.0)}  # eta and k: as published first, and as its authors' code has it
 FIXATED = ("0.25", "0.35", "0.47", "0.7", "0.85")  # boxes around the fixation, of the square root of the area
-Way = tuple[str, str]  # what is done, and with which setting
 
 
 class Cutter:
@@ -46,15 +45,13 @@ class Cutter:
     def _cut(self, way: Way) -> BoolArray:
         kind, setting = way
         name, _, extra = kind.partition(":")
-        if name in ("cue", "reading", "base"):
+        if name in ("cue", "reading", "base", "cartesian"):
             eta, k = COSTS[setting]
-            return self._polar(extra if name == "cue" else kind, eta=eta, k=k)
+            method = "cartesian" if name == "cartesian" else "polar"
+            return self._polar(kind if name in ("reading", "base") else extra, eta=eta, k=k, method=method)
         if name == "prior":  # the published costs, for which the prior was set
             size = "torque" if setting == "torque" else float(setting) * math.sqrt(self.shape[0] * self.shape[1])
             return self._polar(extra, eta=5.0, k=20.0, size=size)
-        if name == "cartesian":
-            eta, k = COSTS[setting]
-            return self._polar(extra, eta=eta, k=k, method="cartesian")
         if name == "grabcut":
             return controls.grab_cut(self.scene.image, self._box(extra, setting), self.scene.fixation)
         if name == "choice":
@@ -106,16 +103,16 @@ def score_ways(source: Source, ways: Iterable[Way]) -> dict[Way, float]:
     return {way: cutter.scene.iou(cutter.cut(way)) for way in ways}
 
 
-def mean_scores(scored: list[dict[Way, float]]) -> dict[Way, float]:
+def score_sources(sources: Sequence[Source], ways: Iterable[Way], request: Request, label: str) -> dict[Way, Floats]:
+    """Return the overlap of each way on every scene."""
+    return score_images(partial(score_ways, ways=sorted(set(ways))), sources, request, label)
+
+
+def means_of(scores: Mapping[Way, Floats]) -> dict[Way, float]:
     """Return the mean over scenes of each way."""
-    return {way: float(np.mean([one[way] for one in scored])) for way in scored[0]}
+    return {way: float(values.mean()) for way, values in scores.items()}
 
 
-def best_setting(means: dict[Way, float], kind: str) -> Way:
-    """Return the setting of one kind of cut with the highest mean."""
-    return max((way for way in means if way[0] == kind), key=lambda way: means[way])
-
-
-def column(scored: list[dict[Way, float]], way: Way) -> NDArray[np.float64]:
-    """Return the scores of one way, a scene each."""
-    return np.array([one[way] for one in scored])
+def best_setting(means: Mapping[Way, float], *kinds: str) -> Way:
+    """Return the setting of these kinds of cut with the highest mean."""
+    return max((way for kind in kinds for way in means if way[0] == kind), key=lambda way: means[way])

@@ -5,20 +5,15 @@ Settings, among them the size that the controls expect, are chosen on the dev pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
-from imtorque import datasets, evaluation
-from imtorque.jobs.processes import each
-from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, source_files
+from imtorque import datasets
+from imtorque_reproduce.figure_ground.ablation import Way
+from imtorque_reproduce.figure_ground.cases import caltech_cases, source_files
 from imtorque_reproduce.figure_ground.experiment import choose, tuned_ways
-from imtorque_reproduce.figure_ground.plots import figure_sheet
-from imtorque_reproduce.figure_ground.rows import COSTS, FIXATED, Way, best_setting, column, mean_scores, score_ways
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.figure_ground.rows import COSTS, FIXATED, best_setting, means_of, score_sources
+from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import compare, mean_rows
 
 DEV, TEST = 48, 144  # scenes
 PER_CATEGORY = 5  # objects that fill the image, from Caltech's outlines
@@ -38,26 +33,17 @@ BOTH: dict[str, Way] = {
 }
 COMPARED = (
     ("canny-binary+torque", "canny-binary"),
-    ("canny-magnitude+torque", "canny-magnitude"),
-    ("canny-magnitude+torque-size", "canny-magnitude"),
+    *((row, "canny-magnitude") for row in ("canny-magnitude+torque", "canny-magnitude+torque-size")),
     ("control:canny-magnitude+fixed-size", "canny-magnitude"),
-    ("grabcut+torque-box", "control:grabcut-centred-box"),
-    ("grabcut+torque-box-torque", "control:grabcut-centred-box"),
-    ("grabcut+torque-box", "control:grabcut-typical-box"),
-    ("choice+torque", "control:grabcut-typical-box"),
-    ("figure", "control:grabcut-typical-box"),
+    *((row, "control:grabcut-centred-box") for row in ("grabcut+torque-box", "grabcut+torque-box-torque")),
+    *((row, "control:grabcut-typical-box") for row in ("grabcut+torque-box", "choice+torque", "figure")),
 )
+BOXES = (*(f"box-{part}" for part in FIXATED), "centred-box", "centred-box-0.9")
 COMPARED_ON_BOTH = (
-    *(("choice+torque", f"control:grabcut-box-{part}") for part in FIXATED),
-    ("choice+torque", "control:grabcut-centred-box"),
-    ("choice+torque", "control:grabcut-centred-box-0.9"),
-    ("choice+torque", "control:choice+magnitude"),
-    ("choice+torque", "control:choice-boxes"),
-    ("figure", "choice+torque"),
-    ("figure", "control:grabcut-centred-box-0.9"),
-    ("figure", "control:no-torque"),
+    *(("choice+torque", f"control:grabcut-{box}") for box in BOXES),
+    *(("choice+torque", f"control:choice{other}") for other in ("+magnitude", "-boxes")),
+    *(("figure", row) for row in ("choice+torque", "control:grabcut-centred-box-0.9", "control:no-torque")),
 )
-SHOWN = ("figure", "canny-magnitude+torque", "grabcut+torque-box", "choice+torque", "control:grabcut-typical-box")
 NOTES = (
     "iou: on Caltech's outlined objects pasted into Berkeley's test photographs, with bounding boxes of 2 to 15 % of "
     "the image, fixated at a random pixel of the object (imtorque.datasets.small_objects, the same every time). "
@@ -77,33 +63,34 @@ NOTES = (
 
 def run(request: Request) -> Report:
     """Choose settings on the dev part, and score all rows on the test part; some on objects of all sizes."""
-    request.require_options([])
-    if request.split not in (None, "test"):
-        raise ValueError(f"--split must be test, got {request.split}")
+    request.require_options()
+    request.parts("test")
     dev = datasets.small_objects(request.data, "dev", count=DEV)[: request.limit]
     test = datasets.small_objects(request.data, "test", count=TEST)[: request.limit]
     large = caltech_cases(request.data, PER_CATEGORY)[: request.limit]
-    tuning = partial(score_ways, ways=_tuned())
-    ways = rows_of(mean_scores(list(each(tuning, dev, request.jobs, "tuning on dev"))))
-    scored = _scored(test, ways, request.jobs, "small objects")
-    on_large = _scored(large, BOTH, request.jobs, "objects that fill the image")
+    ways = rows_of(means_of(score_sources(dev, _tuned(), request, "tuning on dev")))
+    on_test = score_sources(test, ways.values(), request, "small objects")
+    on_large = score_sources(large, BOTH.values(), request, "objects that fill the image")
+    scored = {row: on_test[way] for row, way in ways.items()}
+    both = {row: on_large[way] for row, way in BOTH.items()}
     return Report(
         data="small objects (Caltech-101 in BSDS300)",
         data_sha256=checksum(source_files([*dev, *test, *large]), request.data),
         split="test",
         images=len(test),
         settings={"ways": ways, "costs": COSTS, "tuning_images": len(dev), "tuning": "dev", "caltech": len(large)},
-        rows=[_row(row, scored, on_large) for row in scored],
+        rows=mean_rows(
+            {row: {"iou": own} | ({"iou_caltech": both[row]} if row in both else {}) for row, own in scored.items()}
+        ),
         differences=[
-            *_differences(scored, (*COMPARED, *COMPARED_ON_BOTH), "iou"),
-            *_differences(on_large, COMPARED_ON_BOTH, "iou_caltech"),
+            *compare(scored, (*COMPARED, *COMPARED_ON_BOTH), "iou"),
+            *compare(both, COMPARED_ON_BOTH, "iou_caltech"),
         ],
         notes=NOTES,
-        plots={"examples.png": figure_sheet(test, ways, SHOWN)},
     )
 
 
-def rows_of(means: dict[Way, float]) -> dict[str, Way]:
+def rows_of(means: Mapping[Way, float]) -> dict[str, Way]:
     """Return every row's way of cutting, with the settings that serve best on the scenes these are the means of."""
     chosen = choose(means)
     paper = ("cue:torque-paper", chosen["canny-binary"][1])
@@ -122,21 +109,3 @@ def _tuned() -> list[Way]:
     ways = [way for way in tuned_ways() if way[0] not in ("prior:magnitude", "grabcut:centred")]
     ways += [("prior:magnitude", part) for part in PRIORS] + [("grabcut:fixated", part) for part in FIXATED]
     return [*ways, ("grabcut:centred", "0.8")]
-
-
-def _scored(sources: Sequence[Source], ways: dict[str, Way], jobs: int, label: str) -> dict[str, NDArray[np.float64]]:
-    values = list(each(partial(score_ways, ways=sorted(set(ways.values()))), sources, jobs, label))
-    return {row: column(values, way) for row, way in ways.items()}
-
-
-def _row(
-    method: str, scored: dict[str, NDArray[np.float64]], on_large: dict[str, NDArray[np.float64]]
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"method": method, "iou": float(scored[method].mean())}
-    return row | ({"iou_caltech": float(on_large[method].mean())} if method in on_large else {})
-
-
-def _differences(
-    scored: dict[str, NDArray[np.float64]], pairs: Sequence[tuple[str, str]], metric: str
-) -> list[dict[str, Any]]:
-    return [difference(a, b, metric, evaluation.bootstrap_difference(scored[a], scored[b])) for a, b in pairs]

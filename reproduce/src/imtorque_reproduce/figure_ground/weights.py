@@ -41,6 +41,7 @@ from imtorque.segmentation.working_size import enlarge, moved
 from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, caltech_cases, read_scene
 from imtorque_reproduce.figure_ground.small_objects import TEST
 from imtorque_reproduce.report import provenance
+from imtorque_reproduce.scoring import evenly
 
 PER_CATEGORY = 10  # of Caltech's objects
 SMALL = 240
@@ -70,8 +71,7 @@ def training_examples(data: Path) -> list[Example]:
     large: list[Source] = []
     for category in sorted({image.category for image in outlined}):
         free = [image for image in outlined if image.category == category and image.image_path not in reported | pasted]
-        places = np.linspace(0, len(free) - 1, min(PER_CATEGORY, len(free))).round().astype(int)
-        large += [free[k] for k in places]
+        large += evenly(free, PER_CATEGORY)
     dev = datasets.small_objects(data, "dev", count=DRAWN_FROM)
     small = [scene for scene in dev if scene.source.image_path not in reported][:SMALL]
     given: list[Example] = [*((scene, None) for scene in large), *((scene, None) for scene in small)]

@@ -21,8 +21,8 @@ from imtorque_reproduce.figure_ground.cases import (
     horse_cases,
     read_scene,
     source_files,
-    spread_over,
 )
+from imtorque_reproduce.scoring import berkeley_files, evenly
 
 PER_CATEGORY, HORSES, SMALL, BERKELEY = 1, 24, 36, 16  # images of each set
 LEAST_REGION = 0.01  # of the image: smaller regions of people are not looked for
@@ -58,13 +58,11 @@ def read_truth(source: Finding) -> Truth:
 
 def finding_cases(data: Path, limit: int | None) -> dict[str, Sequence[Finding]]:
     """Return the images of every set, spread over it by file names."""
-    val = datasets.bsds500(data / "bsds500", "val")
-    places = np.linspace(0, len(val) - 1, min(len(val), limit or BERKELEY)).round().astype(int)
     return {
-        "caltech": spread_over(caltech_cases(data, PER_CATEGORY), limit),
-        "horses": spread_over(horse_cases(data), limit or HORSES),
+        "caltech": evenly(caltech_cases(data, PER_CATEGORY), limit),
+        "horses": evenly(horse_cases(data), limit or HORSES),
         "small": datasets.small_objects(data, "test", count=SMALL)[:limit],
-        "berkeley": [val[k] for k in places],
+        "berkeley": evenly(datasets.bsds500(data / "bsds500", "val"), limit or BERKELEY),
     }
 
 
@@ -72,7 +70,7 @@ def finding_files(sources: Sequence[Finding]) -> list[Path]:
     """Return the files that images and truths are read from."""
     berkeley = [source for source in sources if isinstance(source, BerkeleyImage)]
     others = [source for source in sources if not isinstance(source, BerkeleyImage)]
-    return source_files(others) + [path for one in berkeley for path in (one.image_path, *one.truth_paths)]
+    return source_files(others) + berkeley_files(berkeley)
 
 
 def _regions(source: BerkeleyImage) -> Truth:

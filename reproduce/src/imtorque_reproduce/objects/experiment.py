@@ -12,32 +12,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque import evaluation
 from imtorque.core.types import BoolArray
 from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque.segmentation.fixated_boxes import centred_box
 from imtorque.segmentation.object_selection import scored_figures
-from imtorque.segmentation.objects import masks_of, propose_objects, segment_objects
+from imtorque.segmentation.objects import masks_of, propose_objects
 from imtorque_reproduce.figure_ground.controls import grab_cut
-from imtorque_reproduce.objects import peers
+from imtorque_reproduce.objects import controls
 from imtorque_reproduce.objects.cases import Finding, Truth, finding_cases, finding_files, read_truth
-from imtorque_reproduce.objects.plots import object_sheet
-from imtorque_reproduce.objects.proposal_rows import OVERLAP, Boxes, bounding_box, overlaps
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.objects.rows import OVERLAP, Boxes, bounding_box, overlaps
+from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import Floats, compare, mean_rows
 
 COUNTS = (1, 3, 10, 50)
 CUT = 10  # boxes of each kind that GrabCut cuts in
 HIT = 0.5  # overlap from which on an object counts as found
 IOU = 0.6  # that two masks of ours may have
 COMPARED = (
-    ("objects", "selective-search+grabcut"),
-    ("objects", "edge-boxes+grabcut"),
-    ("objects", "boxes+grabcut"),
-    ("objects", "control:no-torque"),
-    ("objects", "control:grabcut-centred-box"),
-    ("boxes+grabcut", "selective-search+grabcut"),
-    ("boxes+grabcut", "edge-boxes+grabcut"),
+    *(("objects", f"{boxes}+grabcut") for boxes in ("selective-search", "edge-boxes", "boxes")),
+    *(("objects", f"control:{control}") for control in ("no-torque", "grabcut-centred-box")),
+    *(("boxes+grabcut", f"{boxes}+grabcut") for boxes in ("selective-search", "edge-boxes")),
 )
 REPORTED = ("best_1_", "best_10_", "box_50_")  # of which differences are given
 NOTES = (
@@ -60,16 +55,14 @@ NOTES = (
     "the sides.",
     "Pasted objects carry foreign light and a clean rim: other small objects may be harder.",
 )
-Scores = dict[str, NDArray[np.float64]]  # (images,) by metric
 
 
 def run(request: Request) -> Report:
     """Score all rows on the four sets."""
-    request.require_options([])
-    if request.split is not None:
-        raise ValueError(f"--split must be left out, got {request.split}")
+    request.require_options()
+    request.parts()
     sources = finding_cases(request.data, request.limit)
-    scored: dict[str, Scores] = {}
+    scored: dict[str, dict[str, Floats]] = {}
     for name, found in sources.items():
         images = list(each(score, found, request.jobs, name))
         for method in images[0]:
@@ -82,10 +75,15 @@ def run(request: Request) -> Report:
         split="all",
         images=len(every),
         settings={"iou": IOU, "hit": HIT, "box_overlap": OVERLAP, "images": {k: len(v) for k, v in sources.items()}},
-        rows=[{"method": row, **{k: float(v.mean()) for k, v in found.items()}} for row, found in scored.items()],
-        differences=[row for a, b in COMPARED for row in _differences(a, b, scored)],
+        rows=mean_rows(scored),
+        differences=[
+            one
+            for a, b in COMPARED
+            for key in scored[a]
+            if key in scored[b] and key.startswith(REPORTED)
+            for one in compare({a: scored[a][key], b: scored[b][key]}, [(a, b)], key)
+        ],
         notes=NOTES,
-        plots={f"examples-{name}.png": object_sheet(found, _shown) for name, found in sources.items()},
     )
 
 
@@ -96,13 +94,13 @@ def score(source: Finding) -> dict[str, dict[str, float]]:
     most = COUNTS[-1]
     boxes: dict[str, Boxes] = {
         "boxes+grabcut": propose_objects(image, most).as_array(),
-        "selective-search+grabcut": peers.selective_search(image, most),
-        "edge-boxes+grabcut": peers.edge_boxes(image, most),
+        "selective-search+grabcut": controls.selective_search(image, most),
+        "edge-boxes+grabcut": controls.edge_boxes(image, most),
     }
     rows = {name: _of_masks(truth, masks) for name, masks in _own(image).items()}
     for name, found in boxes.items():
         few = [count for count in COUNTS if count <= CUT]
-        rows[name] = _of_masks(truth, peers.cut_in_boxes(image, found[:CUT]), few) | _of_boxes(truth, found)
+        rows[name] = _of_masks(truth, controls.cut_in_boxes(image, found[:CUT]), few) | _of_boxes(truth, found)
     shape = (image.shape[0], image.shape[1])
     centred = grab_cut(image, centred_box(shape, 0.9), (shape[0] // 2, shape[1] // 2))
     return {**rows, "control:grabcut-centred-box": _of_masks(truth, [centred])}
@@ -117,10 +115,6 @@ def _own(image: NDArray[Any]) -> Mapping[str, Sequence[BoolArray]]:
         "objects-apart": list(masks_of(ranked.select(most, None), checked.shape, apart=True)),
         "control:no-torque": list(masks_of(blind.select(most, IOU), checked.shape, apart=False)),
     }
-
-
-def _shown(truth: Truth) -> Sequence[BoolArray]:
-    return list(segment_objects(truth.image, COUNTS[1]))
 
 
 def _of_masks(truth: Truth, masks: Sequence[BoolArray], counts: Sequence[int] = COUNTS) -> dict[str, float]:
@@ -140,11 +134,3 @@ def _of_boxes(truth: Truth, boxes: Boxes) -> dict[str, float]:
 def _best(overlap: NDArray[np.float64], counts: Sequence[int]) -> dict[int, NDArray[np.float64]]:
     """Return for each count the best overlap of every object with so many masks, 0 where there is none."""
     return {count: overlap[:count].max(axis=0, initial=0.0) for count in counts}
-
-
-def _differences(a: str, b: str, scored: Mapping[str, Scores]) -> list[dict[str, Any]]:
-    both = [metric for metric in scored[a] if metric in scored[b] and metric.startswith(REPORTED)]
-    return [
-        difference(a, b, metric, evaluation.bootstrap_difference(scored[a][metric], scored[b][metric]))
-        for metric in both
-    ]

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imtorque import datasets, evaluation
-from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.plots import lines_image
+from imtorque import datasets
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, read_scene, source_files
-from imtorque_reproduce.objects.peers import edge_boxes
-from imtorque_reproduce.objects.proposal_rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, bounding_box, hits, summary
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.objects.controls import edge_boxes
+from imtorque_reproduce.objects.rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, bounding_box, hits
+from imtorque_reproduce.plots import lines_image
+from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import Floats, compare, score_images
 
-SETS = ("small", "caltech")
-SMALL = 240  # images
-PER_CATEGORY = 10  # of Caltech's outlines
+PREFIXES = {"small": "", "caltech": "caltech_"}  # of the metrics of each set
+SMALL, PER_CATEGORY = 240, 10  # images; of Caltech's outlines
 OURS = "torque+side+busyness"
 WAYS = ("torque+side", "torque-side", "torque")
 CONTROLS = ("random", "grid", "gradient-density", "gradient-density-large", "side+busyness", "busyness", "blob-log")
 PEER = "edge-boxes"  # selective search, much slower and behind it, stands in the objects experiment
 NOT_DRAWN = ("control:gradient-density", "control:busyness")  # a plot has ten colours
 COMPARED = (PEER, *(f"control:{name}" for name in CONTROLS))
+PAIRS = [(OURS, other) for other in (*COMPARED, *WAYS)] + [("torque", other) for other in COMPARED]
 NOTES = (
     "recall_N: the share of images where one of the first N boxes overlaps the object's bounding box by half. "
     "Without a prefix on small objects: Caltech's pasted into Berkeley photographs (test part), with boxes of 2 to "
@@ -43,12 +41,9 @@ NOTES = (
 
 def run(request: Request) -> Report:
     """Score all methods on small objects and on Caltech's outlines."""
-    request.require_options([])
-    chosen = SETS if request.split is None else (request.split,)
-    if unknown := set(chosen) - set(SETS):
-        raise ValueError(f"--split must be one of {', '.join(SETS)}, got {unknown.pop()}")
-    sources = {name: _sources(name, request.data, request.limit) for name in chosen}
-    scored = {name: dict(summary(list(each(score, found, request.jobs, name)))) for name, found in sources.items()}
+    request.require_options()
+    sources = proposal_cases(request, *request.parts(*PREFIXES))
+    scored = {name: score_images(score, found, request, name) for name, found in sources.items()}
     every = [source for found in sources.values() for source in found]
     return Report(
         data="small objects (Caltech-101 in BSDS300) and Caltech-101's outlines",
@@ -56,11 +51,28 @@ def run(request: Request) -> Report:
         split=" and ".join(f"{name} ({len(found)})" for name, found in sources.items()),
         images=len(every),
         settings={"overlap": OVERLAP, "hit": HIT, "random_seeds": SEEDS},
-        rows=[_row(method, scored) for method in scored[chosen[0]]],
-        differences=[row for name in chosen for row in _differences(name, scored[name])],
+        rows=[_row(method, scored) for method in next(iter(scored.values()))],
+        differences=[
+            one
+            for name, values in scored.items()
+            for pair in PAIRS
+            for k, count in enumerate(COUNTS[:2])
+            for one in compare({m: v[:, k] for m, v in values.items()}, [pair], f"{PREFIXES[name]}recall_{count}")
+        ],
         notes=NOTES,
-        plots={f"recall-{name}.png": _curves(scored[name]) for name in chosen},
+        plots={f"recall-{name}.png": _curves(values) for name, values in scored.items()},
     )
+
+
+def proposal_cases(request: Request, *names: str) -> dict[str, Sequence[Source]]:
+    """Return the images of the sets with these names."""
+    found: dict[str, Sequence[Source]] = {}
+    for name in names:
+        if name == "small":
+            found[name] = datasets.small_objects(request.data, "test", count=SMALL)[: request.limit]
+        else:
+            found[name] = caltech_cases(request.data, PER_CATEGORY)[: request.limit]
+    return found
 
 
 def score(source: Source) -> dict[str, list[float]]:
@@ -71,33 +83,15 @@ def score(source: Source) -> dict[str, list[float]]:
     return {**all_hits(scene.image, scene.figure), PEER: of_peer}
 
 
-def _sources(name: str, data: Path, limit: int | None) -> Sequence[Source]:
-    found: Sequence[Source] = (
-        datasets.small_objects(data, "test", count=SMALL) if name == "small" else caltech_cases(data, PER_CATEGORY)
-    )
-    return found[:limit]
-
-
-def _row(method: str, scored: dict[str, dict[str, NDArray[np.float64]]]) -> dict[str, Any]:
+def _row(method: str, scored: dict[str, dict[str, Floats]]) -> dict[str, Any]:
     row: dict[str, Any] = {"method": method}
     for name, values in scored.items():
-        prefix = "" if name == "small" else f"{name}_"
-        for count, recall in zip(COUNTS, values[method].mean(axis=0), strict=True):
-            row[f"{prefix}recall_{count}"] = float(recall)
+        metrics = (f"{PREFIXES[name]}recall_{count}" for count in COUNTS)
+        row |= zip(metrics, values[method].mean(axis=0).tolist(), strict=True)
     return row
 
 
-def _differences(name: str, values: dict[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
-    prefix = "" if name == "small" else f"{name}_"
-    pairs = [(OURS, other) for other in (*COMPARED, *WAYS)] + [("torque", other) for other in COMPARED]
-    return [
-        difference(a, b, f"{prefix}recall_{count}", evaluation.bootstrap_difference(values[a][:, k], values[b][:, k]))
-        for a, b in pairs
-        for k, count in enumerate(COUNTS[:2])
-    ]
-
-
-def _curves(values: dict[str, NDArray[np.float64]]) -> bytes:
+def _curves(values: dict[str, Floats]) -> bytes:
     names = (OURS, *WAYS, *(name for name in COMPARED if name not in NOT_DRAWN))
     curves = {name: (COUNTS, values[name].mean(axis=0).tolist()) for name in names}
     return lines_image(curves, "boxes", "recall", logarithmic=True)

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import Edges
 
-ALIKE = 0.7  # cosine of the angle between two edges that may belong to one contour
-OFF = 0.5  # pixels across the contour, per pixel along it, that such edges may lie apart
+MIN_COSINE = 0.7  # of the angle between two edges that may belong to one contour: 45 degrees
+MAX_SLOPE = 0.5  # pixels across the contour, per pixel along it, that such edges may lie apart
 
 
 def towards_centre(edges: Edges) -> NDArray[np.float64]:
@@ -37,6 +37,6 @@ def bent_towards(edges: Edges, reach: int) -> NDArray[np.float64]:
                 continue
             fy, fx = (plane[y + reach + dy, x + reach + dx] for plane in padded)
             along, across = dx * tx + dy * ty, dx * nx + dy * ny
-            alike = fy * ty + fx * tx > ALIKE * np.hypot(fy, fx)
-            bend += np.where(alike & (np.abs(across) <= OFF * np.abs(along) + 1), along**2 * across, 0.0)
+            alike = fy * ty + fx * tx > MIN_COSINE * np.hypot(fy, fx)
+            bend += np.where(alike & (np.abs(across) <= MAX_SLOPE * np.abs(along) + 1), along**2 * across, 0.0)
     return np.sign(bend)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque import evaluation
 from imtorque.boundaries.ownership import (
     OwnershipModel,
     first_case,
@@ -26,14 +25,21 @@ from imtorque.core.types import Edges, FloatArray, Image, IntArray
 from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
 from imtorque.synthetic import overlap_scene
-from imtorque_reproduce.boundary.plots import sides_image
-from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, read_scene, source_files
+from imtorque_reproduce.figure_ground.cases import (
+    PER_CATEGORY,
+    Source,
+    caltech_cases,
+    horse_cases,
+    read_scene,
+    source_files,
+)
 from imtorque_reproduce.ownership.controls import bent_towards, towards_centre
-from imtorque_reproduce.report import Report, Request, checksum, difference, provenance
+from imtorque_reproduce.ownership.plots import sides_image
+from imtorque_reproduce.report import Report, Request, checksum, provenance
+from imtorque_reproduce.scoring import Floats, compare, evenly, gather
 
 DRAWN = 200  # overlaps to learn from, and as many others to report on
-PER_CATEGORY = 15  # of Caltech's outlines
-LEAST = 20  # edge pixels on a boundary that an image must have to count
+MIN_PIXELS = 20  # edge pixels on a boundary that an image must have to count
 BENDS = (5, 9, 14)  # pixels of contour on either side that say which way it bends
 OTHER = {"caltech": "horses", "horses": "caltech", "drawn": "drawn-others"}
 CONTROLS = ("control:darker-side", "control:convex-side", "control:towards-centre")
@@ -72,7 +78,7 @@ class Case:
 
 def run(request: Request) -> Report:
     """Learn on each set, report on the others."""
-    request.require_options([])
+    request.require_options()
     sets = _sets(request)
     models = {name: learn(cases, request.jobs, name) for name, cases in sets.items()}
     photographs = learn([*sets["caltech"], *sets["horses"]], request.jobs, "photographs")
@@ -106,7 +112,7 @@ def score(case: Case, models: dict[str, OwnershipModel]) -> dict[str, float]:
     """Return the share of right sides by every way, or nothing where the boundary has too few edges."""
     edges, order = case.edges()
     truth, known = true_sides(edges, order)
-    if np.count_nonzero(known) < LEAST:
+    if np.count_nonzero(known) < MIN_PIXELS:
         return {}
     answers: dict[str, FloatArray] = {
         "control:darker-side": -np.ones(len(truth)),
@@ -120,15 +126,13 @@ def score(case: Case, models: dict[str, OwnershipModel]) -> dict[str, float]:
     return {name: float(np.mean(np.sign(answer[known]) == truth[known])) for name, answer in answers.items()}
 
 
-def _scored(
-    cases: Sequence[Case], name: str, models: dict[str, OwnershipModel], jobs: int
-) -> dict[str, NDArray[np.float64]]:
+def _scored(cases: Sequence[Case], name: str, models: dict[str, OwnershipModel], jobs: int) -> dict[str, Floats]:
     """Return every row's share of right sides, for each image."""
     chosen = {key: models[key] for key in {OTHER[name], "drawn"}}
     found = [values for values in each(partial(score, models=chosen), cases, jobs, f"scoring {name}") if values]
     if not found:
         raise ValueError(f"images of {name} must have edges on their objects' boundaries, got none")
-    columns = {key: np.array([values[key] for values in found]) for key in found[0]}
+    columns = {key: np.array(values) for key, values in gather(found).items()}
     rounds = {"torque": "model", "torque-first-round": "first", "torque-six-rounds": "six"}
     rows = {row: columns[f"{key}:{OTHER[name]}"] for row, key in rounds.items()}
     if name != "drawn":
@@ -139,21 +143,14 @@ def _scored(
 
 
 def _sets(request: Request) -> dict[str, list[Case]]:
-    caltech, horses = caltech_cases(request.data, PER_CATEGORY), horse_cases(request.data)
+    caltech, horses = caltech_cases(request.data), horse_cases(request.data)
     sources: dict[str, Sequence[Source | int]] = {
         "caltech": caltech,
         "horses": horses,
         "drawn": range(DRAWN),
         "drawn-others": range(DRAWN, 2 * DRAWN),
     }
-    return {name: [Case(source) for source in _first_of(found, request.limit)] for name, found in sources.items()}
-
-
-def _first_of(sources: Sequence[Source | int], limit: int | None) -> Sequence[Source | int]:
-    """Return so many, spread over all."""
-    if limit is None or limit >= len(sources):
-        return sources
-    return [sources[k] for k in np.linspace(0, len(sources) - 1, limit).round().astype(int)]
+    return {name: [Case(source) for source in evenly(found, request.limit)] for name, found in sources.items()}
 
 
 def _first(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -164,7 +161,7 @@ def _second(case: Case, first: FloatArray) -> tuple[NDArray[np.float64], NDArray
     return second_case(*case.edges(), first)
 
 
-def _rows(scored: dict[str, dict[str, NDArray[np.float64]]]) -> list[dict[str, Any]]:
+def _rows(scored: dict[str, dict[str, Floats]]) -> list[dict[str, Any]]:
     methods = list(dict.fromkeys(method for rows in scored.values() for method in rows))
     return [
         {"method": method, **{f"right_{name}": float(v[method].mean()) for name, v in scored.items() if method in v}}
@@ -172,15 +169,10 @@ def _rows(scored: dict[str, dict[str, NDArray[np.float64]]]) -> list[dict[str, A
     ]
 
 
-def _differences(scored: dict[str, dict[str, NDArray[np.float64]]]) -> list[dict[str, Any]]:
+def _differences(scored: dict[str, dict[str, Floats]]) -> list[dict[str, Any]]:
     pairs = [("torque", control) for control in CONTROLS]
     pairs += [("torque", "torque-first-round"), *(("torque-drawn", control) for control in CONTROLS)]
-    return [
-        difference(a, b, f"right_{name}", evaluation.bootstrap_difference(rows[a], rows[b]))
-        for name, rows in scored.items()
-        for a, b in pairs
-        if a in rows
-    ]
+    return [one for name, rows in scored.items() for one in compare(rows, pairs, f"right_{name}")]
 
 
 def _stored(models: dict[str, OwnershipModel], command: str) -> bytes:

@@ -15,20 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque import datasets, evaluation
 from imtorque.datasets.counting import CountingImage, counting_sets
 from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
 from imtorque.segmentation.boxes import candidate_boxes
 from imtorque_reproduce.counting.controls import Range, Setting, marked_sizes
 from imtorque_reproduce.counting.scores import ImageScores, f1_difference, goal, score_image, summary
-from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, read_scene, source_files
-from imtorque_reproduce.objects.proposal_rows import COUNTS, HIT, Boxes, bounding_box, hits, overlaps
+from imtorque_reproduce.figure_ground.cases import Source, read_scene, source_files
+from imtorque_reproduce.objects.proposals import proposal_cases
+from imtorque_reproduce.objects.rows import COUNTS, HIT, Boxes, best_by, bounding_box, hits, overlaps
 from imtorque_reproduce.patterns.plots import drawn_sheet
 from imtorque_reproduce.patterns.rows import (
     COUNTERS,
     METHODS,
-    best_by,
     box_response,
     drawn_boxes,
     edge_density,
@@ -36,10 +35,9 @@ from imtorque_reproduce.patterns.rows import (
 )
 from imtorque_reproduce.patterns.scenes import KINDS, draw_scene
 from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.scoring import Floats, compare, score_images
 
-PARTS = ("drawn", "objects", "counting")
 SCENES = 60  # of each kind
-SMALL, PER_CATEGORY = 240, 10  # images, as in `proposals`
 DRAWN = (*METHODS, "control:hough")
 METRICS = ("found", "found_twice", "found_iou")
 COMPARED = (
@@ -62,7 +60,6 @@ NOTES = (
     "f1, f1_iou, mae, bias, count: as in `counting`, of extrema alone, without outlines or claims, in the range of "
     "sizes marked in the training images; sign, threshold and overlap are the best of sixteen on these.",
 )
-Scores = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -78,11 +75,9 @@ class Part:
 
 def run(request: Request) -> Report:
     """Score every method on every set of the parts asked for."""
-    request.require_options([])
-    wanted = PARTS if request.split is None else (request.split,)
-    if unknown := set(wanted) - set(PARTS):
-        raise ValueError(f"--split must be one of {', '.join(PARTS)}, got {unknown.pop()}")
-    parts = [{"drawn": _drawn, "objects": _objects, "counting": _counting}[name](request) for name in wanted]
+    request.require_options()
+    wanted = request.parts(*PARTS)
+    parts = [PARTS[name](request) for name in wanted]
     return Report(
         data="drawn scenes; small objects (Caltech-101 in BSDS300) and Caltech-101's outlines; counting",
         data_sha256=checksum([path for part in parts for path in part.files], request.data),
@@ -141,24 +136,20 @@ def _drawn(request: Request) -> Part:
     seeds = range(SCENES)[: request.limit]
     rows, differences = [], []
     for kind in KINDS:
-        scored = _columns(list(each(partial(score_drawn, kind=kind), seeds, request.jobs, kind, "scenes")))
+        scored = score_images(partial(score_drawn, kind=kind), seeds, request, kind, "scenes")
         rows += _rows(scored, kind, METRICS)
-        differences += [_difference(scored, a, b, kind, 0, "found") for a, b in COMPARED]
+        differences += compare({m: v[:, 0] for m, v in scored.items()}, COMPARED, "found", f"@{kind}")
     return Part(rows, differences, len(KINDS) * len(seeds))
 
 
 def _objects(request: Request) -> Part:
-    small = datasets.small_objects(request.data, "test", count=SMALL)[: request.limit]
-    sets: dict[str, Sequence[Source]] = {
-        "small": small,
-        "caltech": caltech_cases(request.data, PER_CATEGORY)[: request.limit],
-    }
+    sets = proposal_cases(request, "small", "caltech")
+    pairs = [("closure", other) for other in ("torque", "control:edge-density")]
     rows, differences = [], []
     for name, sources in sets.items():
-        scored = _columns(list(each(score_objects, sources, request.jobs, name)))
+        scored = score_images(score_objects, sources, request, name)
         rows += _rows(scored, name, [f"recall_{count}" for count in COUNTS])
-        for other in ("torque", "control:edge-density"):
-            differences += [_difference(scored, "closure", other, name, 1, f"recall_{COUNTS[1]}")]
+        differences += compare({m: v[:, 1] for m, v in scored.items()}, pairs, f"recall_{COUNTS[1]}", f"@{name}")
     every = [source for sources in sets.values() for source in sources]
     return Part(rows, differences, len(every), source_files(every))
 
@@ -187,17 +178,11 @@ def _goal(setting: Setting, training: Sequence[CountingImage], sizes: Range) -> 
     return goal([score_cells(truth, sizes, setting, masks=False) for truth in training])
 
 
-def _columns(scored: Sequence[dict[str, list[float]]]) -> Scores:
-    return {method: np.array([one[method] for one in scored]) for method in scored[0]}
-
-
-def _rows(scored: Scores, name: str, metrics: Sequence[str]) -> list[dict[str, Any]]:
+def _rows(scored: Mapping[str, Floats], name: str, metrics: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"method": f"{method}@{name}", **dict(zip(metrics, values.mean(axis=0).tolist(), strict=True))}
         for method, values in scored.items()
     ]
 
 
-def _difference(scored: Scores, a: str, b: str, name: str, column: int, metric: str) -> dict[str, Any]:
-    interval = evaluation.bootstrap_difference(scored[a][:, column], scored[b][:, column])
-    return difference(f"{a}@{name}", f"{b}@{name}", metric, interval)
+PARTS = {"drawn": _drawn, "objects": _objects, "counting": _counting}

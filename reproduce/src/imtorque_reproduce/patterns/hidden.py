@@ -9,17 +9,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque import evaluation
 from imtorque.core.extrema import find_extrema, suppress_overlaps
 from imtorque.core.types import Edges
 from imtorque.edges import detect_edges, edges_from_depth, edges_from_motion, optical_flow
-from imtorque.jobs.processes import each
 from imtorque.synthetic import DepthScene, MotionScene, depth_scene, motion_scene
-from imtorque_reproduce.report import Report, Request, difference
+from imtorque_reproduce.report import Report, Request
+from imtorque_reproduce.scoring import compare, mean_rows, score_images
 
 SCENES = 100  # of each kind
-NEAR = 0.35  # of an object's size: how far from its middle an extremum may lie
-FITTING = (0.6, 1.7)  # of an object's size: sizes of extrema that fit it
+# Convention: how far from an object's middle, and of which sizes, in parts of its size, an extremum may be.
+NEAR, FITTING = 0.35, (0.6, 1.7)
 NOISES = (0.0015, 0.006, 0.024)  # of inverse depth, in 1/metres
 COMPARED = (
     ("depth@depth", "photograph@depth"),
@@ -41,20 +40,17 @@ Scene = DepthScene | MotionScene
 
 def run(request: Request) -> Report:
     """Score all rows on scenes that are the same every time."""
-    request.require_options([])
+    request.require_options()
     seeds = list(range(min(SCENES, request.limit or SCENES)))
-    values = list(each(score, seeds, request.jobs, "scenes", "scenes"))
-    scored = {row: np.array([v[row] for v in values]) for row in values[0]}
+    scored = score_images(score, seeds, request, "scenes", "scenes")
     return Report(
         data="rendered scenes (imtorque.synthetic)",
         data_sha256=_checksum(seeds),
         split="all",
         images=2 * len(seeds),
         settings={"near": NEAR, "fitting": FITTING, "noises": NOISES},
-        rows=[{"method": row, "found": float(v.mean())} for row, v in scored.items()],
-        differences=[
-            difference(a, b, "found", evaluation.bootstrap_difference(scored[a], scored[b])) for a, b in COMPARED
-        ],
+        rows=mean_rows({row: {"found": values} for row, values in scored.items()}),
+        differences=compare(scored, COMPARED, "found"),
         notes=NOTES,
     )
 

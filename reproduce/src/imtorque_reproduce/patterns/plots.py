@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageDraw
 
-from imtorque.render.saliency import labelled_sheet
 from imtorque.render.torque import MAXIMUM_COLOUR, MINIMUM_COLOUR, Bytes
-from imtorque_reproduce.objects.proposal_rows import Boxes
+from imtorque_reproduce.objects.rows import Boxes
 from imtorque_reproduce.patterns.rows import drawn_boxes
 from imtorque_reproduce.patterns.scenes import KINDS, DrawnScene, draw_scene
+from imtorque_reproduce.plots import sheet_png
 
 SHOWN = ("torque", "closure", "control:radial-symmetry-free")
 SEED = 1
@@ -20,10 +18,7 @@ SEED = 1
 
 def drawn_sheet() -> bytes:
     """Draw the truth and the first squares of some methods, as many as there are objects."""
-    sheet = PillowImage.fromarray(labelled_sheet([_row(kind) for kind in KINDS]))
-    png = io.BytesIO()
-    sheet.quantize(128).save(png, "PNG", optimize=True)
-    return png.getvalue()
+    return sheet_png([_row(kind) for kind in KINDS], 128)
 
 
 def _row(kind: str) -> list[tuple[str, Bytes]]:

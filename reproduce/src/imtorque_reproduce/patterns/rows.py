@@ -19,12 +19,11 @@ from imtorque.detection.blob_filters import log_responses, radial_responses
 from imtorque.edges import detect_edges
 from imtorque_reproduce.counting.controls import Floats, Range, Setting
 from imtorque_reproduce.counting.scores import Detections, discs
-from imtorque_reproduce.objects.proposal_rows import OVERLAP, Boxes
+from imtorque_reproduce.objects.rows import Boxes, box_areas, box_means
 
 DRAWN_SIZES = np.arange(13, 72, 2)
-APART = 0.3  # largest part of a square that it may share with a stronger one
-TURNS_OF_A_CIRCLE = np.pi / 4  # signed torque of a circle in its square, where its closure is 1
-MOST_COMPARED = 20_000
+MAX_OVERLAP = 0.3  # largest part of a square that it may share with a stronger one
+CIRCLE_TORQUE = np.pi / 4  # derived: signed torque of a circle in its square, where its closure is 1
 ALPHA = 1.5  # for boxes of proposals, as propose_objects weighs them by the square root of their size
 
 
@@ -41,7 +40,7 @@ def closure(image: Image) -> Extrema:
 def either(image: Image) -> Extrema:
     """Return the extrema of both, on the scale on which a circle has 1."""
     signed, free = torque(image), closure(image)
-    return _joined(Extrema(signed.y, signed.x, signed.size, np.abs(signed.value) / TURNS_OF_A_CIRCLE), free)
+    return _joined(Extrema(signed.y, signed.x, signed.size, np.abs(signed.value) / CIRCLE_TORQUE), free)
 
 
 def laplacian(image: Image) -> Extrema:
@@ -76,7 +75,7 @@ def drawn_boxes(method: str, image: Image) -> Boxes:
     if method == "control:hough":
         return _circles(image)
     found = METHODS[method](image)
-    kept = suppress_overlaps(Extrema(found.y, found.x, found.size, np.abs(found.value)), APART)
+    kept = suppress_overlaps(Extrema(found.y, found.x, found.size, np.abs(found.value)), MAX_OVERLAP)
     y, x, half = kept.y, kept.x, kept.size // 2
     return np.stack([y - half, x - half, y + half + 1, x + half + 1], axis=1).astype(np.int64)
 
@@ -97,20 +96,7 @@ def box_response(image: Image, candidates: Boxes, polarity: Polarity) -> NDArray
 def edge_density(image: Image, candidates: Boxes) -> NDArray[np.float64]:
     """Return the share of edge pixels in each candidate box, weighed by its size as the others are."""
     mask = detect_edges(image).mask
-    table = np.zeros((mask.shape[0] + 1, mask.shape[1] + 1))
-    table[1:, 1:] = mask.cumsum(axis=0).cumsum(axis=1)
-    y0, x0, y1, x1 = candidates.T
-    area = (y1 - y0) * (x1 - x0)
-    return np.asarray(
-        (table[y1, x1] - table[y0, x1] - table[y1, x0] + table[y0, x0]) / area * area ** ((2 - ALPHA) / 2)
-    )
-
-
-def best_by(response: NDArray[np.float64], candidates: Boxes, count: int) -> Boxes:
-    """Return the candidates of largest response, none of which overlaps a better one too much."""
-    order = np.argsort(-response, kind="stable")[:MOST_COMPARED]
-    ranked = np.ascontiguousarray(candidates[order])
-    return np.asarray(ranked[_native.distinct_boxes(ranked, OVERLAP, count)])
+    return box_means(mask, candidates) * box_areas(candidates) ** ((2 - ALPHA) / 2)
 
 
 def extrema_of_sizes(grey: Floats, sizes: Range, setting: Setting) -> Detections:
@@ -125,16 +111,15 @@ def extrema_of_sizes(grey: Floats, sizes: Range, setting: Setting) -> Detections
     return discs(kept.y, kept.x, kept.size)
 
 
-LEAST = (0.2, 0.3, 0.4, 0.5)
+THRESHOLDS = (0.2, 0.3, 0.4, 0.5)
 COUNTERS: dict[str, list[Setting]] = {
-    "torque": list(product((1, -1), LEAST, (0.2, 0.4))),
-    "closure": list(product((0,), (0.15, *LEAST, 0.6, 0.75, 0.9), (0.2, 0.4))),
+    "torque": list(product((1, -1), THRESHOLDS, (0.2, 0.4))),
+    "closure": list(product((0,), (0.15, *THRESHOLDS, 0.6, 0.75, 0.9), (0.2, 0.4))),
 }
 
 
-def _joined(a: Extrema, b: Extrema) -> Extrema:
-    y, x, size, value = (np.concatenate([getattr(a, name), getattr(b, name)]) for name in ("y", "x", "size", "value"))
-    return Extrema(y, x, size, value)
+def _joined(*parts: Extrema) -> Extrema:
+    return Extrema(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "x", "size", "value")))
 
 
 def _votes(image: Image, sign: int) -> TorqueVolume:

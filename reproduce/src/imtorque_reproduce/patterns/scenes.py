@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from imtorque.synthetic import disc, paint, polygon, square, texture, triangle
+from imtorque_reproduce.objects.rows import bounding_box
 
 SHAPE = (200, 260)
-THINGS = 8  # at most
-RADII = (10.0, 30.0)
+MOST_OBJECTS = 8
+RADII = (10.0, 30.0)  # pixels
 Floats = NDArray[np.float64]
 KINDS = {
     "one-contrast": "each object brighter or darker than an even ground",
@@ -46,7 +48,7 @@ def draw_scene(kind: str, seed: int) -> DrawnScene:
         image = image + rng.normal(0, 0.12, SHAPE)
     if kind == "texture":
         image = image * (0.6 + 0.4 * texture(SHAPE, density=0.15, seed=seed))
-    return DrawnScene(np.clip(image, 0, 1), np.array([_box(cover) for cover in covers]))
+    return DrawnScene(np.clip(image, 0, 1), np.array([bounding_box(cover > 0.5) for cover in covers]))
 
 
 def _covers(rng: np.random.Generator) -> list[Floats]:
@@ -55,7 +57,7 @@ def _covers(rng: np.random.Generator) -> list[Floats]:
     for _ in range(200):
         radius = math.exp(rng.uniform(*np.log(RADII)))
         y, x = (rng.uniform(radius + 8, side - radius - 8) for side in SHAPE)
-        if len(placed) < THINGS and all(math.hypot(y - v, x - u) > 1.15 * (radius + r) + 4 for v, u, r in placed):
+        if len(placed) < MOST_OBJECTS and all(math.hypot(y - v, x - u) > 1.15 * (radius + r) + 4 for v, u, r in placed):
             placed.append((y, x, radius))
     return [_shape(rng, (y, x), radius) for y, x, radius in placed]
 
@@ -86,8 +88,6 @@ def _shape(rng: np.random.Generator, centre: tuple[float, float], radius: float)
 def _ground(kind: str, rng: np.random.Generator) -> Floats:
     y, x = np.indices(SHAPE).astype(float)
     if kind == "uneven-ground":
-        from scipy import ndimage
-
         waves = ndimage.gaussian_filter(rng.normal(size=SHAPE), 14, mode="wrap")
         return np.asarray(0.5 + 0.4 * np.tanh(1.5 * waves / waves.std()))
     if kind == "stripes":
@@ -97,8 +97,6 @@ def _ground(kind: str, rng: np.random.Generator) -> Floats:
 
 
 def _painted(kind: str, image: Floats, cover: Floats, rng: np.random.Generator) -> Floats:
-    from scipy import ndimage
-
     if kind in ("uneven-ground", "stripes"):
         return np.asarray(paint(image, cover, 0.5), np.float64)
     if kind == "lines":
@@ -114,8 +112,3 @@ def _painted(kind: str, image: Floats, cover: Floats, rng: np.random.Generator) 
         bright = (x * math.cos(angle) + y * math.sin(angle)) > 0
         return np.asarray(image * (1 - cover) + np.where(bright, 0.85, 0.15) * cover)
     return np.asarray(paint(image, cover, float(rng.choice([0.2, 0.8]))), np.float64)
-
-
-def _box(cover: Floats) -> list[int]:
-    rows, columns = (np.flatnonzero(np.any(cover > 0.5, axis=axis)) for axis in (1, 0))
-    return [int(rows[0]), int(columns[0]), int(rows[-1]) + 1, int(columns[-1]) + 1]

@@ -12,6 +12,7 @@ from imtorque import evaluation
 from imtorque.io.caches import cache_folder
 from imtorque.recognition.bag_of_words import parameters
 from imtorque.recognition.presets import BLOCKS, METHODS
+from imtorque_reproduce.recognition.ablation import STEPS, ablation_rows, blocks_of, methods_of
 from imtorque_reproduce.recognition.plan import Plan, class_folders, make_plan
 from imtorque_reproduce.recognition.plots import (
     accuracy_image,
@@ -20,9 +21,8 @@ from imtorque_reproduce.recognition.plots import (
     per_class_csv,
     per_class_image,
 )
-from imtorque_reproduce.recognition.readings import STEPS, ladder_blocks, ladder_methods, ladder_rows
 from imtorque_reproduce.recognition.stages import Predictions, clear, learn
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.report import Report, Request, checksum, difference, whole_number
 
 Accuracies = NDArray[np.float64]  # (methods, sizes, splits, classes)
 
@@ -37,28 +37,25 @@ PAPER = {
 }
 PAPER_SIZES = "5,10,15,20,25,30"
 COMPARED = (
-    ("torque", "sift"),
-    ("torque-paper", "sift"),
+    *((method, "sift") for method in ("torque", "torque-paper")),
     ("torque", "torque-paper"),
-    ("sift+torque", "sift"),
-    ("sift+torque-1:2", "sift"),
-    ("sift+torque-paper", "sift"),
+    *((f"sift+torque{form}", "sift") for form in ("", "-1:2", "-paper")),
     ("sift+torque", "torque"),
     ("control:sift+sift", "sift"),
     ("sift+torque", "control:sift+sift"),
-    ("torque-colour", "sift"),
-    ("sift+torque-colour", "sift"),
+    *((method, "sift") for method in ("torque-colour", "sift+torque-colour")),
 )
 
 
 def run(request: Request) -> Report:
     """Train and test every method on several splits and sizes of training set."""
     request.require_options(["train", "splits", "seed", "categories", "keep", "readings", "methods"])
-    steps = STEPS[: _whole("readings", request.option("readings", "0"), 0)]
-    rows = _methods(request.option("methods", ",".join(METHODS)))
-    methods = {**rows, **ladder_methods(steps)}
-    categories = request.option("categories", "")
-    root, classes = class_folders(request.data, _whole("categories", categories, 2) if categories else None)
+    steps = STEPS[: request.number("readings", 0, 0)]
+    rows: dict[str, Mapping[str, float]] = {name: METHODS[name] for name in request.names("methods", METHODS, "sift")}
+    methods = {**rows, **{name: weights for step in steps for name, weights in methods_of(step).items()}}
+    needed = {name for weights in rows.values() for name in weights}
+    categories = request.number("categories", 0, 2) if "categories" in request.options else None
+    root, classes = class_folders(request.data, categories)
     if request.limit is not None:
         classes = {name: paths[: request.limit] for name, paths in classes.items()}
     paths = [path for own in classes.values() for path in own]
@@ -66,9 +63,10 @@ def run(request: Request) -> Report:
     plan = make_plan(
         classes,
         train=_sizes(request.option("train", PAPER_SIZES)),
-        splits=_whole("splits", request.option("splits", "5"), 1),
-        seed=_whole("seed", request.option("seed", "0"), 0),
-        blocks={**{name: BLOCKS[name]() for name in _blocks(rows)}, **ladder_blocks(steps)},
+        splits=request.number("splits", 5),
+        seed=request.number("seed", 0, 0),
+        blocks={name: BLOCKS[name]() for name in BLOCKS if name in needed}
+        | {name: block for step in steps for name, block in blocks_of(step).items()},
         cache=cache_folder(),
         content=content,
     )
@@ -83,8 +81,8 @@ def run(request: Request) -> Report:
         rows=_rows(plan, list(rows), accuracies),
         differences=_differences(plan, list(rows), accuracies),
         notes=_notes(plan),
-        plots=_images(plan, predictions, accuracies) if rows == METHODS else {},
-        readings=ladder_rows(steps, list(methods), plan.train, accuracies),
+        plots=_plots(plan, predictions, accuracies) if rows == METHODS else {},
+        readings=ablation_rows(steps, list(methods), plan.train, accuracies),
     )
     if request.option("keep", "no", ("no", "yes")) == "no":
         clear(plan)
@@ -98,19 +96,6 @@ def class_accuracies(plan: Plan, predictions: Sequence[Predictions]) -> Accuraci
     tested = found >= 0
     members = [plan.members(k) for k in range(len(plan.classes))]
     return np.stack([correct[..., own].sum(axis=-1) / tested[..., own].sum(axis=-1) for own in members], axis=-1)
-
-
-def _methods(text: str) -> dict[str, Mapping[str, float]]:
-    """Return the methods named; SIFT must be among them, for the others are compared with it."""
-    names = text.split(",")
-    if not set(names) <= set(METHODS) or "sift" not in names:
-        raise ValueError(f"methods must be sift and some of {', '.join(METHODS)}, got {text}")
-    return {name: weights for name, weights in METHODS.items() if name in names}
-
-
-def _blocks(methods: Mapping[str, Mapping[str, float]]) -> list[str]:
-    needed = {name for weights in methods.values() for name in weights}
-    return [name for name in BLOCKS if name in needed]
 
 
 def _rows(plan: Plan, order: Sequence[str], accuracies: Accuracies) -> list[dict[str, Any]]:
@@ -149,7 +134,7 @@ def _notes(plan: Plan) -> list[str]:
         "sift+torque joins both with weights 1 : 1, sift+torque-1:2 with twice as much SIFT, as the paper; "
         "sift+torque-paper likewise with torque-paper, one reading of the paper: unit forces, all extrema and nothing "
         "else, maxima and minima apart. It does not turn patches, as the paper says it does: --set readings=7 shows "
-        "what that costs, in a ladder of readings.",
+        "what that costs, in an ablation of readings.",
         "torque-colour adds a block described by colour contrasts; SIFT and all other rows see grey, so that it is no "
         "comparison of torque alone. control:sift+sift joins SIFT with SIFT in other words: what a second codebook "
         "gains without torque.",
@@ -175,7 +160,7 @@ def _settings(plan: Plan, methods: Mapping[str, Mapping[str, float]]) -> dict[st
     }
 
 
-def _images(plan: Plan, predictions: Sequence[Predictions], accuracies: Accuracies) -> Mapping[str, bytes]:
+def _plots(plan: Plan, predictions: Sequence[Predictions], accuracies: Accuracies) -> Mapping[str, bytes]:
     order = list(METHODS)
     means = {m: dict(zip(plan.train, accuracies[k].mean(axis=(1, 2)), strict=True)) for k, m in enumerate(order)}
     size = min(plan.train, key=lambda n: abs(n - 15))
@@ -192,17 +177,7 @@ def _images(plan: Plan, predictions: Sequence[Predictions], accuracies: Accuraci
 
 
 def _sizes(text: str) -> list[int]:
-    sizes = [_whole("train", part, 1) for part in text.split(",")]
+    sizes = [whole_number("train", part, 1) for part in text.split(",")]
     if len(set(sizes)) < len(sizes):
         raise ValueError(f"train must name different sizes, got {text}")
     return sorted(sizes)
-
-
-def _whole(name: str, text: str, least: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {text!r}")
-    return value

@@ -19,31 +19,15 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything the stages need; small, so that processes can be handed it.
+    """Everything the stages need; small, so that processes can be handed it."""
 
-    Parameters
-    ----------
-    classes
-        Names, in order.
-    paths, labels
-        The images and the place of their class in `classes`.
-    orders
-        For each split, for each class, its images in the order in which they become training images.
-    train
-        Sizes of the training sets, rising.
-    blocks
-        The blocks to encode, by name.
-    folder
-        Where work is kept until the experiment has ended.
-    """
-
-    classes: tuple[str, ...]
-    paths: tuple[Path, ...]
-    labels: tuple[int, ...]
-    orders: tuple[tuple[Indices, ...], ...]
-    train: tuple[int, ...]
-    blocks: dict[str, Pipeline]
-    folder: Path
+    classes: tuple[str, ...]  # names, in order
+    paths: tuple[Path, ...]  # the images
+    labels: tuple[int, ...]  # the place of each image's class in `classes`
+    orders: tuple[tuple[Indices, ...], ...]  # by split and class, its images in the order in which they train
+    train: tuple[int, ...]  # sizes of the training sets, rising
+    blocks: dict[str, Pipeline]  # to encode, by name
+    folder: Path  # where work is kept until the experiment has ended
 
     @property
     def splits(self) -> int:
@@ -75,20 +59,8 @@ def make_plan(
 ) -> Plan:
     """Return a plan. The name of its folder stands for the images and the splits; files in it name their block.
 
-    Parameters
-    ----------
-    classes
-        Images of each class.
-    train
-        Sizes of the training sets.
-    splits, seed
-        How many, and the seed of the first; the others follow it.
-    blocks
-        The blocks to encode.
-    cache
-        Folder that holds the folders of all plans.
-    content
-        Checksum of the images.
+    `classes` are the images of each class, `seed` that of the first split, whose successors the others have; `cache`
+    holds the folders of all plans, and `content` is the checksum of the images.
     """
     for name, paths in classes.items():
         if len(paths) < 2:

@@ -17,13 +17,14 @@ from PIL import Image as PillowImage
 
 from imtorque import datasets, torque_map
 from imtorque.images import CheckedImage
-from imtorque.plotting import figure_of, new_axes, show_class_accuracies, show_confusion, show_descriptor
+from imtorque.plotting import new_axes, show_class_accuracies, show_confusion, show_descriptor
 from imtorque.plotting.torque import VALUE_MAP
 from imtorque.recognition import Patches, TorquePatches, multiscale_torque
+from imtorque_reproduce.plots import figure_png
 from imtorque_reproduce.recognition.plan import Plan
 
 Curve = Mapping[int, float]
-STYLES = {  # line, marker and colour of our rows
+STYLES = {  # line, marker and colour of our rows, then of the paper's
     "sift": ("-", "o", "tab:gray"),
     "torque": ("-", "s", "tab:blue"),
     "torque-paper": (":", "s", "tab:cyan"),
@@ -33,8 +34,6 @@ STYLES = {  # line, marker and colour of our rows
     "torque-colour": ("-", "^", "tab:purple"),
     "sift+torque-colour": ("-", "v", "tab:pink"),
     "control:sift+sift": ("--", "o", "tab:gray"),
-}
-PAPER_STYLES = {  # of the paper's
     "Jain": ("", "x", "tab:brown"),
     "Boiman": ("", "+", "tab:purple"),
     "Yang": ("", "*", "tab:green"),
@@ -47,25 +46,15 @@ PAPER_STYLES = {  # of the paper's
 def accuracy_image(ours: Mapping[str, Curve], paper: Mapping[str, Curve]) -> bytes:
     """Draw accuracy over the number of training images, ours filled, the paper's and those it quotes hollow."""
     axes = new_axes((8.6, 7.4))
-    for name, curve in ours.items():
+    for name, curve in {**ours, **paper}.items():
         line, marker, colour = STYLES[name]
-        axes.plot(list(curve), _percent(curve), line, marker=marker, color=colour, markersize=5, label=name)
-    for name, curve in paper.items():
-        line, marker, colour = PAPER_STYLES[name]
-        axes.plot(
-            list(curve),
-            _percent(curve),
-            linestyle=line or "none",
-            marker=marker,
-            color=colour,
-            markerfacecolor="none",
-            linewidth=0.9,
-            label=name,
-        )
+        hollow = {"markerfacecolor": "none", "linewidth": 0.9} if name in paper else {"markersize": 5}
+        percent = [100 * value for value in curve.values()]
+        axes.plot(list(curve), percent, linestyle=line or "none", marker=marker, color=colour, label=name, **hollow)
     axes.set(xlabel="training images per class", ylabel="mean class accuracy, %")
     axes.grid(color="0.9")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    return _png(figure_of(axes))
+    return figure_png(axes, 256, PillowImage.Dither.NONE)
 
 
 def confusion_image(plan: Plan, predictions: Sequence[NDArray[np.int16]]) -> bytes:
@@ -74,13 +63,13 @@ def confusion_image(plan: Plan, predictions: Sequence[NDArray[np.int16]]) -> byt
     for predicted in predictions:
         tested = predicted >= 0
         np.add.at(counts, (np.asarray(plan.labels)[tested], predicted[tested]), 1)
-    return _png(figure_of(show_confusion(counts, plan.classes, ax=new_axes((10.5, 9.6)))))
+    return figure_png(show_confusion(counts, plan.classes, ax=new_axes((10.5, 9.6))), 256, PillowImage.Dither.NONE)
 
 
 def per_class_image(classes: Sequence[str], accuracies: Mapping[str, NDArray[np.float64]]) -> bytes:
     """Draw the accuracy of every class."""
     axes = new_axes((7.0, 2.0 + 0.13 * len(classes)))
-    return _png(figure_of(show_class_accuracies(accuracies, classes, ax=axes)))
+    return figure_png(show_class_accuracies(accuracies, classes, ax=axes), 256, PillowImage.Dither.NONE)
 
 
 def per_class_csv(
@@ -119,7 +108,7 @@ def descriptor_image() -> bytes:
         axes = figure.add_subplot(place)
         show_descriptor(rows[chosen], ax=axes)
         axes.set_title(title)
-    return _png(figure)
+    return figure_png(figure, 256, PillowImage.Dither.NONE)
 
 
 def _draw_patch(axes: Axes, image: Any, patch: Patches) -> None:
@@ -162,16 +151,3 @@ def _square(patch: Patches, share: float, colour: str) -> Rectangle:
     y, x, size = (float(a[0]) for a in (patch.y, patch.x, patch.size))
     side = share * size
     return Rectangle((x - side / 2, y - side / 2), side, side, fill=False, edgecolor=colour, linewidth=1.5)
-
-
-def _percent(curve: Curve) -> list[float]:
-    return [100 * value for value in curve.values()]
-
-
-def _png(figure: Figure) -> bytes:
-    """Return a figure as a PNG of 256 colours, which keeps photographs in it small."""
-    drawn, small = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=100)
-    with PillowImage.open(drawn) as image:
-        image.convert("RGB").quantize(256, dither=PillowImage.Dither.NONE).save(small, "PNG", optimize=True)
-    return small.getvalue()

@@ -32,6 +32,7 @@ from imtorque.recognition.cache import room_on_disk
 from imtorque.recognition.linear_svm import inner_products, train_on_products
 from imtorque.recognition.local import Descriptors
 from imtorque_reproduce.recognition.plan import Plan
+from imtorque_reproduce.report import naming
 
 Methods = Mapping[str, Mapping[str, float]]
 Predictions = NDArray[np.int16]
@@ -123,12 +124,8 @@ def clear(plan: Plan) -> None:
 
 
 def _described(plan: Plan, name: str, index: int) -> Descriptors:
-    path = plan.paths[index]
-    try:
-        return describe(plan.blocks[name], read_image(path))
-    except ValueError as error:
-        text = str(error)
-        raise ValueError(text if str(path) in text else f"{path}: {text}") from error
+    with naming(plan.paths[index]):
+        return describe(plan.blocks[name], read_image(plan.paths[index]))
 
 
 def _path(plan: Plan, stage: str, block: str, part: int) -> Path:

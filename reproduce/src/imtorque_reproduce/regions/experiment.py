@@ -6,13 +6,11 @@ the covering; the table is of another split.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PIL import Image as PillowImage
 
 from imtorque import datasets, evaluation
 from imtorque.core.types import FloatArray
@@ -20,86 +18,69 @@ from imtorque.evaluation import RegionScores
 from imtorque.files import read_image
 from imtorque.jobs.processes import each
 from imtorque.render.regions import mean_colour_image
-from imtorque.render.saliency import labelled_sheet
-from imtorque_reproduce.regions.methods import METHODS, REFERENCE, CheckedImage
-from imtorque_reproduce.regions.readings import PAPER_FORM, Choice, ladder_rows
-from imtorque_reproduce.report import Report, Request, Row, checksum, difference
+from imtorque_reproduce.plots import sheet_png
+from imtorque_reproduce.regions.ablation import PAPER_FORM, Choice, ablation_rows
+from imtorque_reproduce.regions.rows import METHODS, REFERENCE, RegionImage
+from imtorque_reproduce.report import Report, Request, Row, checksum
+from imtorque_reproduce.scoring import berkeley_files, compare, gather, stride
 
 TRAIN, SPLIT = "train", "val"
-EVERY = 8  # of the training images serve to choose parameters
-PAPER = {"torque-paper": 0.429, "ncut": 0.390}
+EVERY = 8  # every so many-th training image serves to choose parameters
+PAPER = {"torque-paper": 0.429, "ncut": 0.390}  # covering, Sec. 4.3.1
 PAIRS = (
-    ("torque", "ncut"),
-    ("torque", "felzenszwalb"),
-    ("torque", "torque-paper"),
-    ("torque", "control:grid"),
-    ("torque", REFERENCE),
-    ("torque+grid", "torque"),
-    ("torque+grid", "control:grid"),
-    ("torque", "control:torque+gradient"),
-    ("torque", "control:grid+gradient"),
-    ("torque-paper", "ncut"),
-    ("torque-paper", "control:grid-paper"),
+    *(("torque", other) for other in ("ncut", "felzenszwalb", "torque-paper", "control:grid", REFERENCE)),
+    *(("torque+grid", other) for other in ("torque", "control:grid")),
+    *(("torque", f"control:{places}+gradient") for places in ("torque", "grid")),
+    *(("torque-paper", other) for other in ("ncut", "control:grid-paper")),
     ("control:grid", REFERENCE),
 )
 SHOWN = ("torque", "torque+grid", "control:grid", "ncut", "felzenszwalb")
-EXAMPLES = 5
+EXAMPLES = 5  # images in the plot
+METRICS = ("covering", "pri", "voi")
 Scores = dict[tuple[str, str], list[RegionScores]]  # by method and variant
 
 
 def run(request: Request) -> Report:
     """Choose on training images, score on the others, and report."""
     request.require_options(["every", "samples", "methods"])
-    root = request.berkeley()
-    split = request.split or SPLIT
-    every, samples = int(request.option("every", str(EVERY))), int(request.option("samples", "2000"))
-    tuning = datasets.bsds500(root, TRAIN)[::every][: request.limit]
+    root, split = request.berkeley(), request.split or SPLIT
+    samples = request.number("samples", 2000)
+    tuning = datasets.bsds500(root, TRAIN)[:: request.number("every", EVERY)][: request.limit]
     records = datasets.bsds500(root, split)[: request.limit]
-    with_ucm = all(_ucm_path(record).is_file() for record in [*tuning, *records])
-    asked = _methods(request.option("methods", ",".join(METHODS)))
-    methods = [name for name in asked if with_ucm or name != REFERENCE]
-    chosen = choose(_gather(tuning, [(name, v) for name in methods for v in METHODS[name]], request.jobs, TRAIN))
+    every = [*tuning, *records]
+    with_ucm = all(_ucm_path(record).is_file() for record in every)
+    methods = [name for name in request.names("methods", METHODS, "torque") if with_ucm or name != REFERENCE]
+    chosen = choose(_score_all(tuning, [(name, v) for name in methods for v in METHODS[name]], request.jobs, TRAIN))
     kept = dict.fromkeys((name, choice.variant) for name, choice in chosen.items())
-    with_ladder = {PAPER_FORM, "ncut"} <= set(methods)
-    if with_ladder:
+    with_ablation = {PAPER_FORM, "ncut"} <= set(methods)
+    if with_ablation:
         kept |= dict.fromkeys((PAPER_FORM, variant) for variant in METHODS[PAPER_FORM])
-    found = _gather(records, list(kept), request.jobs, split)
+    found = _score_all(records, list(kept), request.jobs, split)
     scores = {name: found[name, choice.variant] for name, choice in chosen.items()}
+    by_metric = {
+        metric: {name: _metric(own, metric)[:, chosen[name].place] for name, own in scores.items()}
+        for metric in METRICS
+    }
+    readings = []
+    if with_ablation:
+        variants = {variant: coverings(found[PAPER_FORM, variant]) for variant in METHODS[PAPER_FORM]}
+        readings = ablation_rows(variants, chosen[PAPER_FORM], by_metric["covering"]["ncut"], samples)
     return Report(
         data=root.name,
-        data_sha256=checksum([path for record in [*tuning, *records] for path in _files(record, with_ucm)], root),
+        data_sha256=checksum(_files(every, with_ucm), root),
         split=split,
         images=len(records),
-        settings={"tuned_on": f"{len(tuning)} images of {TRAIN}", "chosen": _described(chosen)},
+        settings={"tuned_on": f"{len(tuning)} images of {TRAIN}", "chosen": _describe(chosen)},
         rows=[_row(name, scores[name], chosen[name]) for name in methods],
         differences=[
-            difference(a, b, metric, _interval(a, b, metric, scores, chosen, samples))
-            for a, b in PAIRS
-            if {a, b} <= set(methods)
-            for metric in ("covering", "pri", "voi")
+            one
+            for pair in PAIRS
+            for metric, values in by_metric.items()
+            for one in compare(values, [pair], metric, samples=samples)
         ],
         notes=_notes(len(tuning)) + ([] if with_ucm else ["No precomputed gPb-UCM contours in this data."]),
-        plots={"examples.png": _examples(records[:: max(1, len(records) // EXAMPLES)][:EXAMPLES], chosen)},
-        readings=_ladder(found, scores, chosen, samples) if with_ladder else (),
-    )
-
-
-def _methods(text: str) -> list[str]:
-    """Return the methods named, in their order in the table."""
-    names = text.split(",")
-    if not set(names) <= set(METHODS) or "torque" not in names:
-        raise ValueError(f"methods must be torque and some of {', '.join(METHODS)}, got {text}")
-    return [name for name in METHODS if name in names]
-
-
-def _ladder(
-    found: Scores, scores: Mapping[str, Sequence[RegionScores]], chosen: Mapping[str, Choice], samples: int
-) -> list[dict[str, object]]:
-    return ladder_rows(
-        {variant: coverings(found[PAPER_FORM, variant]) for variant in METHODS[PAPER_FORM]},
-        chosen[PAPER_FORM],
-        coverings(scores["ncut"])[:, chosen["ncut"].place],
-        samples,
+        plots={"examples.png": _examples(stride(records, EXAMPLES), chosen)},
+        readings=readings,
     )
 
 
@@ -108,21 +89,20 @@ def _ucm_path(record: datasets.BerkeleyImage) -> Path:
     return split.parent.parent / "ucm" / split.name / f"{record.name}.png"
 
 
-def _files(record: datasets.BerkeleyImage, with_ucm: bool) -> list[Path]:
-    return [record.image_path, *record.truth_paths, *([_ucm_path(record)] if with_ucm else [])]
+def _files(records: Sequence[datasets.BerkeleyImage], with_ucm: bool) -> list[Path]:
+    return berkeley_files(records) + ([_ucm_path(record) for record in records] if with_ucm else [])
 
 
-def _image(record: datasets.BerkeleyImage) -> CheckedImage:
+def _image(record: datasets.BerkeleyImage) -> RegionImage:
     path = _ucm_path(record)
-    return CheckedImage(record.image(), read_image(path) if path.is_file() else None)
+    return RegionImage(record.image(), read_image(path) if path.is_file() else None)
 
 
-def _gather(
+def _score_all(
     records: Sequence[datasets.BerkeleyImage], variants: Sequence[tuple[str, str]], jobs: int, label: str
 ) -> Scores:
     """Score variants of methods on every image."""
-    found = list(each(partial(_score, variants=variants), records, jobs, label))
-    return {key: [scores[key] for scores in found] for key in variants}
+    return gather(list(each(partial(_score, variants=variants), records, jobs, label)))
 
 
 def _score(record: datasets.BerkeleyImage, variants: Sequence[tuple[str, str]]) -> dict[tuple[str, str], RegionScores]:
@@ -161,7 +141,7 @@ def _row(name: str, scores: Sequence[RegionScores], choice: Choice) -> Row:
     method = METHODS[name][choice.variant]
     return {
         "method": name,
-        **{metric: float(_metric(scores, metric)[:, choice.place].mean()) for metric in ("covering", "pri", "voi")},
+        **{metric: float(_metric(scores, metric)[:, choice.place].mean()) for metric in METRICS},
         "covering_ods": float(cover.mean(axis=0).max()),
         "covering_ois": float(cover.max(axis=1).mean()),
         "covering_best": float(np.mean([score.best_covered / score.area for score in scores])),
@@ -170,19 +150,7 @@ def _row(name: str, scores: Sequence[RegionScores], choice: Choice) -> Row:
     }
 
 
-def _interval(
-    a: str,
-    b: str,
-    metric: str,
-    scores: Mapping[str, Sequence[RegionScores]],
-    chosen: Mapping[str, Choice],
-    samples: int,
-) -> evaluation.Difference:
-    first, second = (_metric(scores[name], metric)[:, chosen[name].place] for name in (a, b))
-    return evaluation.bootstrap_difference(first, second, samples=samples)
-
-
-def _described(chosen: Mapping[str, Choice]) -> dict[str, dict[str, object]]:
+def _describe(chosen: Mapping[str, Choice]) -> dict[str, dict[str, object]]:
     found = {}
     for name, choice in chosen.items():
         method = METHODS[name][choice.variant]
@@ -208,8 +176,8 @@ def _notes(tuned: int) -> list[str]:
         "The weights of merging were chosen on 100 training images for the method torque; the controls use the same.",
         "reference:gpb-ucm: the contours that the authors of gPb-OWT-UCM published, cut at one threshold; their "
         "detector was trained on these training images.",
-        "torque-paper is one reading of the paper, which names no numbers; the ladder has others, with their gain over "
-        "the normalised cut.",
+        "torque-paper is one reading of the paper, which names no numbers; the ablation has others, with their gain "
+        "over the normalised cut.",
         "The paper's numbers are of its own selection of Berkeley images and its own normalised cut.",
     ]
 
@@ -218,7 +186,7 @@ def _examples(records: Sequence[datasets.BerkeleyImage], chosen: Mapping[str, Ch
     rows = []
     for record in records:
         image = record.image()
-        checked = CheckedImage(image)
+        checked = RegionImage(image)
         people = record.annotations()
         human = max(people, key=lambda person: sum(_agreement(person, other) for other in people))
         cells = [("people", _painted(image, human.segmentation.astype(np.int64)))]
@@ -228,9 +196,7 @@ def _examples(records: Sequence[datasets.BerkeleyImage], chosen: Mapping[str, Ch
             score = evaluation.region_scores([labels], [person.segmentation for person in people])
             cells.append((f"{name}  {score.covered[0] / score.area:.2f}", _painted(image, labels)))
         rows.append(cells)
-    buffer = io.BytesIO()
-    PillowImage.fromarray(labelled_sheet(rows)).quantize(255).save(buffer, "png", optimize=True)
-    return buffer.getvalue()
+    return sheet_png(rows, 255)
 
 
 def _agreement(a: datasets.berkeley.Annotation, b: datasets.berkeley.Annotation) -> float:

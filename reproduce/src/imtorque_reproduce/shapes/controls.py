@@ -12,9 +12,11 @@ from PIL import Image as PillowImage
 
 from imtorque.core.types import BoolArray, Edges, FloatArray
 from imtorque.edges import detect_edges
+from imtorque_reproduce.objects.rows import bounding_box
+from imtorque_reproduce.scoring import evenly
 
-FARTHEST = 0.1  # of the shape's height: distances to the next edge count no more than this
-EXEMPLARS = 3  # outlines that are matched, spread over the examples
+MAX_DISTANCE = 0.1  # of the shape's height, at which distances to the next edge are truncated
+EXEMPLARS = 3  # outlines that are matched, evenly over the examples
 GROWTH = 1.12  # ratio of neighbouring heights
 SMALLEST = 24  # pixels
 LEVELS = 90  # of the Hough transform's table, over the full turn
@@ -28,9 +30,12 @@ def heights_for(shape: tuple[int, int], aspect: float) -> list[float]:
 
 
 def exemplars(masks: Sequence[BoolArray]) -> list[BoolArray]:
-    """Return a few masks, each cut to its box."""
-    places = np.linspace(0, len(masks) - 1, min(EXEMPLARS, len(masks))).round().astype(int)
-    return [_cropped(masks[k]) for k in places]
+    """Return a few masks, each cropped to its box."""
+    found = []
+    for mask in evenly(masks, EXEMPLARS):
+        y0, x0, y1, x1 = bounding_box(mask)
+        found.append(mask[y0:y1, x0:x1])
+    return found
 
 
 def chamfer_boxes(edges: Edges, shapes: Sequence[BoolArray], count: int, bins: int = 1) -> NDArray[np.float64]:
@@ -49,7 +54,7 @@ def chamfer_boxes(edges: Edges, shapes: Sequence[BoolArray], count: int, bins: i
             outline = _outline_edges(shape, height)
             own, score, spread = _bins(outline, bins), np.zeros(edges.shape), 1e-12
             for k in range(bins):
-                near = (1 - np.minimum(away[k] / (FARTHEST * height), 1)).astype(np.float32)
+                near = (1 - np.minimum(away[k] / (MAX_DISTANCE * height), 1)).astype(np.float32)
                 points = (own == k)[::-1, ::-1].astype(np.float32)
                 score += signal.fftconvolve(near - near.mean(), points, mode="same")
                 spread += float(points.sum()) * float(near.var())
@@ -140,8 +145,3 @@ def _best(score: FloatArray, shape: tuple[int, int], count: int) -> FloatArray:
 def _sorted(found: list[FloatArray]) -> NDArray[np.float64]:
     rows = np.concatenate(found) if found else np.zeros((0, 5))
     return np.asarray(rows[np.argsort(-rows[:, 4], kind="stable")], np.float64)
-
-
-def _cropped(mask: BoolArray) -> BoolArray:
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    return mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]

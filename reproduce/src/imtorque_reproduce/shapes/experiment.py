@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imtorque import datasets, evaluation
+from imtorque import datasets
 from imtorque.core.extrema import find_extrema, suppress_overlaps
 from imtorque.core.torque import default_sizes
 from imtorque.core.types import BoolArray, Edges, Image
@@ -27,7 +26,9 @@ from imtorque.detection.shape_classes.examples import contour_mask
 from imtorque.jobs.processes import each
 from imtorque.synthetic import silhouette, silhouette_scene
 from imtorque.synthetic.silhouettes import OUTLINES
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.objects.rows import bounding_box, overlaps
+from imtorque_reproduce.report import Report, Request, checksum, data_folder
+from imtorque_reproduce.scoring import Floats, compare, gather
 from imtorque_reproduce.shapes.controls import chamfer_boxes, exemplars, hough_boxes
 
 CATEGORIES = ("car_side", "airplanes", "dolphin")
@@ -37,14 +38,16 @@ MOST = 30  # photographs of each category that are reported on
 GROUNDS = 60  # Berkeley's training images that stand for what is no such object
 PROPOSALS = 200  # extrema of plain torque that do not overlap
 SMALLEST = 21  # pixels: of their patches
-FIRST = 10  # boxes
+FIRST = 10  # boxes that are looked at
 HIT = 0.5  # intersection over union
+MAX_OVERLAP = 0.4  # of boxes of one method
 METHODS = (
     *("shape-torque", "shape-torque-outlines", "torque+shape-torque"),
     *("chamfer", "chamfer-oriented", "generalised-hough", "torque"),
 )
+MEAN_BOX = "control:mean-box"
 BINS = 4  # of directions, for oriented chamfer matching
-COMPARED = ("chamfer", "chamfer-oriented", "generalised-hough", "torque", "torque+shape-torque", "control:mean-box")
+COMPARED = ("chamfer", "chamfer-oriented", "generalised-hough", "torque", "torque+shape-torque", MEAN_BOX)
 NOTES = (
     "first: the share of images whose best box overlaps the object's by half (intersection over union); ten: one of "
     "the ten best. drawn: five classes of silhouettes, one of the class and one of each other in every scene. photo: "
@@ -67,16 +70,16 @@ class Case:
     source: int | CaltechImage | PastedObject
     kind: str
 
-    def read(self) -> tuple[Image, NDArray[np.int64]]:
+    def read(self) -> tuple[Image, tuple[int, ...]]:
         """Return the image and the box of its object."""
         if isinstance(self.source, int):
             scene = silhouette_scene(self.source, self.kind)
-            return scene.image, scene.boxes[0]
+            return scene.image, tuple(scene.boxes[0])
         if isinstance(self.source, PastedObject):
             made = self.source.read()
-            return made.image, np.array(made.box, np.int64)
+            return made.image, made.box
         image = self.source.image()
-        return image, _box(self.source.outline().mask((image.shape[0], image.shape[1])))
+        return image, bounding_box(self.source.outline().mask((image.shape[0], image.shape[1])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,24 +89,24 @@ class Learned:
     tuned: ShapeTorque
     outlines: ShapeTorque
     masks: list[BoolArray]
-    mean_box: NDArray[np.float64]  # in parts of height and width
+    mean_box: Floats  # in parts of height and width
 
 
 def run(request: Request) -> Report:
     """Learn each class, look for it, report."""
-    request.require_options([])
-    base = request.data / "caltech101" if (request.data / "caltech101").is_dir() else request.data
+    request.require_options()
+    base = data_folder(request.data, "caltech101")
     berkeley = next((request.data / name for name in BERKELEY if (request.data / name).is_dir()), None)
     if berkeley is None:
         raise ValueError(f"{request.data} must hold one of the folders {', '.join(BERKELEY)}, got none")
     grounds = datasets.bsds300(berkeley, "train")[:GROUNDS]
     targets = datasets.bsds300(berkeley, "test")
-    scored: dict[str, list[dict[str, bool]]] = {"drawn": [], "photo": [], "pasted": []}
+    found: dict[str, list[dict[str, float]]] = {"drawn": [], "photo": [], "pasted": []}
     used: list[Path] = [ground.image_path for ground in (*grounds, *targets)]
     for kind in OUTLINES:
         seeds = range(min(SCENES, request.limit or SCENES))
         cases = [Case(seed, kind) for seed in seeds]
-        scored["drawn"] += each(partial(score, known=learn_drawn(kind)), cases, request.jobs, f"drawn {kind}")
+        found["drawn"] += each(partial(score, known=learn_drawn(kind)), cases, request.jobs, f"drawn {kind}")
     for category in CATEGORIES:
         images = [image for image in datasets.caltech101(base, [category]) if image.outline_path is not None]
         known = learn_category(images[::2], [ground.image() for ground in grounds])
@@ -111,16 +114,22 @@ def run(request: Request) -> Report:
         pasted = [PastedObject(i.name, i, targets[k % len(targets)], (7, k)) for k, i in enumerate(shown)]
         for name, sources in (("photo", shown), ("pasted", pasted)):
             cases = [Case(source, category) for source in sources]
-            scored[name] += each(partial(score, known=known), cases, request.jobs, f"{name} {category}")
+            found[name] += each(partial(score, known=known), cases, request.jobs, f"{name} {category}")
         used += [path for image in images for path in (image.image_path, image.outline_path) if path]
+    scored = {name: {key: np.array(hits) for key, hits in gather(one).items()} for name, one in found.items()}
+    pairs = [("shape-torque", other) for other in COMPARED]
     return Report(
         data="drawn silhouettes, Caltech-101 outlines, BSDS300",
         data_sha256=checksum(used, request.data),
         split="test",
-        images=sum(len(values) for values in scored.values()),
+        images=sum(len(cases) for cases in found.values()),
         settings={"categories": CATEGORIES, "hit": HIT, "proposals": PROPOSALS, "examples": EXAMPLES},
         rows=_rows(scored),
-        differences=_differences(scored),
+        differences=[
+            one
+            for name, hits in scored.items()
+            for one in compare({m: hits[f"{m}/first"] for m in _methods(name)}, pairs, f"first_{name}")
+        ],
         notes=NOTES,
     )
 
@@ -138,12 +147,12 @@ def learn_category(images: Sequence[CaltechImage], grounds: Sequence[Image]) -> 
     checked_images = [image.image() for image in images]
     shapes = [(checked.shape[0], checked.shape[1]) for checked in checked_images]
     masks = [image.outline().mask(shape) for image, shape in zip(images, shapes, strict=True)]
-    boxes = [_box(mask) / np.array([*mask.shape, *mask.shape]) for mask in masks]
+    boxes = [bounding_box(mask) / np.array([*mask.shape, *mask.shape]) for mask in masks]
     tuned = ShapeTorque.fit(masks, images=checked_images, background=grounds)
     return Learned(tuned, ShapeTorque.fit(masks), masks, np.mean(boxes, axis=0))
 
 
-def score(case: Case, known: Learned) -> dict[str, bool]:
+def score(case: Case, known: Learned) -> dict[str, float]:
     """Return for every method whether its best box hits, and whether one of its ten best does."""
     image, box = case.read()
     edges = shape_edges(image)
@@ -159,64 +168,47 @@ def score(case: Case, known: Learned) -> dict[str, bool]:
         "chamfer-oriented": _distinct(chamfer_boxes(edges, shapes, 20, BINS)),
         "generalised-hough": _distinct(hough_boxes(edges, shapes, 20)),
         "torque": _distinct(_bottom_up(edges, known.tuned.aspect)),
-        "control:mean-box": known.mean_box[None] * np.array([height, width, height, width]),
+        MEAN_BOX: known.mean_box[None] * np.array([height, width, height, width]),
     }
-    hits: dict[str, bool] = {}
+    hits: dict[str, float] = {}
     for method, boxes in found.items():
-        right = [overlap(np.asarray(candidate, float), box) >= HIT for candidate in boxes[:FIRST]]
-        hits |= {f"{method}/first": bool(right[:1] == [True]), f"{method}/ten": any(right)}
+        right = [overlap(candidate, box) >= HIT for candidate in boxes[:FIRST]]
+        hits |= {f"{method}/first": float(any(right[:1])), f"{method}/ten": float(any(right))}
     return hits
 
 
-def overlap(a: NDArray[Any], b: NDArray[Any]) -> float:
+def overlap(a: Sequence[float] | Floats, b: Sequence[float] | Floats) -> float:
     """Return the intersection over union of two boxes."""
-    sides = np.maximum(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]), 0)
-    shared = float(sides.prod())
-    return shared / float((a[2:] - a[:2]).prod() + (b[2:] - b[:2]).prod() - shared)
+    return float(overlaps(np.asarray([a], float), np.asarray([b], float))[0, 0])
 
 
-def _bottom_up(edges: Edges, aspect: float) -> NDArray[np.float64]:
+def _bottom_up(edges: Edges, aspect: float) -> Floats:
     """Return the squares of the strongest extrema of plain torque, widened to the proportions of the class."""
     found = find_extrema(edges, count=100)
     high, wide = found.size * np.sqrt(aspect) / 2, found.size / np.sqrt(aspect) / 2
     return np.stack([found.y - high, found.x - wide, found.y + high, found.x + wide, np.abs(found.value)], axis=1)
 
 
-def _distinct(rows: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return the first boxes that overlap none before them by 0.4."""
-    kept: list[NDArray[np.float64]] = []
+def _distinct(rows: Floats) -> list[Floats]:
+    """Return the first boxes that overlap none before them."""
+    kept: list[Floats] = []
     for row in rows[:, :4]:
-        if all(overlap(row, other) < 0.4 for other in kept):
+        if all(overlap(row, other) < MAX_OVERLAP for other in kept):
             kept.append(row)
         if len(kept) == FIRST:
             break
     return kept
 
 
-def _box(mask: BoolArray) -> NDArray[np.int64]:
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    return np.array([rows[0], columns[0], rows[-1] + 1, columns[-1] + 1], np.int64)
+def _methods(name: str) -> list[str]:
+    """Return the methods that a set has."""
+    blind = ("shape-torque-outlines", MEAN_BOX) if name == "drawn" else ()
+    return [method for method in (*METHODS, MEAN_BOX) if method not in blind]
 
 
-def _rows(scored: dict[str, list[dict[str, bool]]]) -> list[dict[str, Any]]:
-    rows = []
-    for method in (*METHODS, "control:mean-box"):
-        row: dict[str, Any] = {"method": method}
-        for name, values in scored.items():
-            if name == "drawn" and method in ("control:mean-box", "shape-torque-outlines"):
-                continue
-            row |= {f"{k}_{name}": float(np.mean([v[f"{method}/{k}"] for v in values])) for k in ("first", "ten")}
-        rows.append(row)
-    return rows
-
-
-def _differences(scored: dict[str, list[dict[str, bool]]]) -> list[dict[str, Any]]:
-    found = []
-    for name, values in scored.items():
-        for other in COMPARED:
-            if name == "drawn" and other == "control:mean-box":
-                continue
-            pair = [np.array([v[f"{m}/first"] for v in values], float) for m in ("shape-torque", other)]
-            interval = evaluation.bootstrap_difference(*pair)
-            found.append(difference("shape-torque", other, f"first_{name}", interval))
-    return found
+def _rows(scored: dict[str, dict[str, Floats]]) -> list[dict[str, Any]]:
+    rows: dict[str, dict[str, Any]] = {method: {"method": method} for method in (*METHODS, MEAN_BOX)}
+    for name, hits in scored.items():
+        for method in _methods(name):
+            rows[method] |= {f"{k}_{name}": float(hits[f"{method}/{k}"].mean()) for k in ("first", "ten")}
+    return list(rows.values())

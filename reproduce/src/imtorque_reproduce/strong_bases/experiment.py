@@ -18,17 +18,16 @@ from imtorque import datasets, evaluation
 from imtorque.core.types import FloatArray
 from imtorque.edges import RECIPES, boundary_map, ultrametric_contours
 from imtorque.edges.ultrametric import ContourTree
-from imtorque.evaluation.matching import Matching
 from imtorque.images import CheckedImage
 from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.rows import Scores, differences_of, gather, resamplings, rows_of
-from imtorque_reproduce.detectors.experiment import spread
-from imtorque_reproduce.report import Report, Request, checksum, difference
+from imtorque_reproduce.boundary.tables import Scores, Table, score_maps
+from imtorque_reproduce.report import Report, Request, checksum
+from imtorque_reproduce.scoring import berkeley_files, compare, gather, stride
 from imtorque_reproduce.strong_bases import match_learning, merge_learning
 
 TRAIN, SPLIT = "train", "val"
 LEARNED_FROM = 60  # training images
-MATCHING: Matching = "min_cost"
+MATCHING = "min_cost"
 HEIGHTS = 24  # at which regions are scored
 BASE, CLOSED = "gpb", "gpb-ucm"
 PAIRS = (
@@ -58,32 +57,27 @@ class Seen:
 def run(request: Request) -> Report:
     """Score every form on halves of the training images, then on the others, and report."""
     request.require_options(("learn", "samples"))
-    count = request.option("learn", str(LEARNED_FROM))
-    if not (count.isdecimal() and int(count) > 1):
-        raise ValueError(f"learn must be a number of images, at least 2, got {count}")
-    root, samples = request.berkeley(), resamplings(request)
-    learning = spread(datasets.bsds500(root, TRAIN), int(count))
+    root = request.berkeley()
+    learning = stride(datasets.bsds500(root, TRAIN), request.number("learn", LEARNED_FROM, 2))
     records = datasets.bsds500(root, request.split or SPLIT)[: request.limit]
     seen = list(each(_see, learning, request.jobs, "training images"))
-    halves = [
-        *_scored(seen[::2], learn(seen[1::2]), request.jobs),
-        *_scored(seen[1::2], learn(seen[::2]), request.jobs),
-    ]
+    halves = [seen[::2], seen[1::2]]
+    crossed = [one for own, other in (halves, halves[::-1]) for one in _scored(own, learn(other), request.jobs)]
     learned = learn(seen)
     found = _scored(list(each(_see, records, request.jobs, "images")), learned, request.jobs)
-    files = [path for record in [*records, *learning] for path in (record.image_path, *record.truth_paths)]
+    rows, differences = _tables(found, request)
     return Report(
         data=root.name,
-        data_sha256=checksum(files, root),
+        data_sha256=checksum(berkeley_files([*records, *learning]), root),
         split=request.split or SPLIT,
         images=len(records),
         settings={
             "learned_from": len(learning),
             "coefficients": {name: [round(float(c), 3) for c in own] for name, own in learned.items()},
-            "train_halves": {"rows": _rows(halves), "differences": _differences(halves, samples)},
+            "train_halves": dict(zip(("rows", "differences"), _tables(crossed, request), strict=True)),
         },
-        rows=_rows(found),
-        differences=_differences(found, samples),
+        rows=rows,
+        differences=differences,
         notes=[
             "gpb+...: logistic re-weighing of gPb's edges, learned from the benchmark's one-to-one matches.",
             "gpb-ucm+...: regions left of gPb's contours at a low height merge anew by the learned likelihood that "
@@ -132,30 +126,25 @@ def _score(
     truths, drawn = [person.boundaries for person in people], [person.segmentation for person in people]
     contours = {name: tree.contours().astype(np.float64) for name, tree in trees.items()}
     every = dict(maps) | {name: evaluation.contours_from_ucm(ucm) for name, ucm in contours.items()}
-    boundaries: Scores = {
-        (name, MATCHING): evaluation.boundary_scores(found, truths, matching=MATCHING) for name, found in every.items()
-    }
+    boundaries = score_maps(every, truths, MATCHING)
     return boundaries, {
         name: evaluation.ucm_region_scores(ucm, drawn, thresholds=HEIGHTS) for name, ucm in contours.items()
     }
 
 
-def _rows(found: Sequence[Scored]) -> list[dict[str, Any]]:
-    rows = rows_of(gather([boundaries for boundaries, _ in found]), MATCHING)
-    for row in (row for row in rows if row["method"] in found[0][1]):
-        row["covering"] = evaluation.summarise_regions([regions[row["method"]] for _, regions in found]).covering_ods
-    return rows
+def _tables(found: Sequence[Scored], request: Request) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return rows and differences: F of all methods, covering of those that have regions."""
+    table = Table.of([boundaries for boundaries, _ in found], request, MATCHING)
+    scores = gather([regions for _, regions in found])
+    rows, covered = table.rows(), {name: _covered(own) for name, own in scores.items()}
+    for row in (row for row in rows if row["method"] in scores):
+        row["covering"] = evaluation.summarise_regions(scores[row["method"]]).covering_ods
+    return rows, table.differences(PAIRS) + compare(covered, PAIRS, "covering", statistic=_best_covering)
 
 
-def _differences(found: Sequence[Scored], samples: int) -> list[dict[str, Any]]:
-    rows = differences_of(gather([boundaries for boundaries, _ in found]), PAIRS, samples)
-    for a, b in (pair for pair in PAIRS if pair[0] in found[0][1]):
-        ours, theirs = ([regions[name] for _, regions in found] for name in (a, b))
-        interval = evaluation.bootstrap_difference(
-            _covered(ours), _covered(theirs), statistic=lambda mean: (mean[:, :-1] / mean[:, -1:]).max(axis=1)
-        )
-        rows.append(difference(a, b, "covering", interval))
-    return rows
+def _best_covering(mean: FloatArray) -> FloatArray:
+    largest: FloatArray = (mean[:, :-1] / mean[:, -1:]).max(axis=1)
+    return largest
 
 
 def _covered(scores: Sequence[evaluation.RegionScores]) -> FloatArray:

@@ -15,7 +15,7 @@ from imtorque import evaluation
 from imtorque.boundaries.strength import LOG_SHIFT, fit_logistic, logistic
 from imtorque.core.contribution import BOUNDARY_SIZES, dense_contribution
 from imtorque.core.types import BoolArray, Edges, FloatArray
-from imtorque_reproduce.boundary.cues import densities
+from imtorque_reproduce.boundary.rows import densities
 
 MATCHED_ABOVE = 0.08  # strength of the edges that are matched: about half of gPb's best threshold
 EVERY = 4  # pixels that are learned from

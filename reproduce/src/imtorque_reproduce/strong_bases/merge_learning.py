@@ -40,25 +40,13 @@ Cracks = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Borders:
-    """The regions of one image, and the borders between them.
+    """The regions of one image, and the borders between them."""
 
-    Parameters
-    ----------
-    regions
-        (H, W): labels from 0.
-    right, down
-        (H, W): which border runs between a pixel and the one to its right, or below; -1 for none.
-    features
-        (n, m), of the borders.
-    separate
-        (n,): the share of people to whom the two regions belong apart.
-    """
-
-    regions: NDArray[np.int32]
-    right: Cracks
-    down: Cracks
-    features: FloatArray
-    separate: FloatArray
+    regions: NDArray[np.int32]  # (H, W): labels from 0
+    right: Cracks  # (H, W): which border runs between a pixel and the one to its right; -1 for none
+    down: Cracks  # the same for the one below
+    features: FloatArray  # (n, m), of the borders
+    separate: FloatArray  # (n,): the share of people to whom the two regions belong apart
 
     def merged(self, form: Sequence[int], coefficients: FloatArray) -> ContourTree:
         """Return the contours when every border is as strong as these features make it likely."""

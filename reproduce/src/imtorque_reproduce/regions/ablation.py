@@ -12,8 +12,8 @@ from typing import Any
 
 from imtorque import evaluation
 from imtorque.core.types import FloatArray
-from imtorque_reproduce.regions.methods import METHODS
-from imtorque_reproduce.report import Kind
+from imtorque_reproduce.ablation import Step
+from imtorque_reproduce.regions.rows import METHODS
 
 PAPER_FORM = "torque-paper"
 
@@ -26,36 +26,26 @@ class Choice:
     place: int
 
 
-def ladder_rows(
+def ablation_rows(
     found: Mapping[str, FloatArray], chosen: Choice, normalised: FloatArray, samples: int
 ) -> list[dict[str, Any]]:
-    """Return the ladder as results.json holds it.
+    """Return the ablation as results.json holds it, beside what training images chose.
 
-    Parameters
-    ----------
-    found
-        By variant of the paper's form, the covering of each image by number of models, (n, K).
-    chosen
-        The variant and number that training images chose.
-    normalised
-        The covering of each image by the normalised cut, (n,).
-    samples
-        Resamplings of an interval.
+    From the covering of each image by variant of the paper's form and number of models, (n, K), and that by the
+    normalised cut, (n,).
     """
     others = [Choice(chosen.variant, place) for place in range(found[chosen.variant].shape[1])]
     others += [Choice(variant, chosen.place) for variant in found]
     rows = []
     for choice in dict.fromkeys([chosen, *others]):
+        step = Step(_describe(choice, chosen), "stated" if choice == chosen else "open", choice)
         own = found[choice.variant][:, choice.place]
-        gain = evaluation.bootstrap_difference(own, normalised, samples=samples)
-        kind: Kind = "stated" if choice == chosen else "open"
-        row: dict[str, Any] = {"choice": _described(choice, chosen), "kind": kind}
-        row |= {"base": float(normalised.mean()), "covering": float(own.mean())}
-        rows.append({**row, "gain": gain.value, "low": gain.low, "high": gain.high})
+        numbers = {"base": float(normalised.mean()), "covering": float(own.mean())}
+        rows.append(step.row(numbers, evaluation.bootstrap_difference(own, normalised, samples=samples)))
     return rows
 
 
-def _described(choice: Choice, chosen: Choice) -> str:
+def _describe(choice: Choice, chosen: Choice) -> str:
     count = METHODS[PAPER_FORM][choice.variant].values[choice.place]
     if choice == chosen:
         numbers = f"{count:g} extrema, {choice.variant}"

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imtorque import evaluation
 from imtorque.core.contribution import contribution_map
@@ -23,45 +22,23 @@ from imtorque.core.types import Edges, Extrema, FloatArray, Image
 from imtorque.edges import detect_edges
 from imtorque.edges.canny import Force
 from imtorque.paper import in_unit_range, normalised_contribution
-from imtorque_reproduce.report import Kind
+from imtorque_reproduce.ablation import Kind, Step
+from imtorque_reproduce.scoring import Floats
 
-Joined = Literal["separate", "supporting", "printed", "fixation"]
-Scored = Mapping[str, Mapping[tuple[str, str], NDArray[np.float64]]]  # by set and way
+Way = tuple[str, str]  # what is done, and with which setting
 
 
 @dataclass(frozen=True)
 class FigureReading:
-    """One reading of the paper's torque(Canny).
+    """One reading of the paper's torque(Canny)."""
 
-    Parameters
-    ----------
-    joined
-        "separate" and "supporting" as for `contribution_map`; "printed": eq. 21 without the signs of the extrema, its
-        absolute value; "fixation": the moments of all edges about the fixation, their absolute values.
-    count
-        How many of the strongest extrema vote; None for all.
-    largest
-        Largest patch, in parts of the square root of the image's area.
-    full
-        Quantile of the contributions above 0 that becomes 1.
-    force
-        Of the edges.
-    """
-
-    joined: Joined = "separate"
-    count: int | None = 5000
-    largest: float = 0.8
-    full: float = 0.99
-    force: Force = "unit"
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the ladder: which choice is made, whether the paper states it, the reading and eta/k that follow."""
-
-    choice: str
-    kind: Kind
-    way: tuple[str, str]
+    # "separate", "supporting": as for `contribution_map`; "printed": |eq. 21| without the signs of the extrema;
+    # "fixation": the absolute moments of all edges about the fixation.
+    joined: Literal["separate", "supporting", "printed", "fixation"] = "separate"
+    count: int | None = 5000  # how many of the strongest extrema vote (as in Sec. 4.2); None for all
+    largest: float = 0.8  # largest patch, in parts of the square root of the image's area
+    full: float = 0.99  # quantile of the contributions above 0 that becomes 1
+    force: Force = "unit"  # of the edges
 
 
 NEAREST = FigureReading()
@@ -76,27 +53,30 @@ READINGS: dict[str, FigureReading] = {
     "maximum": replace(NEAREST, full=1.0),
     "strength": replace(NEAREST, force="strength"),
 }
-PUBLISHED = "5/20"
-STEPS = (
-    Step(
+PUBLISHED, AUTHORS = "5/20", "20/50"  # eta/k of Mishra's cut: as published first, and of its authors' program
+CHOICES: tuple[tuple[str, Kind, Way], ...] = (
+    (
         "d_tau of eq. 21 alone, eta/k 5/20 as published; open: maxima and minima apart, 5000 extrema, patches up to "
         "0.8 of the root of the area, 1 is the 99 % quantile",
         "stated",
         ("reading:nearest", PUBLISHED),
     ),
-    Step("eta/k 20/50, as in its authors' program", "open", ("reading:nearest", "20/50")),
-    Step("edges that turn with an extremum count for it, others against", "open", ("reading:supporting", PUBLISHED)),
-    Step("the same with eta/k 20/50: the reading of version 0.1", "open", ("reading:supporting", "20/50")),
-    Step("eq. 21 without the signs of extrema, its absolute value", "open", ("reading:printed", PUBLISHED)),
-    Step("the one patch around the fixation: moments about the fixation", "open", ("reading:fixation", PUBLISHED)),
-    Step("the same with eta/k 20/50", "open", ("reading:fixation", "20/50")),
-    Step("all extrema", "open", ("reading:all-extrema", PUBLISHED)),
-    Step("1000 extrema", "open", ("reading:fewer-extrema", PUBLISHED)),
-    Step("patches up to 0.46 of the root of the area", "open", ("reading:smaller-patches", PUBLISHED)),
-    Step("1 is the maximum", "open", ("reading:maximum", PUBLISHED)),
-    Step("forces in proportion to the gradient", "changed", ("reading:strength", PUBLISHED)),
-    Step("all patches by their coherence: the dense contribution", "changed", ("cue:contribution", PUBLISHED)),
+    ("eta/k 20/50, as in its authors' program", "open", ("reading:nearest", AUTHORS)),
+    ("edges that turn with an extremum count for it, others against", "open", ("reading:supporting", PUBLISHED)),
+    ("the same with eta/k 20/50: the reading of version 0.1", "open", ("reading:supporting", AUTHORS)),
+    ("eq. 21 without the signs of extrema, its absolute value", "open", ("reading:printed", PUBLISHED)),
+    ("the one patch around the fixation: moments about the fixation", "open", ("reading:fixation", PUBLISHED)),
+    ("the same with eta/k 20/50", "open", ("reading:fixation", AUTHORS)),
+    ("all extrema", "open", ("reading:all-extrema", PUBLISHED)),
+    ("1000 extrema", "open", ("reading:fewer-extrema", PUBLISHED)),
+    ("patches up to 0.46 of the root of the area", "open", ("reading:smaller-patches", PUBLISHED)),
+    ("1 is the maximum", "open", ("reading:maximum", PUBLISHED)),
+    ("forces in proportion to the gradient", "changed", ("reading:strength", PUBLISHED)),
+    ("all patches by their coherence: the dense contribution", "changed", ("cue:contribution", PUBLISHED)),
 )
+STEPS = [Step(*choice) for choice in CHOICES]
+BASES = {step.choice: ("cue:canny", step.reading[1]) for step in STEPS}  # Canny's edges, cut alike
+WAYS = tuple(dict.fromkeys([*(step.reading for step in STEPS), *BASES.values()]))  # all that the ablation needs
 
 
 def reading_cue(image: Image, fixation: tuple[int, int], name: str) -> FloatArray:
@@ -115,25 +95,18 @@ def reading_cue(image: Image, fixation: tuple[int, int], name: str) -> FloatArra
     return normalised_contribution(edges, found, votes=reading.joined, full=reading.full)
 
 
-def ladder_rows(scored: Scored) -> list[dict[str, Any]]:
-    """Return the ladder as results.json holds it: overlap of each step, of Canny's edges cut alike, and the gain."""
+def ablation_rows(scored: Mapping[str, Mapping[Way, Floats]]) -> list[dict[str, Any]]:
+    """Return the ablation as results.json holds it, from scores by set and way: overlaps and gains."""
     rows = []
     for step in STEPS:
-        base = ("cue:canny", step.way[1])
-        pairs = {name: (values[step.way], values[base]) for name, values in scored.items()}
+        pairs = {name: (values[step.reading], values[BASES[step.choice]]) for name, values in scored.items()}
         own, plain = (np.concatenate([pair[k] for pair in pairs.values()]) for k in (0, 1))
-        gain = evaluation.bootstrap_difference(own, plain)
-        row: dict[str, Any] = {"choice": step.choice, "kind": step.kind, "base": float(plain.mean())}
-        row |= {"iou": float(own.mean()), "gain": gain.value, "low": gain.low, "high": gain.high}
+        numbers = {"base": float(plain.mean()), "iou": float(own.mean())}
+        row = step.row(numbers, evaluation.bootstrap_difference(own, plain))
         if len(pairs) > 1:
             row |= {f"gain_{name}": float((a - b).mean()) for name, (a, b) in pairs.items()}
         rows.append(row)
     return rows
-
-
-def ladder_ways() -> list[tuple[str, str]]:
-    """Return all ways of cutting that the ladder needs."""
-    return [step.way for step in STEPS] + [("cue:canny", cost) for cost in dict.fromkeys(step.way[1] for step in STEPS)]
 
 
 def strongest_extrema(edges: Edges, reading: FigureReading) -> Extrema:

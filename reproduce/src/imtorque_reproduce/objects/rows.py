@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -23,9 +23,10 @@ from imtorque.segmentation.boxes import (
 )
 
 COUNTS = (10, 50, 200, 1000)
-OVERLAP = 0.4  # that boxes of one method may have
+OVERLAP = 0.4  # that boxes of one method may have; tuned on the dev part of the small objects
 HIT = 0.5  # overlap with the object's box from which on it counts as found
 SEEDS = 5  # of the random boxes
+MOST_COMPARED = 20_000  # bound: boxes that are compared with better ones
 Boxes = NDArray[np.int64]
 
 
@@ -45,8 +46,7 @@ def overlaps(a: Boxes, b: Boxes) -> NDArray[np.float64]:
     """Return the intersection over union of each box of one list with each of another, (len(a), len(b))."""
     least, most = np.maximum(a[:, None, :2], b[None, :, :2]), np.minimum(a[:, None, 2:], b[None, :, 2:])
     both = np.maximum(most - least, 0).prod(axis=2)
-    areas = [(boxes[:, 2:] - boxes[:, :2]).prod(axis=1) for boxes in (a, b)]
-    return np.asarray(both / (areas[0][:, None] + areas[1][None] - both))
+    return np.asarray(both / (box_areas(a)[:, None] + box_areas(b)[None] - both))
 
 
 def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
@@ -125,29 +125,35 @@ def blobs(image: NDArray[Any]) -> Boxes:
     return np.asarray(np.clip(boxes, 0, limits))
 
 
-def summary(scored: Sequence[dict[str, list[float]]]) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield each method with its hits, (images, counts)."""
-    for name in scored[0]:
-        yield name, np.array([one[name] for one in scored])
-
-
 def _densest(planes: Planes, candidates: Boxes, power: float) -> Boxes:
     """Return the candidates with the largest mean gradient of the colours, by a power of their size."""
     gradient = sum(np.hypot(*np.gradient(plane)) for plane in planes)
-    table = np.zeros((gradient.shape[0] + 1, gradient.shape[1] + 1))
-    table[1:, 1:] = gradient.cumsum(axis=0).cumsum(axis=1)
-    y0, x0, y1, x1 = candidates.T
-    area = (y1 - y0) * (x1 - x0)
-    mean = (table[y1, x1] - table[y0, x1] - table[y1, x0] + table[y0, x0]) / area
-    return _largest(mean, candidates, power)
+    return _largest(box_means(np.asarray(gradient), candidates), candidates, power)
 
 
 def _largest(values: NDArray[np.float64], candidates: Boxes, power: float) -> Boxes:
     """Return the candidates with the largest values, by a power of their size."""
-    area = (candidates[:, 2:] - candidates[:, :2]).prod(axis=1)
-    order = np.argsort(-values * area ** (power / 2), kind="stable")[:20_000]
+    return best_by(values * box_areas(candidates) ** (power / 2), candidates, COUNTS[-1])
+
+
+def best_by(response: NDArray[np.float64], candidates: Boxes, count: int) -> Boxes:
+    """Return the candidates of largest response, none of which overlaps a better one too much."""
+    order = np.argsort(-response, kind="stable")[:MOST_COMPARED]
     ranked = np.ascontiguousarray(candidates[order])
-    return np.asarray(ranked[_native.distinct_boxes(ranked, OVERLAP, COUNTS[-1])])
+    return np.asarray(ranked[_native.distinct_boxes(ranked, OVERLAP, count)])
+
+
+def box_means(plane: NDArray[Any], boxes: Boxes) -> NDArray[np.float64]:
+    """Return the mean of a plane in each box, by a summed-area table."""
+    table = np.zeros((plane.shape[0] + 1, plane.shape[1] + 1))
+    table[1:, 1:] = plane.cumsum(axis=0).cumsum(axis=1)
+    y0, x0, y1, x1 = boxes.T
+    return np.asarray((table[y1, x1] - table[y0, x1] - table[y1, x0] + table[y0, x0]) / box_areas(boxes))
+
+
+def box_areas(boxes: Boxes) -> NDArray[np.int64]:
+    """Return the area of each box."""
+    return np.asarray((boxes[:, 2:] - boxes[:, :2]).prod(axis=1))
 
 
 def _laplacian_at(image: NDArray[np.float64], place: tuple[int, int], sigma: float) -> float:

@@ -18,34 +18,28 @@ from imtorque.core.types import FloatArray, Image
 from imtorque.edges import RECIPES, boundary_map
 from imtorque.images import CheckedImage
 from imtorque.paper import normalised_contribution
-from imtorque_reproduce.boundary.cues import centre_prior
-from imtorque_reproduce.boundary.plots import curves_image, lines_image
-from imtorque_reproduce.boundary.rows import AllScores, summary_of
+from imtorque_reproduce.ablation import READING
+from imtorque_reproduce.boundary.ablation import BINARY
+from imtorque_reproduce.boundary.rows import CANNY, PAPER_COUNT, centre_prior
 from imtorque_reproduce.boundary.rules import STRONG, TOKENS
+from imtorque_reproduce.boundary.tables import Table
+from imtorque_reproduce.plots import lines_image
 
-CAR_SIZES = (97, 121, 151, 181)
+CAR_SIZES = (97, 121, 151, 181)  # tuned on every other image of car_side
 FULL_CONTRIBUTION = 0.1  # of such large patches; about the 99 % quantile over edge pixels
-ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, 5000)  # of the paper's figure
-PAPER_ALPHA, PAPER_COUNT = 0.5, 5000
+ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, PAPER_COUNT)  # of the paper's figure (Sec. 4.2)
+PAPER_ALPHA = 0.5  # paper, Sec. 4.2
 EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)
-GRID = "grid:"  # begins the names of maps of the paper's figure
-BLENDED = STRONG  # those of the paper's figure, beside Canny
+GRID = f"{READING}grid:"  # begins the names of maps of the paper's figure
+GRID_BASES = (BINARY, *STRONG)  # those of the paper's figure
 PAPER = {"pb": 0.21, "pb+torque": 0.24, "gpb": 0.20, "gpb+torque": 0.21, TOKENS: 0.24, f"{TOKENS}+torque": 0.25}
 
 
 def rows_of_base(name: str, strength: FloatArray, dense: FloatArray, votes: FloatArray) -> dict[str, FloatArray]:
     """Return the boundary map of every row of a base.
 
-    Parameters
-    ----------
-    name
-        Of the base.
-    strength
-        Of its edges.
-    dense
-        Their dense contribution to patches of `CAR_SIZES`.
-    votes
-        Their contribution to the strongest extrema, in [0, 1]: the paper's d_tau.
+    From the strength of its edges, their dense contribution to patches of `CAR_SIZES`, and their contribution to the
+    strongest extrema, in [0, 1]: the paper's d_tau.
     """
     torque = strength * np.clip(dense / FULL_CONTRIBUTION, 0, 1)
     centre = centre_prior((strength.shape[0], strength.shape[1]))
@@ -66,7 +60,7 @@ def learned_maps(image: Image, name: str) -> dict[str, FloatArray]:
     extrema = find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_COUNT)
     votes = {count: normalised_contribution(edges, extrema[:count]) for count in COUNTS}
     rows = rows_of_base(name, strength, dense_contribution(edges, CAR_SIZES), votes[PAPER_COUNT])
-    if name not in BLENDED:
+    if name not in GRID_BASES:
         return rows
     return rows | {
         grid_name(name, alpha, count): strengthen_edges(strength, votes[count], method="blend", share=alpha)
@@ -80,32 +74,25 @@ def grid_name(base: str, alpha: float, count: int) -> str:
     return f"{GRID}{base}+torque-{alpha}-{count}"
 
 
-def grid_of(scores: AllScores, base: str) -> list[dict[str, Any]]:
+def grid_of(table: Table, base: str) -> list[dict[str, Any]]:
     """Return the paper's figure for one base: the largest F of each weight and number of extrema."""
-    alone = {"alpha": 0.0, "extrema": 0, "f": summary_of(scores, base).ods.f}
-    return [alone] + [
-        {"alpha": alpha, "extrema": count, "f": summary_of(scores, grid_name(base, alpha, count)).ods.f}
-        for count in COUNTS
-        for alpha in ALPHAS
-    ]
+    names = {(0.0, 0): base} | {(alpha, count): grid_name(base, alpha, count) for count in COUNTS for alpha in ALPHAS}
+    return [{"alpha": alpha, "extrema": n, "f": table.summary(name).ods.f} for (alpha, n), name in names.items()]
 
 
-def blend_image(grid: list[dict[str, Any]]) -> bytes:
-    """Draw the paper's figure for one base."""
+def car_plots(table: Table, grids: Mapping[str, list[dict[str, Any]]], learned: Iterable[str]) -> dict[str, bytes]:
+    """Draw the paper's figure for its bases, and precision and recall of every base without and with torque."""
+    first = CANNY[0].name
+    rows = {"": [BINARY, f"{BINARY}+torque-paper", first, f"{first}+torque", f"control:{first}+centre"]}
+    rows |= {f"-{b}": [b, f"{b}+torque", f"{b}+torque-paper", f"control:{b}+centre"] for b in learned}
+    curves = {f"precision_recall{of}.png": table.curves(methods) for of, methods in rows.items()}
+    names = {base: "" if base == BINARY else f"-{base}" for base in grids}
+    return curves | {f"blend{names[base]}.png": _grid_image(grid) for base, grid in grids.items()}
+
+
+def _grid_image(grid: list[dict[str, Any]]) -> bytes:
     curves = {
         f"{count} extrema": ([0.0, *ALPHAS], [grid[0]["f"], *(row["f"] for row in grid if row["extrema"] == count)])
         for count in COUNTS
     }
     return lines_image(curves, "weight of the contribution", "largest F")
-
-
-def base_images(scores: AllScores, grids: Mapping[str, list[dict[str, Any]]], bases: Iterable[str]) -> dict[str, bytes]:
-    """Draw the paper's figure for its bases, and precision and recall of every base without and with torque."""
-    names = {base: (base, f"{base}+torque", f"{base}+torque-paper", f"control:{base}+centre") for base in bases}
-    return {
-        **{f"blend-{base}.png": blend_image(grid) for base, grid in grids.items()},
-        **{
-            f"precision_recall-{base}.png": curves_image({row: summary_of(scores, row) for row in rows})
-            for base, rows in names.items()
-        },
-    }

@@ -28,25 +28,26 @@ from imtorque.segmentation.regions import (
     grid_patches,
     torque_patches,
 )
-from imtorque_reproduce.regions.normalised_cut import NormalisedCut, divide
+from imtorque_reproduce.regions.controls import NormalisedCut, divide
 
 Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
 
 THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
+# The values that training images choose from; the paper names none.
 MODEL_COUNTS = (4, 6, 8, 12, 20, 40)
 PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
 UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 Places = Literal["extrema", "grid", "both"]
-PAPER_SMALLEST = 0.001  # of the image: smaller regions join a neighbour (SPEC 9)
+PAPER_SMALLEST = 0.001  # of the image: smaller regions join a neighbour; the paper names no number
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
 FELZENSZWALB_SCALES = (200, 400, 800, 1600)
-CLEAN = 0.005  # smallest region of the normalised cut, as a part of the image
+CUT_SMALLEST = 0.005  # of the image: smallest region of the normalised cut
 
 
 @dataclass(frozen=True, eq=False)
-class CheckedImage:
+class RegionImage:
     """An image and what several methods need of it, found once; the authors' closed contours where there are any."""
 
     image: Image
@@ -72,12 +73,12 @@ class CheckedImage:
 class Method:
     """A method in one variant: what segments an image, and the values of the parameter that it is swept over."""
 
-    segment: Callable[[CheckedImage], Segmentations]
+    segment: Callable[[RegionImage], Segmentations]
     parameter: str
     values: tuple[float, ...]
 
 
-def merged_tree(image: CheckedImage, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
+def merged_tree(image: RegionImage, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
     """Cut by colour models of patches, then merge: `segment_regions`, or it with other places or with plain edges."""
     evidence = image.strengthened if torque else image.plain
     patches = grid_patches(evidence.shape, MODELS)
@@ -94,7 +95,7 @@ def _together(a: Extrema, b: Extrema) -> Extrema:
     return Extrema(y, x, size, np.concatenate([a.value, b.value]))
 
 
-def paper_form(image: CheckedImage, *, smoothness: float, grid: bool = False) -> Segmentations:
+def paper_form(image: RegionImage, *, smoothness: float, grid: bool = False) -> Segmentations:
     """Cut by colour models of the K strongest extrema and call the connected parts regions (Sec. 4.3)."""
     plain = replace(image.plain, strength=np.zeros(image.plain.shape))  # links by colour alone
     bins = colour_bins(plain.lab)
@@ -113,18 +114,18 @@ def strongest_extrema(evidence: Evidence, count: int) -> Extrema:
     return suppress_overlaps(found, 0.3)[:count]
 
 
-def normalised_cuts(image: CheckedImage, *, colour: float) -> Segmentations:
+def normalised_cuts(image: RegionImage, *, colour: float) -> Segmentations:
     """Divide by normalised cuts at half the working size, small regions joining neighbours as ours do."""
     lab = shrunk(image.plain.lab, 2)
     vectors = NormalisedCut(colour).vectors(lab, max(CUT_COUNTS))
     found = []
     for count in CUT_COUNTS:
         labels = enlarged(divide(vectors, count).reshape(lab.shape[1], lab.shape[2]), 2, image.plain.shape)
-        found.append(image.large(connected_regions(labels, round(CLEAN * labels.size))))
+        found.append(image.large(connected_regions(labels, round(CUT_SMALLEST * labels.size))))
     return found
 
 
-def felzenszwalb(image: CheckedImage, *, smallest: int) -> Segmentations:
+def felzenszwalb(image: RegionImage, *, smallest: int) -> Segmentations:
     """Felzenszwalb & Huttenlocher's graph-based segmentation (scikit-image)."""
     from skimage.segmentation import felzenszwalb as segment
 
@@ -132,7 +133,7 @@ def felzenszwalb(image: CheckedImage, *, smallest: int) -> Segmentations:
     return [labels.astype(np.int64) for labels in found]
 
 
-def closed_contours(image: CheckedImage) -> Segmentations:
+def closed_contours(image: RegionImage) -> Segmentations:
     """Cut the precomputed contours of gPb-OWT-UCM at every threshold (Arbelaez et al. 2011)."""
     if image.ucm is None:
         raise ValueError("the image must have precomputed contours, got none")

@@ -22,7 +22,7 @@ from imtorque.core.types import FloatArray, Planes
 
 ITERATIONS = 30
 TOLERANCE = 1e-3
-LEAST_AFFINITY = 1e-6  # of a pixel with itself, so that none is alone
+MIN_AFFINITY = 1e-6  # of a pixel with itself, so that none is alone
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class NormalisedCut:
         columns = (np.concatenate(column) for column in (weights, heads, tails))
         weight, head, tail = columns
         half = sparse.coo_matrix((weight, (head, tail)), (number.size, number.size)).tocsr()
-        return half + half.T + LEAST_AFFINITY * sparse.eye(number.size)
+        return half + half.T + MIN_AFFINITY * sparse.eye(number.size)
 
     def _offsets(self) -> list[tuple[int, int]]:
         """Half of the neighbourhood; the other half is its mirror image."""

@@ -14,7 +14,7 @@ from imtorque.core.types import BoolArray
 from imtorque.edges import detect_edges
 from imtorque.segmentation.fixated_boxes import enlarged
 from imtorque_reproduce.figure_ground.controls import grab_cut
-from imtorque_reproduce.objects.proposal_rows import OVERLAP, Boxes
+from imtorque_reproduce.objects.rows import OVERLAP, Boxes
 
 TYPICAL = 0.99  # quantile of the gradient along edges that becomes 1
 LEAST_BOX = 0.01  # of the image, for EdgeBoxes
