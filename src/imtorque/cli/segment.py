@@ -19,7 +19,7 @@ from imtorque.paper import in_unit_range
 from imtorque.render.figures import figure_overlay, figure_rows, label_mask
 from imtorque.render.regions import mean_colour_image, outline_image, region_rows
 from imtorque.segmentation import segment_figure, segment_regions
-from imtorque.segmentation.cues import CUES, TYPICAL
+from imtorque.segmentation.cues import CUES, TYPICAL_QUANTILE
 from imtorque.segmentation.objects import segment_objects
 from imtorque.segmentation.regions import SMOOTHNESS
 
@@ -109,7 +109,7 @@ class SegmentFigure(Task):
         edge_map: Any = self.cue
         if self.detector is not None:  # as strong as the cues: 1 % of the edges reach 1
             edges = find_recipe(self.detector).edges(image)
-            edge_map = in_unit_range(edges.strength.astype(np.float64), TYPICAL)
+            edge_map = in_unit_range(edges.strength.astype(np.float64), TYPICAL_QUANTILE)
         mask = segment_figure(
             image, self.at[0], add=self.at[1:], remove=self.remove, edge_map=edge_map, size=self.size, box=self.box
         )
