@@ -25,7 +25,7 @@ STATES = [
     ("#image=sample:hopper&tab=extrema&tool=extrema&number=2", PROJECTOR, "light"),
     ("#image=sketch", PHONE, "dark"),
 ]
-OPENED = {"help": "#help-open", "share": "#share-open", "steps": "#play"}
+OPENED = {"help": "#help-open", "steps": "#play"}
 
 
 def findings(tab):
