@@ -85,7 +85,8 @@ def test_there_are_no_other_walks():
 
 def test_the_rooms_are_those_of_the_package_in_the_order_of_imports():
     rooms = re.findall(r"^\| `(\w+)(?:\.py)?` \|", TEXT, re.MULTILINE)
-    here = {path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py") and not path.name.startswith("_")}
+    here = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    here -= {"__init__", "__main__"}
     assert set(rooms) == here
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in settings if contract.get("containers") == ["imtorque"])
