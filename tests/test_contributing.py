@@ -16,11 +16,11 @@ ROOT = Path(__file__).resolve().parents[1]
 SECTION = re.compile(r"^### (.*?)$.*?^```diff\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DIFFS = dict(SECTION.findall((ROOT / "CONTRIBUTING.md").read_text()))
 OFFERED = {
-    "A saliency map": "run('saliency', 'sample:shapes', '--method', 'contrast')",
-    "A base detector": "run('edges', 'sample:shapes', '--detector', 'gradient')",
-    "A kind of proposals": "imtorque.ObjectFinder([('difference',)]).fit([image] * 2, [boxes] * 2).predict(image)",
-    "A patch shape": "run('maps', 'sample:shapes', '--patch', 'frame', '--sizes', '5-9')",
-    "A verb": "run('coherence', 'sample:shapes', '--size', '9')",
+    "Adding a saliency map": "run('saliency', 'sample:shapes', '--method', 'contrast')",
+    "Adding a base detector": "run('edges', 'sample:shapes', '--detector', 'gradient')",
+    "Adding a kind of proposals": "imtorque.ObjectFinder([('difference',)]).fit([image] * 2, [boxes] * 2).predict(image)",
+    "Adding a patch shape": "run('maps', 'sample:shapes', '--patch', 'frame', '--sizes', '5-9')",
+    "Adding a verb": "run('coherence', 'sample:shapes', '--size', '9')",
 }
 BEFORE = """
 import imtorque
