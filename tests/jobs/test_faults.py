@@ -181,7 +181,7 @@ def error_of(run):
 
 def ends_with(text, folder, client, looks, process, how=signal.SIGKILL):
     """Start a run, stop a process when the first task is begun: the run ends with such an error, as soon as it says."""
-    run = Run(folder, client=client, heartbeat_timeout=4)
+    run = Run(folder, client=client, heartbeat_timeout=20)  # a busy scheduler answers within a fourth of it
     result = in_thread(lambda: error_of(run))
     until(lambda: scale_work.noted(folder))
     process.send_signal(how)
@@ -193,7 +193,7 @@ def ends_with(text, folder, client, looks, process, how=signal.SIGKILL):
 
 
 def test_without_workers_it_ends_with_a_message(tmp_path, bare, looks):
-    text = "there must be workers, got none for 4 seconds; what is done is rec"
+    text = "there must be workers, got none for 20 seconds; what is done is rec"
     with bare.client() as client:
         ends_with(text, tmp_path, client, looks, bare.worker)
 
