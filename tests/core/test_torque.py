@@ -122,7 +122,14 @@ def test_fused_maps_of_many_sizes_equal_those_of_the_volume_to_the_bit(edges, si
 
 
 @pytest.mark.parametrize("shape", [(61, 700), (200, 23), (130, 321), (17, 313)])
-@pytest.mark.parametrize("sizes", [range(3, 92, 2), range(1, 30, 2), [*range(3, 40, 2), 45, 65, 67, 91]])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        pytest.param(range(3, 92, 2), marks=pytest.mark.slow),
+        range(1, 30, 2),
+        [*range(3, 40, 2), 45, 65, 67, 91],
+    ],
+)
 def test_fused_maps_of_many_sizes_are_those_of_the_volume_wherever_strips_and_blocks_end(shape, sizes):
     edges = random_edges(shape, density=0.3)
     expected = naive.value_and_scale_maps(torque_volume(edges, sizes).tau, sizes)

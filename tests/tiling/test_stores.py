@@ -211,6 +211,7 @@ def test_not_a_number_is_refused_by_its_tile(tmp_path):
         process_image(image, tmp_path / "out", SIZES, tile=64, jobs=1)
 
 
+@pytest.mark.slow
 def test_processes_of_this_machine_do_the_same(tmp_path):
     told = []
     found = process_image(
