@@ -18,7 +18,7 @@ export function recordChange() {
 
 // The page's own changes (an image loads, steps play) replace the present step; the user's make a new one.
 function recordStep() {
-  if (page.replaceHistory && !isIdle()) return recordChange();
+  if ((page.replaceHistory || page.isSketch) && !isIdle()) return recordChange(); // a stroke takes several uploads
   const address = writeAddress(state);
   if (address !== location.hash) {
     if (!page.replaceHistory) lastStep = ++step;
