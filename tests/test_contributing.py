@@ -18,7 +18,7 @@ DIFFS = dict(SECTION.findall((ROOT / "CONTRIBUTING.md").read_text()))
 OFFERED = {
     "Adding a saliency map": "run('saliency', 'sample:shapes', '--method', 'contrast')",
     "Adding a base detector": "run('edges', 'sample:shapes', '--detector', 'gradient')",
-    "Adding a kind of proposals": "imtorque.ObjectFinder([('difference',)]).fit([image] * 2, [boxes] * 2).predict(image)",
+    "Adding a proposal kind": "imtorque.ObjectFinder([('difference',)]).fit([image] * 2, [boxes] * 2).predict(image)",
     "Adding a patch shape": "run('maps', 'sample:shapes', '--patch', 'frame', '--sizes', '5-9')",
     "Adding a verb": "run('coherence', 'sample:shapes', '--size', '9')",
 }
