@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import imtorque
+import imtorque_reproduce
 
 pytestmark = pytest.mark.slow  # a process and a copy of the package each
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,9 +19,10 @@ DIFFS = dict(SECTION.findall((ROOT / "CONTRIBUTING.md").read_text()))
 OFFERED = {
     "Adding a saliency map": "run('saliency', 'sample:shapes', '--method', 'contrast')",
     "Adding a base detector": "run('edges', 'sample:shapes', '--detector', 'gradient')",
-    "Adding a kind of proposals": "imtorque.ObjectFinder([('difference',)]).fit([image] * 2, [boxes] * 2).predict(image)",
+    "Adding a proposal kind": "imtorque.ObjectFinder([('difference',)]).fit([image] * 2, [boxes] * 2).predict(image)",
     "Adding a patch shape": "run('maps', 'sample:shapes', '--patch', 'frame', '--sizes', '5-9')",
     "Adding a verb": "run('coherence', 'sample:shapes', '--size', '9')",
+    "Adding an experiment": "run('reproduce', 'discs', '--limit', '3')",
 }
 BEFORE = """
 import imtorque
@@ -38,7 +40,7 @@ def run(*words):
 def applied(diff, root):
     """Change the files below a folder as a diff says, whose hunks have no line numbers."""
     for old, new, body in re.findall(
-        r"^--- (\S+)\n\+\+\+ b/src/(\S+)\n(.*?)(?=^--- |\Z)", diff, re.DOTALL | re.MULTILINE
+        r"^--- (\S+)\n\+\+\+ b/(?:reproduce/)?src/(\S+)\n(.*?)(?=^--- |\Z)", diff, re.DOTALL | re.MULTILINE
     ):
         path = root / new
         text = "" if old == "/dev/null" else path.read_text()
@@ -48,16 +50,19 @@ def applied(diff, root):
             after = "".join(line[1:] + "\n" for line in lines if line[:1] != "-")
             assert text.count(before) == 1 or not text, (new, before)
             text = text.replace(before, after, 1) if text else after
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)
 
 
-def test_there_is_a_diff_for_each_of_five():
+def test_there_is_a_diff_for_each_addition():
     assert set(DIFFS) == set(OFFERED)
 
 
 @pytest.mark.parametrize("title", OFFERED)
 def test_what_a_diff_adds_is_offered(title, tmp_path):
-    shutil.copytree(Path(imtorque.__file__).parent, tmp_path / "imtorque", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in (imtorque, imtorque_reproduce):
+        folder = Path(package.__file__).parent
+        shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
     applied(DIFFS[title], tmp_path)
     program = f"{BEFORE}\nassert imtorque.__file__.startswith({str(tmp_path)!r})\n{OFFERED[title]}\n"
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
