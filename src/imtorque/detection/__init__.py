@@ -9,6 +9,9 @@
 5. selection: `selection`, suppression by edge ownership, or the best set as a whole;
 
 and `measurement` makes of what is selected a table, `Blobs`.
+
+Constants of `find_blobs` whose comment names no other origin were chosen on the training images of the labelled sets
+(docs/measured/counting.md); its least scores were settled after their test images had been seen.
 """
 
 from imtorque.detection.blobs import find_blobs

@@ -13,7 +13,7 @@ from imtorque.images import grey_image
 
 MIN_SIZE, SIZE_STEP = 7, 1.15  # pixels; ratio of neighbouring sizes
 MAX_SIDE_SHARE = 0.4  # of the image's shorter side
-EDGE_SIGMA = 1.5
+CLICK_SIGMA = 1.5  # of the edges, in pixels
 MAX_POINTS = 40  # of an image that are looked at
 GRID = 12  # rows and columns of places all over the image, with which the clicks are compared
 SIZE_RATIO = 1.8  # of sizes that objects of one kind have
@@ -28,7 +28,7 @@ def clicked_diameters(image: Image, points: FloatArray) -> FloatArray:
     stand out most, each has the size of its own strongest torque.
     """
     grey = grey_image(image)
-    gx, gy = _native.smoothed_gradient(grey, EDGE_SIGMA)
+    gx, gy = _native.smoothed_gradient(grey, CLICK_SIGMA)
     strength = np.hypot(gx, gy)
     gx, gy = saturate(gx, gy, strength, 2 * float(np.median(strength)) + 1e-6)
     edges = Edges(gy, -gx)

@@ -14,7 +14,7 @@ from imtorque.core.threads import available_cores, cancel_with, current_cancella
 from imtorque.core.types import Float32Array, FloatArray
 
 TREES = 80
-MIN_LEAF = 4
+MIN_LEAF = 4  # rows
 MAX_FEATURES = 0.2  # share of the features that a node tries
 MAX_ROWS = 16000  # to grow trees from
 

@@ -13,18 +13,18 @@ from imtorque.detection.polygons import polygon_moments
 from imtorque.detection.proposals import ANGLES, Outlines, Proposals
 from imtorque.detection.pyramid import Level
 
-RADII = 24
-NEAREST, FARTHEST = 0.45, 1.75  # shares of the candidate's radius between which its contour lies
+RADII = 24  # tried on each ray
+NEAREST, FARTHEST = 0.45, 1.75  # shares of the seed's radius between which its contour lies
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
-LONG = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
-LONGEST = 5.0
-ASPECTS = (2.0, 3.5)  # of the frames tried around objects with edges on two sides
-SIDES = 0.25  # mean evidence from which sides are worth following
-SIDED = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
-WORTHY = 0.48  # mean evidence from which a contour is looked for again about its own middle
-UNSATURATED = 8.0  # k of the refined search over that of the level
-FINE = (ANGLES, 25, 0.65, 1.54, 0.01)  # its rays, as above
-LEAST_SEEN = 0.55  # share of a contour that must lie in the image to count as the whole
+STRETCHED_ASPECT = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
+MAX_ASPECT = 5.0  # of the frame of a contour that is looked for again
+SIDE_ASPECTS = (2.0, 3.5)  # of the frames tried around objects with edges on two sides
+MIN_SIDE_EVIDENCE = 0.25  # mean evidence from which sides are worth following
+MIN_TWO_SIDEDNESS = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
+MIN_RETRY_EVIDENCE = 0.48  # mean evidence from which a contour is looked for again about its own middle
+REFINED_SATURATION = 8.0  # k of the refined search over that of the level
+REFINED_RAYS = (ANGLES, 25, 0.65, 1.54, 0.01)  # angles, radii, nearest, farthest, slope of the refined search
+MIN_SEEN = 0.55  # share of a contour that must lie in the image to count as the whole
 
 
 def fit_outlines(level: Level, seeds: Extrema, *, least: float = -1.0) -> Proposals:
@@ -54,7 +54,7 @@ def fit_outlines(level: Level, seeds: Extrema, *, least: float = -1.0) -> Propos
     circles = [seeds.y, seeds.x, seeds.size / 2, np.zeros(n), np.ones(n), sign]
     found = _search(level, np.stack(circles).astype(np.float64), np.full(n, least))
     moved = _improve(level, found, _about_the_middle(found, sign, np.ones(n, bool)), least)
-    for aspect in ASPECTS:
+    for aspect in SIDE_ASPECTS:
         moved |= _improve(level, found, _along_the_sides(found, sign, aspect), least)
     # What has not moved since would only be found again.
     _improve(level, found, _about_the_middle(found, sign, moved), least)
@@ -70,16 +70,18 @@ def refine_outlines(level: Level, proposals: Proposals) -> Proposals:
     """
     length = np.hypot(level.gx, level.gy)
     # The gradient over k is s / (1 - s) of the saturated one, s; saturated again at 8 k it is almost plain.
-    plain: Float32Array = np.float32(1) / (length + np.float32(UNSATURATED) * (1 - length))
+    plain: Float32Array = np.float32(1) / (length + np.float32(REFINED_SATURATION) * (1 - length))
     moments = polygon_moments((proposals.y - level.offset) / level.factor, (proposals.x - level.offset) / level.factor)
     ratio = moments.long / np.maximum(moments.short, 1e-6)
     radius, aspect = (
         np.sqrt(np.maximum(moments.area, 1) / math.pi),
-        np.where(ratio > 1.1, np.minimum(ratio, LONGEST), 1),
+        np.where(ratio > 1.1, np.minimum(ratio, MAX_ASPECT), 1),
     )
     worth = np.full(len(proposals), -1.0)
     seeds = np.stack([moments.y, moments.x, radius, moments.turn, aspect, proposals.sign, worth])
-    y, x, _, _, inside, outside = _native.closed_contours(level.gx * plain, level.gy * plain, level.grey, seeds, *FINE)
+    y, x, _, _, inside, outside = _native.closed_contours(
+        level.gx * plain, level.gy * plain, level.grey, seeds, *REFINED_RAYS
+    )
     height, width = level.grey.shape
     y, x = np.clip(y, -0.5, height - 0.5), np.clip(x, -0.5, width - 0.5)
     y, x = y * level.factor + level.offset, x * level.factor + level.offset
@@ -111,10 +113,10 @@ def _improve(level: Level, found: _Found, again: _Again, least: float) -> BoolAr
 
 def _about_the_middle(found: _Found, sign: FloatArray, moved: BoolArray) -> _Again:
     """Return seeds in the middle of each contour that moved and is worth it, stretched as it is."""
-    which = np.flatnonzero(moved & (_closure(found) >= WORTHY))
+    which = np.flatnonzero(moved & (_closure(found) >= MIN_RETRY_EVIDENCE))
     moments = polygon_moments(found[0][which], found[1][which])
     ratio = moments.long / np.maximum(moments.short, 1e-6)
-    aspect = np.where(ratio > LONG, np.minimum(ratio, LONGEST), 1.0)
+    aspect = np.where(ratio > STRETCHED_ASPECT, np.minimum(ratio, MAX_ASPECT), 1.0)
     radius = np.sqrt(np.maximum(moments.area, 1) / math.pi)
     return which, np.stack([moments.y, moments.x, radius, moments.turn, aspect, sign[which]])
 
@@ -128,7 +130,7 @@ def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
     # Twice the angle, so that opposite sides add up.
     turning = (evidence * ((u + 1j * v) / np.maximum(reach, 1e-6)) ** 2).sum(axis=1)
     mass = np.maximum(evidence.sum(axis=1), 1e-6)
-    which = np.flatnonzero((np.abs(turning) > SIDED * mass) & (mass >= SIDES * ANGLES))
+    which = np.flatnonzero((np.abs(turning) > MIN_TWO_SIDEDNESS * mass) & (mass >= MIN_SIDE_EVIDENCE * ANGLES))
     width = ((evidence * reach).sum(axis=1) / mass)[which]  # half of it
     turn = np.angle(turning[which]) / 2 + math.pi / 2
     stretch = np.full(len(which), aspect)
@@ -146,7 +148,7 @@ def _closure(found: _Found) -> FloatArray:
     evidence, seen = found[2], found[3]
     cuts = np.sum(seen & ~np.roll(seen, 1, axis=1), axis=1)
     # What leaves the image on one side may well end there; what leaves it on two is a stripe as well as an object.
-    whole = np.where(cuts > 1, ANGLES, np.maximum(seen.sum(axis=1), LEAST_SEEN * ANGLES))
+    whole = np.where(cuts > 1, ANGLES, np.maximum(seen.sum(axis=1), MIN_SEEN * ANGLES))
     mean: FloatArray = evidence.sum(axis=1, dtype=np.float64) / whole
     return mean
 

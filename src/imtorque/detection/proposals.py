@@ -14,7 +14,7 @@ from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.detection.polygons import Moments, polygon_moments
 
 ANGLES = 32  # points of an outline
-ENDED = 1.5  # ratio of axes from which an object has ends
+ELONGATED = 1.5  # ratio of axes from which an object has ends
 Points = tuple[FloatArray, FloatArray]
 Polar = tuple[Float32Array, Float32Array, Float32Array]
 
@@ -211,4 +211,4 @@ class Proposals:
         rows = np.arange(len(self))
         ends = [along.argmax(axis=1), along.argmin(axis=1)]
         weaker = np.min([np.where(inside[rows, end], near[rows, end] / 3, 1.0) for end in ends], axis=0)
-        return np.where(moments.long > ENDED * moments.short, weaker, 1.0)
+        return np.where(moments.long > ELONGATED * moments.short, weaker, 1.0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from imtorque.detection.table import Blobs
 
 # Both count from the corner of the first pixel, we from its centre.
-CORNER = 0.5
+PIXEL_CORNER = 0.5
 DATE = (1980, 1, 1, 0, 0, 0)  # of files in the archive: the same objects give the same bytes
 
 
@@ -55,4 +55,4 @@ def imagej_rois(blobs: Blobs, scale: float) -> bytes:
 
 def _corners(blobs: Blobs, row: int, scale: float) -> FloatArray:
     """Return the points (x, y) of an outline as both programs count them, in pixels `scale` times smaller than ours."""
-    return np.asarray((blobs.outline[row, :, ::-1] + CORNER) * scale, np.float64)
+    return np.asarray((blobs.outline[row, :, ::-1] + PIXEL_CORNER) * scale, np.float64)

@@ -18,7 +18,7 @@ from imtorque.detection.proposal_kinds import Source
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.selection import select_set
 
-FOLDS = 8
+FOLDS = 8  # bound: of the time to train
 CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
 OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
