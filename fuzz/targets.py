@@ -26,7 +26,7 @@ from imtorque.datasets import berkeley, caltech, eyetracking, predictions
 from imtorque.datasets.matlab import read_mat
 
 ROOT = Path(__file__).parents[1]
-TAUGHT, MODELS = ROOT / "fuzz" / "taught.finder", ROOT / "tests" / "recognition" / "models"
+TRAINED, MODELS = ROOT / "fuzz" / "trained.finder", ROOT / "tests" / "recognition" / "models"
 
 
 @dataclass(frozen=True)
@@ -215,14 +215,14 @@ def volume_file() -> bytes:
 
 
 def finder_file() -> bytes:
-    """Return a finder that was taught on two small images; where the file is gone, it is made anew."""
-    if not TAUGHT.exists():
+    """Return a finder that was trained on two small images; where the file is gone, it is made anew."""
+    if not TRAINED.exists():
         y, x = np.indices((60, 80))
         discs = [(y - 20) ** 2 + (x - c) ** 2 <= 64 for c in (20, 50)]
         image = (100 + 80 * np.logical_or(*discs)).astype(np.uint8)
         boxes = [[12, 12, 29, 29], [12, 42, 29, 59]], [[12, 21, 29, 38], [12, 51, 29, 68]]
-        imtorque.ObjectFinder().fit([image, image[:, ::-1].copy()], boxes).save(TAUGHT)
-    return TAUGHT.read_bytes()
+        imtorque.ObjectFinder().fit([image, image[:, ::-1].copy()], boxes).save(TRAINED)
+    return TRAINED.read_bytes()
 
 
 def load_recogniser(path: Path) -> Any:

@@ -120,11 +120,11 @@ def test_the_oracle_imports_numpy_only():
 
 
 WRITERS = {  # where files are written, and what else has calls of these names
-    "cli/counting.py": "calls ObjectFinder.save",
+    "cli/train_detector.py": "calls ObjectFinder.save",
     "cli/data.py": "calls SketchTokens.save",
     "cli/demo.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",
-    "cli/recognition.py": "calls Recogniser.save",
+    "cli/train_classifier.py": "calls Recogniser.save",
     "core/types.py": "TorqueVolume.save, by replacing()",
     "detection/finder.py": "saves into memory",
     "edges/token_forest.py": "saves into memory",

@@ -210,7 +210,7 @@ def test_the_folder_of_a_finder_is_made():
         ("image,top,left\na.png,1,2\n", "must have the columns image,y0,x0,y1,x1 or image,y,x"),
         ("image,y,x\na.png,one,2\n", "line 2 must hold numbers in y, x"),
         ("image,y,x\nother.png,1,2\n", "must annotate the images given"),
-        ("image,y,x\n1.png,3,9\n0.png,3000,4\n", "0.png: marks must lie in the image, 120 rows by 120 columns"),
+        ("image,y,x\n1.png,3,9\n0.png,3000,4\n", "0.png: annotations must lie in the image, 120 rows by 120 columns"),
         ("image,y0,x0,y1,x1\n0.png,50,50,40,60\n", "0.png: boxes must have y0 < y1 and x0 < x1, got 50, 50, 40, 60"),
     ],
 )

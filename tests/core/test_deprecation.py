@@ -16,7 +16,10 @@ def test_an_old_keyword_warns_and_counts():
 
 def test_every_old_keyword_of_a_class_has_its_old_attribute_too():
     old = {
-        f"{owner}.{name}": new for owner, table in KEYWORDS.items() if owner[0].isupper() for name, new in table.items()
+        f"{owner}.{name}": new
+        for owner, table in KEYWORDS.items()
+        if owner.isidentifier() and owner[0].isupper()
+        for name, new in table.items()
     }
     assert old.items() <= ATTRIBUTES.items()
 

@@ -96,7 +96,7 @@ def test_a_saved_finder_finds_the_same(finder, tmp_path):
     first, second = finder.predict(NEW), loaded.predict(NEW)
     assert_array_equal(first.outline, second.outline)
     assert_array_equal(first.score, second.score)
-    assert loaded.setting_ == finder.best_params_
+    assert loaded.best_params_ == finder.best_params_
 
 
 def test_the_saved_file_holds_arrays_and_text_alone(finder, tmp_path):

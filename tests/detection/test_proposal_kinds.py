@@ -140,5 +140,5 @@ def test_ring_torque_is_the_torque_of_the_edges_in_the_ring_over_its_area(patch)
 def test_the_ladder_rises_in_equal_ratios_of_odd_sizes():
     ladder = size_ladder(10, 80, 6)
     assert np.all(ladder % 2 == 1)
-    assert_allclose(np.diff(np.log(ladder)), np.log(8) / 6, atol=0.15)
+    assert_allclose(np.diff(np.log(ladder)), np.log(8) / 6, atol=0.2)  # of odd numbers from 10 on
     assert len(size_ladder(10, 80, 6, beyond=1)) == len(ladder) + 2

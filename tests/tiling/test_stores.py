@@ -86,7 +86,7 @@ def test_the_strongest_extrema_are_the_first_of_all(tmp_path):
 
 
 def test_blobs_of_the_whole_image_are_refused_by_name(tmp_path):
-    message = r"blobs are those of find_blobs\(\.\.\., recipe=.paper.\) here.* got 'contours'"
+    message = r"blobs are those of find_blobs\(\.\.\., method=.paper.\) here.* got 'contours'"
     with pytest.raises(ValueError, match=message):
         process_image(np.eye(30), tmp_path / "out", [3, 5], outputs=("blobs",), recipe="contours")
     assert not (tmp_path / "out").exists()
