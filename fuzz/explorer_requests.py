@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -27,7 +28,9 @@ class _Page:
     """The explorer, without a network."""
 
     def __init__(self) -> None:
-        from starlette.testclient import TestClient
+        with warnings.catch_warnings():  # starlette is about to change from httpx to its successor
+            warnings.simplefilter("ignore")
+            from starlette.testclient import TestClient
 
         from imtorque.explorer.server import make_app
 

@@ -20,7 +20,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 # For make test, which has three minutes; make test-rest tries the properties again, on all examples.
-settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=10)
+settings.register_profile("quick", parent=settings.get_profile("default"), max_examples=5)
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=2000)
 # By an emulated processor, each example takes twenty times as long.
 settings.register_profile("emulated", parent=settings.get_profile("default"), max_examples=8)

@@ -38,6 +38,7 @@ def test_what_was_found_is_refused_or_read(found, known, tmp_path):
         assert run.try_case(target, case) is None
 
 
+@pytest.mark.slow
 def test_new_damage_is_refused_or_read(known, tmp_path):
     wrong = {}
     rng = random.Random(22)

@@ -145,6 +145,7 @@ class Odd(Copy):
         return super().run(source, stem)
 
 
+@pytest.mark.slow
 def test_an_error_nobody_thought_of_or_a_killed_process_costs_one_image(task, sources, tmp_path):
     outcomes = list(process(Odd(task.notes), sources, tmp_path / "out", jobs=2))
     assert [outcome.status for outcome in outcomes] == ["done", "failed", "failed", "failed", "done"]

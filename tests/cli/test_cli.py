@@ -66,6 +66,7 @@ def test_importing_the_library_brings_neither_matplotlib_nor_typer():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("shapes")
 def test_help_and_verbs_do_not_bring_matplotlib():
     code = (
@@ -79,6 +80,7 @@ def test_version():
     assert run("--version").stdout == f"imtorque {imtorque.__version__}\n"
 
 
+@pytest.mark.slow
 def test_every_help_shows_an_example_that_works_as_typed():
     found = set()
     for verb in ("", *VERBS):
@@ -90,6 +92,7 @@ def test_every_help_shows_an_example_that_works_as_typed():
         run(example)
 
 
+@pytest.mark.slow
 def test_demo_names_the_files_it_wrote():
     lines = run("demo --out here").stdout.splitlines()
     named = [line.strip() for line in lines[lines.index("Look at:") + 1 :]]
@@ -345,6 +348,7 @@ def test_output_to_a_pipe_has_no_bar_and_no_colour(shapes):
         assert "━" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_bar_with_the_time_left_and_no_color_is_heeded(shapes):
     pty = pytest.importorskip("pty")
     for k in range(3):
@@ -384,7 +388,8 @@ def test_tab_completes_verbs_and_options():
     assert "--threshold" in complete("imtorque count --thr")
 
 
-@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_batch_stopped_by_ctrl_c_goes_on_with_nothing_lost_or_doubled(jobs):
     Path("in").mkdir()
     for k in range(IMAGES):
@@ -474,6 +479,7 @@ def test_an_image_whose_name_is_as_long_as_can_be_is_done_and_found_complete_aga
     assert run_json(f"edges {name}")["images"][0]["status"] == "complete"
 
 
+@pytest.mark.slow
 def test_workers_end_when_the_program_is_killed():
     Path("in").mkdir()
     for k in range(20):

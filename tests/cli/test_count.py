@@ -58,6 +58,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cells")
 def test_a_finder_is_taught_and_counts():
     taught = run("train-detector", "cells", "--annotations", "annotations.csv", "--out", "cells.finder")
@@ -194,6 +195,7 @@ def test_nothing_to_learn_from_is_told_in_one_line(tmp_path, monkeypatch):
     assert "the images must show something that may be an object, got none with a closed contour" in told
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cells")
 def test_the_folder_of_a_finder_is_made():
     told = run(

@@ -86,6 +86,7 @@ def test_unusual_images_are_segmented():
     assert [image["status"] for image in found["images"]] == ["done"] * 3
 
 
+@pytest.mark.slow
 def test_the_example_in_the_help_works_as_typed():
     (example,) = re.findall(r"imtorque (segment sample:\S+ --count[^\n│]*)", run("segment --help").stdout)
     assert "8 regions" in run(example.strip()).stdout

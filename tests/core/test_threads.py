@@ -84,6 +84,7 @@ def threads_alive():
     return len(list(Path("/proc/self/task").iterdir()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", LONG)
 def test_a_long_kernel_hears_signals_and_ends_by_ctrl_c(kernel):
     code = f"""

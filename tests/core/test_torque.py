@@ -160,6 +160,7 @@ def test_the_spectrum_over_rectangles_is_a_column_of_the_volume(edges, sizes, da
     assert_array_equal(torque_spectrum(edges, (y, x), sizes), torque_volume(edges, sizes).tau[:, y, x])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 3, 7, (5, 9), (1, 3), 41])
 def test_gradient_torque_is_the_torque_of_half_pixel_differences(size):
     image = np.random.default_rng(0).random((11, 9))

@@ -241,6 +241,7 @@ def test_holdings_say_what_is_there(berkeley):
     assert "got none of 7" in broken.problem
 
 
+@pytest.mark.slow
 def test_real_data_sets_are_whole():
     root = data_folder("bsds500").parent
     held = {holding.data_set.name: holding for holding in datasets.holdings(root)}

@@ -76,6 +76,7 @@ def test_no_two_found_objects_share_much(finder):
     assert found.area.sum() - (found.labels > 0).sum() < 0.2 * found.area.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("marks", [LABELS, MIDDLES])
 def test_label_images_and_points_teach_as_well(marks):
     finder = ObjectFinder(KINDS).fit(IMAGES[:4], marks[:4])
@@ -129,6 +130,7 @@ def test_taught_in_grey_it_finds_in_colour(finder):
     assert abs(len(finder.predict(tinted(IMAGES[4]))) - len(finder.predict(IMAGES[4]))) <= 1
 
 
+@pytest.mark.slow
 def test_taught_in_colour_and_grey_it_finds_in_both():
     finder = ObjectFinder(KINDS).fit([tinted(IMAGES[0]), *IMAGES[1:4]], BOXES[:4])
     assert finder.score([IMAGES[4], tinted(IMAGES[4])], [BOXES[4], BOXES[4]]) > 0.9

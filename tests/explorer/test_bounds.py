@@ -86,6 +86,7 @@ def test_an_interrupted_upload_and_an_abandoned_question_leave_no_traceback(proc
     assert started.communicate(timeout=GIVEN_UP)[1] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 def test_unfinished_uploads_are_bounded_in_number(process):
     address, started = process

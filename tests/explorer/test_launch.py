@@ -31,6 +31,7 @@ def run(*arguments, status=1):
     return result.output
 
 
+@pytest.mark.slow
 def test_it_starts_with_an_image_says_where_and_ends_on_ctrl_c(tmp_path):
     write_image(tmp_path / "a.png", np.zeros((40, 50), np.uint8))
     process = subprocess.Popen(

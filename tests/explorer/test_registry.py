@@ -64,6 +64,7 @@ def test_the_command_line_offers_a_new_detector(blurred, tmp_path):
     assert "sketch-tokens, blurred, got 'none'" in refused.output
 
 
+@pytest.mark.slow
 def test_the_help_of_the_command_line_names_a_new_detector():
     shown = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True).stdout
     assert "sketch-tokens|flat" in shown

@@ -205,6 +205,7 @@ def test_a_disks_maps_too_large_for_the_memory_set_aside_are_the_same(server, mo
     assert ask(server, again, "extrema.csv", patch="disk").text == once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("enough", [False, True])
 def test_the_strongest_extrema_of_disks_are_those_of_all(enough):
     image = photograph() if enough else imtorque.datasets.sample("disc")
@@ -639,6 +640,7 @@ def test_results_count_as_memory_and_only_the_latest_are_kept():
     assert marker.nbytes == 1000
 
 
+@pytest.mark.slow
 def test_twenty_tabs_at_once_each_get_their_own_answers(server):
     def tab(k):
         image = noise(60 + k, 80, seed=k)

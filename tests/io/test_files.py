@@ -78,6 +78,7 @@ def test_one_pixel_is_an_image(tmp_path):
     assert_array_equal(read_image(write_image(tmp_path / "a.png", np.full((1, 1), 7, np.uint8))), [[7]])
 
 
+@pytest.mark.slow
 def test_a_hundred_megapixels_are_read_without_a_warning(tmp_path):
     Image.new("1", (10_000, 10_000)).save(tmp_path / "a.png")
     assert read_image(tmp_path / "a.png").shape == (10_000, 10_000)

@@ -336,6 +336,7 @@ def test_pixel_sizes_of_other_files_are_unknown(tmp_path):
         pixel_size(tmp_path / "b.tif")
 
 
+@pytest.mark.slow
 def test_twenty_thousand_pages_are_counted_by_two_reads_of_each(path, reads):
     page = b"\x00\x00"  # no tags
     starts = range(8, 8 + 20_000 * 6, 6)

@@ -89,6 +89,7 @@ def in_thread(call):
     return result
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_only_the_task_it_was_at(tmp_path, place):
     run = Run(tmp_path, **place)
     result = in_thread(lambda: run(scale_work.wait_for))
@@ -118,6 +119,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_killed_driver_is_started_again_and_goes_on(tmp_path, place):
     scheduler = place["client"].scheduler.address if "client" in place else ""
     run = Run(tmp_path, **(place if scheduler else {"jobs": 1}))

@@ -6,6 +6,7 @@ import scale_work
 from imtorque.jobs import run_tasks
 
 
+@pytest.mark.slow
 def test_a_crashed_process_is_logged_with_its_task(tmp_path, caplog, capfd):
     task = partial(scale_work.act, str(tmp_path))
     failures = run_tasks(task, [("fine", 1), ("poison", "die")], records=tmp_path / "records", jobs=2)

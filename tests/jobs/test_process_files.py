@@ -77,6 +77,7 @@ def spoil(images):
     return [*images[:3], poison, images[0].with_name("gone.png"), *images[3:]], images[1], poison
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["here", pytest.param("cluster", marks=pytest.mark.cluster)])
 def test_files_that_fail_or_kill_are_named_and_all_others_done(tmp_path, images, where, request, monkeypatch):
     monkeypatch.setattr("imtorque.jobs.files.MIN_CHUNKS", 2)  # so that the others are in the chunks of the bad ones

@@ -31,6 +31,7 @@ def _four_threads():
     threads.set_num_threads(before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_four_threads")
 def test_a_killed_process_costs_its_own_item_and_no_other(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
@@ -92,6 +93,7 @@ def test_cores_are_those_this_process_may_run_on(monkeypatch):
     assert threads.available_cores() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finish", [True, False])
 def test_who_stops_early_leaves_nothing_running_and_little_begun(tmp_path, finish):
     found = processes.outcomes(Busy(tmp_path), list(range(50)), 2, finish=finish)
@@ -105,6 +107,7 @@ def test_who_stops_early_leaves_nothing_running_and_little_begun(tmp_path, finis
     assert {path.stem for path in tmp_path.glob("*.done")} == done  # by nobody after
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_processes_end_with_the_one_that_started_them(tmp_path, ending):
     # A shell's background jobs start with Ctrl-C ignored, and so would everything below.
@@ -126,6 +129,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path, ending):
     until(lambda: group_is_gone(first.pid))
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_start_is_an_error_and_no_endless_loop(tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text("from imtorque.jobs import processes\nprint(list(processes.each(abs, [1, 2, 3], 2)))\n")

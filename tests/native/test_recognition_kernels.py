@@ -103,6 +103,7 @@ def test_direction_histograms_are_their_definition(gradient, size):
     assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 1000), st.integers(2, 12), st.integers(2, 40))
 def test_machines_reach_the_minimum_of_the_definition(seed, n, classes):

@@ -80,6 +80,7 @@ def test_estimators_with_nothing_to_learn_count_as_fitted(estimator):
     assert estimator.fit([disc()]) is estimator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [Codebook(3), LinearSVM()], ids=lambda e: type(e).__name__)
 def test_estimators_over_arrays_pass_scikit_learns_own_checks(estimator):
     failed = [check for check in check_estimator(estimator, on_fail=None, on_skip=None) if check["status"] == "failed"]

@@ -76,6 +76,7 @@ def most_salient(image, method):
 # Against the definition
 
 
+@pytest.mark.slow
 def test_gbvs_agrees_with_its_definition():
     image = noise(24, 40)
     assert_allclose(it.gbvs_saliency(image), naive.gbvs(np.moveaxis(image, 2, 0)), atol=1e-6)
@@ -91,6 +92,7 @@ def test_what_is_surrounded_agrees_with_its_definition(mask):
     assert_array_equal(surrounded(mask), naive.surrounded(mask))
 
 
+@pytest.mark.slow
 def test_boolean_maps_agree_with_their_definition():
     image = np.stack([np.kron(plane, np.ones((5, 5))) for plane in np.moveaxis(noise(4, 5), 2, 0)], axis=2)
     planes = whitened(lab(np.moveaxis(image, 2, 0)))

@@ -37,6 +37,7 @@ def curve(side=61, pitch=16):
     return 0.5 + contrast * np.where(turn % 1 < 0.5, 0.5, -0.5)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     hnp.arrays(np.uint8, st.tuples(st.integers(1, 30), st.integers(1, 30)), elements=st.sampled_from([0, 9, 90, 255])),
@@ -47,6 +48,7 @@ def test_any_image_in_any_tiles(image, tile, options):
     assert_same_in_tiles(image, tile, [3, 7, 13], **options)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.sampled_from(DTYPES), st.integers(16, 97), thresholds, st.sampled_from(["square", "disk"]))
 def test_noise_of_any_type(dtype, tile, options, patch):
@@ -86,6 +88,7 @@ def test_ties_across_tiles_are_one():
     assert_same_in_tiles(np.kron(np.eye(8, dtype=np.uint8) * 255, np.ones((8, 8), np.uint8)), 21, [3, 5, 7])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tile", [13, 20, 33])
 def test_weak_edges_connect_over_any_number_of_tiles(tile):
     image = curve()

@@ -41,6 +41,7 @@ def test_a_level_keeps_the_strongest_of_four(dtype, values):
     assert_array_equal(maps.strongest(values), naive.strongest_of_four(values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tile", [64, 45])
 @pytest.mark.usefixtures("smaller_pyramids")
 def test_pyramids_are_the_same_whatever_the_tiles(tmp_path, tile):

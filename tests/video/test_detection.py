@@ -124,6 +124,7 @@ def test_blobs_of_any_size_are_found_beside_many_of_another():
     assert sorted(zip(np.rint(found.y), np.rint(found.x), strict=True)) == sorted([*places, (130, 420)])
 
 
+@pytest.mark.slow
 def test_shades_of_the_ground_are_no_blobs():
     scene = video_scene(5, shape=(540, 960), frames=1)
     frame = ndimage.gaussian_filter(next(iter(scene.frames())), 0.7)  # compression takes noise away, and leaves shades

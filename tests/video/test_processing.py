@@ -35,6 +35,7 @@ def in_turn(function, segments, _count):
     return (function(segment) for segment in segments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 def test_tables_of_segments_and_of_one_pass_are_the_same_bytes(tmp_path, monkeypatch, name):
     monkeypatch.setattr(processing, "each", in_turn)
@@ -46,6 +47,7 @@ def test_tables_of_segments_and_of_one_pass_are_the_same_bytes(tmp_path, monkeyp
     assert expected.count(b"\n") == 1 + 2 * 60
 
 
+@pytest.mark.slow
 def test_two_processes_write_what_one_does(tmp_path):
     video = make_video(tmp_path)
     one, two = (process_video(video, tmp_path / str(jobs), overlay=True, every=2, jobs=jobs) for jobs in (1, 2))
