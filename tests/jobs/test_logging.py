@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import pytest
+
 import scale_work
 from imtorque.jobs import run_tasks
 
