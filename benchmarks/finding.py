@@ -1,4 +1,4 @@
-"""Time finding and counting: `find_blobs` beside scikit-image's blob_log with the same sizes, and a taught finder.
+"""Time finding and counting: `find_blobs` beside scikit-image's blob_log with the same sizes, and a trained finder.
 
 python benchmarks/finding.py [--data DIR]
 
@@ -84,13 +84,13 @@ def called_time(images, sizes):
     return float(np.mean(taken))
 
 
-def taught(image, runs):
-    """Return the time to teach a finder, and those to predict a megapixel: by the kinds it chose, and by others."""
+def trained(image, runs):
+    """Return the time to train a finder, and those to predict a megapixel: by the kinds it chose, and by others."""
     lessons = [cells(256, seed) for seed in range(1, 5)]
     images, boxes = [p for p, _ in lessons], [b for _, b in lessons]
     start = time.perf_counter()
     finder = imtorque.ObjectFinder().fit(images, boxes)
-    times = {"teach, 4 images": time.perf_counter() - start, "kinds chosen": ", ".join(finder.best_params_.kinds)}
+    times = {"train, 4 images": time.perf_counter() - start, "kinds chosen": ", ".join(finder.best_params_.kinds)}
     finders = {"": finder}
     for kinds in (("torque",), ("torque", "threshold", "log", "radial")):
         finders[f", by {', '.join(kinds)}"] = imtorque.ObjectFinder([kinds]).fit(images, boxes)
@@ -117,7 +117,7 @@ def main():
         images = [record.image() for record in part.test[:IMAGES]]
         rows.append(row(part.name, images, marked_sizes(part.training), arguments.runs))
 
-    learned = taught(image, arguments.runs)
+    learned = trained(image, arguments.runs)
     head = {"benchmark": "finding", "version": imtorque.__version__, "machine": platform.machine()}
     result = {**head, "cores": os.cpu_count(), "runs": arguments.runs, "rows": rows, "learned": learned}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -90,8 +90,8 @@ def test_everything_has_a_short_description(extrema):
     assert repr(torque_volume(edges, [3, 9])) == "TorqueVolume(40 x 60, 2 sizes)"
     assert repr(patch_moments(edges, 9)) == "Moments(40 x 60)"
     assert repr(ObjectFinder()) == "ObjectFinder(not trained)"
-    taught = ObjectFinder.load(Path(__file__).parents[2] / "fuzz" / "trained.finder")
-    assert repr(taught).startswith(f"ObjectFinder(by {', '.join(taught.best_params_.kinds)}; F1 ")
+    trained = ObjectFinder.load(Path(__file__).parents[2] / "fuzz" / "trained.finder")
+    assert repr(trained).startswith(f"ObjectFinder(by {', '.join(trained.best_params_.kinds)}; F1 ")
     assert repr(extrema).splitlines()[0] == "Extrema(3: 2 positive, 1 negative)"
 
 

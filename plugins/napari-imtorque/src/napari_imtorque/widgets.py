@@ -41,9 +41,9 @@ def find_things(
 
 @magic_factory(call_button="Count", finder={"label": "finder", "filter": "*.finder", "mode": "r"})
 def count_things(image: Image, finder: Path) -> Worker:
-    """Count what a finder was taught to find: centres, outlines and labels with measurements."""
-    taught = imtorque.ObjectFinder.load(finder)
-    return _work(image, lambda stack: blob_layers(stack, taught.predict, Path(finder).stem))
+    """Count what a finder was trained to find: centres, outlines and labels with measurements."""
+    trained = imtorque.ObjectFinder.load(finder)
+    return _work(image, lambda stack: blob_layers(stack, trained.predict, Path(finder).stem))
 
 
 @magic_factory(

@@ -1,4 +1,4 @@
-"""How finding bears changed images, and how much it must be taught."""
+"""How finding bears changed images, and how much it must be trained."""
 
 from __future__ import annotations
 
@@ -127,26 +127,26 @@ def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage]
     if not left:
         return []
     known = len(part.training)
-    lessons: dict[str, Callable[[], ObjectFinder]] = {
+    finders: dict[str, Callable[[], ObjectFinder]] = {
         f"{n}-images": partial(learn, images[:n]) for n in IMAGES if n <= len(images) and n != known
     }
-    lessons |= {f"{n}-clicks": partial(taught_by_clicks, part.training, n) for n in CLICKS}
-    called = each(_call, list(lessons.values()), jobs, f"learning curves@{part.name}", "finders")
-    taught: dict[str, Method] = dict(zip(lessons, called, strict=True))
+    finders |= {f"{n}-clicks": partial(trained_by_clicks, part.training, n) for n in CLICKS}
+    called = each(_call, list(finders.values()), jobs, f"learning curves@{part.name}", "finders")
+    trained: dict[str, Method] = dict(zip(finders, called, strict=True))
     rows = []
     for name in (*(f"{n}-images" for n in IMAGES if n <= len(images)), *(f"{n}-clicks" for n in CLICKS)):
-        task = partial(_score_changed, method=taught.get(name, learned), change="plain")
+        task = partial(_score_changed, method=trained.get(name, learned), change="plain")
         scores = list(each(task, left, jobs, f"learned:{name}@{part.name}"))
         rows.append({"method": f"learned:{name}@{part.name}", **summary(scores)})
     return rows
 
 
-def _call(lesson: Callable[[], ObjectFinder]) -> ObjectFinder:
-    return lesson()
+def _call(train: Callable[[], ObjectFinder]) -> ObjectFinder:
+    return train()
 
 
-def taught_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:
-    """Return a finder taught by clicks on random objects of one image: the first with as many, or the fullest."""
+def trained_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:
+    """Return a finder trained by clicks on random objects of one image: the first with as many, or the fullest."""
     enough = [p for p in training if len(p.points) >= count] or [max(training, key=lambda p: len(p.points))]
     image = enough[0]
     chosen = np.random.default_rng(0).permutation(len(image.points))[:count]

@@ -33,8 +33,8 @@ def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Met
     """Return every method with its settings chosen on the training images."""
     sizes = marked_sizes(list(training))
     methods: dict[str, Method] = {name: (name, sizes, ()) for name in TORQUE}
-    taught = each(partial(_taught, training=training), list(LEARNED.values()), jobs, "learning", "finders")
-    methods |= zip(LEARNED, _shared(list(taught)), strict=True)
+    trained = each(partial(_trained, training=training), list(LEARNED.values()), jobs, "learning", "finders")
+    methods |= zip(LEARNED, _shared(list(trained)), strict=True)
     for name, (_, settings) in CONTROLS.items():
         trials: list[Method] = [(name, sizes, setting) for setting in settings]
         found = each(partial(_goal, training=training), trials, jobs, f"tuning {name}", "settings")
@@ -42,7 +42,7 @@ def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Met
     return methods
 
 
-def _taught(kinds: Sequence[tuple[str, ...]] | None, training: Sequence[CountingImage]) -> ObjectFinder:
+def _trained(kinds: Sequence[tuple[str, ...]] | None, training: Sequence[CountingImage]) -> ObjectFinder:
     return learn(training, kinds)
 
 
