@@ -62,8 +62,9 @@ def test_a_model_of_other_features_is_refused():
 
 
 def test_every_weights_file_says_where_it_comes_from():
-    names = [file.name.removesuffix(".json") for file in resources.files("imtorque").joinpath("weights").iterdir()]
-    assert {"figure", "object", "ownership"} <= set(names)
+    files = resources.files("imtorque.io.weights").iterdir()
+    names = [file.name.removesuffix(".json") for file in files if file.name.endswith(".json")]
+    assert {"contour", "figure", "object", "ownership"} <= set(names)
     for name in names:
         provenance = read_provenance(name)
         assert all(provenance[key] for key in PROVENANCE)

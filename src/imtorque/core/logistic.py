@@ -1,4 +1,4 @@
-"""Logistic regression on standardised features: the one form of every scorer that is stored in `imtorque/weights`."""
+"""Logistic regression on standardised features: the one form of every scorer stored in `imtorque/io/weights`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Two-stage logistic scoring of contours: by features of the contour itself, then of its context.
 
-The weights, `imtorque/weights/contour.json`, were learned by `python -m imtorque_reproduce.counting.weights` from
+The weights, `imtorque/io/weights/contour.json`, were learned by `python -m imtorque_reproduce.counting.weights` from
 labelled microscopy and from drawn scenes.
 """
 

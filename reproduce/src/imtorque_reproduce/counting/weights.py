@@ -1,6 +1,6 @@
 """Learn the two-stage scores of contours: the weights of `imtorque.detection.scoring`.
 
-    python -m imtorque_reproduce.counting.weights --data DIR --out src/imtorque/weights/contour.json
+    python -m imtorque_reproduce.counting.weights --data DIR --out src/imtorque/io/weights/contour.json
 
 From the training images of labelled sets (eight each) and from drawn scenes. A contour whose box overlaps that of an
 annotated object by 0.6 is one, by less than 0.4 is none. Every set counts alike, and in it objects and others. The

@@ -1,6 +1,6 @@
 """Learn which cut fits the object under a click: the model of `imtorque.segmentation.figure_scores`.
 
-    python -m imtorque_reproduce.figure_ground.weights --data DIR --out src/imtorque/weights/figure.json
+    python -m imtorque_reproduce.figure_ground.weights --data DIR --out src/imtorque/io/weights/figure.json
 
 From Caltech's outlined objects, clicked at their centroids, half of them once more anywhere on them, from the dev part
 of the small objects, and from drawn shapes in plain colours. None of these images or objects is in a set that the
@@ -51,7 +51,7 @@ PENALTY = 0.01  # of the weights' squares, a cut
 DRAWN = 120
 DRAWN_SHAPE = (120, 160)
 LIMIT = 3.0  # standard deviations at which features are clipped
-WEIGHTS = "src/imtorque/weights"
+WEIGHTS = "src/imtorque/io/weights"
 DATA = (
     f"Caltech-101 outlined objects ({PER_CATEGORY} per category), small objects pasted from them ({SMALL}), "
     f"{DRAWN} drawn shapes"

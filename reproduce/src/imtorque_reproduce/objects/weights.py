@@ -1,6 +1,6 @@
 """Learn which figures are objects: the two models of `imtorque.segmentation.object_selection`.
 
-    python -m imtorque_reproduce.objects.weights --data DIR --out src/imtorque/weights/object.json
+    python -m imtorque_reproduce.objects.weights --data DIR --out src/imtorque/io/weights/object.json
 
 From a part of what `imtorque_reproduce.figure_ground.weights` learns from: Caltech's outlined objects, the dev part of
 the small objects, and drawn shapes. None of these images or objects is in a set that experiments report on, and of the

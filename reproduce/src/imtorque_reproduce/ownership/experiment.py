@@ -176,7 +176,7 @@ def _differences(scored: dict[str, dict[str, Floats]]) -> list[dict[str, Any]]:
 
 
 def _stored(models: dict[str, OwnershipModel], command: str) -> bytes:
-    """Return the text of `src/imtorque/weights/ownership.json`."""
+    """Return the text of `src/imtorque/io/weights/ownership.json`."""
     weights = {
         name: {part: [float(f"{w:.6g}") for w in getattr(model, part)] for part in ("first", "second")}
         for name, model in models.items()

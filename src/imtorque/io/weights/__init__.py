@@ -1,4 +1,4 @@
-"""Learned weights that ship with the library: JSON files in `imtorque/weights`, each with its provenance."""
+"""Learned weights that ship with the library: JSON files in `imtorque/io/weights`, each with its provenance."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def weights_text(models: dict[str, Any], provenance: dict[str, str]) -> str:
 
 
 def _read(name: str) -> dict[str, Any]:
-    text = resources.files("imtorque").joinpath("weights", f"{name}.json").read_text("utf-8")
+    text = resources.files("imtorque.io.weights").joinpath(f"{name}.json").read_text("utf-8")
     stored: dict[str, Any] = json.loads(text)
     return stored
