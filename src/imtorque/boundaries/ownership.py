@@ -28,7 +28,7 @@ from imtorque.io.weights import read_weights
 
 SIZE_SHARES = (0.045, 0.085, 0.155, 0.275, 0.485, 0.755)  # sides of the squares, of the image's longer side
 DISTANCES = (0.1, 0.25, 0.4, 0.5, 0.75, 1.0)  # of the points beside an edge, of the square's side
-EDGE_SIGMA = 2.0  # of the edges, in pixels
+SIDE_SIGMA = 2.0  # of the edges, in pixels
 CONTOUR_SIGMA = 3.0  # pixels, of the smoothing of answers along a contour
 TRUTH_DISTANCE = 2.5  # pixels from an edge at which the annotated depth order is read
 BOUNDARY_TOLERANCE = 1.5  # pixels from an annotated boundary within which an edge belongs to it
@@ -129,7 +129,7 @@ def border_ownership(
 
 def ownership_edges(image: Image | CheckedImage) -> Edges:
     """Return the edges for `border_ownership`: Canny's at a sigma of 2 pixels, with their strength."""
-    return detect_edges(image, sigma=EDGE_SIGMA, force="strength")
+    return detect_edges(image, sigma=SIDE_SIGMA, force="strength")
 
 
 def true_sides(edges: Edges, order: IntArray) -> tuple[NDArray[np.float64], BoolArray]:

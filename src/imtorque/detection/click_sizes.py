@@ -11,11 +11,11 @@ from imtorque.detection.pyramid import saturate
 from imtorque.detection.ring_torque import hole_sizes, ring_shares, size_ladder
 from imtorque.images import grey_image
 
-MIN_SIZE, SIZE_STEP = 7, 1.15  # pixels; ratio of neighbouring sizes
-MAX_SIDE_SHARE = 0.4  # of the image's shorter side
+MIN_SIZE, CLICKED_SIZE_STEP = 7, 1.15  # pixels; ratio of neighbouring sizes
+MAX_CLICKED_SHARE = 0.4  # of the image's shorter side
 CLICK_SIGMA = 1.5  # of the edges, in pixels
 MAX_POINTS = 40  # of an image that are looked at
-GRID = 12  # rows and columns of places all over the image, with which the clicks are compared
+COMPARED_GRID = 12  # rows and columns of places all over the image, with which the clicks are compared
 SIZE_RATIO = 1.8  # of sizes that objects of one kind have
 TORQUE_FLOOR = 0.1  # torque that stands out where there is none elsewhere
 
@@ -32,11 +32,11 @@ def clicked_diameters(image: Image, points: FloatArray) -> FloatArray:
     strength = np.hypot(gx, gy)
     gx, gy = saturate(gx, gy, strength, 2 * float(np.median(strength)) + 1e-6)
     edges = Edges(gy, -gx)
-    largest = max(MIN_SIZE + 4, MAX_SIDE_SHARE * min(edges.shape))
-    steps = max(3, int(np.log(largest / MIN_SIZE) / np.log(SIZE_STEP))) - 1
+    largest = max(MIN_SIZE + 4, MAX_CLICKED_SHARE * min(edges.shape))
+    steps = max(3, int(np.log(largest / MIN_SIZE) / np.log(CLICKED_SIZE_STEP))) - 1
     sides = size_ladder(MIN_SIZE, largest, steps)
     clicked = _ring_spectra(edges, points[:: max(1, len(points) // MAX_POINTS)], sides)
-    rows, columns = ((np.arange(GRID) + 0.5) * side / GRID for side in edges.shape)
+    rows, columns = ((np.arange(COMPARED_GRID) + 0.5) * side / COMPARED_GRID for side in edges.shape)
     elsewhere = _ring_spectra(edges, np.stack(np.meshgrid(rows, columns), axis=-1).reshape(-1, 2), sides)
     stands_out = np.abs(clicked.mean(axis=0)) / (elsewhere.std(axis=0) + TORQUE_FLOOR)
     common = int(stands_out.argmax())

@@ -6,8 +6,8 @@ import numpy as np
 
 from imtorque.core.types import Float32Array
 
-BLOCK = 16  # pixels; noise is measured block by block
-QUANTILE = 0.3  # of the blocks: those that objects and texture fill are among the noisier ones
+NOISE_BLOCK = 16  # pixels; noise is measured block by block
+BLOCK_QUANTILE = 0.3  # of the blocks: those that objects and texture fill are among the noisier ones
 WHITE_NOISE_RESPONSE = 0.6745 * 6 * 0.96  # derived: median |second difference| of unit white noise, at the quantile
 MIN_RESPONSE = 1e-5  # of the range of grey values: blocks of margin or saturated parts say nothing about the noise
 
@@ -43,13 +43,13 @@ def noise_level(grey: Float32Array, span: float | None = None) -> float:
     across = grey[:, :-2] - 2 * grey[:, 1:-1] + grey[:, 2:]
     medians = _block_medians(np.abs(across[:-2] - 2 * across[1:-1] + across[2:]))
     told = medians[medians > MIN_RESPONSE * (float(np.ptp(grey)) if span is None else span)]
-    return float(np.quantile(told, QUANTILE)) / WHITE_NOISE_RESPONSE if told.size else 0.0
+    return float(np.quantile(told, BLOCK_QUANTILE)) / WHITE_NOISE_RESPONSE if told.size else 0.0
 
 
 def _block_medians(values: Float32Array) -> Float32Array:
     """Return the median of each whole block; images smaller than a block are one."""
-    rows, columns = (max(n // BLOCK, 1) for n in values.shape)
-    height, width = (min(n, BLOCK) for n in values.shape)
+    rows, columns = (max(n // NOISE_BLOCK, 1) for n in values.shape)
+    height, width = (min(n, NOISE_BLOCK) for n in values.shape)
     whole = values[: rows * height, : columns * width].reshape(rows, height, columns, width)
     medians: Float32Array = np.median(whole.transpose(0, 2, 1, 3).reshape(rows * columns, -1), axis=1)
     return medians

@@ -13,8 +13,8 @@ from imtorque.detection.polygons import polygon_moments
 from imtorque.detection.proposals import ANGLES, Outlines, Proposals
 from imtorque.detection.pyramid import Level
 
-RADII = 24  # tried on each ray
-NEAREST, FARTHEST = 0.45, 1.75  # shares of the seed's radius between which its contour lies
+RAY_RADII = 24  # tried on each ray
+NEAREST_SHARE, FARTHEST_SHARE = 0.45, 1.75  # shares of the seed's radius between which its contour lies
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
 STRETCHED_ASPECT = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
 MAX_ASPECT = 5.0  # of the frame of a contour that is looked for again
@@ -139,7 +139,7 @@ def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
 
 def _search(level: Level, seeds: FloatArray, worth: FloatArray) -> _Found:
     """Return the contour around each seed; its grey values where its closure reaches what it is worth looking at."""
-    rays = (ANGLES, RADII, NEAREST, FARTHEST, SLOPE)
+    rays = (ANGLES, RAY_RADII, NEAREST_SHARE, FARTHEST_SHARE, SLOPE)
     return _native.closed_contours(level.gx, level.gy, level.grey, np.concatenate([seeds, worth[None]]), *rays)
 
 

@@ -15,8 +15,8 @@ from imtorque.detection.annotations import Annotations
 from imtorque.detection.feature_maps import FeatureMaps
 
 RIDGE = 1e-3  # of the mean diagonal, so that planes that repeat each other can be solved for
-BAND = 32  # rows that fit the cache
-MAX_PIXELS = 1500  # of each class and image that are learned from
+BAND_ROWS = 32  # rows that fit the cache
+MAX_CLASS_PIXELS = 1500  # of each class and image that are learned from
 INNER, OUTER = 0.85, 1.2  # parts of an outline: pixels between are neither object nor background
 
 
@@ -32,7 +32,7 @@ def pixel_moments(maps: FeatureMaps, annotations: Annotations) -> Moments:
     for chosen, side in zip(_pixels_of(maps, annotations), (1.0, -1.0), strict=True):
         places = np.flatnonzero(chosen)
         if len(places):
-            rows = _quadratic(pixels[places[:: max(1, len(places) // MAX_PIXELS)]])
+            rows = _quadratic(pixels[places[:: max(1, len(places) // MAX_CLASS_PIXELS)]])
             products += rows.T @ rows / len(rows)
             sums += side * rows.mean(axis=0)
     return products, sums
@@ -50,7 +50,7 @@ def solve_classifier(moments: Sequence[Moments]) -> FloatArray:
 
 def classify_pixels(maps: FeatureMaps, form: FloatArray) -> Float32Array:
     """Return the form's value at each pixel, cut at -1.5 and 1.5, in bands of rows that fit the cache."""
-    bands = [maps.stack[:, top : top + BAND] for top in range(0, maps.shape[0], BAND)]
+    bands = [maps.stack[:, top : top + BAND_ROWS] for top in range(0, maps.shape[0], BAND_ROWS)]
     weights = form.astype(np.float32)
     return np.concatenate(thread_map(*(partial(_values, band, weights) for band in bands)))
 

@@ -14,7 +14,7 @@ from imtorque.detection.noise import noise_level
 
 WORKING_SIZE = 11.0  # pixels across the smallest objects of an octave, once it is shrunk
 FINE_SIZE = 17.0  # the same where objects are large and their sizes known: then there is time for finer edges
-EDGE_SIGMA = 1.2  # of the edges there; in proportion where the image cannot be shrunk by a whole number
+LEVEL_SIGMA = 1.2  # of the edges there; in proportion where the image cannot be shrunk by a whole number
 MIN_SIGMA = 0.8  # pixels of the level
 MIN_NOISE = 1e-3  # least noise taken for granted, as a share of the range of grey values
 EDGE_QUANTILE = 0.8  # quantile of these edges that is their typical strength
@@ -86,7 +86,7 @@ def image_pyramid(
         if min(shrunk.shape) < 5 or span == 0:
             continue
         noise = max(noise_level(shrunk, span), MIN_NOISE * span / factor)
-        width = max(MIN_SIGMA, EDGE_SIGMA * low / factor / working) if sigma is None else max(0.3, sigma / factor)
+        width = max(MIN_SIGMA, LEVEL_SIGMA * low / factor / working) if sigma is None else max(0.3, sigma / factor)
         gx, gy = saturated_gradient(shrunk, noise, width, saturation)
         yield Level(factor, low, high, shrunk, noise, gx, gy)
 
@@ -100,7 +100,7 @@ def edge_pyramid(edges: Edges, smallest: float, largest: float) -> Iterator[Leve
 
     for factor, low, high in _octaves(smallest, largest):
         gx, gy = (block_means(plane, factor) for plane in (-edges.fy, edges.fx))
-        gx, gy = (ndimage.gaussian_filter(plane, EDGE_SIGMA, mode="constant") for plane in (gx, gy))
+        gx, gy = (ndimage.gaussian_filter(plane, LEVEL_SIGMA, mode="constant") for plane in (gx, gy))
         strength = np.hypot(gx, gy)
         crests = strength[strength > 0.1 * strength.max(initial=0)]
         if not crests.size:

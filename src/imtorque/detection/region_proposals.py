@@ -11,7 +11,7 @@ from imtorque.detection.filters import quantiles, smoothed
 from imtorque.detection.proposals import ANGLES
 
 AREA_STEP = 1.2  # ratio of areas between kept extremal regions
-THRESHOLDS = (0.5, 0.8, 1.15)  # parts of the way from the background to Otsu's
+OTSU_SHARES = (0.5, 0.8, 1.15)  # parts of the way from the background to Otsu's
 Regions = tuple[Float32Array, Float32Array, Float32Array, Float32Array]  # y, x, radii, strength
 
 
@@ -34,7 +34,7 @@ def split_regions(plane: Float32Array, smallest: float, largest: float, diameter
     ground = min(ground, cut)
     local = _native.box_mean(smooth, int(3 * diameter) | 1)
     offset = 0.15 * float(smooth.std())
-    masks = [smooth > ground + part * (cut - ground) for part in THRESHOLDS] + [smooth > local + offset]
+    masks = [smooth > ground + part * (cut - ground) for part in OTSU_SHARES] + [smooth > local + offset]
     widths = (diameter / 12, diameter / 6)
     parts = [piece for mask in masks for piece in _pieces(mask, smallest, largest, widths)]
     y, x, radii = (np.concatenate([part[i] for part in parts]) for i in range(3))

@@ -18,12 +18,12 @@ from imtorque.detection.proposal_kinds import Source
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.selection import select_set
 
-FOLDS = 8  # bound: of the time to train
+CV_FOLDS = 8  # bound: of the time to train
 CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
-THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
 OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 COUNT_PENALTY = 0.25  # in F1, of counts that are wrong by their whole
-MAX_OVERLAP = 0.3  # of the smaller proposal that two may share
+MAX_SHARED = 0.3  # of the smaller proposal that two may share
 CLICKED_SHARE = 0.5  # of the score of clicked objects, from which on others are taken
 NEGATIVE_WEIGHT = 4.0  # of a proposal that was annotated as no object, beside one that was not annotated
 KIND_SETS = (  # the simplest first: among kinds that are level the earlier ones are taken
@@ -203,7 +203,7 @@ def out_of_fold(examples: Sequence[Examples]) -> list[FloatArray]:
 def _groups(examples: Sequence[Examples]) -> tuple[IntArray, list[int]]:
     parts = [len(part.table.proposals) for part in examples]
     if len(examples) > 1:
-        folds = np.arange(len(examples)) % min(FOLDS, len(examples))
+        folds = np.arange(len(examples)) % min(CV_FOLDS, len(examples))
         return np.repeat(folds, parts), parts
     x = examples[0].table.proposals.outlines.polar[1]
     return np.searchsorted(np.quantile(x, [0.25, 0.5, 0.75]), x), parts
@@ -217,12 +217,12 @@ def _best_params(
     A few images make scores jump from one threshold to the next; what is good nearby as well is good elsewhere. Its
     counts on each image are returned too.
     """
-    table = [[_counts(examples, values, t, part * t) for t in THRESHOLDS] for part in OBJECT_COSTS]
+    table = [[_counts(examples, values, t, part * t) for t in SCORE_THRESHOLDS] for part in OBJECT_COSTS]
     scores = np.array([[_score(counts) for counts in row] for row in table])
     padded = np.pad(scores, ((0, 0), (1, 1)), mode="edge")
     smooth = (padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]) / 4
     row, column = np.unravel_index(smooth.argmax(), smooth.shape)
-    threshold, counts = THRESHOLDS[column], table[row][column]
+    threshold, counts = SCORE_THRESHOLDS[column], table[row][column]
     f1, f1_iou = _f1s(counts)
     error, bias, mean = _count_errors(counts)
     best = float(smooth.max())
@@ -261,4 +261,4 @@ def select(table: FeatureTable, score: FloatArray, threshold: float, cost: float
     expected F1; a smaller one prefers two halves to a doubtful whole.
     """
     weight = np.where(score >= threshold, score.astype(np.float64) - cost, 0.0)
-    return select_set(weight, table.area, table.first, table.second, table.common, overlap=MAX_OVERLAP)
+    return select_set(weight, table.area, table.first, table.second, table.common, overlap=MAX_SHARED)

@@ -17,7 +17,7 @@ from imtorque.segmentation.fixated_boxes import bounding_box
 
 Features = dict[str, FloatArray]
 RING_WIDTH = 0.15  # of the ring around a cut, over the square root of its area
-NEAREST = 5  # the most similar cut in so many makes up the feature `overlap_nearest`
+NEAREST_CUTS = 5  # the most similar cut in so many makes up the feature `overlap_nearest`
 CLOSED_EDGE, STRONG_EDGE = 0.15, 0.5  # edge strength from which an outline counts as closed, as strong
 TYPICAL_GRADIENT = 0.98  # quantile that becomes 1
 
@@ -39,7 +39,7 @@ def _agreement_features(flat: NDArray[np.float32], area: FloatArray) -> Features
     """Return how much the cuts overlap each other."""
     shared = flat @ flat.T
     overlap = shared / (area[:, None] + area - shared)
-    nearest = max(2, len(flat) // NEAREST)
+    nearest = max(2, len(flat) // NEAREST_CUTS)
     return {
         "overlap": overlap.mean(axis=1),
         "overlap_nearest": np.sort(overlap, axis=1)[:, -nearest - 1 : -1].mean(axis=1),

@@ -36,7 +36,10 @@ ISOTROPY_FACTOR = 1.5  # |gradient| over its part along rows; pi / 2 on average 
 HYSTERESIS_RATIO = 0.4  # low over high threshold, as in `detect_edges`
 LEAST_NOISE = 2.0 / 255  # bound: of greys; compression leaves as much in any video
 SMALLEST_SIZE, SMALLEST_SHARE, LARGEST_SHARE = 7, 0.015, 0.46  # convention: pixels, and shares of the frame's side
-MIN_SCORE, MIN_CONTRAST = 0.65, 6.0  # convention: of blobs of any size; shades of the ground score and contrast less
+MIN_FRAME_SCORE, MIN_FRAME_CONTRAST = (
+    0.65,
+    6.0,
+)  # convention: of blobs of any size; shades of the ground score and contrast less
 ROW_STRIDE, COLUMN_STRIDE = 7, 8  # bound on time: of the pixels that estimate the noise
 
 
@@ -191,7 +194,7 @@ class FrameBlobs:
         """Find them in one frame; their sizes are the diameters, which change less than the patches that found them."""
         any_size = usual_sizes(CheckedImage(image).shape)
         sizes = self.sizes or (float(any_size[0]), float(any_size[-1]))
-        usual = (MIN_SCORE, MIN_CONTRAST) if self.sizes is None else (None, 0.0)
+        usual = (MIN_FRAME_SCORE, MIN_FRAME_CONTRAST) if self.sizes is None else (None, 0.0)
         min_score = usual[0] if self.min_score is None else self.min_score
         contrast = usual[1] if self.contrast is None else self.contrast
         found = find_blobs(image, sizes=sizes, sign=self.sign, contrast=contrast, min_score=min_score, count=self.count)
