@@ -154,7 +154,7 @@ def test_the_benchmark_of_finding_runs(run_here):
     assert result["rows"][0]["ratio"] > 0
     kinds = ("", ", by torque", ", by torque, threshold, log, radial")
     times = {f"predict, a megapixel, {threads} threads{name}" for threads in (1, 2) for name in kinds}
-    assert set(result["learned"]) == {"teach, 4 images", "kinds chosen", *times}
+    assert set(result["learned"]) == {"train, 4 images", "kinds chosen", *times}
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")

@@ -25,6 +25,8 @@ OFFERED = {
     "Adding an experiment": "run('reproduce', 'discs', '--limit', '3')",
 }
 BEFORE = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in type(finder).__module__]
 import imtorque
 from imtorque.cli import app
 from typer.testing import CliRunner
@@ -64,6 +66,7 @@ def test_what_a_diff_adds_is_offered(title, tmp_path):
         folder = Path(package.__file__).parent
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
     applied(DIFFS[title], tmp_path)
+    shutil.copy(imtorque._native.__file__, tmp_path / "imtorque")  # which an editable installation has elsewhere
     program = f"{BEFORE}\nassert imtorque.__file__.startswith({str(tmp_path)!r})\n{OFFERED[title]}\n"
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run(

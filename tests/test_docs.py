@@ -58,7 +58,7 @@ def run(page, names):
 COMES_OUT = {  # what a page says comes of its code, from its names and what it prints
     "boundary.md": lambda names, _: 0.5 < names["boundary"].max() <= 1,
     "installing.md": lambda names, _: names["text"].startswith('{"type": "FeatureCollection"'),
-    "large_images.md": lambda names, _: names["volume"].shape == (3, 200, 300),
+    "large_images.md": lambda names, _: names["summary"].extrema > 0,
     "tutorial.md": lambda _, printed: printed.startswith("y,x,size,torque,"),
 }
 

@@ -133,7 +133,7 @@ def test_the_experiment_writes_rows_of_all_methods(tmp_path, monkeypatch):
     from imtorque_reproduce.counting import experiment as counting
     from imtorque_reproduce.counting import methods as counting_methods
 
-    monkeypatch.setattr(training, "TRIAL_TREES", 8)  # discs are easy, and all settings have their test above
+    monkeypatch.setattr(training, "CV_TREES", 8)  # discs are easy, and all settings have their test above
     few = {name: (control, settings[4:6]) for name, (control, settings) in CONTROLS.items()}
     monkeypatch.setattr(counting_methods, "CONTROLS", few)
     folder = tmp_path / "data" / "discs"

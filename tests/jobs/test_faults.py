@@ -157,13 +157,13 @@ TICKS = 10  # in which patience runs out: its share of a look at the cluster
 @pytest.fixture
 def looks(monkeypatch):
     """The looks that a run takes at the cluster: what each of them finds wrong."""
-    found, look = [], cluster._Watch._trouble
+    found, look = [], cluster._Heartbeats._trouble
 
     def noted(watch, keys):
         found.append(look(watch, keys))
         return found[-1]
 
-    monkeypatch.setattr(cluster._Watch, "_trouble", noted)
+    monkeypatch.setattr(cluster._Heartbeats, "_trouble", noted)
     return found
 
 

@@ -55,14 +55,14 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
     planes, candidates = smooth_lab(image), candidate_boxes(shape)
     most = COUNTS[-1]
     found = {
-        "torque+side+gradient_contrast": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
+        "torque+side+busyness": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
         "torque+side": best_boxes(planes, candidates, most, "both", OVERLAP, contrast=False).as_array(),
         "torque-side": best_boxes(planes, candidates, most, "side", OVERLAP, contrast=False).as_array(),
         "torque": best_boxes(planes, candidates, most, "torque", OVERLAP, contrast=False).as_array(),
-        "control:side+gradient_contrast": best_boxes(planes, candidates, most, "side", OVERLAP).as_array(),
+        "control:side+busyness": best_boxes(planes, candidates, most, "side", OVERLAP).as_array(),
         "control:gradient-density": _densest(planes, candidates, 0.0),
         "control:gradient-density-large": _densest(planes, candidates, 0.5),
-        "control:gradient_contrast": _largest(gradient_contrast(planes, candidates), candidates, 0.5),
+        "control:busyness": _largest(gradient_contrast(planes, candidates), candidates, 0.5),
         "control:blob-log": blobs(image),
         "control:centred-box": np.array([_centred(shape)]),
     }
