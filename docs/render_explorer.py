@@ -43,7 +43,10 @@ STATES = {
     "phone": ("#image=sample:shapes&y=118&x=197&size=57", PHONE, "light"),
     "phone-dark": ("#image=sample:hopper&layers=value.85&tab=extrema&tool=extrema", PHONE, "dark"),
 }
-COINS = [(260, 46, 56), (44, 335, 57), (51, 155, 45), (198, 154, 38), (263, 244, 47), (125, 102, 37), (119, 271, 49)]
+COINS = [
+    *((260, 46, 56), (44, 335, 57), (51, 155, 45), (198, 154, 38), (263, 244, 47), (125, 102, 37), (119, 271, 49)),
+    *((263, 301, 50), (197, 44, 37)),
+]
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
