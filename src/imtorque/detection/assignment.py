@@ -88,7 +88,7 @@ def overlaps_with_annotations(table: FeatureTable, annotations: Annotations, sha
     return iou
 
 
-def _held(table: FeatureTable, points: FloatArray) -> NDArray[np.bool_]:
+def _contained(table: FeatureTable, points: FloatArray) -> NDArray[np.bool_]:
     """Return which points lie in each proposal's outline, (proposals, points)."""
     y, x, radii = table.proposals.outlines.polar
     dy, dx = points[None, :, 0] - y[:, None], points[None, :, 1] - x[:, None]
@@ -99,7 +99,7 @@ def _held(table: FeatureTable, points: FloatArray) -> NDArray[np.bool_]:
 
 def _by_points(table: FeatureTable, annotations: Annotations, diameter: float) -> Assignment:
     """Assign by points: 1 for proposals that hold one near their middle, 0 for those that hold two or none."""
-    held = _held(table, annotations.points)
+    held = _contained(table, annotations.points)
     distance = np.hypot(*(annotations.points[None, :, i] - table.shapes[:, None, 1 + i] for i in (0, 1)))
     near = np.where(held, distance, np.inf).min(axis=1)
     value = np.where(held.sum(axis=1) == 1, 1 / (1 + (near / (HALF_VALUE_DISTANCE * diameter / 2)) ** 4), 0.0)
@@ -110,7 +110,7 @@ def _by_points(table: FeatureTable, annotations: Annotations, diameter: float) -
 
 def _negative(table: FeatureTable, annotations: Annotations) -> NDArray[np.bool_]:
     """Return which proposals hold a place that was annotated as no object."""
-    return np.asarray(_held(table, annotations.negatives).any(axis=1))
+    return np.asarray(_contained(table, annotations.negatives).any(axis=1))
 
 
 def _ignored(table: FeatureTable, annotations: Annotations) -> NDArray[np.bool_]:
