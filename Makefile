@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test test-rest test-all test-torch test-napari test-installed coverage check names bench docs site gallery \
+.PHONY: demo explore test test-rest test-failed test-all test-torch test-napari test-installed coverage check names bench docs site gallery \
     screenshots napari-screenshot sanitize fuzz wheels wheel-aarch64 wheel-windows sdist format stubs clean
 
 demo: $(VENV)/ready
@@ -27,6 +27,10 @@ test: $(VENV)/test
 
 test-rest: $(VENV)/test
 	$(PYTEST) $(if $(CI),$(COUNTED) --cov-append) --durations=20 -m "browser or cluster or docs or bench or slow or hypothesis" tests reproduce
+
+# Those that failed last, alone: a browser or a cluster that starved beside other tests passes here, a fault does not.
+test-failed: $(VENV)/test
+	$(BIN)/python -m pytest -m "" --last-failed --last-failed-no-failures none tests reproduce
 
 test-all:
 	$(MAKE) --no-print-directory CI=true test

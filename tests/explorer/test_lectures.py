@@ -118,6 +118,7 @@ def test_the_image_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
     assert tab.page.evaluate("import('/page/page.js').then(({ page }) => page.stage.zoom)") == 1
 
 
+PLAYS = "#step-pause[aria-label=Pause]"  # the step's image is loaded, and it plays
 LARGER = "(size) => parseInt(/\\d+/.exec(document.getElementById('size-out').textContent)) > size"
 
 
@@ -126,6 +127,7 @@ def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
     entries = tab.page.evaluate("history.length")
     tab.page.click("#play")
     tab.shows("#step-title", "1/5 A patch grows over a disc")
+    tab.page.wait_for_selector(PLAYS)
     tab.page.wait_for_function(LARGER, arg=41)
     tab.page.click("#step-pause")
     held = tab.wait().place
@@ -188,6 +190,7 @@ def test_a_lecture_goes_by_keys_alone(tab):
     tab.page.keyboard.press("p")
     tab.page.keyboard.press("PageDown")
     tab.shows("#step-title", "1/5 A patch grows over a disc")
+    tab.page.wait_for_selector(PLAYS)
     tab.page.wait_for_function(LARGER, arg=41)
     tab.page.keyboard.press("Space")
     held = tab.wait().place

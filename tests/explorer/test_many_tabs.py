@@ -16,7 +16,7 @@ TABS, CHANGES = int(os.environ.get("TABS", "30")), int(os.environ.get("CHANGES",
 IMAGES = ("shapes", "disc", "hole", "overlap", "hopper")
 ROUNDS = 2
 MAX_WARM = 100e6  # bytes that a server keeps once its first tabs are closed: code and tables that it loads at need
-MAX_GROWTH = 20e6  # and what it may keep of all later ones
+MAX_GROWTH = 60e6  # and what it may keep of all later ones: far below what 30 tabs with their images and maps take
 
 
 SERVER = """
@@ -40,7 +40,8 @@ def server():
     """A server of its own process, which soon lets go of images, and tells how many it holds: its address, itself,
     and what it tells."""
     command = [sys.executable, "-c", SERVER, "explore", "--no-browser", "--port", "0"]
-    given = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    # One arena: what is kept between the blocks of many arenas depends on which threads answered.
+    given = {**os.environ, "PYTHONUNBUFFERED": "1", "MALLOC_ARENA_MAX": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=given) as started:
         told = []
         threading.Thread(target=lambda: [told.append(line) for line in started.stdout], daemon=True).start()
