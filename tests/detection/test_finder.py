@@ -1,16 +1,23 @@
 """A finder learns from a few drawn images what to find; and what it learned is kept whole."""
 
 import json
+from types import SimpleNamespace
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from imtorque.detection import ObjectFinder
+from imtorque.detection import ObjectFinder, training
 from imtorque.detection.annotations import read_annotations
+from imtorque.detection.augmentation import augmented
 from imtorque.detection.click_sizes import clicked_diameters
-from imtorque.detection.feature_maps import ObjectSizes, feature_maps
+from imtorque.detection.feature_maps import ObjectSizes, feature_maps, light_ramp
+from imtorque.detection.noise import noise_level
 from imtorque.detection.pixel_classifier import classify_pixels
+from imtorque.images import CheckedImage
 from imtorque.synthetic import disc, paint, square
 
 pytest.importorskip("sklearn")
@@ -192,3 +199,53 @@ def test_negatives_must_be_points():
     with pytest.raises(ValueError, match=r"negatives must be points \(n, 2\), got \(1, 4\)"):
         read_annotations([[5, 5, 9, 9]], SHAPE, negatives=[[1, 2, 3, 4]])
     assert_array_equal(read_annotations([[5, 5, 9, 9]], SHAPE, negatives=[(1, 3)]).reduced(2).negatives, [[0.25, 1.25]])
+
+
+def test_light_that_falls_across_the_image_changes_nothing(finder):
+    across = np.linspace(0, 0.6, SHAPE[1]) + np.linspace(0.2, 0, SHAPE[0])[:, None]
+    found, lit = finder.predict(NEW), finder.predict(CheckedImage(NEW + across, (0, 1)))
+    assert len(found) == len(lit)
+    assert_allclose(np.sort(lit.x), np.sort(found.x), atol=0.5)
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.floats(-100, 100)))
+def test_the_light_ramp_is_the_plane_of_least_squares(grey):
+    y, x = (side.ravel() for side in np.indices(grey.shape) - (np.array(grey.shape) - 1).reshape(2, 1, 1) / 2)
+    slopes = np.linalg.lstsq(np.stack([y, x], axis=1), (grey - grey.mean()).ravel(), rcond=None)[0]
+    assert_allclose(light_ramp(grey), (slopes @ [y, x]).reshape(grey.shape), atol=1e-9)
+
+
+def test_light_on_an_even_image_is_none():
+    assert not light_ramp(np.full((7, 5), 0.8, np.float32)).any()
+
+
+def test_copies_of_training_images_differ_in_light_and_noise_and_are_repeatable():
+    first, again, second = (augmented(IMAGES[0], number).grey() for number in (0, 0, 1))
+    assert_array_equal(first, again)
+    assert np.abs(first - second).mean() > 0.05
+    assert noise_level(first) > 1.5 * noise_level(IMAGES[0].astype(np.float32))
+
+
+def test_all_forms_of_an_image_are_in_one_fold():
+    sizes = [3, 2, 4, 1]
+    examples = [
+        SimpleNamespace(number=number, table=SimpleNamespace(proposals=range(size)))
+        for number, size in zip((0, 1, 0, 1), sizes, strict=True)
+    ]
+    folds, parts = training._groups(examples)
+    assert parts == sizes
+    assert_array_equal(folds, np.repeat([0, 1, 0, 1], sizes))
+
+
+def test_a_finder_bears_noise_that_none_of_its_images_has(finder):
+    noisy = NEW + np.random.default_rng(3).normal(0, 0.1, SHAPE)
+    assert finder.score([noisy], [NEW_BOXES]) > 0.8
+
+
+def test_few_images_do_not_move_the_threshold_far():
+    one, four = (ObjectFinder([("threshold",)]).fit(IMAGES[:n], BOXES[:n]).best_params_.threshold for n in (1, 4))
+    lowest, highest = min(training.SCORE_THRESHOLDS), max(training.SCORE_THRESHOLDS)
+    for images, threshold in ((1, one), (4, four)):
+        reach = images / (images + training.PRIOR_IMAGES)
+        assert reach * (lowest - training.USUAL_THRESHOLD) - 1e-9 <= threshold - training.USUAL_THRESHOLD
+        assert threshold - training.USUAL_THRESHOLD <= reach * (highest - training.USUAL_THRESHOLD) + 1e-9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from imtorque.core.types import Float32Array, FloatArray, Image
 from imtorque.detection.annotations import Annotations
 from imtorque.detection.click_sizes import clicked_diameters
 from imtorque.detection.filters import quantiles, smoothed
-from imtorque.detection.pyramid import saturate
+from imtorque.detection.noise import noise_level
+from imtorque.detection.pyramid import MIN_NOISE, saturate
 from imtorque.images import grey_image, rgb_image
 
 WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced image
@@ -80,6 +82,11 @@ class FeatureMaps:
         """Height and width."""
         return self.grey.shape[0], self.grey.shape[1]
 
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of the noise of `grey`."""
+        return max(noise_level(self.grey), MIN_NOISE)
+
     def plane(self, name: str) -> Float32Array:
         """Return "grey" or "pixel_score"."""
         return self.grey if name == "grey" or self.pixel_score is None else self.pixel_score
@@ -111,6 +118,7 @@ def feature_maps(image: Image, sizes: ObjectSizes, coloured: bool) -> FeatureMap
     diameter = sizes.typical / factor
     if factor > 1:
         grey = _reduced(grey[None], factor)[0]
+    grey = grey - light_ramp(grey)
     low, high = quantiles(grey, 0.005, 0.995)
     grey = ((grey - low) / max(high - low, 1e-6)).astype(np.float32)
     planes = [grey, np.sqrt(grey.clip(0))]
@@ -119,6 +127,21 @@ def feature_maps(image: Image, sizes: ObjectSizes, coloured: bool) -> FeatureMap
     planes += _context(grey, diameter)
     stack = np.ascontiguousarray(np.stack(planes), np.float32)
     return FeatureMaps(grey, stack, COLOUR_PLANES if coloured else PLANES, diameter)
+
+
+def light_ramp(grey: FloatArray) -> FloatArray:
+    """Return the plane a y + b x through an image's grey values, by least squares: 0 in the middle."""
+    rows, columns = grey.mean(axis=1, dtype=np.float64), grey.mean(axis=0, dtype=np.float64)
+    ramp: FloatArray = _line(rows)[:, None] + _line(columns)
+    return ramp
+
+
+def _line(values: FloatArray) -> FloatArray:
+    """Return the straight line through values, less its middle; that through equal values is 0 to the bit."""
+    x = np.arange(len(values)) - (len(values) - 1) / 2
+    slope = (values - values[0]) @ x / (x @ x or 1.0)
+    line: FloatArray = slope * x
+    return line
 
 
 def _opponents(rgb: FloatArray) -> list[Float32Array]:

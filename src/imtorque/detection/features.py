@@ -88,6 +88,7 @@ def measure_features(
         _rank_among_rivals(edges[:, RANKED], shapes[:, 0], first, second, common),
         profiles,
         lines,
+        _noise_features(maps, shapes, profiles),
         _source_features(merged, sources),
         _rival_features(merged, shapes, first, second, common, len(sources)),
     ]
@@ -105,6 +106,7 @@ SHAPE_FEATURES = (
 EDGE_FEATURES = ("mean", "spread", "weakest_quarter", "quartile", "seen")
 PROFILES = ("inside", "outside", "across", "contrast", "hollow", "edge_level")
 LINE_FEATURES = ("darkest", "brightest", "first_harmonic", "second_harmonic")
+NOISE_FEATURES = ("contrast", "area", "step")
 SOURCE_FEATURES = ("kind", "variant", "learned_plane", "strength", "closure", "votes")
 RIVAL_FEATURES = ("same", "within", "around", "sources", "best_iou")
 
@@ -133,6 +135,7 @@ def feature_names(plane_names: Sequence[str], torque: bool) -> tuple[str, ...]:
         "relative_contrast.grey",
         *(f"spread.{plane}.{side}" for plane in planes for side in ("inside", "outside")),
         *(f"line.{plane}.{name}" for plane in ("grey", "pixel_score", "strength") for name in LINE_FEATURES),
+        *(f"over_noise.{name}" for name in NOISE_FEATURES),
         *(f"source.{name}" for name in SOURCE_FEATURES),
         *(f"rivals.{name}" for name in RIVAL_FEATURES),
         *(torques if torque else ()),
@@ -200,6 +203,14 @@ def _line_features(maps: FeatureMaps, proposals: Proposals) -> FloatArray:
     stack = np.stack([maps.grey, maps.plane("pixel_score"), strength]).astype(np.float32)
     lines = _native.outline_diameters(np.ascontiguousarray(stack), *proposals.outlines.polar)
     return lines.reshape(len(proposals), 4 * len(stack))
+
+
+def _noise_features(maps: FeatureMaps, shapes: FloatArray, profiles: FloatArray) -> FloatArray:
+    """Return how far contrast, its sum over the area, and the step at the outline stand above noise; as logarithms."""
+    planes = len(maps.stack) + 1
+    across, contrast = (np.abs(profiles[:, column * planes]) / maps.noise for column in (2, 3))
+    diameter = np.sqrt(shapes[:, 0])
+    return np.log1p(np.stack([contrast, contrast * diameter, across * np.sqrt(diameter)], axis=1))
 
 
 def _source_features(proposals: Proposals, sources: Sequence[Source]) -> FloatArray:

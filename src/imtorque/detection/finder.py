@@ -16,6 +16,7 @@ from imtorque import _native
 from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
 from imtorque.core.types import Float32Array, Image, IntArray
 from imtorque.detection.annotations import Annotations, read_annotations
+from imtorque.detection.augmentation import augmented
 from imtorque.detection.feature_maps import (
     COLOUR_PLANES,
     FeatureMaps,
@@ -133,7 +134,11 @@ class ObjectFinder:
         maps = [feature_maps(image, self._sizes, coloured) for image in images]
         self._planes = maps[0].names
         self._signs = annotated_signs(maps, read)
-        training = self._training_images(maps, read)
+        numbers = list(range(len(images)))
+        if complete:  # with a few clicks, copies would double what was not clicked
+            numbers *= 2
+            maps += [feature_maps(augmented(image, i), self._sizes, coloured) for i, image in enumerate(images)]
+        training = self._training_images(maps, [read[number] for number in numbers], numbers)
         if complete:
             self.best_params_, examples = cross_validate(training, self._sizes, self.kinds)
         else:
@@ -144,16 +149,18 @@ class ObjectFinder:
         self._forest = grow_forest(features[known], values[known], None if weights is None else weights[known])
         return self
 
-    def _training_images(self, maps: list[FeatureMaps], annotations: list[Annotations]) -> list[TrainingImage]:
+    def _training_images(
+        self, maps: list[FeatureMaps], annotations: list[Annotations], numbers: list[int]
+    ) -> list[TrainingImage]:
         """Return the training images; each one's pixel scores are learned from the others, as they will be later."""
         moments = [pixel_moments(*pair) for pair in zip(maps, annotations, strict=True)]
         self._form = solve_classifier(moments)
         sources = sources_of({kind for part in self.kinds for kind in part}, self._signs)
         training = []
-        for i, (image, annotated) in enumerate(zip(maps, annotations, strict=True)):
-            others = moments[:i] + moments[i + 1 :] or moments
+        for image, annotated, number in zip(maps, annotations, numbers, strict=True):
+            others = [other for other, its in zip(moments, numbers, strict=True) if its != number] or moments
             image.pixel_score = classify_pixels(image, solve_classifier(others))
-            training.append(TrainingImage(image, annotated, propose(image, self._sizes, sources), sources))
+            training.append(TrainingImage(image, annotated, propose(image, self._sizes, sources), sources, number))
         if not any(len(image.proposals) for image in training):
             raise ValueError("the images must show something that may be an object, got none with a closed contour")
         return training

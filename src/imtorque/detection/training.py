@@ -21,6 +21,8 @@ from imtorque.detection.selection import select_set
 CV_FOLDS = 8  # bound: of the time to train
 CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
 SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+USUAL_THRESHOLD = 0.33  # tuned on halves of the counting sets' training images, with what follows
+PRIOR_IMAGES = 8  # that this threshold counts as: fewer images do not tell thresholds apart
 OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 COUNT_PENALTY = 0.25  # in F1, of counts that are wrong by their whole
 MAX_SHARED = 0.3  # of the smaller proposal that two may share
@@ -36,12 +38,16 @@ KIND_SETS = (  # the simplest first: among kinds that are level the earlier ones
 
 @dataclass(frozen=True)
 class TrainingImage:
-    """A training image at its working size, with its annotations and the proposals of all sources found in it."""
+    """One form of a training image at its working size, with its annotations and the proposals of all sources in it.
+
+    `number` is that of the image; of its forms the first is the image as it is, others are augmented copies.
+    """
 
     maps: FeatureMaps
     annotations: Annotations
     proposals: Proposals
     sources: list[Source]
+    number: int
 
     def examples(self, kinds: Iterable[str], sizes: ObjectSizes) -> Examples:
         """Return the proposals of these kinds with features and values; torque is a feature only where it is a kind."""
@@ -49,15 +55,16 @@ class TrainingImage:
         wanted = [number for number, source in enumerate(self.sources) if source.kind in names]
         chosen = self.proposals[np.isin(self.proposals.source, wanted)]
         table = measure_features(self.maps, sizes, chosen, self.sources, torque="torque" in names)
-        return Examples(table, assign(table, self.annotations, self.maps.shape, self.maps.diameter))
+        return Examples(table, assign(table, self.annotations, self.maps.shape, self.maps.diameter), self.number)
 
 
 @dataclass(frozen=True)
 class Examples:
-    """The proposals of one training image, and what each is worth."""
+    """The proposals of one form of a training image, and what each is worth."""
 
     table: FeatureTable
     assignment: Assignment
+    number: int
 
 
 @dataclass(frozen=True)
@@ -201,11 +208,12 @@ def out_of_fold(examples: Sequence[Examples]) -> list[FloatArray]:
 
 
 def _groups(examples: Sequence[Examples]) -> tuple[IntArray, list[int]]:
+    """Return each proposal's fold, all forms of an image in one, and how many proposals each form has."""
     parts = [len(part.table.proposals) for part in examples]
-    if len(examples) > 1:
-        folds = np.arange(len(examples)) % min(CV_FOLDS, len(examples))
-        return np.repeat(folds, parts), parts
-    x = examples[0].table.proposals.outlines.polar[1]
+    numbers = np.array([part.number for part in examples])
+    if numbers.max() > 0:
+        return np.repeat(numbers % CV_FOLDS, parts), parts
+    x = np.concatenate([part.table.proposals.outlines.polar[1] for part in examples])
     return np.searchsorted(np.quantile(x, [0.25, 0.5, 0.75]), x), parts
 
 
@@ -214,19 +222,24 @@ def _best_params(
 ) -> tuple[BestParams, FloatArray]:
     """Return the parameters with the best score, where a threshold's score is taken together with its neighbours'.
 
-    A few images make scores jump from one threshold to the next; what is good nearby as well is good elsewhere. Its
-    counts on each image are returned too.
+    A few images make scores jump from one threshold to the next; what is good nearby as well is good elsewhere. F1 and
+    errors are those on the images as they are. The counts on each image, over all its forms, are returned too.
     """
+    numbers = np.array([part.number for part in examples])
     table = [[_counts(examples, values, t, part * t) for t in SCORE_THRESHOLDS] for part in OBJECT_COSTS]
     scores = np.array([[_score(counts) for counts in row] for row in table])
     padded = np.pad(scores, ((0, 0), (1, 1)), mode="edge")
     smooth = (padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]) / 4
     row, column = np.unravel_index(smooth.argmax(), smooth.shape)
-    threshold, counts = SCORE_THRESHOLDS[column], table[row][column]
-    f1, f1_iou = _f1s(counts)
-    error, bias, mean = _count_errors(counts)
+    images = len(np.unique(numbers))
+    threshold = (images * SCORE_THRESHOLDS[column] + PRIOR_IMAGES * USUAL_THRESHOLD) / (images + PRIOR_IMAGES)
+    counts = _counts(examples, values, threshold, OBJECT_COSTS[row] * threshold)
+    plain = counts[np.unique(numbers, return_index=True)[1]]
+    f1, f1_iou = _f1s(plain)
+    error, bias, mean = _count_errors(plain)
     best = float(smooth.max())
-    return BestParams(kinds, threshold, OBJECT_COSTS[row] * threshold, f1, f1_iou, error, bias, mean, best), counts
+    params = BestParams(kinds, threshold, OBJECT_COSTS[row] * threshold, f1, f1_iou, error, bias, mean, best)
+    return params, np.array([counts[numbers == number].sum(axis=0) for number in np.unique(numbers)])
 
 
 def _counts(examples: Sequence[Examples], values: Sequence[FloatArray], threshold: float, cost: float) -> FloatArray:
