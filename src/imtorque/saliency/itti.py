@@ -18,7 +18,7 @@ from imtorque.saliency.features import RESPONSE_ROUNDING, oriented_energies, pyr
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
 MAX_PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
-MIN_PEAK = 1.0
+MIN_PEAK = 1.0  # on this scale: lower maxima are no peaks
 GRID = 8  # pixels of the image's longer side for one of the map's
 ITTI_BORDER = 4  # grid pixels
 CHANNELS = 3  # colour, intensity, orientation
