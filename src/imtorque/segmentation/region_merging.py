@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
-from imtorque.segmentation.colour_models import BINS, colour_bins, smoothed
+from imtorque.segmentation.colour_models import COLOUR_BINS, colour_bins, smoothed
 from imtorque.segmentation.evidence import Evidence
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all
 
-TEXTURE_SIGMAS = (0.7, 3.0)
-TEXTURE_FLOOR = 0.003
-STRENGTH_FLOOR = 0.05
+TEXTURE_SIGMAS = (0.7, 3.0)  # pixels at the working size: of the gradient, and of its mean
+TEXTURE_FLOOR = 0.003  # added to that mean before its logarithm is taken
+STRENGTH_FLOOR = 0.05  # likewise to the edges' strength
 # Dissimilarity of two neighbouring regions, per: log(strength of the edges between them + 0.05), chi-squared distance
 # of their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border
 # over the root of the smaller area). Tuned for the best covering of Berkeley's training images, as is the threshold, by
@@ -22,7 +22,7 @@ STRENGTH_FLOOR = 0.05
 COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
 THRESHOLD = -0.56
 # Where a number of regions is asked for: per log of the smaller area, so that no region is spent on specks.
-SIZE_WEIGHT = 0.5
+MERGE_SIZE_WEIGHT = 0.5
 
 
 def merge_regions(evidence: Evidence, regions: NDArray[np.int64], *, size_weight: float = 0.0) -> RegionTree:
@@ -43,8 +43,8 @@ def region_statistics(evidence: Evidence, regions: NDArray[np.int64]) -> RegionG
     planes = np.stack([np.ones(evidence.shape), evidence.lab[0], texture(evidence.lab[0])])
     graph = RegionGraph(regions, planes, near_edges)
     bins = colour_bins(evidence.lab)
-    counts = np.bincount((regions * BINS**3 + bins).ravel(), minlength=graph.count * BINS**3)
-    histograms = smoothed(counts.reshape(graph.count, BINS**3).astype(np.float64))
+    counts = np.bincount((regions * COLOUR_BINS**3 + bins).ravel(), minlength=graph.count * COLOUR_BINS**3)
+    histograms = smoothed(counts.reshape(graph.count, COLOUR_BINS**3).astype(np.float64))
     graph.features = np.concatenate([graph.features, histograms], axis=1)
     return graph
 
