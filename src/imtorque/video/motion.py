@@ -27,7 +27,7 @@ FAST_RESET, SLOW_RESET = 0.4, 1.0
 APPEARANCE_GAIN = 0.3  # of a change in size and torque; larger in the first frames
 PART_OFFSET = 0.5  # how far off its object's centre a part may be, for each pixel by which it is smaller
 LEAST_TORQUE = 1e-3  # bound: for ratios
-COLUMNS = 21
+COLUMNS = 21  # derived: 7 of the track, and 7 of each of its two filters
 
 
 class KalmanState:
