@@ -20,7 +20,7 @@ from imtorque.detection.selection import select_set
 
 CV_FOLDS = 8  # bound: of the time to train
 CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
-SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)  # that cross-validation chooses from
 OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 COUNT_PENALTY = 0.25  # in F1, of counts that are wrong by their whole
 MAX_SHARED = 0.3  # of the smaller proposal that two may share
