@@ -29,20 +29,27 @@ from imtorque.segmentation.figure_cuts import at_half_size, at_working_size
 from imtorque.segmentation.object_candidates import object_candidates
 from imtorque.segmentation.object_selection import MODELS, object_features
 from imtorque.segmentation.working_size import enlarge
-from imtorque_reproduce.figure_ground.weights import LIMIT, WEIGHTS, Case, Example, read_example, training_examples
+from imtorque_reproduce.figure_ground.weights import (
+    CUT_FEATURE_LIMIT,
+    WEIGHTS,
+    Case,
+    Example,
+    read_example,
+    training_examples,
+)
 from imtorque_reproduce.report import provenance
 
 OBJECT = 0.6  # overlap from which a figure is an object
 PENALTIES = (0.01, 0.002)  # of the weights' squares, a figure: of the first rule and of the second
-STEPS = 15  # of Newton's method
-EVERY = 4  # of the examples
+FIT_STEPS = 15  # of Newton's method
+EXAMPLE_STEP = 4  # every so many-th example is learned from
 
 
 def examples(data: Path) -> list[Example]:
     """Return every fourth scene of those that figures are learned from, each once."""
     found = training_examples(data)
     once = [example for example in found if example[0] is None or example[1] is None]
-    return once[::EVERY]
+    return once[::EXAMPLE_STEP]
 
 
 def measured(example: Example, torque: bool) -> Case | None:
@@ -67,21 +74,21 @@ def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> Logistic
     """Return the logistic rule that tells best which figures are objects."""
     every = np.concatenate([case[1] for case in cases])
     means, scales = every.mean(axis=0), every.std(axis=0) + 1e-9
-    z = standardised(every, means, scales, LIMIT)
+    z = standardised(every, means, scales, CUT_FEATURE_LIMIT)
     terms = np.concatenate([z, *([z[:, :1] * z] if by_area else []), np.ones((len(z), 1))], axis=1)
     target = np.concatenate([case[2] for case in cases]) >= OBJECT
     share = np.concatenate([np.full(len(case[2]), 1 / len(case[2])) for case in cases])
     found = _logistic(terms, target.astype(np.float64), share / share.mean(), penalty)
     count = every.shape[1]
     interaction = found[count:-1] if by_area else None
-    return LogisticModel(means, scales, found[:count], float(found[-1]), cases[0][0], LIMIT, interaction)
+    return LogisticModel(means, scales, found[:count], float(found[-1]), cases[0][0], CUT_FEATURE_LIMIT, interaction)
 
 
 def _logistic(terms: FloatArray, target: FloatArray, share: FloatArray, penalty: float) -> FloatArray:
     """Return the weights of largest likelihood less the penalty, which the last, the bias, has none of."""
     squares = penalty * len(terms) * np.diag([*np.ones(terms.shape[1] - 1), 0.0])
     found = np.zeros(terms.shape[1])
-    for _ in range(STEPS):
+    for _ in range(FIT_STEPS):
         chance = 1 / (1 + np.exp(-terms @ found))
         slope = terms.T @ (share * (target - chance)) - squares @ found
         bend = (terms * (share * chance * (1 - chance))[:, None]).T @ terms + squares
@@ -102,7 +109,9 @@ def main(
         learned[name] = {which: rule.to_dict() for which, rule in rules.items()}
     command = f"python -m imtorque_reproduce.objects.weights --data DIR --out {WEIGHTS}/object.json"
     source = provenance(
-        data=f"one in {EVERY} of the scenes that figure.json is learned from", split="as figure.json", command=command
+        data=f"one in {EXAMPLE_STEP} of the scenes that figure.json is learned from",
+        split="as figure.json",
+        command=command,
     )
     write_text(out, weights_text(learned, source))
 

@@ -26,7 +26,7 @@ from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
 from imtorque.synthetic import overlap_scene
 from imtorque_reproduce.figure_ground.cases import (
-    PER_CATEGORY,
+    CALTECH_PER_CATEGORY,
     Source,
     caltech_cases,
     horse_cases,
@@ -89,7 +89,7 @@ def run(request: Request) -> Report:
         data_sha256=checksum(source_files(cases), request.data),
         split=request.split or "all",
         images=sum(len(next(iter(rows.values()))) for rows in scored.values()),
-        settings={"learned_on": OTHER, "drawn": DRAWN, "per_category": PER_CATEGORY, "bends": BENDS},
+        settings={"learned_on": OTHER, "drawn": DRAWN, "per_category": CALTECH_PER_CATEGORY, "bends": BENDS},
         rows=_rows(scored),
         differences=_differences(scored),
         notes=NOTES,

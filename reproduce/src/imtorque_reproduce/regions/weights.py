@@ -29,6 +29,7 @@ from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_al
 from imtorque.segmentation.region_merging import border_features, region_statistics
 from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, torque_patches
 
+# Where the search starts, and the standard deviation of its moves.
 START = (0.8, 2.4, 0.6, -1.8, -0.2)
 SPREAD = (0.25, 0.6, 0.3, 0.8, 0.15)
 CHANGED = 0.5  # share of the weights that a step changes
