@@ -19,7 +19,7 @@ STRENGTH_FLOOR = 0.05  # likewise to the edges' strength
 # of their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border
 # over the root of the smaller area). Tuned for the best covering of Berkeley's training images, as is the threshold, by
 # imtorque_reproduce.regions.weights.
-COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
+MERGE_COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
 THRESHOLD = -0.56
 # Where a number of regions is asked for: per log of the smaller area, so that no region is spent on specks.
 MERGE_SIZE_WEIGHT = 0.5
@@ -27,7 +27,7 @@ MERGE_SIZE_WEIGHT = 0.5
 
 def merge_regions(evidence: Evidence, regions: NDArray[np.int64], *, size_weight: float = 0.0) -> RegionTree:
     """Merge neighbouring regions, the most similar first; with a weight for size, small ones sooner."""
-    weights = np.array(COEFFICIENTS)
+    weights = np.array(MERGE_COEFFICIENTS)
 
     def dissimilarity(a: FloatArray, b: FloatArray, border: FloatArray) -> float:
         return float(weights @ border_features(a, b, border)) + size_weight * math.log(min(a[0], b[0]))
@@ -59,7 +59,7 @@ def texture(lightness: FloatArray) -> FloatArray:
 
 
 def border_features(a: FloatArray, b: FloatArray, border: FloatArray) -> FloatArray:
-    """Return the features of a border between two regions; see `COEFFICIENTS`."""
+    """Return the features of a border between two regions; see `MERGE_COEFFICIENTS`."""
     lightness, texture_step = np.abs(a[1:3] / a[0] - b[1:3] / b[0])
     here, there = a[3:] / a[3:].sum(), b[3:] / b[3:].sum()
     chi_squared = 0.5 * float(((here - there) ** 2 / (here + there + 1e-12)).sum())

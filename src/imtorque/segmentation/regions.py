@@ -22,7 +22,7 @@ from imtorque.segmentation.region_merging import MERGE_SIZE_WEIGHT, THRESHOLD, m
 LARGEST_PATCH = 91  # pixels at the working size; paper, Sec. 3.3, for images as small
 PATCH_OVERLAP = 0.3  # of two patches, for `suppress_overlaps`
 PATCH_CANDIDATES = 3000  # extrema that patches are chosen from
-MODELS = 40  # of colours, at most; chosen on Berkeley's training images
+COLOUR_MODELS = 40  # at most; chosen on Berkeley's training images
 SMOOTHNESS = 10.0  # cost of a link between equal colours; set between values that were tried
 EDGE_DECAY = 5.0  # of that cost, per strength of edges
 SMALLEST_REGION = 0.002  # of the image
@@ -37,7 +37,7 @@ def segment_regions(
     count: int | None = None,
     threshold: float | None = None,
     smoothness: float = SMOOTHNESS,
-    models: int = MODELS,
+    models: int = COLOUR_MODELS,
     patches: Extrema | None = None,
     method: Literal["torque", "ucm"] = "torque",
     boundaries: OrientedMap | None = None,
@@ -117,7 +117,7 @@ def region_tree(
     image: Image | CheckedImage,
     *,
     smoothness: float = SMOOTHNESS,
-    models: int = MODELS,
+    models: int = COLOUR_MODELS,
     patches: Extrema | None = None,
     size_weight: float = 0.0,
 ) -> RegionTree:

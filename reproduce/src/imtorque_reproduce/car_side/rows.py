@@ -29,7 +29,7 @@ CAR_SIZES = (97, 121, 151, 181)  # tuned on every other image of car_side
 CAR_FULL_CONTRIBUTION = 0.1  # of such large patches; about the 99 % quantile over edge pixels
 ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, PAPER_EXTREMA)  # of the paper's figure (Sec. 4.2)
 PAPER_ALPHA = 0.5  # paper, Sec. 4.2
-EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)
+CAR_EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)  # derived: up to the largest of `CAR_SIZES`
 GRID = f"{READING}grid:"  # begins the names of maps of the paper's figure
 GRID_BASES = (BINARY, *STRONG)  # those of the paper's figure
 # Paper, Table 1.
@@ -58,7 +58,7 @@ def learned_maps(image: Image, name: str) -> dict[str, FloatArray]:
     checked = CheckedImage(image)
     edges = boundary_map(checked, name).edges(checked, RECIPES[name].options.threshold)
     strength = np.minimum(edges.strength, 1).astype(np.float64)
-    extrema = find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_EXTREMA)
+    extrema = find_extrema(edges, sizes=CAR_EXTREMUM_SIZES, count=PAPER_EXTREMA)
     votes = {count: normalised_contribution(edges, extrema[:count]) for count in COUNTS}
     rows = rows_of_base(name, strength, dense_contribution(edges, CAR_SIZES), votes[PAPER_EXTREMA])
     if name not in GRID_BASES:

@@ -4,9 +4,9 @@
 
 From a part of what `imtorque_reproduce.figure_ground.weights` learns from: Caltech's outlined objects, the dev part of
 the small objects, and drawn shapes. None of these images or objects is in a set that experiments report on, and of the
-horses and of Berkeley's regions there is none at all. A figure is an object where it overlaps the true one by `OBJECT`;
-every image counts the same, whatever the number of its figures. The second rule is learned from the images where
-the first figure of the first rule is no object; its measures count by the figure's area.
+horses and of Berkeley's regions there is none at all. A figure is an object where it overlaps the true one by
+`OBJECT_OVERLAP`; every image counts the same, whatever the number of its figures. The second rule is learned from the
+images where the first figure of the first rule is no object; its measures count by the figure's area.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from imtorque_reproduce.figure_ground.weights import (
 )
 from imtorque_reproduce.report import provenance
 
-OBJECT = 0.6  # overlap from which a figure is an object
+OBJECT_OVERLAP = 0.6  # overlap from which a figure is an object
 PENALTIES = (0.01, 0.002)  # of the weights' squares, a figure: of the first rule and of the second
 FIT_STEPS = 15  # of Newton's method
 EXAMPLE_STEP = 4  # every so many-th example is learned from
@@ -66,7 +66,7 @@ def measured(example: Example, torque: bool) -> Case | None:
 def fit(cases: Sequence[Case]) -> dict[str, LogisticModel]:
     """Return the first rule, and the second, from the scenes where the first is wrong."""
     first = _fitted(cases, PENALTIES[0], by_area=False)
-    wrong = [case for case in cases if case[2][int(first.logit(case[1]).argmax())] < OBJECT]
+    wrong = [case for case in cases if case[2][int(first.logit(case[1]).argmax())] < OBJECT_OVERLAP]
     return dict(zip(MODELS, (first, _fitted(wrong or cases, PENALTIES[1], by_area=True)), strict=True))
 
 
@@ -76,7 +76,7 @@ def _fitted(cases: Sequence[Case], penalty: float, *, by_area: bool) -> Logistic
     means, scales = every.mean(axis=0), every.std(axis=0) + 1e-9
     z = standardised(every, means, scales, CUT_FEATURE_LIMIT)
     terms = np.concatenate([z, *([z[:, :1] * z] if by_area else []), np.ones((len(z), 1))], axis=1)
-    target = np.concatenate([case[2] for case in cases]) >= OBJECT
+    target = np.concatenate([case[2] for case in cases]) >= OBJECT_OVERLAP
     share = np.concatenate([np.full(len(case[2]), 1 / len(case[2])) for case in cases])
     found = _logistic(terms, target.astype(np.float64), share / share.mean(), penalty)
     count = every.shape[1]

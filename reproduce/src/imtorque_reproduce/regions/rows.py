@@ -21,7 +21,7 @@ from imtorque.segmentation.expansion import alpha_expansion
 from imtorque.segmentation.region_graph import connected_regions
 from imtorque.segmentation.region_merging import merge_regions
 from imtorque.segmentation.regions import (
-    MODELS,
+    COLOUR_MODELS,
     SMOOTHNESS,
     contrast_links,
     cut_regions,
@@ -33,7 +33,7 @@ from imtorque_reproduce.regions.controls import NormalisedCut, divide
 Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
 
-MERGE_THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
+MERGE_THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())  # that training images choose from
 # The values that training images choose from; the paper names none.
 MODEL_COUNTS = (4, 6, 8, 12, 20, 40)
 PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
@@ -82,9 +82,9 @@ class Method:
 def merged_tree(image: RegionImage, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
     """Cut by colour models of patches, then merge: `segment_regions`, or it with other places or with plain edges."""
     evidence = image.strengthened if torque else image.plain
-    patches = grid_patches(evidence.shape, MODELS)
+    patches = grid_patches(evidence.shape, COLOUR_MODELS)
     if places != "grid":
-        found = torque_patches(evidence, MODELS)
+        found = torque_patches(evidence, COLOUR_MODELS)
         patches = found if places == "extrema" else _together(found, patches)
     tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
     return [image.large(tree.cut(threshold)) for threshold in MERGE_THRESHOLDS]
