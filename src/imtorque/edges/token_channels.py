@@ -15,10 +15,10 @@ from imtorque.images import CheckedImage, luv
 SIDE = 35  # of a patch, in pixels
 REACH = SIDE // 2  # derived: pixels from the middle of a patch to its sides
 CELLS = 5  # along a side of the patch
-CELL = SIDE // CELLS
+CELL = SIDE // CELLS  # derived: pixels along a side of a cell
 CHANNEL_SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
 CHANNEL_ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
-CHANNELS = 3 + len(CHANNEL_SIGMAS) + sum(CHANNEL_ORIENTATIONS)
+CHANNELS = 3 + len(CHANNEL_SIGMAS) + sum(CHANNEL_ORIENTATIONS)  # derived: 14, 3 of them colours
 CHANNEL_SIGMA = 2.0  # sigma, of all channels
 NORMALISATION_SIGMA = 5.0  # sigma of the mean by which gradients are divided
 NORMALISATION_FLOOR = 0.01  # added to that mean

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 # What tifffile knows the arrangement of pages of; in all other files every page is one.
 KINDS = ("shaped", "lsm", "ome", "imagej", "fluoview", "stk", "sis", "svs", "scn", "qpi", "ndpi", "bif", "philips")
 MAX_PLANES = 10**6  # bound: that metadata may speak of
+# Convention: TIFF's PhotometricInterpretation, then its ExtraSamples.
 WHITE_IS_0, BLACK_IS_0, RGB, PALETTE, MASK, YCBCR, LINEAR = 0, 1, 2, 3, 4, 6, 34892
-ASSOCIATED_ALPHA, UNASSOCIATED_ALPHA = 1, 2  # convention: TIFF's ExtraSamples
+ASSOCIATED_ALPHA, UNASSOCIATED_ALPHA = 1, 2
 # By how the camera was held: whether rows and columns change places, then the direction of each.
 _ORIENTATIONS = {2: (False, 1, -1), 3: (False, -1, -1), 4: (False, -1, 1)}
 _ORIENTATIONS |= {5: (True, 1, 1), 6: (True, 1, -1), 7: (True, -1, -1), 8: (True, -1, 1)}
