@@ -16,7 +16,7 @@ from max_flow import read_images
 import imtorque
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import gather_evidence
-from imtorque.segmentation.regions import CYCLES, MODELS, SMOOTHNESS, contrast_links, torque_patches
+from imtorque.segmentation.regions import COLOUR_MODELS, CYCLES, SMOOTHNESS, contrast_links, torque_patches
 
 RESULTS = Path(__file__).parent / "results" / "regions.json"
 
@@ -32,7 +32,7 @@ def fastest(function, repeats):
 
 def measure(image, repeats):
     evidence = gather_evidence(image)
-    patches = torque_patches(evidence, MODELS)
+    patches = torque_patches(evidence, COLOUR_MODELS)
     bins = colour_bins(evidence.lab)
     costs = model_costs(patch_models(bins, patches), bins)
     links = contrast_links(evidence, SMOOTHNESS)
@@ -40,7 +40,7 @@ def measure(image, repeats):
     return {
         "models": len(costs),
         "evidence": fastest(lambda: gather_evidence(image), repeats),
-        "seeds": fastest(lambda: torque_patches(evidence, MODELS), repeats),
+        "seeds": fastest(lambda: torque_patches(evidence, COLOUR_MODELS), repeats),
         "alpha_expansion": expansion,
         "per_expansion": round(expansion / (CYCLES * len(costs)), 2),
         "segment_regions": fastest(lambda: imtorque.segment_regions(image), repeats),

@@ -5,7 +5,7 @@
 
 namespace imtorque {
 
-constexpr int kOrientations = 8;
+constexpr int kOrientations = 8;  // as cues.ORIENTATIONS in Python
 constexpr int kMostBins = 64;
 constexpr int kMostRadius = 30;  // keeps smoothed sums within 16 bits
 

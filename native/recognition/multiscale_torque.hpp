@@ -15,7 +15,7 @@ struct Layout {  // of a descriptor, in parts of the patch's size
     bool align;
 };
 
-constexpr int kDirections = 8;
+constexpr int kDirections = 8;  // in which regions lie: the paper's Fig. 19
 
 inline int descriptor_length(const Layout& layout) {
     return layout.region_count * (1 + kDirections * layout.distance_count);

@@ -60,6 +60,6 @@ def test_peers_find_a_clean_shape(find):
 def test_shapes_are_scored_by_every_method(monkeypatch):
     pytest.importorskip("cv2")
     monkeypatch.setattr("imtorque_reproduce.shapes.controls.EXEMPLARS", 1)
-    monkeypatch.setattr("imtorque_reproduce.shapes.controls.SMALLEST", 80)
+    monkeypatch.setattr("imtorque_reproduce.shapes.controls.SMALLEST_HEIGHT", 80)
     hits = shapes.score(shapes.Case(2, "fish"), shapes.learn_drawn("fish"))
     assert {f"{method}/first" for method in shapes.METHODS} <= set(hits)

@@ -11,7 +11,15 @@ from PIL import Image
 from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.synthetic import disc, paint
 from imtorque_reproduce.counting.controls import CONTROLS, detect
-from imtorque_reproduce.counting.curves import CHANGES, CLICKS, IMAGES, ROBUST, changed, curve_rows, robustness_rows
+from imtorque_reproduce.counting.curves import (
+    CHANGES,
+    CLICKS,
+    IMAGE_COUNTS,
+    ROBUST,
+    changed,
+    curve_rows,
+    robustness_rows,
+)
 from imtorque_reproduce.counting.plots import curve_images
 from imtorque_reproduce.counting.scores import (
     Detections,
@@ -117,7 +125,7 @@ def test_nothing_is_learned_for_curves_that_no_image_is_left_for(tmp_path):
 
 def test_curves_are_drawn_for_every_set_also_where_sixteen_images_are_missing():
     names = [f"{method}:{change}" for method in ROBUST for change in ("plain", *CHANGES)]
-    names += [f"learned:{n}-images" for n in IMAGES[:-1]] + [f"learned:{n}-clicks" for n in CLICKS]
+    names += [f"learned:{n}-images" for n in IMAGE_COUNTS[:-1]] + [f"learned:{n}-clicks" for n in CLICKS]
     rows = [{"method": f"{name}@{part}", "f1": 0.5} for part in ("a", "b") for name in names]
     drawn = curve_images(rows)
     assert sorted(drawn) == ["learning.png", "robustness.png"]

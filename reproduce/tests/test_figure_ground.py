@@ -27,7 +27,7 @@ ROWS = {
 @pytest.fixture
 def data(tmp_path, monkeypatch):
     """Two outlined categories of two images, two horses, two photographs of each split; all small."""
-    monkeypatch.setattr("imtorque.datasets.pasted.LONG_SIDE", 150)
+    monkeypatch.setattr("imtorque.datasets.pasted.PASTED_SIDE", 150)
     return write_data(tmp_path)
 
 
@@ -101,7 +101,7 @@ def test_the_mean_of_sets_counts_every_set_alike():
 
 
 def test_weights_are_learned_and_written(data, monkeypatch):
-    for name, count in (("PER_CATEGORY", 1), ("SMALL", 1), ("DRAWN", 2)):
+    for name, count in (("TRAINING_PER_CATEGORY", 1), ("TRAINING_SMALL", 1), ("DRAWN_SHAPES", 2)):
         monkeypatch.setattr(figure_weights, name, count)
     figure_weights.main(data, data / "weights.json")
     stored = json.loads((data / "weights.json").read_text())

@@ -16,13 +16,13 @@ from imtorque_reproduce.objects import weights as object_weights
 
 @pytest.fixture
 def data(tmp_path, monkeypatch):
-    monkeypatch.setattr("imtorque.datasets.pasted.LONG_SIDE", 150)
+    monkeypatch.setattr("imtorque.datasets.pasted.PASTED_SIDE", 150)
     return write_data(tmp_path)
 
 
 @pytest.mark.slow
 def test_objects_sets_masks_and_boxes_beside_those_of_peers(data, monkeypatch):
-    monkeypatch.setattr(objects, "COUNTS", (1, 3))
+    monkeypatch.setattr(objects, "MASK_COUNTS", (1, 3))
     run("reproduce", "objects", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "objects", "best_3_caltech")
     assert {"objects", "objects-apart", "control:no-torque", "edge-boxes+grabcut"} <= set(methods)
@@ -44,9 +44,9 @@ def test_boxes_of_peers_find_a_plain_object_and_overlap_little(peer):
 
 
 def test_the_rules_of_objects_are_learned_and_written(data, monkeypatch):
-    for name, count in (("PER_CATEGORY", 1), ("SMALL", 1), ("DRAWN", 2)):
+    for name, count in (("TRAINING_PER_CATEGORY", 1), ("TRAINING_SMALL", 1), ("DRAWN_SHAPES", 2)):
         monkeypatch.setattr(figure_weights, name, count)
-    monkeypatch.setattr(object_weights, "EVERY", 2)
+    monkeypatch.setattr(object_weights, "EXAMPLE_STEP", 2)
     object_weights.main(data, data / "weights.json")
     stored = json.loads((data / "weights.json").read_text())["models"]
     for which, columns in (("first", 3), ("second", 4)):

@@ -29,7 +29,7 @@ from imtorque.io.arrays import as_array
 ValueRange = tuple[float, float]
 __getattr__ = partial(deprecated_name, __name__)
 
-FULL_SCALES = (255.0, 1023.0, 4095.0, 16383.0, 65535.0)
+FULL_SCALES = (255.0, 1023.0, 4095.0, 16383.0, 65535.0)  # convention: white of 8, 10, 12, 14 and 16 bits
 MAX_WHITE_RATIO = 16  # convention: of white to the largest value; beyond, the image's own range counts
 OVERSHOOT = 0.125  # convention: part of their highest value by which floats may lie beyond black and white
 MAX_RANGE = 1e30  # bound: of values

@@ -129,7 +129,7 @@ def test_cells_within_cells_without_end_are_refused(tmp_path):
 
 
 def test_a_variable_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("imtorque.datasets.matlab.MAX_BYTES", 1000)
+    monkeypatch.setattr("imtorque.datasets.matlab.MAX_VARIABLE_BYTES", 1000)
     savemat(tmp_path / "a.mat", {"a": np.zeros((50, 50))}, do_compression=True)
     with pytest.raises(ValueError, match="must unpack to at most 1000 bytes"):
         read_mat(tmp_path / "a.mat")

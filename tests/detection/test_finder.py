@@ -242,10 +242,11 @@ def test_a_finder_bears_noise_that_none_of_its_images_has(finder):
     assert finder.score([noisy], [NEW_BOXES]) > 0.8
 
 
-def test_few_images_do_not_move_the_threshold_far():
-    one, four = (ObjectFinder([("threshold",)]).fit(IMAGES[:n], BOXES[:n]).best_params_.threshold for n in (1, 4))
+def test_few_objects_do_not_move_the_threshold_far():
     lowest, highest = min(training.SCORE_THRESHOLDS), max(training.SCORE_THRESHOLDS)
-    for images, threshold in ((1, one), (4, four)):
-        reach = images / (images + training.PRIOR_IMAGES)
-        assert reach * (lowest - training.USUAL_THRESHOLD) - 1e-9 <= threshold - training.USUAL_THRESHOLD
-        assert threshold - training.USUAL_THRESHOLD <= reach * (highest - training.USUAL_THRESHOLD) + 1e-9
+    for images in (1, 4):
+        threshold = ObjectFinder([("threshold",)]).fit(IMAGES[:images], BOXES[:images]).best_params_.threshold
+        objects = sum(map(len, BOXES[:images]))
+        reach = objects / (objects + training.PRIOR_OBJECTS)
+        assert threshold >= training.USUAL_THRESHOLD + reach * (lowest - training.USUAL_THRESHOLD) - 1e-9
+        assert threshold <= training.USUAL_THRESHOLD + reach * (highest - training.USUAL_THRESHOLD) + 1e-9

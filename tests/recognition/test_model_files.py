@@ -47,7 +47,7 @@ def test_a_model_of_any_time_says_what_it_said_when_it_was_written(name):
 
 
 def test_a_model_of_every_format_is_kept():
-    assert {f"format-{k}" for k in range(1, model.FORMAT + 1)} <= set(KEPT)
+    assert {f"format-{k}" for k in range(1, model.MODEL_FORMAT + 1)} <= set(KEPT)
 
 
 def test_a_model_that_another_version_wrote_is_read(copy, monkeypatch):

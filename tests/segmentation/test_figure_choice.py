@@ -12,7 +12,7 @@ from imtorque import segment_figure
 from imtorque.images import CheckedImage, lab
 from imtorque.io.weights import read_weights
 from imtorque.segmentation import colour_cut, figure_cuts, figure_scores
-from imtorque.segmentation.appearance import FACTORS, WORDS, appearance, log_likelihood_ratios, word_counts
+from imtorque.segmentation.appearance import SHRINKING_FACTORS, WORDS, appearance, log_likelihood_ratios, word_counts
 from imtorque.segmentation.colour_cut import Hints
 from imtorque.segmentation.figure import best_cut
 from imtorque.segmentation.figure_features import cut_features
@@ -63,8 +63,8 @@ def test_sharpened_outlines_move_to_where_the_colours_change_and_no_further():
     for radius in (18, 22):
         assert overlap(colour_cut.sharpened(level, disc(radius=radius), [CLICK]), figure) > 0.95
     far = colour_cut.sharpened(level, disc(radius=8), [CLICK])
-    assert disc(radius=8 - colour_cut.BAND)[far].sum() == disc(radius=8 - colour_cut.BAND).sum()
-    assert not far[~disc(radius=8 + colour_cut.BAND + 1)].any()
+    assert disc(radius=8 - colour_cut.SHARPENING_REACH)[far].sum() == disc(radius=8 - colour_cut.SHARPENING_REACH).sum()
+    assert not far[~disc(radius=8 + colour_cut.SHARPENING_REACH + 1)].any()
 
 
 @pytest.mark.parametrize("mask", [np.zeros(SHAPE, bool), np.ones(SHAPE, bool), disc(radius=1)])
@@ -192,7 +192,7 @@ def test_the_box_of_strongest_torque_is_the_object():
 def test_levels_halve_the_image():
     fine, coarse = appearance(lab(np.random.default_rng(0).random((3, 21, 30))))
     assert (fine.shape, coarse.shape) == ((21, 30), (11, 15))
-    assert (fine.factor, coarse.factor) == FACTORS
+    assert (fine.factor, coarse.factor) == SHRINKING_FACTORS
     assert fine.words.max() < WORDS
 
 

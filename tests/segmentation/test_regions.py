@@ -11,7 +11,7 @@ from scipy import ndimage
 import imtorque
 from imtorque import Extrema, OrientedMap, segment_regions
 from imtorque.segmentation import region_tree
-from imtorque.segmentation.colour_models import BINS, colour_bins, model_costs, patch_models
+from imtorque.segmentation.colour_models import COLOUR_BINS, colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import enlarged, gather_evidence, shrinking, shrunk
 from imtorque.segmentation.region_graph import RegionGraph, connected_regions, merge_all
 from imtorque.segmentation.region_merging import border_features, merge_regions, region_statistics
@@ -124,7 +124,7 @@ def test_models_know_the_colours_of_their_patches():
     patches = Extrema(np.array([30, 30]), np.array([10, 80]), np.array([15, 15]), np.ones(2, np.float32))
     models = patch_models(bins, patches)
     assert_allclose(models.sum(axis=1), 1)
-    assert models.shape == (3, BINS**3)  # two patches and the background
+    assert models.shape == (3, COLOUR_BINS**3)  # two patches and the background
     costs = model_costs(models, bins)
     assert costs[0, 30, 10] < costs[1, 30, 10]
     assert costs[1, 30, 80] < costs[0, 30, 80]

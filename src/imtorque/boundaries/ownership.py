@@ -32,7 +32,7 @@ SIDE_SIGMA = 2.0  # of the edges, in pixels
 CONTOUR_SIGMA = 3.0  # pixels, of the smoothing of answers along a contour
 TRUTH_DISTANCE = 2.5  # pixels from an edge at which the annotated depth order is read
 BOUNDARY_TOLERANCE = 1.5  # pixels from an annotated boundary within which an edge belongs to it
-MAX_PIXELS = 400  # bound: edge pixels per image that weights are learned from
+MAX_EDGE_PIXELS = 400  # bound: edge pixels per image that weights are learned from
 RIDGE_PENALTY = 0.05  # of standardised weights, against the mean loss of one image
 NEWTON_STEPS = 20  # of Newton's method
 Evidence = NDArray[np.float64]
@@ -255,10 +255,10 @@ class _EdgePixels:
 
 
 def _subsampled(places: IntArray) -> IntArray:
-    """Return at most MAX_PIXELS of the places, evenly spaced."""
-    if len(places) <= MAX_PIXELS:
+    """Return at most MAX_EDGE_PIXELS of the places, evenly spaced."""
+    if len(places) <= MAX_EDGE_PIXELS:
         return places
-    return places[np.linspace(0, len(places) - 1, MAX_PIXELS).round().astype(np.intp)]
+    return places[np.linspace(0, len(places) - 1, MAX_EDGE_PIXELS).round().astype(np.intp)]
 
 
 @cache

@@ -17,7 +17,7 @@ from imtorque.io.arrays import whole_array
 
 STRENGTH_ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
 LOG_SHIFT = 0.05  # added to the strength before its logarithm is taken
-MAX_NEWTON_STEPS = 100
+MAX_NEWTON_STEPS = 100  # bound: of a fit, which ends at a step below 1e-7
 Samples = tuple[FloatArray, FloatArray]
 
 # c0, c1, c2 of the logistic rule: whether the strength enters by its logarithm, and the coefficients.

@@ -29,8 +29,12 @@ Pattern = NamedPattern | float
 Polarity = Literal["signed", "free"]
 Matrix = tuple[tuple[float, float], tuple[float, float]]  # of (fx, fy)
 
-ANGLES: dict[str, float] = {"circle": 0.0, "spiral": math.pi / 4, "star": math.pi / 2}
-SADDLES: dict[str, Matrix] = {"saddle": ((0, 1), (1, 0)), "saddle-diagonal": ((-1, 0), (0, 1))}
+PATTERN_ANGLES: dict[str, float] = {
+    "circle": 0.0,
+    "spiral": math.pi / 4,
+    "star": math.pi / 2,
+}  # radians from the circle
+SADDLES: dict[str, Matrix] = {"saddle": ((0, 1), (1, 0)), "saddle-diagonal": ((-1, 0), (0, 1))}  # mirrors of the force
 MIN_TURN = 1e-9  # bound: radians; less changes no float32 force
 PATTERNS = ("circle", "star", "spiral", "saddle", "saddle-diagonal")
 
@@ -76,9 +80,9 @@ def pattern_matrix(pattern: Pattern) -> Matrix:
     if isinstance(pattern, str):
         if pattern in SADDLES:
             return SADDLES[pattern]
-        if pattern not in ANGLES:
+        if pattern not in PATTERN_ANGLES:
             raise ValueError(f"pattern must be one of {', '.join(PATTERNS)} or an angle in radians, got {pattern!r}")
-        angle = ANGLES[pattern]
+        angle = PATTERN_ANGLES[pattern]
     elif isinstance(pattern, bool | np.bool_) or not isinstance(pattern, int | float | np.integer | np.floating):
         raise TypeError(f"pattern must be a name or an angle in radians, got {type(pattern).__name__}")
     elif not math.isfinite(pattern):

@@ -16,8 +16,8 @@ SPARSE_STEPS = 4096.0  # bound: per unit of force; 32-bit sums hold to about siz
 PELL_STEPS = 3363.0  # derived: 3363 / sqrt(2) = 2378.0002: both axis and diagonal unit forces are whole
 DENSE_STEPS = 2.0**21  # bound: where errors of neighbours do not average out
 SMALLEST_UNIT = -100  # bound: as an exponent; keeps the number of steps inside a float32
-MOST_STEPS = 2.0**112  # bounds: of steps that are float32 numbers, as are their inverses
-LEAST_STEPS = 2.0**-100
+MOST_STEPS = 2.0**112  # bound: of steps that are float32 numbers, as are their inverses
+LEAST_STEPS = 2.0**-100  # bound: likewise
 SPARSE_PIXELS = 2.5  # convention: least for each force of a sparse field, over the box that holds all forces
 FEW_STEPS = ((0.5, 8), (0.95, 256))  # a share of the forces, and the steps that its strongest must have at least
 NEGLIGIBLE_OCTAVES = 40  # convention: a force 2^40 times smaller than the largest counts as none where steps are chosen

@@ -38,6 +38,9 @@ from imtorque.core.patches import patch_arrays
 from imtorque.core.patterns import Pattern, Polarity, pattern_edges
 from imtorque.core.types import Edges, Float32Array, IntArray, Patch, Sizes, TorqueVolume, check_sizes
 
+# Derived: mean distance of a square's points to its centre, over its side; as kMeanLever of native/core/coherence.hpp.
+MEAN_LEVER = 0.38
+
 
 def torque_map(
     edges: Edges,

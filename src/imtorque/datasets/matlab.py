@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from imtorque.io.atomic import open_regular
 
-MAX_BYTES = 2**31  # of one variable, unpacked
+MAX_VARIABLE_BYTES = 2**31  # of one variable, unpacked
 MAX_DEPTH = 16  # cells and structs within each other
-HEADER = 128
-MATRIX, COMPRESSED = 14, 15
+HEADER = 128  # bytes; convention: the MAT-file format, version 5, as are the numbers below
+MATRIX, COMPRESSED = 14, 15  # types of elements
 CELL, STRUCT, NUMBERS = 1, 2, range(6, 16)  # classes of arrays
 # Types of the numbers in an element, by the numbers the format has for them.
 TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
@@ -106,9 +106,9 @@ def _variables(data: bytes) -> dict[str, Any]:
 
 def _unpacked(content: _Reader) -> _Reader:
     engine = zlib.decompressobj()
-    data = engine.decompress(content.data, MAX_BYTES)
+    data = engine.decompress(content.data, MAX_VARIABLE_BYTES)
     if engine.unconsumed_tail:
-        raise ValueError(f"a variable must unpack to at most {MAX_BYTES} bytes")
+        raise ValueError(f"a variable must unpack to at most {MAX_VARIABLE_BYTES} bytes")
     return _Reader(memoryview(data), content.order)
 
 

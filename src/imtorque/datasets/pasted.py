@@ -15,9 +15,9 @@ from PIL import Image, ImageFilter
 from imtorque.datasets.berkeley import BerkeleyImage, bsds300
 from imtorque.datasets.caltech import CaltechImage, caltech101
 
-LONG_SIDE = 300  # pixels of the images
+PASTED_SIDE = 300  # pixels of the images
 AREA_SHARES = (0.02, 0.15)  # of the image's area that the object's bounding box takes, evenly in their logarithm
-BORDER_MARGIN = 6  # pixels between the object's bounding box and the image's border
+PASTE_MARGIN = 6  # pixels between the object's bounding box and the image's border
 FEATHER = 0.7  # sigma in pixels of the object's rim
 FIXATION_DEPTH = 3  # pixels that the fixation lies from the outline, where the object is thick enough
 BERKELEY = ("bsds500", "bsds300", "BSDS500", "BSDS300")
@@ -42,7 +42,7 @@ class PastedObject:
     def read(self) -> "Composite":
         """Make the image, its mask and its fixation."""
         rng = np.random.default_rng(self.seed)
-        ground = _resized(Image.fromarray(self.background.image()).convert("RGB"), LONG_SIDE)
+        ground = _resized(Image.fromarray(self.background.image()).convert("RGB"), PASTED_SIDE)
         image, outline = self.source.image(), self.source.outline()
         mask = Image.fromarray(outline.mask((image.shape[0], image.shape[1])).astype(np.uint8) * 255)
         # The outline runs on the object's outermost pixels, which are half background.
@@ -114,12 +114,12 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
 
 def _paste(ground: Image.Image, checked: Image.Image, mask: Image.Image, rng: np.random.Generator) -> Composite:
     share = np.exp(rng.uniform(*np.log(AREA_SHARES)))
-    room = [side - 2 * BORDER_MARGIN for side in ground.size]
+    room = [side - 2 * PASTE_MARGIN for side in ground.size]
     scale = np.sqrt(share * ground.width * ground.height / (mask.width * mask.height))
     scale = min(scale, room[0] / mask.width, room[1] / mask.height)
     width, height = (max(1, round(side * scale)) for side in mask.size)
     left, top = (
-        BORDER_MARGIN + int(rng.integers(side - own + 1)) for side, own in zip(room, (width, height), strict=True)
+        PASTE_MARGIN + int(rng.integers(side - own + 1)) for side, own in zip(room, (width, height), strict=True)
     )
     cover = Image.new("L", ground.size)
     cover.paste(mask.resize((width, height), Image.Resampling.BOX), (left, top))

@@ -15,7 +15,7 @@ from imtorque.detection.click_sizes import clicked_diameters
 from imtorque.detection.filters import quantiles, smoothed
 from imtorque.detection.noise import noise_level
 from imtorque.detection.pyramid import MIN_NOISE, saturate
-from imtorque.images import grey_image, rgb_image
+from imtorque.images import CheckedImage, rgb_image
 
 WORKING_DIAMETER = 32  # pixels: larger objects are looked for in a reduced image
 MIN_SIGN_SHARE = 0.1  # of the annotated objects, for a sign to be looked for
@@ -111,19 +111,20 @@ def is_coloured(image: Image) -> bool:
     return bool(np.ptp(rgb_image(image), axis=0).max() > 0.02)
 
 
-def feature_maps(image: Image, sizes: ObjectSizes, coloured: bool) -> FeatureMaps:
+def feature_maps(image: Image | CheckedImage, sizes: ObjectSizes, coloured: bool) -> FeatureMaps:
     """Return the feature maps of an image at its working size, those of colours if asked; where images come in."""
     factor = sizes.factor
-    grey = grey_image(image)
+    checked = CheckedImage(image)
+    grey = checked.grey()
     diameter = sizes.typical / factor
     if factor > 1:
         grey = _reduced(grey[None], factor)[0]
-    grey = grey - light_ramp(grey)
+    grey = (grey - light_ramp(grey)).astype(np.float32)
     low, high = quantiles(grey, 0.005, 0.995)
     grey = ((grey - low) / max(high - low, 1e-6)).astype(np.float32)
     planes = [grey, np.sqrt(grey.clip(0))]
     if coloured:
-        planes += _opponents(_reduced(rgb_image(image), factor))
+        planes += _opponents(_reduced(checked.rgb(), factor))
     planes += _context(grey, diameter)
     stack = np.ascontiguousarray(np.stack(planes), np.float32)
     return FeatureMaps(grey, stack, COLOUR_PLANES if coloured else PLANES, diameter)

@@ -13,7 +13,7 @@ from imtorque import _native
 from imtorque.core.threads import available_cores, cancel_with, current_cancellation
 from imtorque.core.types import Float32Array, FloatArray
 
-TREES = 80
+TREES = 80  # of a detector; training.CV_TREES while settings are chosen
 MIN_LEAF = 4  # rows
 MAX_FEATURES = 0.2  # share of the features that a node tries
 MAX_ROWS = 16000  # to grow trees from

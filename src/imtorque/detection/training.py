@@ -20,9 +20,9 @@ from imtorque.detection.selection import select_set
 
 CV_FOLDS = 8  # bound: of the time to train
 CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
-SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)  # that cross-validation chooses from
 USUAL_THRESHOLD = 0.33  # tuned on halves of the counting sets' training images, with what follows
-PRIOR_IMAGES = 8  # that this threshold counts as: fewer images do not tell thresholds apart
+PRIOR_OBJECTS = 200  # that this threshold counts as: few objects do not tell thresholds apart
 OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 COUNT_PENALTY = 0.25  # in F1, of counts that are wrong by their whole
 MAX_SHARED = 0.3  # of the smaller proposal that two may share
@@ -231,12 +231,12 @@ def _best_params(
     padded = np.pad(scores, ((0, 0), (1, 1)), mode="edge")
     smooth = (padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]) / 4
     row, column = np.unravel_index(smooth.argmax(), smooth.shape)
-    images = len(np.unique(numbers))
-    threshold = (images * SCORE_THRESHOLDS[column] + PRIOR_IMAGES * USUAL_THRESHOLD) / (images + PRIOR_IMAGES)
+    plain = np.unique(numbers, return_index=True)[1]
+    objects = sum(examples[form].assignment.annotated for form in plain)
+    threshold = float(np.average([SCORE_THRESHOLDS[column], USUAL_THRESHOLD], weights=[objects, PRIOR_OBJECTS]))
     counts = _counts(examples, values, threshold, OBJECT_COSTS[row] * threshold)
-    plain = counts[np.unique(numbers, return_index=True)[1]]
-    f1, f1_iou = _f1s(plain)
-    error, bias, mean = _count_errors(plain)
+    f1, f1_iou = _f1s(counts[plain])
+    error, bias, mean = _count_errors(counts[plain])
     best = float(smooth.max())
     params = BestParams(kinds, threshold, OBJECT_COSTS[row] * threshold, f1, f1_iou, error, bias, mean, best)
     return params, np.array([counts[numbers == number].sum(axis=0) for number in np.unique(numbers)])

@@ -27,6 +27,7 @@ from imtorque.edges.oriented import OrientedMap, probabilities
 from imtorque.edges.spectral import spectral_gradients
 from imtorque.images import CheckedImage
 
+# Half-discs' radii in pixels; those of mPb are of Arbeláez et al. 2011.
 PB_CUES = (Cue("brightness", 5), Cue("a", 10), Cue("b", 10), Cue("texture", 10))
 MPB_CUES = (
     *(Cue("brightness", radius) for radius in (3, 5, 10)),
@@ -56,6 +57,8 @@ class GlobalCombination:
     spectral: float
 
 
+# Learned from Berkeley's training images by `imtorque reproduce detectors --set learn=N`: pb from 20, mPb from 40, gPb
+# from 100 in smaller steps (docs/measured/base_detectors.md).
 LEARNED: dict[str, Combination] = {
     "pb": Combination(PB_CUES, -4.272, (2.637, 5.292, 3.175, 3.426)),
     "mpb": Combination(

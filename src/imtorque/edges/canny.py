@@ -13,7 +13,10 @@ from imtorque import _native
 from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.images import CheckedImage, ValueRange
 
-SQRT2 = math.sqrt(2.0)
+# Convention: MATLAB's automatic thresholds, as in native/edges/canny.hpp: bins of the histogram, share of the pixels
+# below the high threshold, low over high threshold.
+HISTOGRAM_BINS, NON_EDGE_SHARE, LOW_OF_HIGH = 64, 0.7, 0.4
+SQRT2 = math.sqrt(2.0)  # pixels; convention: MATLAB's default sigma
 MAX_GRADIENT = math.sqrt(
     0.5
 )  # gradient by central differences, in parts of the value range: half of it along either axis

@@ -18,8 +18,8 @@ from imtorque.core.types import Float32Array, FloatArray
 from imtorque.edges.textons import TEXTONS, textons
 from imtorque.images import CheckedImage, lab
 
-ORIENTATIONS = 8
-BINS = 25
+ORIENTATIONS = 8  # of the half-discs, as kOrientations in native/edges/half_discs.hpp
+CUE_BINS = 25  # of the histograms of L, a and b
 AB_RANGE = (-0.73, 0.95)  # of CIE a and b over 100 that photographs have
 BIN_REACH = {"brightness": 2, "a": 1, "b": 1, "texture": 0}  # reach of the running means over bins
 HALF_STEP_RADIUS = (
@@ -45,7 +45,7 @@ def channel_bins(image: CheckedImage, channels: set[str]) -> dict[str, tuple[NDA
     planes = lab(image.rgb())
     spans = {"brightness": (0.0, 1.0), "a": AB_RANGE, "b": AB_RANGE}
     found = {
-        channel: (_binned(plane, span), BINS)
+        channel: (_binned(plane, span), CUE_BINS)
         for plane, (channel, span) in zip(planes, spans.items(), strict=True)
         if channel in channels
     }
@@ -124,8 +124,8 @@ def _taps(radius: float, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32], 
 
 
 def _binned(plane: FloatArray, span: tuple[float, float]) -> NDArray[np.uint8]:
-    scaled = (plane - span[0]) * (BINS / (span[1] - span[0]))
-    binned: NDArray[np.uint8] = np.clip(scaled, 0, BINS - 1).astype(np.uint8)
+    scaled = (plane - span[0]) * (CUE_BINS / (span[1] - span[0]))
+    binned: NDArray[np.uint8] = np.clip(scaled, 0, CUE_BINS - 1).astype(np.uint8)
     return binned
 
 

@@ -14,7 +14,7 @@ from imtorque.io.arrays import as_array
 
 Kind = Literal["depth", "disparity", "height"]
 # The first by which noise alone hardly makes the least jump is taken.
-WINDOWS = (Window(1, 3), Window(1, 5, 1.7), Window(2, 8, 2.5), Window(3, 12, 4.0))
+FIT_WINDOWS = (Window(1, 3), Window(1, 5, 1.7), Window(2, 8, 2.5), Window(3, 12, 4.0))
 
 
 def edges_from_depth(
@@ -71,7 +71,7 @@ def edges_from_depth(
     values, known = _nearness(depth, kind, valid)
     rows, columns = (filled(values, known, axis, 0.0 if kind == "height" else jump) for axis in (1, 0))
     typical = 1.0 if kind == "height" or not known.any() else float(np.median(values[known])) or 1.0
-    for window in WINDOWS:
+    for window in FIT_WINDOWS:
         (across, noise_x), (down, noise_y) = (jumps(v, axis, window) for v, axis in ((rows, 1), (columns, 0)))
         least = least_jump(jump, noise_x / typical, noise_y / typical)
         if least == jump:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import Float32Array
 
-ORIENTATIONS = 8
-TEXTONS = 64
+FILTER_ORIENTATIONS = 8  # of the filters; see cues.ORIENTATIONS for those of edges
+TEXTONS = 64  # kinds; chosen on Berkeley's images, as is the filters' form (docs/measured/base_detectors.md)
 FILTER_SIGMA = 0.8  # of the filters across, in pixels
-ELONGATION = 2.0
+ELONGATION = 2.0  # length of the filters over their width
 FILTER_REACH = 7  # of the filters, in pixels
 CONTRAST_FLOOR = 0.3  # responses above it are compressed (Weber's law)
 ROUNDING_ERROR = 1e-4  # responses below it are rounding errors
-MAX_SAMPLES = 6000  # pixels that are clustered
-TEXTON_ROUNDS = 10
+TEXTON_SAMPLES = 6000  # pixels that are clustered
+TEXTON_ROUNDS = 10  # of k-means
 CHUNK_ROWS = 1 << 14  # pixels whose distances are computed at a time, which bounds memory
 
 
@@ -30,7 +30,7 @@ def textons(grey: Float32Array, count: int = TEXTONS) -> NDArray[np.uint8]:
     size = np.sqrt((answers**2).sum(axis=1, keepdims=True))
     answers[size[:, 0] < ROUNDING_ERROR] = 0
     answers *= np.log1p(size / np.float32(CONTRAST_FLOOR)) / np.maximum(size, np.float32(1e-12))
-    step = max(1, len(answers) // MAX_SAMPLES)
+    step = max(1, len(answers) // TEXTON_SAMPLES)
     centres = cluster(answers[::step], count)
     return nearest(answers, centres).astype(np.uint8).reshape(grey.shape)
 
@@ -47,7 +47,7 @@ def filter_answers(grey: Float32Array) -> Float32Array:
     shape = tuple(fft.next_fast_len(n, real=True) for n in padded.shape)
     spectrum = fft.rfft2(padded, shape)
     inside = np.s_[FILTER_REACH : FILTER_REACH + grey.shape[0], FILTER_REACH : FILTER_REACH + grey.shape[1]]
-    answers = np.empty((grey.size, 2 * ORIENTATIONS + 1), np.float32)
+    answers = np.empty((grey.size, 2 * FILTER_ORIENTATIONS + 1), np.float32)
     for i, transfer in enumerate(_bank(shape)):
         answers[:, i] = fft.irfft2(spectrum * transfer, shape)[inside].ravel()
     return answers
@@ -63,7 +63,7 @@ def _bank(shape: tuple[int, int]) -> tuple[NDArray[np.complex64], ...]:
 
     fy, fx = 2 * np.pi * np.fft.fftfreq(shape[0])[:, None], 2 * np.pi * np.fft.rfftfreq(shape[1])
     bank = []
-    for angle in np.pi * np.arange(ORIENTATIONS) / ORIENTATIONS:
+    for angle in np.pi * np.arange(FILTER_ORIENTATIONS) / FILTER_ORIENTATIONS:
         along, across = np.cos(angle) * fx + np.sin(angle) * fy, np.cos(angle) * fy - np.sin(angle) * fx
         even = across**2 * np.exp(-0.5 * FILTER_SIGMA**2 * (across**2 + (ELONGATION * along) ** 2))
         bank += [even, 1j * np.sign(across) * even]

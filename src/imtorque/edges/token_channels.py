@@ -13,12 +13,12 @@ from imtorque.core.types import Float32Array
 from imtorque.images import CheckedImage, luv
 
 SIDE = 35  # of a patch, in pixels
-REACH = SIDE // 2
+REACH = SIDE // 2  # derived: pixels from the middle of a patch to its sides
 CELLS = 5  # along a side of the patch
-CELL = SIDE // CELLS
-SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
-ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
-CHANNELS = 3 + len(SIGMAS) + sum(ORIENTATIONS)
+CELL = SIDE // CELLS  # derived: pixels along a side of a cell
+CHANNEL_SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
+CHANNEL_ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
+CHANNELS = 3 + len(CHANNEL_SIGMAS) + sum(CHANNEL_ORIENTATIONS)  # derived: 14, 3 of them colours
 CHANNEL_SIGMA = 2.0  # sigma, of all channels
 NORMALISATION_SIGMA = 5.0  # sigma of the mean by which gradients are divided
 NORMALISATION_FLOOR = 0.01  # added to that mean
@@ -42,7 +42,7 @@ def channel_planes(colours: Float32Array) -> NDArray[np.uint8]:
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
     channels = [(plane - low) / (high - low) for plane, (low, high) in zip(colours, LUV_RANGE, strict=True)]
-    for sigma, orientations in zip(SIGMAS, ORIENTATIONS, strict=True):
+    for sigma, orientations in zip(CHANNEL_SIGMAS, CHANNEL_ORIENTATIONS, strict=True):
         smooth = ndimage.gaussian_filter(colours, (0, sigma, sigma)) if sigma else colours
         channels += [plane / np.float32(MAX_RELATIVE_GRADIENT) for plane in gradient_channels(smooth, orientations)]
     blurred = ndimage.gaussian_filter(np.stack(channels), (0, CHANNEL_SIGMA, CHANNEL_SIGMA))

@@ -16,8 +16,8 @@ from imtorque.edges.maps import edges_from_map
 from imtorque.edges.oriented import OrientedMap
 from imtorque.images import CheckedImage
 
-MIN_PROBABILITY = np.float32(0.001)  # of a boundary; lower ones count as this one
-LOGIT_OFFSET = np.log((1 - MIN_PROBABILITY) / MIN_PROBABILITY)
+MIN_BOUNDARY_PROBABILITY = np.float32(0.001)  # of a boundary; lower ones count as this one
+LOGIT_OFFSET = np.log((1 - MIN_BOUNDARY_PROBABILITY) / MIN_BOUNDARY_PROBABILITY)  # derived: lifts the least logit to 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,8 @@ def ultrametric_contours(oriented: OrientedMap) -> ContourTree:
 
 
 def evidence_above_least(likely: Float32Array) -> Float32Array:
-    """Return logits above that of MIN_PROBABILITY, 0 below, since merging needs strengths that are not negative."""
-    bounded = np.clip(likely, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    """Return logits above that of MIN_BOUNDARY_PROBABILITY, 0 below: merging needs strengths that are not negative."""
+    bounded = np.clip(likely, MIN_BOUNDARY_PROBABILITY, 1 - MIN_BOUNDARY_PROBABILITY)
     evidence: Float32Array = np.log(bounded / (1 - bounded)) + LOGIT_OFFSET
     return evidence
 

@@ -22,7 +22,7 @@ from imtorque.files import decode_image
 from imtorque.images import CheckedImage
 
 MAX_PIXELS = 50_000_000  # bound: of an uploaded image
-MAX_DECODED_BYTES = 8 * MAX_PIXELS
+MAX_DECODED_BYTES = 8 * MAX_PIXELS  # bound: of an uploaded image, decoded
 WORKING_PIXELS = 400_000  # larger images are shrunk by an integer factor, so that answers come at interactive speed
 MAX_SIDE = 4000  # bound: of a shrunk image, below settings.MAX_SIZE
 MAX_RESULTS = 8  # bound: cached results for each image

@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 
 from imtorque.io.tiff_opening import opened
 
-MICROMETRES = {"pm": 1e-6, "Å": 1e-4, "nm": 1e-3, "um": 1.0, "micron": 1.0, "microns": 1.0, "mm": 1e3, "cm": 1e4}
-MICROMETRES |= {"m": 1e6, "inch": 25400.0, "in": 25400.0}
-INCH, CENTIMETRE = 2, 3
+# Micrometres in a unit, by its names in OME-XML and ImageJ's metadata.
+UNIT_MICROMETRES = {"pm": 1e-6, "Å": 1e-4, "nm": 1e-3, "um": 1.0, "micron": 1.0, "microns": 1.0, "mm": 1e3, "cm": 1e4}
+UNIT_MICROMETRES |= {"m": 1e6, "inch": 25400.0, "in": 25400.0}
+INCH, CENTIMETRE = 2, 3  # convention: TIFF's ResolutionUnit
 MAX_INCH_PIXEL = 25.4  # bound: micrometres; resolutions below 1000 an inch are those of screens and printers
 MAX_PIXEL = 1e6  # bound: micrometres a pixel may be long
 
@@ -29,7 +30,9 @@ def tiff_pixel_size(file: BinaryIO) -> Size | None:
         resolution = _resolution(page)
         if resolution is None:
             return None
-        unit = MICROMETRES.get(_plain(str((tiff.imagej_metadata or {}).get("unit", "")))) if tiff.is_imagej else None
+        unit = (
+            UNIT_MICROMETRES.get(_plain(str((tiff.imagej_metadata or {}).get("unit", "")))) if tiff.is_imagej else None
+        )
         if unit is not None:
             return checked((unit / resolution[0], unit / resolution[1]))
         kept = page.tags.get(296)
@@ -57,7 +60,7 @@ def _ome(text: str) -> tuple[float | None, float | None] | None:
 
 
 def _length(pixels: ElementTree.Element, axis: str) -> float | None:
-    unit = MICROMETRES.get(_plain(pixels.get(f"PhysicalSize{axis}Unit", "um")))
+    unit = UNIT_MICROMETRES.get(_plain(pixels.get(f"PhysicalSize{axis}Unit", "um")))
     try:
         return float(pixels.get(f"PhysicalSize{axis}", "")) * unit if unit else None
     except ValueError:

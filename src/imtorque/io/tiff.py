@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 # What tifffile knows the arrangement of pages of; in all other files every page is one.
 KINDS = ("shaped", "lsm", "ome", "imagej", "fluoview", "stk", "sis", "svs", "scn", "qpi", "ndpi", "bif", "philips")
 MAX_PLANES = 10**6  # bound: that metadata may speak of
+# Convention: TIFF's PhotometricInterpretation, then its ExtraSamples.
 WHITE_IS_0, BLACK_IS_0, RGB, PALETTE, MASK, YCBCR, LINEAR = 0, 1, 2, 3, 4, 6, 34892
-PREMULTIPLIED, OPACITY = 1, 2
+ASSOCIATED_ALPHA, UNASSOCIATED_ALPHA = 1, 2
 # By how the camera was held: whether rows and columns change places, then the direction of each.
 _ORIENTATIONS = {2: (False, 1, -1), 3: (False, -1, -1), 4: (False, -1, 1)}
 _ORIENTATIONS |= {5: (True, 1, 1), 6: (True, 1, -1), 7: (True, -1, -1), 8: (True, -1, 1)}
@@ -114,9 +115,9 @@ class Plane:
             return pixels
         if pixels.shape[2] == 2:
             pixels = pixels[:, :, [0, 0, 0, 1]]
-        if pixels.shape[2] == 4 and extra[:1] not in ((PREMULTIPLIED,), (OPACITY,)):
+        if pixels.shape[2] == 4 and extra[:1] not in ((ASSOCIATED_ALPHA,), (UNASSOCIATED_ALPHA,)):
             return pixels[:, :, :3]
-        return _undimmed(pixels) if pixels.shape[2] == 4 and extra[0] == PREMULTIPLIED else pixels
+        return _undimmed(pixels) if pixels.shape[2] == 4 and extra[0] == ASSOCIATED_ALPHA else pixels
 
 
 @dataclass
@@ -204,7 +205,7 @@ def _in_colour(key: Any) -> bool:
     """Return whether the samples of a pixel are a colour, or a grey with opacity."""
     samples, extra = int(key.samplesperpixel), tuple(key.extrasamples)
     if key.photometric in (WHITE_IS_0, BLACK_IS_0):
-        return samples in (1, 3) or (samples == 2 and extra in ((PREMULTIPLIED,), (OPACITY,)))
+        return samples in (1, 3) or (samples == 2 and extra in ((ASSOCIATED_ALPHA,), (UNASSOCIATED_ALPHA,)))
     return samples in (1, 3, 4)
 
 

@@ -15,6 +15,7 @@ from PIL import Image as PillowImage
 
 from imtorque.io.stacks import RefusedError
 
+# Convention: TIFF's numbers of compressions, and of a predictor.
 PLAIN, LZMA, DEFLATE = 1, 34925, (8, 32946)
 STREAMS = (5, 32773, 50000, LZMA, *DEFLATE)  # with LZW, PackBits and Zstandard: bytes in, bytes out
 JPEG = (6, 7, 33007, 34892)

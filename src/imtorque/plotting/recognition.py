@@ -18,7 +18,7 @@ from imtorque.plotting.axes import figure_of, given_or_new_axes
 from imtorque.plotting.torque import VALUE_MAP
 from imtorque.render.torque import MAXIMUM_COLOUR
 
-DIRECTIONS = 8
+DIRECTIONS = 8  # in which regions lie; paper, Fig. 19
 
 
 class PatchesLike(Protocol):

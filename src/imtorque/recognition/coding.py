@@ -15,7 +15,7 @@ from imtorque import _native
 from imtorque.core.types import Float32Array, FloatArray
 from imtorque.recognition.local import Codes, Descriptors
 
-MAX_NEIGHBOURS = 32
+MAX_NEIGHBOURS = 32  # bound: kMostNeighbours of native/recognition/nearest_words.hpp
 
 
 @dataclass(eq=False, repr=False)

@@ -28,7 +28,7 @@ from imtorque.recognition.bag_of_words import bag, block_of, describe, parameter
 from imtorque.recognition.presets import BLOCKS, METHODS
 from imtorque.recognition.working_image import working_image
 
-FORMAT = 1  # of the file; raised whenever what it holds changes its meaning, and older ones are still read
+MODEL_FORMAT = 1  # of the file; raised whenever what it holds changes its meaning, and older ones are still read
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Recogniser:
         arrays = {f"words {name}": words for name, words in self.words.items()}
         arrays |= {"weights": self.weights, "intercepts": self.intercepts}
         header = {
-            "format": FORMAT,
+            "format": MODEL_FORMAT,
             "version": version("imtorque"),
             "method": self.method,
             "parameters": self.parameters,
@@ -150,7 +150,7 @@ class Recogniser:
                 header["parameters"],
             )
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"{path}: must hold what a model of format {FORMAT} holds, got: {error}") from error
+            raise ValueError(f"{path}: must hold what a model of format {MODEL_FORMAT} holds, got: {error}") from error
 
 
 def joined_row(rows: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -> Float32Array:
@@ -177,9 +177,9 @@ def _check_format(path: str | os.PathLike[str], header: Mapping[str, Any]) -> No
     found = header.get("format")
     if not isinstance(found, int) or found < 1:
         raise ValueError(f"{path}: must be a model with a format number from 1 on, got {found!r}")
-    if found > FORMAT:
+    if found > MODEL_FORMAT:
         raise ValueError(
-            f"{path}: must be a model of format {FORMAT} or below, got format {found}, "
+            f"{path}: must be a model of format {MODEL_FORMAT} or below, got format {found}, "
             f"written by imtorque {header.get('version')}; update imtorque"
         )
 

@@ -87,6 +87,7 @@ BLOCKS: Mapping[str, Callable[[], Pipeline]] = {
     "sift-again": lambda: sift_block(seed=1),  # other words: what a second codebook alone gains
 }
 
+# Weights of the blocks that a preset joins; convention: all alike.
 TORQUE: Mapping[str, float] = {"fine": 1.0, "unsigned": 1.0}
 TORQUE_COLOUR: Mapping[str, float] = {**TORQUE, "colour": 1.0}
 TORQUE_PAPER: Mapping[str, float] = {"paper-maxima": 1.0, "paper-minima": 1.0}

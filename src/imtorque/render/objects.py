@@ -9,9 +9,8 @@ from PIL import Image as PillowImage
 
 from imtorque.core.types import FloatArray, Image, IntArray
 from imtorque.images import CheckedImage
+from imtorque.render.regions import OUTLINE, RIM
 from imtorque.render.torque import MAXIMUM_COLOUR, MIN_READABLE_SIDE, Bytes, write_number
-
-OUTLINE, RIM = (255, 217, 47), (0, 0, 0)
 
 
 def numbered_overlay(image: Image, labels: IntArray, y: FloatArray, x: FloatArray) -> Bytes:

@@ -16,7 +16,7 @@ THRESHOLD_STEP = 8 / 255  # between thresholds
 OPENING_SIDE = 3  # side of the square in which thin bridges are cut, in pixels of the working image
 DILATION_SIDE = 9  # side of the square by which what is surrounded grows
 MIN_VARIANCE = 1e-6  # bound: share of the variance below which a direction in Lab is dropped
-EIGHT_NEIGHBOURS = np.ones((3, 3), bool)
+EIGHT_NEIGHBOURS = np.ones((3, 3), bool)  # with the pixel itself
 
 
 def boolean_saliency(image: Image | CheckedImage, *, sigma: float = 20.0, value_range: ValueRange | None = None) -> Map:

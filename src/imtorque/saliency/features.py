@@ -21,12 +21,12 @@ from imtorque.saliency.maps import Map, attenuate_borders
 TO_LMS = np.array([[18.32535, 44.60077, 7.46216], [4.09544, 28.20135, 6.66066], [0.02114, 0.10325, 1.05258]])
 GREY_POINT = np.array([34.918539, 19.314797, 0.585611])
 DKL_SCALES = (0.5774, 2.7525, 0.4526)
-BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32
+BINOMIAL = np.array([1, 5, 10, 10, 5, 1]) / 32  # convention: of the pyramid's smoothing
 SMALLEST_LEVEL_SIDE = 10  # no level is made from one with a side as small
-ANGLES = (0, 45, 90, 135)  # degrees
+GABOR_ANGLES = (0, 45, 90, 135)  # degrees
 GABOR_SIGMAS = (2.0, 4.0)  # across and along the bars, in pixels
 RESPONSE_ROUNDING = 1e-10  # responses below it come from rounding alone
-GABOR_REACH = math.ceil(GABOR_SIGMAS[1] * math.sqrt(10))
+GABOR_REACH = math.ceil(GABOR_SIGMAS[1] * math.sqrt(10))  # derived: pixels, to where a filter's envelope is exp(-5)
 
 
 def pyramid(image: CheckedImage, levels: int, smallest: int = SMALLEST_LEVEL_SIDE) -> list[Planes]:
@@ -43,7 +43,7 @@ def pyramid(image: CheckedImage, levels: int, smallest: int = SMALLEST_LEVEL_SID
 def oriented_energies(intensity: Map) -> list[Map]:
     """Return |even| + |odd| response of Gabor filters at 0, 45, 90 and 135 degrees, less towards the border."""
     responses = _responses(intensity)
-    energies = [np.abs(next(responses)) for _ in ANGLES]
+    energies = [np.abs(next(responses)) for _ in GABOR_ANGLES]
     for energy in energies:
         energy += np.abs(next(responses))
         energy[energy < RESPONSE_ROUNDING] = 0
@@ -110,7 +110,7 @@ def _responses(intensity: Map) -> Iterator[Map]:
 
 @cache
 def _gabor_filters() -> Planes:
-    return np.stack([_gabor(angle, phase) for phase in (0, 90) for angle in ANGLES])
+    return np.stack([_gabor(angle, phase) for phase in (0, 90) for angle in GABOR_ANGLES])
 
 
 def _gabor(angle: int, phase: int) -> Map:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from imtorque.core.extrema import find_extrema
 from imtorque.core.resizing import resize
+from imtorque.core.torque import MEAN_LEVER
 from imtorque.core.types import Edges, Extrema, FloatArray, Image, IntArray, Planes
 from imtorque.edges import SQRT2, detect_edges
 from imtorque.images import CheckedImage, ValueRange
@@ -20,7 +21,6 @@ from imtorque.saliency.gaussians import DEFAULT_SIGMA, splatted, working_shape, 
 from imtorque.saliency.maps import Map, unit_range
 
 LARGEST_PATCH_SHARE = 0.46  # of the square root of the image's area (Sec. 3.3)
-MEAN_LEVER = 0.38  # derived: mean distance of a square's pixels from its centre, over its side
 TYPICAL_STRENGTH = 0.99  # quantile of the edges' gradient magnitudes that becomes force 1
 Form = Literal["best", "paper"]
 Weight = Literal["torque", "one", "size", "coherence"]

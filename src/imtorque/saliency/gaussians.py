@@ -11,7 +11,7 @@ from imtorque.core.types import FloatArray, IntArray
 from imtorque.saliency.maps import Map, is_constant, unit_range
 
 SHORTER_SIDE = 150  # pixels, to which the paper resizes images (Sec. 4.1)
-MAX_SIDE = 3000  # pixels, which bounds the work on a narrow strip
+MAX_LONGER_SIDE = 3000  # pixels, which bounds the work on a narrow strip
 DEFAULT_SIGMA = 25.0  # pixels of such an image
 
 
@@ -52,7 +52,7 @@ def working_sigma(sigma: float, shape: tuple[int, ...]) -> float:
 
 
 def _scale(shape: tuple[int, ...]) -> float:
-    return max(min(shape) / SHORTER_SIDE, max(shape) / MAX_SIDE)
+    return max(min(shape) / SHORTER_SIDE, max(shape) / MAX_LONGER_SIDE)
 
 
 def _gaussians(side: int, sigma: float) -> Map:

@@ -18,10 +18,10 @@ from imtorque.images import CheckedImage, ValueRange
 from imtorque.saliency.features import dkl, oriented_energies, pyramid
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
-LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the image's sides
+PYRAMID_LEVELS = (2, 3, 4)  # 1/4, 1/8 and 1/16 of the image's sides
 GRID_SIDE = 32  # of the grid on which the walk takes place
 WALK_SIGMA = 0.15  # of the grid's mean side
-POWER = 1.5
+POWER = 1.5  # of each map's mass, as in the authors' program
 GBVS_BORDER = 4  # grid pixels
 BLUR_SIGMA = 0.02  # of the grid's longer side
 SMALLEST_IMAGE = 22  # pixels, below which level 2 does not exist
@@ -77,8 +77,8 @@ def gbvs_master_map(image: CheckedImage) -> Map:
         raise ValueError(f"image must have sides of at least {SMALLEST_IMAGE} pixels for GBVS, got {height} x {width}")
     scale = GRID_SIDE / max(height, width)
     grid = max(1, round(height * scale)), max(1, round(width * scale))
-    built = pyramid(image, LEVELS[-1])
-    levels = [built[level - 1] for level in LEVELS if level <= len(built)]
+    built = pyramid(image, PYRAMID_LEVELS[-1])
+    levels = [built[level - 1] for level in PYRAMID_LEVELS if level <= len(built)]
     maps = [feature for level in levels for feature in _features(level)]
     master: Map = np.sum([stationary_mass(unit_range(resize(m, grid))) ** POWER for m in maps], axis=0)
     return master

@@ -18,10 +18,10 @@ from imtorque.saliency.features import RESPONSE_ROUNDING, oriented_energies, pyr
 from imtorque.saliency.maps import Map, attenuate_borders, is_constant, unit_range
 
 MAX_PEAK = 10.0  # maps are scaled to [0, 10] before their peaks are compared
-MIN_PEAK = 1.0
-GRID = 8  # pixels of the image's longer side for one of the map's
+MIN_PEAK = 1.0  # on this scale: lower maxima are no peaks
+GRID_STEP = 8  # pixels of the image's longer side for one of the map's
 ITTI_BORDER = 4  # grid pixels
-CHANNELS = 3  # colour, intensity, orientation
+CHANNEL_COUNT = 3  # colour, intensity, orientation
 COARSEST_SIDE = 4  # a level with a side as small is the last
 
 
@@ -84,10 +84,10 @@ def itti_master_map(image: CheckedImage, centres: Sequence[int], deltas: Sequenc
     if not pairs:
         needed = (COARSEST_SIDE + 1) * 2 ** (min(centres) + min(deltas) - 1)
         raise ValueError(f"image must have sides of at least {needed} pixels for Itti's map, got {height} x {width}")
-    grid = max(1, round(height / GRID)), max(1, round(width / GRID))
+    grid = max(1, round(height / GRID_STEP)), max(1, round(width / GRID_STEP))
     levels = {level: _channels(built[level]) for level in sorted({level for pair in pairs for level in pair})}
     total = np.zeros(grid)
-    for k in range(CHANNELS):
+    for k in range(CHANNEL_COUNT):
         differences = [
             _centre_surround(centre, surround, grid)
             for c, s in pairs

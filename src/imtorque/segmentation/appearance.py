@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import FloatArray, IntArray, Planes
-from imtorque.segmentation.colour_models import BINS, Bins
+from imtorque.segmentation.colour_models import COLOUR_BINS, Bins
 from imtorque.segmentation.graph_cut import Flow, no_flow
 from imtorque.segmentation.region_merging import texture
 
 Reals = NDArray[np.float64]
 TEXTURES = 4  # levels of texture
-WORDS = BINS**3 * TEXTURES
+WORDS = COLOUR_BINS**3 * TEXTURES  # derived: of L, a, b and texture
 TEXTURE_RANGE = (0.02, 0.98)  # quantiles of the image's texture that the levels span
 MIN_RANGE = 0.05  # of L, a, b and texture that the bins span: less is rounding, or noise
-HISTOGRAM_SIGMA = 0.7  # of the smoothing of word histograms, in bins of each of their four axes
+WORD_HISTOGRAM_SIGMA = 0.7  # of the smoothing of word histograms, in bins of each of their four axes
 HISTOGRAM_REACH = 3  # bins
 WORD_FLOOR = 1e-4  # added to the share of every word, so that none is impossible
-FACTORS = (1, 2)  # by which the levels are shrunk
+SHRINKING_FACTORS = (1, 2)  # by which the levels are shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Level:
 def appearance(lab: Planes) -> tuple[Level, Level]:
     """Return the levels of an image given by L, a and b: as it is, and at half the size."""
     plane = texture(lab[0])
-    fine, coarse = (_level(shrunk(lab, factor), shrunk(plane, factor), factor) for factor in FACTORS)
+    fine, coarse = (_level(shrunk(lab, factor), shrunk(plane, factor), factor) for factor in SHRINKING_FACTORS)
     return fine, coarse
 
 
@@ -71,7 +71,7 @@ def word_counts(words: IntArray) -> Reals:
 def _level(lab: Planes, texture_plane: FloatArray, factor: int) -> Level:
     words: Bins = np.zeros(lab.shape[1:], np.int64)
     for plane in lab:
-        words = words * BINS + _steps(plane, float(plane.min()), float(plane.max()), BINS)
+        words = words * COLOUR_BINS + _steps(plane, float(plane.min()), float(plane.max()), COLOUR_BINS)
     low, high = np.quantile(texture_plane, TEXTURE_RANGE)
     words = words * TEXTURES + _steps(texture_plane, float(low), float(high), TEXTURES)
     across, along = ((np.diff(lab, axis=axis) ** 2).sum(axis=0) for axis in (2, 1))
@@ -89,14 +89,14 @@ def _steps(plane: FloatArray, low: float, high: float, count: int) -> Bins:
 def _shares(counts: Reals) -> Reals:
     """Return the shares of words, smoothed over neighbouring bins."""
     first, last = _smoothing_matrices()
-    spread = (first @ counts.reshape(BINS**2, -1) @ last).ravel()
+    spread = (first @ counts.reshape(COLOUR_BINS**2, -1) @ last).ravel()
     return np.asarray(spread / max(float(spread.sum()), 1e-9) + WORD_FLOOR)
 
 
 @cache
 def _smoothing_matrices() -> tuple[FloatArray, FloatArray]:
     """Return the matrices that smooth a histogram along its first two axes, and along its last two."""
-    colour, level = (_gaussian(count) for count in (BINS, TEXTURES))
+    colour, level = (_gaussian(count) for count in (COLOUR_BINS, TEXTURES))
     return np.kron(colour, colour), np.kron(colour, level)
 
 
@@ -104,5 +104,5 @@ def _gaussian(count: int) -> FloatArray:
     """Return the matrix that smooths so many bins; nothing lies beyond the ends."""
     offset = np.arange(count)[:, None] - np.arange(count)
     reach = np.arange(-HISTOGRAM_REACH, HISTOGRAM_REACH + 1)
-    kernel = np.where(np.abs(offset) <= HISTOGRAM_REACH, np.exp(-0.5 * (offset / HISTOGRAM_SIGMA) ** 2), 0.0)
-    return np.asarray(kernel / np.exp(-0.5 * (reach / HISTOGRAM_SIGMA) ** 2).sum())
+    kernel = np.where(np.abs(offset) <= HISTOGRAM_REACH, np.exp(-0.5 * (offset / WORD_HISTOGRAM_SIGMA) ** 2), 0.0)
+    return np.asarray(kernel / np.exp(-0.5 * (reach / WORD_HISTOGRAM_SIGMA) ** 2).sum())

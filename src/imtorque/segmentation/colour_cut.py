@@ -23,7 +23,7 @@ ROUNDS = 2  # of fitting histograms and cutting
 LINK_COST = 18.0  # of separating neighbours of the same colour
 MAX_LOG_RATIO = 6.0  # so that no word decides alone
 CLICK_RADIUS = 3.0  # pixels around a click that are held to the figure
-SHARP_LINK_COST, BAND = 5.0, 3  # cost of links where an outline is sharpened, and reach of that in pixels
+SHARP_LINK_COST, SHARPENING_REACH = 5.0, 3  # cost of links where an outline is sharpened, and reach of that in pixels
 MAX_BOX_AREA = 6000  # pixels; larger boxes are cut at half the size
 
 
@@ -87,8 +87,8 @@ def sharpened(level: Level, figure: BoolArray, clicks: Sequence[Pixel]) -> BoolA
 
 
 def _dilated(mask: BoolArray) -> BoolArray:
-    """Dilate a mask by `BAND` steps between four neighbours."""
-    for _ in range(BAND):
+    """Dilate a mask by `SHARPENING_REACH` steps between four neighbours."""
+    for _ in range(SHARPENING_REACH):
         grown = mask.copy()
         grown[1:] |= mask[:-1]
         grown[:-1] |= mask[1:]

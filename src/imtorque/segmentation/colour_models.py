@@ -9,8 +9,8 @@ from imtorque.core.types import Extrema, FloatArray, Planes
 
 Bins = NDArray[np.int64]
 
-BINS = 8  # per channel, over the image's own range
-HISTOGRAM_SIGMA = 1.0  # of the smoothing of histograms, in bins
+COLOUR_BINS = 8  # per channel, over the image's own range
+COLOUR_HISTOGRAM_SIGMA = 1.0  # of the smoothing of histograms, in bins
 COLOUR_FLOOR = 1e-4  # added to every bin, so that no colour is impossible
 MAX_COST = 20.0  # bound: of a pixel under a model
 WINDOW_SIGMA = 0.25  # of the weights inside a patch, as a share of its side
@@ -23,22 +23,24 @@ def colour_bins(lab: Planes) -> Bins:
     bins: Bins = np.zeros(lab.shape[1:], np.int64)
     for channel in lab:
         low, high = channel.min(), channel.max()
-        step = np.minimum((channel - low) / (high - low or 1.0) * BINS, BINS - 1).astype(np.int64)
-        bins = bins * BINS + step
+        step = np.minimum((channel - low) / (high - low or 1.0) * COLOUR_BINS, COLOUR_BINS - 1).astype(np.int64)
+        bins = bins * COLOUR_BINS + step
     return bins
 
 
 def smoothed(counts: FloatArray) -> FloatArray:
-    """Return histograms (..., BINS^3) spread to neighbouring bins; the sum stays about the same."""
+    """Return histograms (..., COLOUR_BINS^3) spread to neighbouring bins; the sum stays about the same."""
     from scipy import ndimage  # here, because it takes longer to load than the rest of the library
 
-    cube = counts.reshape(-1, BINS, BINS, BINS)
-    spread = ndimage.gaussian_filter(cube, (0, HISTOGRAM_SIGMA, HISTOGRAM_SIGMA, HISTOGRAM_SIGMA), mode="constant")
+    cube = counts.reshape(-1, COLOUR_BINS, COLOUR_BINS, COLOUR_BINS)
+    spread = ndimage.gaussian_filter(
+        cube, (0, COLOUR_HISTOGRAM_SIGMA, COLOUR_HISTOGRAM_SIGMA, COLOUR_HISTOGRAM_SIGMA), mode="constant"
+    )
     return np.asarray(spread.reshape(counts.shape))
 
 
 def patch_models(bins: Bins, patches: Extrema) -> FloatArray:
-    """Return the colour models of patches and of the background, without duplicates: (K, BINS^3), each summing to 1.
+    """Return the colour models of patches and of the background, without duplicates: (K, COLOUR_BINS^3), each of sum 1.
 
     Pixels count by a Gaussian window in each patch; the background are the pixels in none.
     """
@@ -49,10 +51,10 @@ def patch_models(bins: Bins, patches: Extrema) -> FloatArray:
         columns = np.arange(max(x - reach, 0), min(x + reach + 1, bins.shape[1]))
         weight = np.exp(-0.5 * ((rows[:, None] - y) ** 2 + (columns - x) ** 2) / (WINDOW_SIGMA * size) ** 2)
         inside = np.ix_(rows, columns)
-        counts.append(np.bincount(bins[inside].ravel(), weight.ravel(), minlength=BINS**3))
+        counts.append(np.bincount(bins[inside].ravel(), weight.ravel(), minlength=COLOUR_BINS**3))
         uncovered[inside] = False
     if np.count_nonzero(uncovered) > MIN_BACKGROUND_PIXELS or not counts:
-        counts.append(np.bincount(bins[uncovered], minlength=BINS**3).astype(np.float64))
+        counts.append(np.bincount(bins[uncovered], minlength=COLOUR_BINS**3).astype(np.float64))
     return _distinct(_normalised(np.array(counts)))
 
 

@@ -34,7 +34,7 @@ from imtorque.segmentation.working_size import enlarge, moved
 
 Point = tuple[float, float]
 Pixel = tuple[int, int]
-COSTS = (20.0, 50.0)  # eta and k, as in the program of the cut's authors (docs/segmentation.md)
+POLAR_COSTS = (20.0, 50.0)  # eta and k, as in the program of the cut's authors (docs/guides/segmentation.md)
 GROUND_COST = 0.02  # per step where there is no edge, against 1 across the strongest: for pixels between two clicks
 
 
@@ -47,8 +47,8 @@ def segment_figure(
     remove: Sequence[Point] = (),
     size: float | Literal["torque"] | None = None,
     method: Literal["best", "polar", "cartesian"] | None = None,
-    eta: float = COSTS[0],
-    k: float = COSTS[1],
+    eta: float = POLAR_COSTS[0],
+    k: float = POLAR_COSTS[1],
     box: Sequence[float] | None = None,
     value_range: ValueRange | None = None,
 ) -> BoolArray:
@@ -108,7 +108,7 @@ def segment_figure(
     >>> bool(mask[30, 45]), bool(mask[5, 5]), bool(abs(int(mask.sum()) - 651) < 120)
     (True, False, True)
     """
-    one_cut = edge_map is not None or size is not None or (eta, k) != COSTS
+    one_cut = edge_map is not None or size is not None or (eta, k) != POLAR_COSTS
     chosen = _check_method(method or ("polar" if one_cut else "best"), size, eta, k)
     if chosen == "best" and one_cut:
         raise ValueError('edge_map, size, eta and k must be left out with method="best", got one of them')

@@ -27,14 +27,14 @@ from imtorque.segmentation.polar import (
 )
 from imtorque.segmentation.working_size import enlarge
 
-WORKING_SIDE = 200  # pixels of the longer side at most: outlines are followed there
+CUT_WORKING_SIDE = 200  # pixels of the longer side at most: outlines are followed there
 SMALLEST_SIDE = 8  # pixels; smaller images are cut by edges alone
 POLAR_SIZES = (0.15, 0.25, 0.4, 0.65, 1.0)  # expected, of the square root of the image's area
 FIXATED_SIDES = (0.4, 0.56, 0.8)  # of boxes around the fixation, of the square root of the area
 CENTRED_SIDES = (0.7, 0.9)  # of boxes in the middle, of the image's sides
 FREE_COSTS, SIZED_COSTS = (20.0, 50.0), (5.0, 20.0)  # eta and k without and with an expected size
 ROW_DEGREES = 3  # of the polar map, per row of the cut
-GROWTH = 2.0  # sides of the box that a polar cut may grow into, over those of its own
+POLAR_GROWTH = 2.0  # sides of the box that a polar cut may grow into, over those of its own
 COLOUR_SIGMA = 1.0  # pixels of half the working size
 
 
@@ -63,7 +63,7 @@ class View:
 
 def working_shape(shape: tuple[int, int]) -> tuple[int, int]:
     """Return height and width of an image at the working size."""
-    share = min(1.0, WORKING_SIDE / max(shape))
+    share = min(1.0, CUT_WORKING_SIDE / max(shape))
     return max(1, round(shape[0] * share)), max(1, round(shape[1] * share))
 
 
@@ -71,8 +71,8 @@ def view_image(image: CheckedImage, hints: Hints, *, torque: bool = True) -> Vie
     """Compute the maps of a view; without torque, edges are weighted by the gradient alone."""
     from scipy import ndimage
 
-    planes = np.stack([fitted(plane.astype(np.float32), WORKING_SIDE) for plane in image.rgb()])
-    grey = fitted(image.grey(), WORKING_SIDE)
+    planes = np.stack([fitted(plane.astype(np.float32), CUT_WORKING_SIDE) for plane in image.rgb()])
+    grey = fitted(image.grey(), CUT_WORKING_SIDE)
     levels = appearance(lab(planes.astype(np.float64)))
     strength = edge_cue(CheckedImage(grey, (0.0, 1.0)), "strengthened" if torque else "magnitude")
     gx, gy = _native.smoothed_gradient(shrunk(grey, 2), SQRT2)
@@ -86,7 +86,7 @@ def figure_cuts(view: View) -> dict[str, BoolArray]:
     cuts = {}
     for name, start in polar_starts(view).items():
         box = [2 * float(at) for at in bounding_box(start)]
-        cuts[name] = colour_cut(view.levels, enlarged(box, GROWTH), start, view.hints)
+        cuts[name] = colour_cut(view.levels, enlarged(box, POLAR_GROWTH), start, view.hints)
     for name, fixed in box_starts(view).items():
         cuts[name] = colour_cut(view.levels, fixed, None, view.hints)
     return cuts

@@ -18,7 +18,7 @@ from imtorque.segmentation.figure_cuts import View, at_half_size, figure_cuts, v
 from imtorque.segmentation.fixated_boxes import enlarged
 from imtorque.segmentation.region_graph import RegionTree
 from imtorque.segmentation.region_merging import merge_regions
-from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, grid_patches, torque_patches
+from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions, grid_patches, torque_patches
 
 Pixel = tuple[int, int]
 BOXES, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
@@ -76,7 +76,7 @@ def _places(image: CheckedImage, view: View) -> Iterator[Pixel]:
 def region_tree_of(image: CheckedImage, torque: bool) -> RegionTree:
     """Return the region tree of an image; without torque, by the gradient's edges around a regular grid."""
     evidence = gather_evidence(image, torque=torque)
-    patches = torque_patches(evidence, MODELS) if torque else grid_patches(evidence.shape, MODELS)
+    patches = torque_patches(evidence, COLOUR_MODELS) if torque else grid_patches(evidence.shape, COLOUR_MODELS)
     return merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
 
 

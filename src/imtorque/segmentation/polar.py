@@ -18,7 +18,7 @@ OUTER_COLUMNS = 9  # that are ground, or a quarter of all if that is less
 INNER_COLUMNS = 3  # that are figure where a size is expected
 BORDER_REACH = 2  # pixels outside of the image that a cut may still follow
 SIZE_SIGMA = 0.5  # of the logarithm of the radius about the expected one
-MAX_SIZE_PENALTY = 3.0
+MAX_SIZE_PENALTY = 3.0  # bound: of half the square of that logarithm, in sigmas
 PRIOR_ETA = 5.0  # for which these two were set; a steeper cost of edges needs a steeper one of sizes
 
 

@@ -8,26 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
-from imtorque.segmentation.colour_models import BINS, colour_bins, smoothed
+from imtorque.segmentation.colour_models import COLOUR_BINS, colour_bins, smoothed
 from imtorque.segmentation.evidence import Evidence
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all
 
-TEXTURE_SIGMAS = (0.7, 3.0)
-TEXTURE_FLOOR = 0.003
-STRENGTH_FLOOR = 0.05
+TEXTURE_SIGMAS = (0.7, 3.0)  # pixels at the working size: of the gradient, and of its mean
+TEXTURE_FLOOR = 0.003  # added to that mean before its logarithm is taken
+STRENGTH_FLOOR = 0.05  # likewise to the edges' strength
 # Dissimilarity of two neighbouring regions, per: log(strength of the edges between them + 0.05), chi-squared distance
 # of their colour histograms, difference of their mean texture and of their mean lightness, log(length of the border
 # over the root of the smaller area). Tuned for the best covering of Berkeley's training images, as is the threshold, by
 # imtorque_reproduce.regions.weights.
-COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
+MERGE_COEFFICIENTS = (0.88, 1.62, 0.51, -1.33, -0.1)
 THRESHOLD = -0.56
 # Where a number of regions is asked for: per log of the smaller area, so that no region is spent on specks.
-SIZE_WEIGHT = 0.5
+MERGE_SIZE_WEIGHT = 0.5
 
 
 def merge_regions(evidence: Evidence, regions: NDArray[np.int64], *, size_weight: float = 0.0) -> RegionTree:
     """Merge neighbouring regions, the most similar first; with a weight for size, small ones sooner."""
-    weights = np.array(COEFFICIENTS)
+    weights = np.array(MERGE_COEFFICIENTS)
 
     def dissimilarity(a: FloatArray, b: FloatArray, border: FloatArray) -> float:
         return float(weights @ border_features(a, b, border)) + size_weight * math.log(min(a[0], b[0]))
@@ -43,8 +43,8 @@ def region_statistics(evidence: Evidence, regions: NDArray[np.int64]) -> RegionG
     planes = np.stack([np.ones(evidence.shape), evidence.lab[0], texture(evidence.lab[0])])
     graph = RegionGraph(regions, planes, near_edges)
     bins = colour_bins(evidence.lab)
-    counts = np.bincount((regions * BINS**3 + bins).ravel(), minlength=graph.count * BINS**3)
-    histograms = smoothed(counts.reshape(graph.count, BINS**3).astype(np.float64))
+    counts = np.bincount((regions * COLOUR_BINS**3 + bins).ravel(), minlength=graph.count * COLOUR_BINS**3)
+    histograms = smoothed(counts.reshape(graph.count, COLOUR_BINS**3).astype(np.float64))
     graph.features = np.concatenate([graph.features, histograms], axis=1)
     return graph
 
@@ -59,7 +59,7 @@ def texture(lightness: FloatArray) -> FloatArray:
 
 
 def border_features(a: FloatArray, b: FloatArray, border: FloatArray) -> FloatArray:
-    """Return the features of a border between two regions; see `COEFFICIENTS`."""
+    """Return the features of a border between two regions; see `MERGE_COEFFICIENTS`."""
     lightness, texture_step = np.abs(a[1:3] / a[0] - b[1:3] / b[0])
     here, there = a[3:] / a[3:].sum(), b[3:] / b[3:].sum()
     chi_squared = 0.5 * float(((here - there) ** 2 / (here + there + 1e-12)).sum())

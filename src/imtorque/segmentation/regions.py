@@ -17,17 +17,17 @@ from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
 from imtorque.segmentation.expansion import alpha_expansion
 from imtorque.segmentation.region_graph import RegionTree, connected_regions
-from imtorque.segmentation.region_merging import SIZE_WEIGHT, THRESHOLD, merge_regions
+from imtorque.segmentation.region_merging import MERGE_SIZE_WEIGHT, THRESHOLD, merge_regions
 
-LARGEST_PATCH = 91
-MAX_OVERLAP = 0.3  # of two patches, for `suppress_overlaps`
-MAX_EXTREMA = 3000  # candidates for patches
-MODELS = 40
-SMOOTHNESS = 10.0
-EDGE_DECAY = 5.0
+LARGEST_PATCH = 91  # pixels at the working size; paper, Sec. 3.3, for images as small
+PATCH_OVERLAP = 0.3  # of two patches, for `suppress_overlaps`
+PATCH_CANDIDATES = 3000  # extrema that patches are chosen from
+COLOUR_MODELS = 40  # at most; chosen on Berkeley's training images
+SMOOTHNESS = 10.0  # cost of a link between equal colours; set between values that were tried
+EDGE_DECAY = 5.0  # of that cost, per strength of edges
 SMALLEST_REGION = 0.002  # of the image
-CYCLES = 2
-GRIDS = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}  # rows and columns
+CYCLES = 2  # of the expansion, at most
+GRID_SHAPES = {4: (2, 2), 6: (2, 3), 8: (2, 4), 12: (3, 4), 20: (4, 5), 40: (5, 8)}  # rows and columns
 CONTOUR_THRESHOLD = 0.2  # of closed contours: what covers best on photographs
 
 
@@ -37,7 +37,7 @@ def segment_regions(
     count: int | None = None,
     threshold: float | None = None,
     smoothness: float = SMOOTHNESS,
-    models: int = MODELS,
+    models: int = COLOUR_MODELS,
     patches: Extrema | None = None,
     method: Literal["torque", "ucm"] = "torque",
     boundaries: OrientedMap | None = None,
@@ -102,7 +102,7 @@ def segment_regions(
             raise ValueError(f"boundaries must have the image's size {checked.shape}, got {contours.regions.shape}")
         height = CONTOUR_THRESHOLD if threshold is None else threshold
         return in_order(contours.cut(height) if count is None else contours.cut_to(count)).astype(np.int32)
-    tree = _small_tree(checked, smoothness, models, patches, 0.0 if count is None else SIZE_WEIGHT)
+    tree = _small_tree(checked, smoothness, models, patches, 0.0 if count is None else MERGE_SIZE_WEIGHT)
     cut = tree.cut(THRESHOLD if threshold is None else threshold) if count is None else tree.cut_to(count)
     return enlarged(in_order(cut).astype(np.int32), shrinking(checked.shape), checked.shape)
 
@@ -117,7 +117,7 @@ def region_tree(
     image: Image | CheckedImage,
     *,
     smoothness: float = SMOOTHNESS,
-    models: int = MODELS,
+    models: int = COLOUR_MODELS,
     patches: Extrema | None = None,
     size_weight: float = 0.0,
 ) -> RegionTree:
@@ -149,15 +149,15 @@ def _small_tree(
 def torque_patches(evidence: Evidence, count: int) -> Extrema:
     """Return the extrema of largest |torque| x size that overlap little."""
     edges = detect_edges(evidence.lab[0], force="strength", value_range=(0.0, 1.0))
-    found = find_extrema(edges, sizes=range(3, LARGEST_PATCH + 1, 2), count=MAX_EXTREMA)
+    found = find_extrema(edges, sizes=range(3, LARGEST_PATCH + 1, 2), count=PATCH_CANDIDATES)
     order = np.argsort(-np.abs(found.value) * found.size, kind="stable")
     weight = (found.value * found.size)[order]
-    return suppress_overlaps(Extrema(found.y[order], found.x[order], found.size[order], weight), MAX_OVERLAP)[:count]
+    return suppress_overlaps(Extrema(found.y[order], found.x[order], found.size[order], weight), PATCH_OVERLAP)[:count]
 
 
 def grid_patches(shape: tuple[int, int], count: int) -> Extrema:
     """Return as many patches in rows and columns, whatever the image shows."""
-    rows, columns = GRIDS[count]
+    rows, columns = GRID_SHAPES[count]
     height, width = shape
     size = int(min(height / rows, width / columns)) // 2 * 2 + 1
     y = ((np.arange(rows) + 0.5) * height / rows).astype(np.int64).repeat(columns)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
 
-RADII = (5.0, 11.0)  # mean radius of a nucleus, in units of the smallest spacing
+NUCLEUS_RADII = (5.0, 11.0)  # mean radius of a nucleus, in units of the smallest spacing
 MIN_DISTANCE_SHARE = 0.85  # centres may be this share of the sum of two radii apart
 PSF_SIGMA = 1.2  # of the microscope, across; twice as much in depth
 
@@ -84,14 +84,14 @@ def nuclei_volume(
     return NucleiVolume(seen, labels, centres, radii)
 
 
-_LINES = ((-1, 1, 1), (1, -1, 1), (1, 1, -1))
+_LINES = ((-1, 1, 1), (1, -1, 1), (1, 1, -1))  # shapes of z, y and x that broadcast
 
 
 def _places(rng: np.random.Generator, extent: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
     """Draw centres and radii of nuclei that hardly overlap and lie within the volume."""
     centres, radii = np.zeros((0, 3)), np.zeros(0)
     for _ in range(200 * count):
-        radius = rng.uniform(*RADII)
+        radius = rng.uniform(*NUCLEUS_RADII)
         if len(radii) == count:
             break
         if np.any(extent <= 2 * radius + 2):

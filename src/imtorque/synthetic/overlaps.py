@@ -11,7 +11,7 @@ from imtorque.core.types import BoolArray, FloatArray
 from imtorque.synthetic.camouflage import patchwork
 
 MIN_CONTRAST = 0.15  # of a shape's grey to those it may lie on
-OVERLAP_NOISE = 0.01
+OVERLAP_NOISE = 0.01  # standard deviation, of the full range
 
 
 @dataclass(frozen=True, eq=False)

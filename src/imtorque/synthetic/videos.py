@@ -13,7 +13,7 @@ from imtorque.core.types import FloatArray
 
 VIDEO_NOISE = 0.012  # of the frames' greys
 GROUND = 0.42, 0.58  # greys of the ground, which changes slowly from place to place
-POST_GREY = 0.36
+POST_GREY = 0.36  # of the posts
 KINDS = ("disc", "square", "ellipse")
 
 

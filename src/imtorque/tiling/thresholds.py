@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# As in `detect_edges`: bins of the histogram, share of the pixels below the high threshold, low over high threshold.
-BINS, NON_EDGE_SHARE, LOW_OF_HIGH = 64, 0.7, 0.4
+from imtorque.edges.canny import HISTOGRAM_BINS, LOW_OF_HIGH, NON_EDGE_SHARE
+
 SHIFT = 13  # bits of a float's mantissa that lie inside a range, as in native/edges/thresholds.cpp
 Counts = NDArray[np.int64]
 
@@ -40,7 +40,7 @@ def automatic_thresholds(
     reached = _bin_between(first, total, largest, pixels)
     if reached is None:
         reached = _first_above(np.cumsum(count_exactly(largest)), pixels)
-    high = largest * (reached + 1) / BINS
+    high = largest * (reached + 1) / HISTOGRAM_BINS
     return np.float32(LOW_OF_HIGH * high), np.float32(high)
 
 
@@ -62,21 +62,21 @@ def _bin_between(first: int, total: Counts, largest: float, pixels: int) -> int 
     ends = starts + ((1 << SHIFT) - 1)
     lowest, highest = (_bins(bits.view(np.float32), largest) for bits in (starts, ends))
     below = pixels - int(total.sum())  # all in the first bin
-    least = below + np.cumsum(np.bincount(highest, total, BINS).astype(np.int64))
-    most = below + np.cumsum(np.bincount(lowest, total, BINS).astype(np.int64))
+    least = below + np.cumsum(np.bincount(highest, total, HISTOGRAM_BINS).astype(np.int64))
+    most = below + np.cumsum(np.bincount(lowest, total, HISTOGRAM_BINS).astype(np.int64))
     surely, perhaps = _first_above(least, pixels), _first_above(most, pixels)
     return surely if surely == perhaps else None
 
 
 def _bins(magnitudes: NDArray[np.float32], largest: float) -> NDArray[np.int64]:
     """Return the bins of magnitudes, in the arithmetic of the kernel."""
-    scale = np.float32(BINS) / np.float32(largest)
+    scale = np.float32(HISTOGRAM_BINS) / np.float32(largest)
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = np.minimum(magnitudes * scale, np.float32(BINS - 1))
+        scaled = np.minimum(magnitudes * scale, np.float32(HISTOGRAM_BINS - 1))
     bins: NDArray[np.int64] = scaled.astype(np.int64)
     return bins
 
 
 def _first_above(sums: NDArray[Any], pixels: int) -> int:
-    above = np.flatnonzero(sums[: BINS - 1] > NON_EDGE_SHARE * pixels)
-    return int(above[0]) if above.size else BINS - 1
+    above = np.flatnonzero(sums[: HISTOGRAM_BINS - 1] > NON_EDGE_SHARE * pixels)
+    return int(above[0]) if above.size else HISTOGRAM_BINS - 1

@@ -19,9 +19,9 @@ from imtorque.io.tiff_segments import check_kind, read_segments
 from imtorque.tiling.grid import Box
 from imtorque.tiling.source import Affine, Source, native, scaled
 
-UPRIGHT = 1
+UPRIGHT = 1  # convention: TIFF's Orientation
 LARGEST_STRIP = 2**28  # bound: values that a strip or tile may have, of which a window may need a corner only
-PIXEL_IS_POINT = 2
+PIXEL_IS_POINT = 2  # convention: GeoTIFF's GTRasterTypeGeoKey
 REMEDY = "pip install imagecodecs, or rasterio, reads it"
 
 

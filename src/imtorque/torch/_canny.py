@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from imtorque.edges.canny import HISTOGRAM_BINS, LOW_OF_HIGH, NON_EDGE_SHARE
 from imtorque.torch import _cuda_edges, _launch
 from imtorque.torch._components import first_of_component
 from imtorque.torch._rounding import exact_sqrt
 
 NOISE = 1e-6  # gradients below this are rounding errors of a flat image
-TIE = float(np.float32(1) + np.float32(1e-5))
-BINS = 64
-AROUND = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))  # (dy, dx), turning
+TIE = float(np.float32(1) + np.float32(1e-5))  # as kTie of native/edges/suppress.cpp
+NEIGHBOURS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))  # (dy, dx), turning
 
 
 def gaussian(sigma: float) -> list[float]:
@@ -75,11 +75,11 @@ def automatic_thresholds(smoothed: Tensor) -> Tensor:
         if largest == 0:
             chosen.append((0.0, 0.0))
             continue
-        scale = float(np.float32(BINS) / np.float32(largest))
-        counts = torch.bincount((values * scale).int().clamp_(max=BINS - 1), minlength=BINS)
-        over = (counts.cumsum(0)[:-1].double() > 0.7 * len(values)).nonzero()
-        high = largest * ((int(over[0]) if len(over) else BINS - 1) + 1) / BINS
-        chosen.append((0.4 * high, high))
+        scale = float(np.float32(HISTOGRAM_BINS) / np.float32(largest))
+        counts = torch.bincount((values * scale).int().clamp_(max=HISTOGRAM_BINS - 1), minlength=HISTOGRAM_BINS)
+        over = (counts.cumsum(0)[:-1].double() > NON_EDGE_SHARE * len(values)).nonzero()
+        high = largest * ((int(over[0]) if len(over) else HISTOGRAM_BINS - 1) + 1) / HISTOGRAM_BINS
+        chosen.append((LOW_OF_HIGH * high, high))
     return torch.tensor(chosen, dtype=torch.float32, device=smoothed.device)
 
 
@@ -146,7 +146,7 @@ def _connected(thinned: Tensor, high: Tensor) -> Tensor:
     count = int(ridge.sum())
     places[ridge] = torch.arange(count, device=thinned.device)
     links = []
-    for dy, dx in AROUND[4:]:  # half of the neighbours: the others are the same links
+    for dy, dx in NEIGHBOURS[4:]:  # half of the neighbours: the others are the same links
         here = places[:, : thinned.shape[1] - dy, max(0, -dx) : thinned.shape[2] - max(0, dx)]
         there = places[:, dy:, max(0, dx) : thinned.shape[2] + min(0, dx)]
         both = (here >= 0) & (there >= 0)
@@ -163,7 +163,7 @@ def _without_corners(strength: Tensor) -> Tensor:
     """Return where edges are after stair corners have gone in rounds, the weakest of adjacent ones first."""
     width = strength.shape[2]
     flat = strength.flatten()
-    offsets = torch.tensor([dy * width + dx for dy, dx in AROUND], device=flat.device)
+    offsets = torch.tensor([dy * width + dx for dy, dx in NEIGHBOURS], device=flat.device)
     places = flat.nonzero()[:, 0]
     while True:
         places = places[flat[places] > 0]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from imtorque.core.torque import MEAN_LEVER
 from imtorque.torch import _tables, _torque
 from imtorque.torch._rounding import exact_sqrt, rounding_of
 
 MASS_STEPS = 1024.0  # of |F|, per step of F
 VOTE_STEPS = float(1 << 18)  # of the coherence
-MEAN_LEVER = 0.38  # mean distance of a square's points to its centre, over its side
-LEAST_MASS = 1e-3
+LEAST_MASS = 1e-3  # of a patch, as kLeastMass of native/core/coherence.hpp
 
 
 def coherence(forces: Tensor, size: int) -> Tensor:

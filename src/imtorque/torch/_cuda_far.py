@@ -12,7 +12,7 @@ from imtorque.torch._launch import kernel_of, on_device
 from imtorque.torch._patches import Boxes
 
 FILES = ("far.cu",)
-BAND = 256  # rows of the adjoint's tables
+ADJOINT_BAND = 256  # rows of the adjoint's tables
 
 
 class Tables:
@@ -58,9 +58,9 @@ def chosen_adjoint(grad: Tensor, scale: Tensor, boxes: Boxes, out: Tensor) -> No
     labels = max(boxes.label) + 1
     halves, factors = _by_label(boxes, grad.device)
     run = functools.partial(kernel_of, ("adjoint.cu",), (), grad.device)
-    table = torch.empty(3 * batch * (BAND + 1) * (width + 1), dtype=torch.float64, device=grad.device)
-    for top in range(0, height, BAND):
-        band = _Band(batch, height, width, top, min(BAND, height - top))
+    table = torch.empty(3 * batch * (ADJOINT_BAND + 1) * (width + 1), dtype=torch.float64, device=grad.device)
+    for top in range(0, height, ADJOINT_BAND):
+        band = _Band(batch, height, width, top, min(ADJOINT_BAND, height - top))
         first, last = max(0, top - boxes.reach[0]), min(height, top + band.rows + boxes.reach[0])
         table.zero_()
         grid = (-(-width // 128), last - first, batch)

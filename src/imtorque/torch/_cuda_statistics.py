@@ -23,8 +23,8 @@ LARGEST, EXTENT, GRAIN, NOT_PELL, STEPS, WINDOWS, OCTAVES, RECORD = (
     16,
     272,
 )  # as in statistics.cu
-BLOCK = 32
-MOST = 0x3FFFFFFF
+BLOCK = 32  # pixels a side, of which a mass is kept; as in statistics.cu
+MOST = 0x3FFFFFFF  # least values are kept as what is left to this; as in statistics.cu
 MOST_PLANS = 16  # not in use; each holds 1 KB for each image and 4 bytes for each 32 x 32 pixels
 MOST_FOLLOWERS = 8  # of a plan
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 Macros = tuple[tuple[str, int], ...]
 
 REACHES = (13, 29, 45)  # that tables are compiled for: the widths of their rows are whole
-MOST_SIZES = 64
+MOST_SIZES = 64  # as in tables.cu
 DIAGONAL = 4  # pixels of a thread
-FACTORS = 8 * MOST_SIZES  # bytes
+FACTOR_BYTES = 8 * MOST_SIZES  # derived: 8 for each size
 
 
 class Layout(NamedTuple):
@@ -64,7 +64,7 @@ class Shape(NamedTuple):
 
 TILES = (Shape(6, 4, 4, 4, 4),)  # the best where there are sizes for all parts
 COLUMNS = tuple(Shape(groups, 2, 1, 1, 1) for groups in (14, 12, 8, 4))  # the best first
-MANY_SIZES = 12
+MANY_SIZES = 12  # from which on TILES are used
 
 
 class VolumeLayout(NamedTuple):
@@ -93,7 +93,7 @@ class VolumeLayout(NamedTuple):
     def shared(self) -> int:
         """Bytes of shared memory."""
         row = 3 * row_cells(self.columns, self.shape.pixel_rows, self.reach) + self._pad
-        return 4 * (self.rows + 2 * self.reach + self.shape.pixel_rows) * row + FACTORS
+        return 4 * (self.rows + 2 * self.reach + self.shape.pixel_rows) * row + FACTOR_BYTES
 
     @property
     def _pad(self) -> int:
@@ -135,7 +135,7 @@ def layout(columns: int, groups: int, reach: int, cell_rows: int) -> Layout:
     row = 3 * row_cells(columns, DIAGONAL, reach)
     cells = (groups * DIAGONAL + 2 * reach + 1) * row
     searched = (cell_rows + 2 + 2 * reach + 1) * row + 3 * (cell_rows + 2) * columns
-    return Layout(columns, groups, reach, 4 * cells + FACTORS, cell_rows, 4 * searched + FACTORS)
+    return Layout(columns, groups, reach, 4 * cells + FACTOR_BYTES, cell_rows, 4 * searched + FACTOR_BYTES)
 
 
 def row_cells(columns: int, pixels: int, reach: int) -> int:

@@ -14,7 +14,7 @@ from torch.nn.functional import pad
 
 from imtorque.torch._patches import Boxes
 
-BAND = 64  # rows
+TABLE_BAND = 64  # rows
 PIECE = 16  # rows whose patches are looked at together
 Convert = Callable[[Tensor], Tensor]  # forces to whole numbers, or to the floats of tables
 
@@ -58,8 +58,8 @@ class Tables:
 
 def bands(height: int) -> Iterator[tuple[int, int]]:
     """Yield first and last row (half-open) of the bands of an image."""
-    for top in range(0, height, BAND):
-        yield top, min(top + BAND, height)
+    for top in range(0, height, TABLE_BAND):
+        yield top, min(top + TABLE_BAND, height)
 
 
 def torques(field: Tensor, convert: Convert, boxes: Boxes, norms: Tensor, top: int, bottom: int) -> Iterator[Tensor]:

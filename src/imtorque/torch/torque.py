@@ -7,6 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from imtorque.core.torque import MEAN_LEVER
 from imtorque.core.types import Patch, Sizes
 from imtorque.images import ValueRange
 from imtorque.torch import _coherence, _gradient, _images, _ops, _tables, _torque
@@ -153,7 +154,7 @@ def torque_coherence(forces: Tensor, size: int, *, exact: bool = False) -> Tenso
     torque = _ops.torque_volume(forces, [side, side], 2.0, False)[:, 0]
     wide = lengths(forces).to(_torque.table_type(forces.device))
     mass = _tables.box_sums(wide, side // 2, side // 2).clamp(min=0).to(torque.dtype)
-    return torque / (_coherence.MEAN_LEVER / (2 * side) * mass + _coherence.LEAST_MASS)
+    return torque / (MEAN_LEVER / (2 * side) * mass + _coherence.LEAST_MASS)
 
 
 def lengths(forces: Tensor) -> Tensor:

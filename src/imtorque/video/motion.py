@@ -27,7 +27,7 @@ FAST_RESET, SLOW_RESET = 0.4, 1.0
 APPEARANCE_GAIN = 0.3  # of a change in size and torque; larger in the first frames
 PART_OFFSET = 0.5  # how far off its object's centre a part may be, for each pixel by which it is smaller
 LEAST_TORQUE = 1e-3  # bound: for ratios
-COLUMNS = 21
+TRACK_COLUMNS = 21  # derived: 7 of the track, and 7 of each of its two filters
 
 
 class KalmanState:
@@ -67,7 +67,7 @@ class Tracks:
 
     def __init__(self, rows: FloatArray | None = None) -> None:
         """Name the columns; no tracks by default."""
-        self.rows = np.zeros((0, COLUMNS)) if rows is None else rows
+        self.rows = np.zeros((0, TRACK_COLUMNS)) if rows is None else rows
         self.number, self.size, self.sign, self.torque, self.seen, self.hidden, self.confirmed_from = self.rows.T[:7]
         self.fast, self.slow = KalmanState(self.rows[:, 7:14]), KalmanState(self.rows[:, 14:])
 
@@ -78,7 +78,7 @@ class Tracks:
     @staticmethod
     def new(number: IntArray, place: FloatArray, size: FloatArray, torque: FloatArray) -> Tracks:
         """Return tracks of objects seen once."""
-        tracks = Tracks(np.zeros((len(number), COLUMNS)))
+        tracks = Tracks(np.zeros((len(number), TRACK_COLUMNS)))
         tracks.number[:], tracks.size[:], tracks.sign[:], tracks.seen[:] = number, size, np.sign(torque), 1
         tracks.torque[:] = np.maximum(np.abs(torque), LEAST_TORQUE)
         for state in (tracks.fast, tracks.slow):

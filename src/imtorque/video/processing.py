@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 PARALLEL_FRAMES = 64  # bound: below, starting processes takes longer than they save
-REUSED_BYTES = 31 << 20  # bound: the largest block that the C library keeps; it never does from 32 MB on
+MAX_REUSED_BLOCK = 31 << 20  # bound: the largest block that the C library keeps; it never does from 32 MB on
 
 FoundImage = tuple[Found, Image | None]  # what was found in a frame, and the frame in colour for an overlay
 Progress = Callable[[int, int], None]
@@ -247,7 +247,7 @@ def reuse_memory() -> None:
     By itself the C library gives large blocks back to the system, which clears them anew for every frame: a fifth of
     the time. GNU's keeps blocks as large as the largest it was given back, so it is given one that nobody wrote to.
     """
-    np.empty(REUSED_BYTES, np.uint8)
+    np.empty(MAX_REUSED_BLOCK, np.uint8)
 
 
 def _found(find: Finder, frame: Frame) -> Found:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
 from imtorque.core.types import LARGEST_FORCE, BoolArray, Float32Array
-from imtorque.edges.canny import SQRT2, check_sigma
+from imtorque.edges.canny import HISTOGRAM_BINS, LOW_OF_HIGH, NON_EDGE_SHARE, SQRT2, check_sigma
 from imtorque.io.arrays import whole_array
 
 Spacing = tuple[float, float, float]
@@ -19,9 +19,7 @@ SPARSE_EXPONENT, DENSE_EXPONENT = (
     21,
 )  # exponents: steps per largest vector, where few voxels hold one and where many do
 SPARSE_SHARE = 0.4  # convention: share of the voxels up to which a field is sparse
-# As in `detect_edges`: bins of the histogram, share of the voxels below the high threshold, low over high threshold.
-HISTOGRAM_BINS, NON_EDGE_SHARE, LOW_OF_HIGH = 64, 0.7, 0.4
-ISOTROPIC: Spacing = (1.0, 1.0, 1.0)
+ISOTROPIC: Spacing = (1.0, 1.0, 1.0)  # convention: of voxels along z, y and x
 
 
 @dataclass(frozen=True, eq=False)

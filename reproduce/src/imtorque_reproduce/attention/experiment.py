@@ -19,14 +19,22 @@ from imtorque.saliency.gaussians import DEFAULT_SIGMA, SHORTER_SIDE
 from imtorque_reproduce.ablation import in_table
 from imtorque_reproduce.attention.ablation import ablation_maps, ablation_rows
 from imtorque_reproduce.attention.plots import example_sheet, precision_recall_image
-from imtorque_reproduce.attention.rows import FINE, GBVS_BLUR, INSIDE, PAPER_COUNT, PAPER_SHARE, Tuned, all_maps
+from imtorque_reproduce.attention.rows import (
+    FINE,
+    GBVS_BLUR,
+    INSIDE_SETTINGS,
+    PAPER_COUNT,
+    PAPER_SHARE,
+    Tuned,
+    all_maps,
+)
 from imtorque_reproduce.attention.tuning import tune
 from imtorque_reproduce.report import Report, Request, checksum, difference, naming
 from imtorque_reproduce.scoring import evenly, gather
 
 METRICS = ("auc_judd", "auc_shuffled", "nss", "cc", "kl_divergence", "information_gain")
 TESTED = ("f", "auc_judd", "auc_shuffled")  # metrics of the differences
-EXAMPLES = 5  # images in the plot
+ATTENTION_EXAMPLES = 5  # images in the plot
 COMPARED = (
     ("torque-paper", "itti"),
     ("gbvs", "torque-paper"),
@@ -71,7 +79,7 @@ def run(request: Request) -> Report:
         images=len(observed),
         settings={
             "torque": asdict(tuned),
-            "torque_inside": INSIDE,
+            "torque_inside": INSIDE_SETTINGS,
             "torque_fine": FINE,
             "paper_count": PAPER_COUNT,
             "paper_share": PAPER_SHARE,
@@ -173,7 +181,7 @@ def _plots(
     observed: Sequence[Observed], scores: Mapping[str, Sequence[SaliencyScores]], tuned: Tuned
 ) -> dict[str, bytes]:
     curves = {method: [image.curve for image in images] for method, images in scores.items()}
-    chosen = evenly(range(len(observed)), EXAMPLES)
+    chosen = evenly(range(len(observed)), ATTENTION_EXAMPLES)
     examples = [(observed[k], all_maps(observed[k].image.image(), tuned)) for k in chosen]
     f = [{method: float(curve[k].f.max()) for method, curve in curves.items()} for k in chosen]
     return {"precision-recall.png": precision_recall_image(curves), "examples.png": example_sheet(examples, f)}

@@ -16,7 +16,7 @@ from imtorque.saliency.maps import Map, unit_range
 PAPER_COUNT = 500  # tuned on OSIE, for the paper's order of methods
 PAPER_SHARE = 0.3  # of torque in the paper's blend (Sec. 4.1)
 # Tuned on SUN scenes and parts of OSIE.
-INSIDE = {"alpha": 1.5, "count": 1500}
+INSIDE_SETTINGS = {"alpha": 1.5, "count": 1500}
 FINE = {"count": 4000, "sigma": 8.0, "edge_sigma": 10.0, "share": 0.5}
 GBVS_BLUR = 15.0  # pixels, of the control that only blurs GBVS further
 
@@ -42,7 +42,7 @@ def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
         "gbvs": gbvs_saliency(image),
         "torque-paper": torque_map([grey], PAPER_COUNT),
         "torque": torque_map(colour, tuned.count, alpha=tuned.alpha),
-        "torque-inside": torque_map(colour, int(INSIDE["count"]), alpha=INSIDE["alpha"], inside=True),
+        "torque-inside": torque_map(colour, int(INSIDE_SETTINGS["count"]), alpha=INSIDE_SETTINGS["alpha"], inside=True),
         "torque-fine": torque_map(colour, int(FINE["count"]), sigma=FINE["sigma"], weight="coherence"),
         "control:centre": centre_saliency(image),
         "control:edge-density": unit_range(blurred(grey.mask.astype(np.float64), DEFAULT_SIGMA)),

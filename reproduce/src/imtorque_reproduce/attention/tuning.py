@@ -14,13 +14,13 @@ from imtorque.jobs.processes import each
 from imtorque.saliency import blend_saliency, gbvs_saliency
 from imtorque_reproduce.attention.rows import Tuned, edge_channels, torque_map
 
-IMAGES = 150  # spread over the set
-GRID = [Tuned(*setting) for setting in product((2.0, 1.5), (1000, 2000, 4000), (0.3, 0.4, 0.5, 0.6))]
+TUNING_IMAGES = 150  # spread over the set
+GRID = [Tuned(*setting) for setting in product((2.0, 1.5), (1000, 2000, 4000), (0.3, 0.4, 0.5, 0.6))]  # that are tried
 
 
 def tune(observed: Sequence[Observed], jobs: int) -> tuple[Tuned, list[dict[str, Any]]]:
     """Return the settings under which the blend with GBVS has the largest F, and the F of all that were tried."""
-    chosen = observed[:: max(1, len(observed) // IMAGES)]
+    chosen = observed[:: max(1, len(observed) // TUNING_IMAGES)]
     scored = zip(*each(score_grid, chosen, jobs, "tuning"), strict=True)
     f = [evaluation.summarise_fixations(curves).f for curves in scored]
     table = [{**asdict(one), "f": value} for one, value in zip(GRID, f, strict=True)]

@@ -39,9 +39,9 @@ from imtorque_reproduce.report import Report, Request, checksum, naming
 from imtorque_reproduce.scoring import berkeley_files, stride
 
 TRAIN, SPLIT = "train", "val"
-EXAMPLES = 3  # images in the plot
+BOUNDARY_EXAMPLES = 3  # images in the plot
 FULL_CONTRIBUTION = 1.2  # of all sizes together: what becomes 1 in the row "torque"
-PAPER = {"canny": 0.57, "canny+torque": 0.59}  # Sec. 4.2
+PAPER_F = {"canny": 0.57, "canny+torque": 0.59}  # Sec. 4.2
 # Its threshold: of the ablation's the one whose base comes nearest to the paper's 0.57, seen on 12 of val's images.
 NEAREST = EdgeReading(high=0.05, share=None)
 STEPS = ablation_of(NEAREST, (0.03, 0.08))
@@ -81,7 +81,7 @@ def run(request: Request) -> Report:
         rows=table.rows(),
         differences=table.differences(_pairs(table.methods, bases)),
         notes=_notes(with_ucm, bool(learning), chosen),
-        plots=_plots(stride(photographs, EXAMPLES), table, coefficients),
+        plots=_plots(stride(photographs, BOUNDARY_EXAMPLES), table, coefficients),
         readings=table.ablation(STEPS),
     )
 
@@ -190,7 +190,7 @@ def _settings(coefficients: Mapping[str, list[float]], learned_from: int) -> dic
         "learned_from": learned_from,
         "thresholds": THRESHOLDS,
         "max_distance": MAX_DISTANCE,
-        "paper": PAPER,
+        "paper": PAPER_F,
         "coefficients": rounded,
         "nearest_reading": asdict(NEAREST),
     }

@@ -16,10 +16,9 @@ from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, canny_recipe, detect_edges
 from imtorque.edges.detectors import MIN_GRADIENT
 from imtorque.images import CheckedImage, grey_image
-from imtorque.paper import normalised_contribution
+from imtorque.paper import PAPER_EXTREMA, normalised_contribution
 
-EXTREMUM_SIZES = range(3, 92, 2)  # paper, Sec. 4.2: for images halved to 161 x 241
-PAPER_COUNT = 5000  # extrema that vote (paper, Sec. 4.2)
+EXTREMUM_SIZES = range(3, 92, 2)  # paper, Sec. 3.3: for images halved to 161 x 241
 GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)  # of the control; the regression weighs each
 DENSITY_SIZES = (17, 31, 55, 97)  # of the control: the four largest of `BOUNDARY_SIZES`
 SHRINKING = (2, 3)  # of the images that the multiscale control finds edges in
@@ -67,7 +66,7 @@ def sized_contributions(edges: Edges) -> FloatArray:
 def extremum_contribution(image: Image, sigma: float) -> FloatArray:
     """Return the paper's: Canny's edges, unit forces, the strongest extrema, scaled to [0, 1] in each image."""
     edges = detect_edges(image, sigma=sigma)
-    return normalised_contribution(edges, find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_COUNT))
+    return normalised_contribution(edges, find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_EXTREMA))
 
 
 def centre_prior(shape: tuple[int, int]) -> FloatArray:

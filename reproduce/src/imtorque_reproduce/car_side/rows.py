@@ -17,22 +17,23 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.types import FloatArray, Image
 from imtorque.edges import RECIPES, boundary_map
 from imtorque.images import CheckedImage
-from imtorque.paper import normalised_contribution
+from imtorque.paper import PAPER_EXTREMA, normalised_contribution
 from imtorque_reproduce.ablation import READING
 from imtorque_reproduce.boundary.ablation import BINARY
-from imtorque_reproduce.boundary.rows import CANNY, PAPER_COUNT, centre_prior
+from imtorque_reproduce.boundary.rows import CANNY, centre_prior
 from imtorque_reproduce.boundary.rules import STRONG, TOKENS
 from imtorque_reproduce.boundary.tables import Table
 from imtorque_reproduce.plots import lines_image
 
 CAR_SIZES = (97, 121, 151, 181)  # tuned on every other image of car_side
-FULL_CONTRIBUTION = 0.1  # of such large patches; about the 99 % quantile over edge pixels
-ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, PAPER_COUNT)  # of the paper's figure (Sec. 4.2)
+CAR_FULL_CONTRIBUTION = 0.1  # of such large patches; about the 99 % quantile over edge pixels
+ALPHAS, COUNTS = (0.25, 0.5, 0.75), (250, 1000, PAPER_EXTREMA)  # of the paper's figure (Sec. 4.2)
 PAPER_ALPHA = 0.5  # paper, Sec. 4.2
-EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)
+CAR_EXTREMUM_SIZES = range(3, CAR_SIZES[-1] + 1, 2)  # derived: up to the largest of `CAR_SIZES`
 GRID = f"{READING}grid:"  # begins the names of maps of the paper's figure
 GRID_BASES = (BINARY, *STRONG)  # those of the paper's figure
-PAPER = {"pb": 0.21, "pb+torque": 0.24, "gpb": 0.20, "gpb+torque": 0.21, TOKENS: 0.24, f"{TOKENS}+torque": 0.25}
+# Paper, Table 1.
+PAPER_CAR_F = {"pb": 0.21, "pb+torque": 0.24, "gpb": 0.20, "gpb+torque": 0.21, TOKENS: 0.24, f"{TOKENS}+torque": 0.25}
 
 
 def rows_of_base(name: str, strength: FloatArray, dense: FloatArray, votes: FloatArray) -> dict[str, FloatArray]:
@@ -41,7 +42,7 @@ def rows_of_base(name: str, strength: FloatArray, dense: FloatArray, votes: Floa
     From the strength of its edges, their dense contribution to patches of `CAR_SIZES`, and their contribution to the
     strongest extrema, in [0, 1]: the paper's d_tau.
     """
-    torque = strength * np.clip(dense / FULL_CONTRIBUTION, 0, 1)
+    torque = strength * np.clip(dense / CAR_FULL_CONTRIBUTION, 0, 1)
     centre = centre_prior((strength.shape[0], strength.shape[1]))
     return {
         name: strength,
@@ -57,9 +58,9 @@ def learned_maps(image: Image, name: str) -> dict[str, FloatArray]:
     checked = CheckedImage(image)
     edges = boundary_map(checked, name).edges(checked, RECIPES[name].options.threshold)
     strength = np.minimum(edges.strength, 1).astype(np.float64)
-    extrema = find_extrema(edges, sizes=EXTREMUM_SIZES, count=PAPER_COUNT)
+    extrema = find_extrema(edges, sizes=CAR_EXTREMUM_SIZES, count=PAPER_EXTREMA)
     votes = {count: normalised_contribution(edges, extrema[:count]) for count in COUNTS}
-    rows = rows_of_base(name, strength, dense_contribution(edges, CAR_SIZES), votes[PAPER_COUNT])
+    rows = rows_of_base(name, strength, dense_contribution(edges, CAR_SIZES), votes[PAPER_EXTREMA])
     if name not in GRID_BASES:
         return rows
     return rows | {

@@ -24,7 +24,7 @@ from imtorque_reproduce.counting.scores import Detections, discs
 Range = tuple[float, float]
 Setting = tuple[Any, ...]
 Floats = NDArray[np.float64]
-NOTHING = Detections(np.zeros((0, 2)), np.zeros((0, 4)))
+NOTHING = Detections(np.zeros((0, 2)), np.zeros((0, 4)))  # no detections
 
 
 def threshold_watershed(grey: Floats, sizes: Range, setting: Setting) -> Detections:

@@ -16,8 +16,9 @@ from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.methods import Method, found_by, learn
 from imtorque_reproduce.counting.scores import ImageScores, score_image, summary
 
-MOST_IMAGES = 12  # of a set's test images, the first by name
-IMAGES = (1, 2, 4, 8, 16)
+CURVE_IMAGES = 12  # of a set's test images, the first by name
+# What a learning curve is drawn over: images, and objects clicked.
+IMAGE_COUNTS = (1, 2, 4, 8, 16)
 CLICKS = (3, 10, 30)
 ROBUST = ("learned", "learned-torque", "torque-sizes", "control:learned-threshold", "control:threshold-watershed",
           "control:blob-log", "control:radial-symmetry")  # fmt: skip
@@ -94,12 +95,12 @@ def robustness_rows(
     rows = []
     known: dict[tuple[int, str], dict[str, float]] = {}  # methods that are one are asked once
     for name in ROBUST:
-        rows.append({"method": f"{name}:plain@{part.name}", **_summary(plain[name][:MOST_IMAGES])})
+        rows.append({"method": f"{name}:plain@{part.name}", **_summary(plain[name][:CURVE_IMAGES])})
         for change in CHANGES:
             key = id(methods[name]), change
             if key not in known:
                 task = partial(_score_changed, method=methods[name], change=change)
-                known[key] = _summary(list(each(task, test[:MOST_IMAGES], jobs, f"{name}:{change}@{part.name}")))
+                known[key] = _summary(list(each(task, test[:CURVE_IMAGES], jobs, f"{name}:{change}@{part.name}")))
             rows.append({"method": f"{name}:{change}@{part.name}", **known[key]})
     return rows
 
@@ -121,20 +122,20 @@ def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage]
     Further training images are the next by the SHA-256 of their names; no row of the curves is scored on them.
     """
     by_hash = sorted(part.test, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())
-    more = by_hash[: max(IMAGES) - len(part.training)] if len(by_hash) > max(IMAGES) else []
+    more = by_hash[: max(IMAGE_COUNTS) - len(part.training)] if len(by_hash) > max(IMAGE_COUNTS) else []
     images = [*part.training, *more]
-    left = [p for p in test if p not in more][:MOST_IMAGES]
+    left = [p for p in test if p not in more][:CURVE_IMAGES]
     if not left:
         return []
     known = len(part.training)
     finders: dict[str, Callable[[], ObjectFinder]] = {
-        f"{n}-images": partial(learn, images[:n]) for n in IMAGES if n <= len(images) and n != known
+        f"{n}-images": partial(learn, images[:n]) for n in IMAGE_COUNTS if n <= len(images) and n != known
     }
     finders |= {f"{n}-clicks": partial(trained_by_clicks, part.training, n) for n in CLICKS}
     called = each(_call, list(finders.values()), jobs, f"learning curves@{part.name}", "finders")
     trained: dict[str, Method] = dict(zip(finders, called, strict=True))
     rows = []
-    for name in (*(f"{n}-images" for n in IMAGES if n <= len(images)), *(f"{n}-clicks" for n in CLICKS)):
+    for name in (*(f"{n}-images" for n in IMAGE_COUNTS if n <= len(images)), *(f"{n}-clicks" for n in CLICKS)):
         task = partial(_score_changed, method=trained.get(name, learned), change="plain")
         scores = list(each(task, left, jobs, f"learned:{name}@{part.name}"))
         rows.append({"method": f"learned:{name}@{part.name}", **summary(scores)})

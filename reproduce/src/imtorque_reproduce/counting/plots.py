@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from imtorque_reproduce.counting.curves import CHANGES, CLICKS, IMAGES, ROBUST
+from imtorque_reproduce.counting.curves import CHANGES, CLICKS, IMAGE_COUNTS, ROBUST
 
 STYLES = ("-o", "--s", "-D", ":^", "-.v", "--x", ":+")  # of the methods, so that no colour need be told
 Row = Mapping[str, Any]
@@ -25,7 +25,7 @@ def curve_images(rows: Sequence[Row]) -> dict[str, bytes]:
 def _learning(scores: Mapping[str, float], sets: Sequence[str]) -> bytes:
     figure = Figure(figsize=(9, 4), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
-    for axes, unit, counts in zip(panels, ("images", "clicks"), (IMAGES, CLICKS), strict=True):
+    for axes, unit, counts in zip(panels, ("images", "clicks"), (IMAGE_COUNTS, CLICKS), strict=True):
         for name, style in zip(sets, STYLES, strict=False):
             known = [n for n in counts if f"learned:{n}-{unit}@{name}" in scores]
             axes.plot(known, [scores[f"learned:{n}-{unit}@{name}"] for n in known], style, label=name, markersize=4)

@@ -40,10 +40,10 @@ from imtorque_reproduce.report import provenance
 SETS = "blood_cells,nuclei-fluorescence,nuclei-grey,nuclei-stained"
 OBJECT_IOU, OTHER_IOU, IGNORED_IOU = 0.6, 0.4, 0.3  # of boxes: from here an object, below none, from here set aside
 KNOWN: tuple[SizesKnown, ...] = ("given", "unknown", "found")  # sizes are found by the scorer for unknown ones
-LIMIT = 4.0  # standard deviations at which features are clipped
-FOLDS = 4
-PENALTY = 1.0  # of the weights' squares, for one case in all
-DRAWN = 48  # scenes
+PROPOSAL_FEATURE_LIMIT = 4.0  # standard deviations at which features are clipped
+FOLDS = 4  # of scenes: contexts are learned from logits of a model that has not seen theirs
+INVERSE_PENALTY = 1.0  # scikit-learn's C
+DRAWN_SCENES = 48  # of drawn objects
 DRAWN_SHARE = 1.0  # of what a set of photographs counts
 
 
@@ -76,7 +76,7 @@ def scenes_of(data: Path, names: Sequence[str]) -> Iterator[Scene]:
             sizes = marked_sizes(part.training)
             for record in part.training:
                 yield Scene(part.name, record.image(), record.boxes, record.ignored, sizes)
-    for seed in range(DRAWN):
+    for seed in range(DRAWN_SCENES):
         yield drawn_scene(seed)
 
 
@@ -198,10 +198,12 @@ def learn_model(cases: Sequence[Case], features: Sequence[FloatArray], names: tu
     mean, spread = np.zeros(values.shape[1]), np.ones(values.shape[1])
     mean[measured] = np.nanmean(values[known][:, measured], axis=0)
     spread[measured] = np.maximum(np.nanstd(values[known][:, measured], axis=0), 1e-9)
-    model = LogisticRegression(C=PENALTY, max_iter=3000)
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=3000)
     sample_weight = weight[known] * known.sum() / weight[known].sum()
-    model.fit(standardised(values, mean, spread, LIMIT)[known], objects[known], sample_weight=sample_weight)
-    return LogisticModel(mean, spread, model.coef_[0], float(model.intercept_[0]), names, LIMIT)
+    model.fit(
+        standardised(values, mean, spread, PROPOSAL_FEATURE_LIMIT)[known], objects[known], sample_weight=sample_weight
+    )
+    return LogisticModel(mean, spread, model.coef_[0], float(model.intercept_[0]), names, PROPOSAL_FEATURE_LIMIT)
 
 
 def _case_weights(groups: Sequence[str], case: NDArray[np.int64], objects: FloatArray) -> FloatArray:
@@ -258,7 +260,9 @@ def main(
         known: {"unary": s.unary.to_dict(4), "context": s.context.to_dict(4)} for known, s in scorers.items()
     }
     command = f"python -m imtorque_reproduce.counting.weights --data DIR --out FILE --sets {sets}"
-    origin = provenance(data=f"{sets} (eight images each) and {DRAWN} drawn scenes", split="train", command=command)
+    origin = provenance(
+        data=f"{sets} (eight images each) and {DRAWN_SCENES} drawn scenes", split="train", command=command
+    )
     write_text(out, weights_text(models, origin))
 
 

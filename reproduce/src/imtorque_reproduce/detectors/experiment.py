@@ -46,7 +46,7 @@ from imtorque_reproduce.scoring import berkeley_files, stride
 TRAIN, SPLIT = "train", "val"
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 SHOWN = ("pb", "mpb", "gpb", "gpb-ucm")
-EXAMPLES = 3
+DETECTOR_EXAMPLES = 3  # images in the plot
 FIRST_SPECTRAL = 1.0  # weight of the spectral gradients from which learning starts
 # As their authors published them.
 PUBLISHED = {"pb, BSDS300": 0.65, "gPb, BSDS300": 0.70, "gPb-OWT-UCM, BSDS300": 0.71, "covering, BSDS300": 0.59}
@@ -84,7 +84,7 @@ def run(request: Request) -> Report:
         + ([] if TOKENS in shown else [f"{TOKENS}: not trained on this computer ({COMMAND}), so left out."]),
         plots={
             "precision_recall.png": table.curves(shown),
-            "examples.png": maps_image(_panels(stride(records, EXAMPLES), numbers, shown), [*shown, "people"]),
+            "examples.png": maps_image(_panels(stride(records, DETECTOR_EXAMPLES), numbers, shown), [*shown, "people"]),
         },
     )
 

@@ -21,12 +21,12 @@ from imtorque.edges.ultrametric import LOGIT_OFFSET, evidence_above_least, ultra
 from imtorque.images import CheckedImage
 
 TOLERANCE = 3.0  # pixels within which a boundary counts as drawn
-FACTORS = ((1.5, 1 / 1.5), (1.25, 0.8))  # by which weights are changed, in the first round and in the second
+WEIGHT_FACTORS = ((1.5, 1 / 1.5), (1.25, 0.8))  # by which weights are changed, in the first round and in the second
 LEAST_WEIGHT = 0.15  # below it a weight is set to FIRST_WEIGHT or 0 instead
-FIRST_WEIGHT = 0.6
+FIRST_WEIGHT = 0.6  # of a cue that had none
 LEAST_GAIN = 1e-4  # of F
-SPAN, LEVELS = 0.9, 6  # of thresholds around the last best one
-EVERY = 2  # maxima that are learned from
+SPAN, THRESHOLDS_TRIED = 0.9, 6  # reach on both sides of the last best threshold, and how many are tried there
+MAXIMA_STEP = 2  # every so many-th maximum is learned from
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def learn(
 def _samples(example: Example, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     _, at, features = example.maxima(weights)
     shares = boundary_shares(example.truths, at.shape, TOLERANCE)[at]
-    return features[::EVERY], shares[::EVERY]
+    return features[::MAXIMA_STEP], shares[::MAXIMA_STEP]
 
 
 def _logistic(
@@ -108,8 +108,8 @@ def _climb(examples: Sequence[Example], start: FloatArray, pool: ThreadPoolExecu
     """Change one weight at a time, for as long as F rises."""
     weights = np.array(start, float)
     peak = max(float(example.maxima(weights)[0].max()) for example in examples)
-    best, level = _f(examples, weights, np.linspace(0.1 * peak, 0.9 * peak, 3 * LEVELS), pool, closed)
-    for factors in FACTORS:
+    best, level = _f(examples, weights, np.linspace(0.1 * peak, 0.9 * peak, 3 * THRESHOLDS_TRIED), pool, closed)
+    for factors in WEIGHT_FACTORS:
         for i in np.argsort(-weights):
             for factor in factors:
                 tried = weights.copy()
@@ -117,7 +117,7 @@ def _climb(examples: Sequence[Example], start: FloatArray, pool: ThreadPoolExecu
                 if tried[i] == weights[i]:
                     continue
                 middle = level * 0.5 * (1 + tried.sum() / weights.sum())
-                f, at = _f(examples, tried, middle + np.linspace(-SPAN, SPAN, LEVELS), pool, closed)
+                f, at = _f(examples, tried, middle + np.linspace(-SPAN, SPAN, THRESHOLDS_TRIED), pool, closed)
                 if f > best + LEAST_GAIN:
                     best, level, weights = f, at, tried
                     break

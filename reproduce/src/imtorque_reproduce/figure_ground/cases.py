@@ -19,7 +19,7 @@ from imtorque_reproduce.report import data_folder
 from imtorque_reproduce.scoring import evenly
 
 LONG_SIDE = 200  # pixels: larger images are shrunk to this, for time
-PER_CATEGORY = 15  # of Caltech's outlines, for time
+CALTECH_PER_CATEGORY = 15  # of Caltech's outlines, for time
 Source = CaltechImage | MaskedImage | PastedObject
 
 
@@ -70,7 +70,7 @@ def centroid_pixel(figure: BoolArray) -> tuple[int, int]:
     return int(y[nearest]), int(x[nearest])
 
 
-def caltech_cases(data: Path, per_category: int = PER_CATEGORY) -> list[CaltechImage]:
+def caltech_cases(data: Path, per_category: int = CALTECH_PER_CATEGORY) -> list[CaltechImage]:
     """Return outlined images, as many of every category, spread over each."""
     root = data_folder(data, "caltech101")
     outlined = [image for image in datasets.caltech101(root) if image.outline_path is not None]

@@ -14,7 +14,7 @@ from imtorque_reproduce.figure_ground.ablation import AUTHORS, Way
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, source_files
 from imtorque_reproduce.figure_ground.plots import figure_sheet
 from imtorque_reproduce.figure_ground.rows import score_sources
-from imtorque_reproduce.figure_ground.small_objects import TEST
+from imtorque_reproduce.figure_ground.small_objects import TEST_SCENES
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, compare, evenly
 
@@ -62,7 +62,7 @@ def run(request: Request) -> Report:
     sources: dict[str, Sequence[Source]] = {
         "caltech": evenly(caltech_cases(request.data), request.limit),
         "horses": evenly(horse_cases(request.data), request.limit),
-        "small": datasets.small_objects(request.data, "test", count=TEST)[: request.limit],
+        "small": datasets.small_objects(request.data, "test", count=TEST_SCENES)[: request.limit],
     }
     scored = {name: score_sources(found, WAYS.values(), request, name) for name, found in sources.items()}
     by_set = {name: {row: found[way] for row, way in WAYS.items()} for name, found in scored.items()}

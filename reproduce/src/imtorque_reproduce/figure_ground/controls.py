@@ -14,7 +14,7 @@ from imtorque.segmentation.fixated_boxes import Box, torque_boxes
 
 ELLIPSE = 0.6  # of the image's sides
 DISC = 5  # pixels around the fixation that are figure for sure
-ITERATIONS = 5
+GRABCUT_ITERATIONS = 5  # colour models and cut, in turns
 
 
 def ellipse(shape: tuple[int, int]) -> BoolArray:
@@ -45,7 +45,7 @@ def grab_cut(image: NDArray[Any], box: Box, fixation: tuple[int, int]) -> BoolAr
     cv2.setNumThreads(1)
     cv2.setRNGSeed(0)
     bgr = np.ascontiguousarray(colours[:, :, ::-1])
-    cv2.grabCut(bgr, labels, None, *models, ITERATIONS, cv2.GC_INIT_WITH_MASK)
+    cv2.grabCut(bgr, labels, None, *models, GRABCUT_ITERATIONS, cv2.GC_INIT_WITH_MASK)
     parts, _ = ndimage.label((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD))
     return np.asarray(parts == parts[fixation])
 

@@ -24,13 +24,13 @@ SHOWN = (
     "canny-magnitude+torque",
     "control:grabcut-centred-box",
 )
-EXAMPLES = 6
+FIGURE_EXAMPLES = 6  # scenes on the sheet
 WIDTH = 170  # pixels of an image on the sheet
 
 
 def figure_sheet(sources: Sequence[Source], ways: Mapping[str, Way], shown: Sequence[str] = SHOWN) -> bytes:
     """Draw the truth and some rows' figures of a few scenes, spread over all, each with its overlap."""
-    return sheet_png([_row(read_scene(source), ways, shown) for source in evenly(sources, EXAMPLES)], 200)
+    return sheet_png([_row(read_scene(source), ways, shown) for source in evenly(sources, FIGURE_EXAMPLES)], 200)
 
 
 def _row(scene: Scene, ways: Mapping[str, Way], shown: Sequence[str]) -> list[tuple[str, Bytes]]:

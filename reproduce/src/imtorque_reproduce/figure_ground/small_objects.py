@@ -15,8 +15,8 @@ from imtorque_reproduce.figure_ground.rows import COSTS, FIXATED, best_setting, 
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import compare, mean_rows
 
-DEV, TEST = 48, 144  # scenes
-PER_CATEGORY = 5  # objects that fill the image, from Caltech's outlines
+DEV_SCENES, TEST_SCENES = 48, 144  # of small objects
+LARGE_PER_CATEGORY = 5  # objects that fill the image, from Caltech's outlines
 PRIORS = ("0.2", "0.3", "0.4")  # expected size, of the square root of the image's area
 # These are scored on objects that fill the image as well: is there one rule for both?
 BOTH: dict[str, Way] = {
@@ -65,9 +65,9 @@ def run(request: Request) -> Report:
     """Choose settings on the dev part, and score all rows on the test part; some on objects of all sizes."""
     request.require_options()
     request.parts("test")
-    dev = datasets.small_objects(request.data, "dev", count=DEV)[: request.limit]
-    test = datasets.small_objects(request.data, "test", count=TEST)[: request.limit]
-    large = caltech_cases(request.data, PER_CATEGORY)[: request.limit]
+    dev = datasets.small_objects(request.data, "dev", count=DEV_SCENES)[: request.limit]
+    test = datasets.small_objects(request.data, "test", count=TEST_SCENES)[: request.limit]
+    large = caltech_cases(request.data, LARGE_PER_CATEGORY)[: request.limit]
     ways = rows_of(means_of(score_sources(dev, _tuned(), request, "tuning on dev")))
     on_test = score_sources(test, ways.values(), request, "small objects")
     on_large = score_sources(large, BOTH.values(), request, "objects that fill the image")

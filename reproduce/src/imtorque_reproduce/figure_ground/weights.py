@@ -39,25 +39,26 @@ from imtorque.segmentation.figure_cuts import (
 from imtorque.segmentation.figure_features import cut_features
 from imtorque.segmentation.working_size import enlarge, moved
 from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, caltech_cases, read_scene
-from imtorque_reproduce.figure_ground.small_objects import TEST
+from imtorque_reproduce.figure_ground.small_objects import TEST_SCENES
 from imtorque_reproduce.report import provenance
 from imtorque_reproduce.scoring import evenly
 
-PER_CATEGORY = 10  # of Caltech's objects
-SMALL = 240
+TRAINING_PER_CATEGORY = 10  # of Caltech's objects
+TRAINING_SMALL = 240  # small objects
 DRAWN_FROM = 480  # small objects, less those that Caltech's reported scenes hold
 BETWEEN_SCENES = 0.1  # weight of differences between the mean overlaps of scenes
-PENALTY = 0.01  # of the weights' squares, a cut
-DRAWN = 120
-DRAWN_SHAPE = (120, 160)
-LIMIT = 3.0  # standard deviations at which features are clipped
+CUT_RIDGE_PENALTY = 0.01  # of the weights' squares, a cut
+DRAWN_SHAPES = 120  # scenes of one drawn shape each
+DRAWN_SIZE = (120, 160)  # pixels, of such a scene
+CUT_FEATURE_LIMIT = 3.0  # standard deviations at which features are clipped
 WEIGHTS = "src/imtorque/io/weights"
 DATA = (
-    f"Caltech-101 outlined objects ({PER_CATEGORY} per category), small objects pasted from them ({SMALL}), "
-    f"{DRAWN} drawn shapes"
+    f"Caltech-101 outlined objects ({TRAINING_PER_CATEGORY} per category), "
+    f"small objects pasted from them ({TRAINING_SMALL}), {DRAWN_SHAPES} drawn shapes"
 )
 SPLIT = (
-    f"Caltech-101 objects that no experiment reports on; dev part of the small objects; drawn seeds 0 to {DRAWN - 1}"
+    "Caltech-101 objects that no experiment reports on; dev part of the small objects; "
+    f"drawn seeds 0 to {DRAWN_SHAPES - 1}"
 )
 Example = tuple[Source | None, int | None]  # None: drawn; a seed, of where it is clicked and what is drawn, or None
 Case = tuple[tuple[str, ...], FloatArray, FloatArray]  # names of measures, measures (cuts, n), overlaps (cuts,)
@@ -66,26 +67,26 @@ Case = tuple[tuple[str, ...], FloatArray, FloatArray]  # names of measures, meas
 def training_examples(data: Path) -> list[Example]:
     """Return scenes, and for those clicked anywhere a seed of where."""
     reported = {image.image_path for image in caltech_cases(data)}
-    pasted = {scene.source.image_path for scene in datasets.small_objects(data, "test", count=TEST)}
+    pasted = {scene.source.image_path for scene in datasets.small_objects(data, "test", count=TEST_SCENES)}
     outlined = [image for image in datasets.caltech101(data / "caltech101") if image.outline_path is not None]
     large: list[Source] = []
     for category in sorted({image.category for image in outlined}):
         free = [image for image in outlined if image.category == category and image.image_path not in reported | pasted]
-        large += evenly(free, PER_CATEGORY)
+        large += evenly(free, TRAINING_PER_CATEGORY)
     dev = datasets.small_objects(data, "dev", count=DRAWN_FROM)
-    small = [scene for scene in dev if scene.source.image_path not in reported][:SMALL]
+    small = [scene for scene in dev if scene.source.image_path not in reported][:TRAINING_SMALL]
     given: list[Example] = [*((scene, None) for scene in large), *((scene, None) for scene in small)]
     anywhere: list[Example] = [(scene, seed) for seed, scene in enumerate(large[::2])]
-    return [*given, *anywhere, *((None, seed) for seed in range(DRAWN))]
+    return [*given, *anywhere, *((None, seed) for seed in range(DRAWN_SHAPES))]
 
 
 def drawn_scene(seed: int) -> Scene:
     """Return an ellipse, a rectangle or a diamond of any size and place, in two colours or greys with noise."""
     rng = np.random.default_rng(seed)
-    root = np.sqrt(DRAWN_SHAPE[0] * DRAWN_SHAPE[1])
+    root = np.sqrt(DRAWN_SIZE[0] * DRAWN_SIZE[1])
     size, aspect = root * np.exp(rng.uniform(np.log(0.06), np.log(0.4))), np.exp(rng.uniform(-0.5, 0.5))
-    middle, angle = rng.uniform(0.25, 0.75, 2) * DRAWN_SHAPE, rng.choice([0.0, rng.uniform(0, np.pi)])
-    y, x = (grid - at for grid, at in zip(np.mgrid[: DRAWN_SHAPE[0], : DRAWN_SHAPE[1]], middle, strict=True))
+    middle, angle = rng.uniform(0.25, 0.75, 2) * DRAWN_SIZE, rng.choice([0.0, rng.uniform(0, np.pi)])
+    y, x = (grid - at for grid, at in zip(np.mgrid[: DRAWN_SIZE[0], : DRAWN_SIZE[1]], middle, strict=True))
     along, across = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
     power = rng.choice([1, 2, 20])
     figure = np.abs(along / (size * aspect)) ** power + np.abs(across / (size / aspect)) ** power <= 1
@@ -121,7 +122,7 @@ def fit(cases: Sequence[Case]) -> LogisticModel:
     names = cases[0][0]
     measures, overlaps = (np.stack([case[k] for case in cases]) for k in (1, 2))
     means, scales = measures.mean(axis=(0, 1)), measures.std(axis=(0, 1)) + 1e-9
-    z = standardised(measures, means, scales, LIMIT)
+    z = standardised(measures, means, scales, CUT_FEATURE_LIMIT)
     terms = np.concatenate([z, z[..., :1] * z], axis=2)
     terms -= terms.mean(axis=(0, 1))
     errors = overlaps - overlaps.mean()
@@ -130,9 +131,9 @@ def fit(cases: Sequence[Case]) -> LogisticModel:
     terms -= less * terms.mean(axis=1, keepdims=True)
     errors = errors - less * errors.mean(axis=1, keepdims=True)
     rows, targets = terms.reshape(-1, terms.shape[2]), errors.ravel()
-    found = np.linalg.solve(rows.T @ rows + PENALTY * len(rows) * np.eye(rows.shape[1]), rows.T @ targets)
+    found = np.linalg.solve(rows.T @ rows + CUT_RIDGE_PENALTY * len(rows) * np.eye(rows.shape[1]), rows.T @ targets)
     weight, interaction = np.split(found, 2)
-    return LogisticModel(means, scales, weight, names=names, limit=LIMIT, interaction=interaction)
+    return LogisticModel(means, scales, weight, names=names, limit=CUT_FEATURE_LIMIT, interaction=interaction)
 
 
 def main(

@@ -16,6 +16,7 @@ from imtorque.synthetic import NucleiVolume, nuclei_volume
 from imtorque.volumes import detect_surfaces, find_extrema, suppress_overlaps
 from imtorque_reproduce.report import Report, Request, difference
 
+# As `nuclei_volume` draws them.
 SETS: dict[str, dict[str, Any]] = {
     "plain": {"count": 40, "shape": (48, 96, 96)},
     "dense": {"count": 300, "shape": (48, 96, 96)},
@@ -24,9 +25,10 @@ SETS: dict[str, dict[str, Any]] = {
 }
 DEV, TEST = 2, 6  # volumes of each set
 FIRST_TEST = 1000  # seed of the first volume that is reported on
-NEAR = 0.5  # of its radius: how far from a nucleus's centre a hit may be
-SIZES = tuple(range(7, 30, 2))
-SIGMAS = (2.5, 7.0)  # of the smallest and the largest nuclei: radius over the square root of 3, and some room
+HIT_DISTANCE = 0.5  # of its radius: how far from a nucleus's centre a hit may be
+NUCLEUS_SIZES = tuple(range(7, 30, 2))  # voxels: nuclei are 10 to 22 across
+BLOB_SIGMAS = (2.5, 7.0)  # of the smallest and the largest nuclei: radius over the square root of 3, and some room
+# Thresholds that volumes of `DEV` choose from.
 GRIDS: dict[str, tuple[float, ...]] = {
     "torque": (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4),
     "torque-sigma-2": (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4),
@@ -74,7 +76,7 @@ def run(request: Request) -> Report:
         data_sha256=hashlib.sha256(nuclei_volume(0, **SETS["plain"]).labels.tobytes()).hexdigest(),
         split="test",
         images=tests * len(names),
-        settings={"thresholds": chosen, "sizes": SIZES, "sigmas": SIGMAS, "dev": DEV},
+        settings={"thresholds": chosen, "sizes": NUCLEUS_SIZES, "sigmas": BLOB_SIGMAS, "dev": DEV},
         rows=list(rows.values()),
         differences=differences,
         notes=NOTES,
@@ -100,7 +102,7 @@ def _torque(
 ) -> list[FloatArray]:
     """Return the hits of torque for every threshold, in units of the spacing."""
     source = volume if sigma is None else detect_surfaces(volume, sigma=sigma, spacing=spacing)
-    found = find_extrema(source, SIZES, sign=1, spacing=spacing, threshold=thresholds[0])
+    found = find_extrema(source, NUCLEUS_SIZES, sign=1, spacing=spacing, threshold=thresholds[0])
     kept = [suppress_overlaps(found[found.value >= least], 0.3, spacing=spacing) for least in thresholds]
     return [np.stack([hits.z, hits.y, hits.x], axis=1) * spacing for hits in kept]
 
@@ -111,7 +113,7 @@ def _blobs(
     """Return the hits of one of scikit-image's detectors."""
     from skimage import feature
 
-    low, high = (np.array([sigma / step for step in spacing]) for sigma in SIGMAS)
+    low, high = (np.array([sigma / step for step in spacing]) for sigma in BLOB_SIGMAS)
     options = {"num_sigma": 8} if name == "blob_log" else {}
     detect = getattr(feature, name)
     found = [detect(volume, min_sigma=low, max_sigma=high, threshold=least, **options) for least in thresholds]
@@ -124,7 +126,7 @@ def _counts(hits: FloatArray, truth: NucleiVolume) -> tuple[int, int, int]:
 
     if not len(hits):
         return 0, 0, len(truth.radii)
-    near = cdist(hits, truth.centres) <= NEAR * truth.radii
+    near = cdist(hits, truth.centres) <= HIT_DISTANCE * truth.radii
     first, second = linear_sum_assignment(near, maximize=True)
     return int(near[first, second].sum()), len(hits), len(truth.radii)
 

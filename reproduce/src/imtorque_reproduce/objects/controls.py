@@ -18,8 +18,8 @@ from imtorque_reproduce.objects.rows import OVERLAP, Boxes
 
 TYPICAL = 0.99  # quantile of the gradient along edges that becomes 1
 LEAST_BOX = 0.01  # of the image, for EdgeBoxes
-MOST_BOXES = 1000
-AROUND = 2.0  # sides of the window that GrabCut works in, over those of the box
+MOST_BOXES = 1000  # bound: as many as are scored
+GRABCUT_WINDOW = 2.0  # sides of the window that GrabCut works in, over those of the box
 
 
 def selective_search(image: NDArray[Any], count: int) -> Boxes:
@@ -53,7 +53,7 @@ def cut_in_boxes(image: NDArray[Any], boxes: Boxes) -> list[BoolArray]:
 
 def _cut_in(image: NDArray[Any], box: NDArray[np.int64]) -> BoolArray:
     shape = (image.shape[0], image.shape[1])
-    window = np.clip(np.round(enlarged(box.tolist(), AROUND)), 0, [*shape, *shape]).astype(np.int64)
+    window = np.clip(np.round(enlarged(box.tolist(), GRABCUT_WINDOW)), 0, [*shape, *shape]).astype(np.int64)
     top, left, bottom, right = window.tolist()
     y0, x0, y1, x1 = (box - [top, left, top, left]).tolist()
     mask = np.zeros(shape, bool)

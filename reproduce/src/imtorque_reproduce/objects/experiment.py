@@ -21,13 +21,12 @@ from imtorque.segmentation.objects import masks_of, propose_objects
 from imtorque_reproduce.figure_ground.controls import grab_cut
 from imtorque_reproduce.objects import controls
 from imtorque_reproduce.objects.cases import Finding, Truth, finding_cases, finding_files, read_truth
-from imtorque_reproduce.objects.rows import OVERLAP, Boxes, bounding_box, overlaps
+from imtorque_reproduce.objects.rows import HIT, OVERLAP, Boxes, bounding_box, overlaps
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, compare, mean_rows
 
-COUNTS = (1, 3, 10, 50)
+MASK_COUNTS = (1, 3, 10, 50)  # masks, the best of which is scored
 CUT = 10  # boxes of each kind that GrabCut cuts in
-HIT = 0.5  # overlap from which on an object counts as found
 IOU = 0.6  # that two masks of ours may have
 COMPARED = (
     *(("objects", f"{boxes}+grabcut") for boxes in ("selective-search", "edge-boxes", "boxes")),
@@ -91,7 +90,7 @@ def score(source: Finding) -> dict[str, dict[str, float]]:
     """Return the metrics of every method on one image."""
     truth = read_truth(source)
     image = truth.image
-    most = COUNTS[-1]
+    most = MASK_COUNTS[-1]
     boxes: dict[str, Boxes] = {
         "boxes+grabcut": propose_objects(image, most).as_array(),
         "selective-search+grabcut": controls.selective_search(image, most),
@@ -99,7 +98,7 @@ def score(source: Finding) -> dict[str, dict[str, float]]:
     }
     rows = {name: _of_masks(truth, masks) for name, masks in _own(image).items()}
     for name, found in boxes.items():
-        few = [count for count in COUNTS if count <= CUT]
+        few = [count for count in MASK_COUNTS if count <= CUT]
         rows[name] = _of_masks(truth, controls.cut_in_boxes(image, found[:CUT]), few) | _of_boxes(truth, found)
     shape = (image.shape[0], image.shape[1])
     centred = grab_cut(image, centred_box(shape, 0.9), (shape[0] // 2, shape[1] // 2))
@@ -108,7 +107,7 @@ def score(source: Finding) -> dict[str, dict[str, float]]:
 
 def _own(image: NDArray[Any]) -> Mapping[str, Sequence[BoolArray]]:
     """Return the masks of `segment_objects`, with `iou` and without, and of the same without torque."""
-    most, checked = COUNTS[-1], CheckedImage(image)
+    most, checked = MASK_COUNTS[-1], CheckedImage(image)
     ranked, blind = scored_figures(checked), scored_figures(checked, torque=False)
     return {
         "objects": list(masks_of(ranked.select(most, IOU), checked.shape, apart=False)),
@@ -117,7 +116,7 @@ def _own(image: NDArray[Any]) -> Mapping[str, Sequence[BoolArray]]:
     }
 
 
-def _of_masks(truth: Truth, masks: Sequence[BoolArray], counts: Sequence[int] = COUNTS) -> dict[str, float]:
+def _of_masks(truth: Truth, masks: Sequence[BoolArray], counts: Sequence[int] = MASK_COUNTS) -> dict[str, float]:
     best = _best(truth.overlaps(masks), counts)
     return {f"best_{count}": float(found.mean()) for count, found in best.items()} | {
         f"recall_{count}": float((found >= HIT).mean()) for count, found in best.items()
@@ -127,7 +126,8 @@ def _of_masks(truth: Truth, masks: Sequence[BoolArray], counts: Sequence[int] = 
 def _of_boxes(truth: Truth, boxes: Boxes) -> dict[str, float]:
     true = np.array([bounding_box(mask) for mask in truth.objects])
     return {
-        f"box_{count}": float((found >= HIT).mean()) for count, found in _best(overlaps(boxes, true), COUNTS).items()
+        f"box_{count}": float((found >= HIT).mean())
+        for count, found in _best(overlaps(boxes, true), MASK_COUNTS).items()
     }
 
 

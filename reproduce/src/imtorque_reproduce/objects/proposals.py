@@ -10,13 +10,13 @@ import numpy as np
 from imtorque import datasets
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, read_scene, source_files
 from imtorque_reproduce.objects.controls import edge_boxes
-from imtorque_reproduce.objects.rows import COUNTS, HIT, OVERLAP, SEEDS, all_hits, bounding_box, hits
+from imtorque_reproduce.objects.rows import BOX_COUNTS, HIT, OVERLAP, SEEDS, all_hits, bounding_box, hits
 from imtorque_reproduce.plots import lines_image
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, compare, score_images
 
 PREFIXES = {"small": "", "caltech": "caltech_"}  # of the metrics of each set
-SMALL, PER_CATEGORY = 240, 10  # images; of Caltech's outlines
+PROPOSAL_SMALL, PROPOSAL_PER_CATEGORY = 240, 10  # images; of Caltech's outlines
 OURS = "torque+side+busyness"
 WAYS = ("torque+side", "torque-side", "torque")
 CONTROLS = ("random", "grid", "gradient-density", "gradient-density-large", "side+busyness", "busyness", "blob-log")
@@ -56,7 +56,7 @@ def run(request: Request) -> Report:
             one
             for name, values in scored.items()
             for pair in PAIRS
-            for k, count in enumerate(COUNTS[:2])
+            for k, count in enumerate(BOX_COUNTS[:2])
             for one in compare({m: v[:, k] for m, v in values.items()}, [pair], f"{PREFIXES[name]}recall_{count}")
         ],
         notes=NOTES,
@@ -69,9 +69,9 @@ def proposal_cases(request: Request, *names: str) -> dict[str, Sequence[Source]]
     found: dict[str, Sequence[Source]] = {}
     for name in names:
         if name == "small":
-            found[name] = datasets.small_objects(request.data, "test", count=SMALL)[: request.limit]
+            found[name] = datasets.small_objects(request.data, "test", count=PROPOSAL_SMALL)[: request.limit]
         else:
-            found[name] = caltech_cases(request.data, PER_CATEGORY)[: request.limit]
+            found[name] = caltech_cases(request.data, PROPOSAL_PER_CATEGORY)[: request.limit]
     return found
 
 
@@ -79,19 +79,19 @@ def score(source: Source) -> dict[str, list[float]]:
     """Score every method on one image."""
     scene = read_scene(source)
     colours = scene.image if scene.image.ndim == 3 else np.repeat(scene.image[:, :, None], 3, axis=2)
-    of_peer = hits(edge_boxes(colours, COUNTS[-1]), bounding_box(scene.figure))
+    of_peer = hits(edge_boxes(colours, BOX_COUNTS[-1]), bounding_box(scene.figure))
     return {**all_hits(scene.image, scene.figure), PEER: of_peer}
 
 
 def _row(method: str, scored: dict[str, dict[str, Floats]]) -> dict[str, Any]:
     row: dict[str, Any] = {"method": method}
     for name, values in scored.items():
-        metrics = (f"{PREFIXES[name]}recall_{count}" for count in COUNTS)
+        metrics = (f"{PREFIXES[name]}recall_{count}" for count in BOX_COUNTS)
         row |= zip(metrics, values[method].mean(axis=0).tolist(), strict=True)
     return row
 
 
 def _curves(values: dict[str, Floats]) -> bytes:
     names = (OURS, *WAYS, *(name for name in COMPARED if name not in NOT_DRAWN))
-    curves = {name: (COUNTS, values[name].mean(axis=0).tolist()) for name in names}
+    curves = {name: (BOX_COUNTS, values[name].mean(axis=0).tolist()) for name in names}
     return lines_image(curves, "boxes", "recall", logarithmic=True)

@@ -22,7 +22,7 @@ from imtorque.segmentation.boxes import (
     smooth_lab,
 )
 
-COUNTS = (10, 50, 200, 1000)
+BOX_COUNTS = (10, 50, 200, 1000)  # boxes, the best of which is scored
 OVERLAP = 0.4  # that boxes of one method may have; tuned on the dev part of the small objects
 HIT = 0.5  # overlap with the object's box from which on it counts as found
 SEEDS = 5  # of the random boxes
@@ -39,7 +39,7 @@ def bounding_box(figure: BoolArray) -> tuple[int, int, int, int]:
 def hits(boxes: Boxes, true: Sequence[int]) -> list[float]:
     """Return whether the first 10, 50, 200, 1000 boxes hold one that overlaps the true one by half."""
     found = overlaps(boxes, np.asarray([true]))[:, 0] >= HIT
-    return [float(found[:count].any()) for count in COUNTS]
+    return [float(found[:count].any()) for count in BOX_COUNTS]
 
 
 def overlaps(a: Boxes, b: Boxes) -> NDArray[np.float64]:
@@ -53,7 +53,7 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
     """Return what `hits` says of every method on one image."""
     true, shape = bounding_box(figure), (image.shape[0], image.shape[1])
     planes, candidates = smooth_lab(image), candidate_boxes(shape)
-    most = COUNTS[-1]
+    most = BOX_COUNTS[-1]
     found = {
         "torque+side+busyness": best_boxes(planes, candidates, most, "both", OVERLAP).as_array(),
         "torque+side": best_boxes(planes, candidates, most, "both", OVERLAP, contrast=False).as_array(),
@@ -67,7 +67,7 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
         "control:centred-box": np.array([_centred(shape)]),
     }
     rows = {name: hits(boxes, true) for name, boxes in found.items()}
-    rows["control:grid"] = [hits(grid(shape, count), true)[-1] for count in COUNTS]
+    rows["control:grid"] = [hits(grid(shape, count), true)[-1] for count in BOX_COUNTS]
     draws = [hits(random_boxes(shape, np.random.default_rng(seed)), true) for seed in range(SEEDS)]
     rows["control:random"] = np.mean(draws, axis=0).tolist()
     return rows
@@ -76,7 +76,7 @@ def all_hits(image: NDArray[Any], figure: BoolArray) -> dict[str, list[float]]:
 def random_boxes(shape: tuple[int, int], rng: np.random.Generator) -> Boxes:
     """Return boxes of random size, shape and place in the image; sizes and shapes as ours have them."""
     found: list[list[int]] = []
-    while len(found) < COUNTS[-1]:
+    while len(found) < BOX_COUNTS[-1]:
         size = math.exp(
             rng.uniform(math.log(SMALLEST_SIDE_SHARE * math.sqrt(shape[0] * shape[1])), math.log(max(shape)))
         )
@@ -133,7 +133,7 @@ def _densest(planes: Planes, candidates: Boxes, power: float) -> Boxes:
 
 def _largest(values: NDArray[np.float64], candidates: Boxes, power: float) -> Boxes:
     """Return the candidates with the largest values, by a power of their size."""
-    return best_by(values * box_areas(candidates) ** (power / 2), candidates, COUNTS[-1])
+    return best_by(values * box_areas(candidates) ** (power / 2), candidates, BOX_COUNTS[-1])
 
 
 def best_by(response: NDArray[np.float64], candidates: Boxes, count: int) -> Boxes:

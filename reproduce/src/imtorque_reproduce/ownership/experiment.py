@@ -26,7 +26,7 @@ from imtorque.io.weights import weights_text
 from imtorque.jobs.processes import each
 from imtorque.synthetic import overlap_scene
 from imtorque_reproduce.figure_ground.cases import (
-    PER_CATEGORY,
+    CALTECH_PER_CATEGORY,
     Source,
     caltech_cases,
     horse_cases,
@@ -38,7 +38,7 @@ from imtorque_reproduce.ownership.plots import sides_image
 from imtorque_reproduce.report import Report, Request, checksum, provenance
 from imtorque_reproduce.scoring import Floats, compare, evenly, gather
 
-DRAWN = 200  # overlaps to learn from, and as many others to report on
+DRAWN_OVERLAPS = 200  # overlaps to learn from, and as many others to report on
 MIN_PIXELS = 20  # edge pixels on a boundary that an image must have to count
 BENDS = (5, 9, 14)  # pixels of contour on either side that say which way it bends
 OTHER = {"caltech": "horses", "horses": "caltech", "drawn": "drawn-others"}
@@ -89,7 +89,7 @@ def run(request: Request) -> Report:
         data_sha256=checksum(source_files(cases), request.data),
         split=request.split or "all",
         images=sum(len(next(iter(rows.values()))) for rows in scored.values()),
-        settings={"learned_on": OTHER, "drawn": DRAWN, "per_category": PER_CATEGORY, "bends": BENDS},
+        settings={"learned_on": OTHER, "drawn": DRAWN_OVERLAPS, "per_category": CALTECH_PER_CATEGORY, "bends": BENDS},
         rows=_rows(scored),
         differences=_differences(scored),
         notes=NOTES,
@@ -147,8 +147,8 @@ def _sets(request: Request) -> dict[str, list[Case]]:
     sources: dict[str, Sequence[Source | int]] = {
         "caltech": caltech,
         "horses": horses,
-        "drawn": range(DRAWN),
-        "drawn-others": range(DRAWN, 2 * DRAWN),
+        "drawn": range(DRAWN_OVERLAPS),
+        "drawn-others": range(DRAWN_OVERLAPS, 2 * DRAWN_OVERLAPS),
     }
     return {name: [Case(source) for source in evenly(found, request.limit)] for name, found in sources.items()}
 
@@ -182,7 +182,7 @@ def _stored(models: dict[str, OwnershipModel], command: str) -> bytes:
         for name, model in models.items()
     }
     source = provenance(
-        data=f"photographs: Caltech-101 outlines and Weizmann horses; drawings: {DRAWN} drawn overlaps",
+        data=f"photographs: Caltech-101 outlines and Weizmann horses; drawings: {DRAWN_OVERLAPS} drawn overlaps",
         split="all",
         command=command,
     )

@@ -23,7 +23,7 @@ from imtorque_reproduce.counting.controls import Range, Setting, marked_sizes
 from imtorque_reproduce.counting.scores import ImageScores, f1_difference, goal, score_image, summary
 from imtorque_reproduce.figure_ground.cases import Source, read_scene, source_files
 from imtorque_reproduce.objects.proposals import proposal_cases
-from imtorque_reproduce.objects.rows import COUNTS, HIT, Boxes, best_by, bounding_box, hits, overlaps
+from imtorque_reproduce.objects.rows import BOX_COUNTS, HIT, Boxes, best_by, bounding_box, hits, overlaps
 from imtorque_reproduce.patterns.plots import drawn_sheet
 from imtorque_reproduce.patterns.rows import (
     COUNTERS,
@@ -37,7 +37,7 @@ from imtorque_reproduce.patterns.scenes import KINDS, draw_scene
 from imtorque_reproduce.report import Report, Request, checksum, difference
 from imtorque_reproduce.scoring import Floats, compare, score_images
 
-SCENES = 60  # of each kind
+SCENES_PER_KIND = 60  # of each kind
 DRAWN = (*METHODS, "control:hough")
 METRICS = ("found", "found_twice", "found_iou")
 COMPARED = (
@@ -123,7 +123,7 @@ def score_objects(source: Source) -> dict[str, list[float]]:
         "closure": box_response(grey, candidates, "free"),
         "control:edge-density": edge_density(grey, candidates),
     }
-    return {name: hits(best_by(response, candidates, COUNTS[-1]), true) for name, response in responses.items()}
+    return {name: hits(best_by(response, candidates, BOX_COUNTS[-1]), true) for name, response in responses.items()}
 
 
 def score_cells(truth: CountingImage, sizes: Range, setting: Setting, *, masks: bool = True) -> ImageScores:
@@ -133,7 +133,7 @@ def score_cells(truth: CountingImage, sizes: Range, setting: Setting, *, masks: 
 
 
 def _drawn(request: Request) -> Part:
-    seeds = range(SCENES)[: request.limit]
+    seeds = range(SCENES_PER_KIND)[: request.limit]
     rows, differences = [], []
     for kind in KINDS:
         scored = score_images(partial(score_drawn, kind=kind), seeds, request, kind, "scenes")
@@ -148,8 +148,8 @@ def _objects(request: Request) -> Part:
     rows, differences = [], []
     for name, sources in sets.items():
         scored = score_images(score_objects, sources, request, name)
-        rows += _rows(scored, name, [f"recall_{count}" for count in COUNTS])
-        differences += compare({m: v[:, 1] for m, v in scored.items()}, pairs, f"recall_{COUNTS[1]}", f"@{name}")
+        rows += _rows(scored, name, [f"recall_{count}" for count in BOX_COUNTS])
+        differences += compare({m: v[:, 1] for m, v in scored.items()}, pairs, f"recall_{BOX_COUNTS[1]}", f"@{name}")
     every = [source for sources in sets.values() for source in sources]
     return Part(rows, differences, len(every), source_files(every))
 

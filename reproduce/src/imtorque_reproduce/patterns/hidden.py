@@ -16,9 +16,9 @@ from imtorque.synthetic import DepthScene, MotionScene, depth_scene, motion_scen
 from imtorque_reproduce.report import Report, Request
 from imtorque_reproduce.scoring import compare, mean_rows, score_images
 
-SCENES = 100  # of each kind
+HIDDEN_SCENES = 100  # of each kind
 # Convention: how far from an object's middle, and of which sizes, in parts of its size, an extremum may be.
-NEAR, FITTING = 0.35, (0.6, 1.7)
+CENTRE_DISTANCE, FITTING = 0.35, (0.6, 1.7)
 NOISES = (0.0015, 0.006, 0.024)  # of inverse depth, in 1/metres
 COMPARED = (
     ("depth@depth", "photograph@depth"),
@@ -41,14 +41,14 @@ Scene = DepthScene | MotionScene
 def run(request: Request) -> Report:
     """Score all rows on scenes that are the same every time."""
     request.require_options()
-    seeds = list(range(min(SCENES, request.limit or SCENES)))
+    seeds = list(range(min(HIDDEN_SCENES, request.limit or HIDDEN_SCENES)))
     scored = score_images(score, seeds, request, "scenes", "scenes")
     return Report(
         data="rendered scenes (imtorque.synthetic)",
         data_sha256=_checksum(seeds),
         split="all",
         images=2 * len(seeds),
-        settings={"near": NEAR, "fitting": FITTING, "noises": NOISES},
+        settings={"near": CENTRE_DISTANCE, "fitting": FITTING, "noises": NOISES},
         rows=mean_rows({row: {"found": values} for row, values in scored.items()}),
         differences=compare(scored, COMPARED, "found"),
         notes=NOTES,
@@ -84,7 +84,7 @@ def share_found(scene: Scene, edges: Edges, both_signs: bool) -> float:
     """Return the share of the objects that the first extrema hit."""
     extrema = find_extrema(edges, sign=None if both_signs else 1)
     first = suppress_overlaps(extrema)[: len(scene.y)]
-    near = np.hypot(first.y[:, None] - scene.y, first.x[:, None] - scene.x) <= NEAR * scene.size
+    near = np.hypot(first.y[:, None] - scene.y, first.x[:, None] - scene.x) <= CENTRE_DISTANCE * scene.size
     ratio = first.size[:, None] / scene.size
     return float((near & (ratio >= FITTING[0]) & (ratio <= FITTING[1])).any(axis=0).mean())
 

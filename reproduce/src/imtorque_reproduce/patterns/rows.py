@@ -21,8 +21,8 @@ from imtorque_reproduce.counting.controls import Floats, Range, Setting
 from imtorque_reproduce.counting.scores import Detections, discs
 from imtorque_reproduce.objects.rows import Boxes, box_areas, box_means
 
-DRAWN_SIZES = np.arange(13, 72, 2)
-MAX_OVERLAP = 0.3  # largest part of a square that it may share with a stronger one
+DRAWN_SIZES = np.arange(13, 72, 2)  # pixels: objects are 20 to 60 across
+SQUARE_OVERLAP = 0.3  # largest part of a square that it may share with a stronger one
 CIRCLE_TORQUE = np.pi / 4  # derived: signed torque of a circle in its square, where its closure is 1
 ALPHA = 1.5  # for boxes of proposals, as propose_objects weighs them by the square root of their size
 
@@ -75,7 +75,7 @@ def drawn_boxes(method: str, image: Image) -> Boxes:
     if method == "control:hough":
         return _circles(image)
     found = METHODS[method](image)
-    kept = suppress_overlaps(Extrema(found.y, found.x, found.size, np.abs(found.value)), MAX_OVERLAP)
+    kept = suppress_overlaps(Extrema(found.y, found.x, found.size, np.abs(found.value)), SQUARE_OVERLAP)
     y, x, half = kept.y, kept.x, kept.size // 2
     return np.stack([y - half, x - half, y + half + 1, x + half + 1], axis=1).astype(np.int64)
 
@@ -111,10 +111,10 @@ def extrema_of_sizes(grey: Floats, sizes: Range, setting: Setting) -> Detections
     return discs(kept.y, kept.x, kept.size)
 
 
-THRESHOLDS = (0.2, 0.3, 0.4, 0.5)
+TORQUE_THRESHOLDS = (0.2, 0.3, 0.4, 0.5)  # that training images choose from
 COUNTERS: dict[str, list[Setting]] = {
-    "torque": list(product((1, -1), THRESHOLDS, (0.2, 0.4))),
-    "closure": list(product((0,), (0.15, *THRESHOLDS, 0.6, 0.75, 0.9), (0.2, 0.4))),
+    "torque": list(product((1, -1), TORQUE_THRESHOLDS, (0.2, 0.4))),
+    "closure": list(product((0,), (0.15, *TORQUE_THRESHOLDS, 0.6, 0.75, 0.9), (0.2, 0.4))),
 }
 
 

@@ -12,8 +12,8 @@ from scipy import ndimage
 from imtorque.synthetic import disc, paint, polygon, square, texture, triangle
 from imtorque_reproduce.objects.rows import bounding_box
 
-SHAPE = (200, 260)
-MOST_OBJECTS = 8
+SHAPE = (200, 260)  # pixels
+MOST_OBJECTS = 8  # bound: of a scene
 RADII = (10.0, 30.0)  # pixels
 Floats = NDArray[np.float64]
 KINDS = {

@@ -21,6 +21,7 @@ from imtorque_reproduce.ablation import Step
 
 SHOWN_SIZE = 15  # training images of the ablation, or the nearest number to it
 Options = Mapping[str, Any]  # of `paper_block`
+# Version 0.1's.
 FORMER_REGIONS = {"regions": (1 / 4, 1 / 2, 1), "distances": (1 / 8, 1 / 4, 3 / 8, 1 / 2), "words": 1024}
 FORMER = {"align": True, "count": 1000, **FORMER_REGIONS}
 

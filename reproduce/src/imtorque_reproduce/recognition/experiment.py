@@ -27,7 +27,7 @@ from imtorque_reproduce.report import Report, Request, checksum, difference, who
 Accuracies = NDArray[np.float64]  # (methods, sizes, splits, classes)
 
 # The paper's Table 4, in fractions: its own rows, and those it quotes.
-PAPER = {
+PAPER_ACCURACY = {
     "Jain": {15: 0.6100, 30: 0.6910},
     "Boiman": {15: 0.6500, 30: 0.7040},
     "Yang": {15: 0.6700, 30: 0.7320},
@@ -168,7 +168,7 @@ def _plots(plan: Plan, predictions: Sequence[Predictions], accuracies: Accuracie
     shown = {m: accuracies[order.index(m), at].mean(axis=0) for m in ("sift", "torque", "sift+torque")}
     both = order.index("sift+torque")
     return {
-        "accuracy.png": accuracy_image(means, PAPER),
+        "accuracy.png": accuracy_image(means, PAPER_ACCURACY),
         "confusion.png": confusion_image(plan, [split[both, at] for split in predictions]),
         "per-class.png": per_class_image(plan.classes, shown),
         "per-class.csv": per_class_csv(plan.classes, order, plan.train, accuracies[: len(order)].mean(axis=2)),

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray, Planes
 
-ITERATIONS = 30
-TOLERANCE = 1e-3
+KMEANS_ITERATIONS = 30  # bound: of k-means
+EIGENVECTOR_TOLERANCE = 1e-3  # of the eigenvalues, relative
 MIN_AFFINITY = 1e-6  # of a pixel with itself, so that none is alone
 
 
@@ -42,7 +42,9 @@ class NormalisedCut:
         degree = np.asarray(affinity.sum(axis=1)).ravel()
         scale = sparse.diags(1 / np.sqrt(degree))
         # A fixed start makes the eigenvectors the same in every run.
-        values, vectors = eigsh(scale @ affinity @ scale, k=count, which="LA", v0=np.sqrt(degree), tol=TOLERANCE)
+        values, vectors = eigsh(
+            scale @ affinity @ scale, k=count, which="LA", v0=np.sqrt(degree), tol=EIGENVECTOR_TOLERANCE
+        )
         return np.asarray(vectors[:, np.argsort(-values)] / np.sqrt(degree)[:, None])
 
     def _affinity(self, lab: Planes) -> Any:
@@ -81,7 +83,7 @@ def divide(vectors: FloatArray, count: int) -> NDArray[np.int64]:
     points = vectors[:, :count] / (np.linalg.norm(vectors[:, :count], axis=1, keepdims=True) + 1e-12)
     with warnings.catch_warnings():  # a cluster may stay empty: there are then fewer
         warnings.simplefilter("ignore", UserWarning)
-        _, clusters = kmeans2(points, _spread(points, count), iter=ITERATIONS, minit="matrix", missing="warn")
+        _, clusters = kmeans2(points, _spread(points, count), iter=KMEANS_ITERATIONS, minit="matrix", missing="warn")
     return np.asarray(clusters, np.int64)
 
 

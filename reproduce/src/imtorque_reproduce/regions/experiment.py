@@ -25,8 +25,8 @@ from imtorque_reproduce.report import Report, Request, Row, checksum
 from imtorque_reproduce.scoring import berkeley_files, compare, gather, stride
 
 TRAIN, SPLIT = "train", "val"
-EVERY = 8  # every so many-th training image serves to choose parameters
-PAPER = {"torque-paper": 0.429, "ncut": 0.390}  # covering, Sec. 4.3.1
+TUNING_STEP = 8  # every so many-th training image serves to choose parameters
+PAPER_COVERING = {"torque-paper": 0.429, "ncut": 0.390}  # covering, Sec. 4.3.1
 PAIRS = (
     *(("torque", other) for other in ("ncut", "felzenszwalb", "torque-paper", "control:grid", REFERENCE)),
     *(("torque+grid", other) for other in ("torque", "control:grid")),
@@ -35,7 +35,7 @@ PAIRS = (
     ("control:grid", REFERENCE),
 )
 SHOWN = ("torque", "torque+grid", "control:grid", "ncut", "felzenszwalb")
-EXAMPLES = 5  # images in the plot
+REGION_EXAMPLES = 5  # images in the plot
 METRICS = ("covering", "pri", "voi")
 Scores = dict[tuple[str, str], list[RegionScores]]  # by method and variant
 
@@ -45,7 +45,7 @@ def run(request: Request) -> Report:
     request.require_options(["every", "samples", "methods"])
     root, split = request.berkeley(), request.split or SPLIT
     samples = request.number("samples", 2000)
-    tuning = datasets.bsds500(root, TRAIN)[:: request.number("every", EVERY)][: request.limit]
+    tuning = datasets.bsds500(root, TRAIN)[:: request.number("every", TUNING_STEP)][: request.limit]
     records = datasets.bsds500(root, split)[: request.limit]
     every = [*tuning, *records]
     with_ucm = all(_ucm_path(record).is_file() for record in every)
@@ -79,7 +79,7 @@ def run(request: Request) -> Report:
             for one in compare(values, [pair], metric, samples=samples)
         ],
         notes=_notes(len(tuning)) + ([] if with_ucm else ["No precomputed gPb-UCM contours in this data."]),
-        plots={"examples.png": _examples(stride(records, EXAMPLES), chosen)},
+        plots={"examples.png": _examples(stride(records, REGION_EXAMPLES), chosen)},
         readings=readings,
     )
 
@@ -146,7 +146,7 @@ def _row(name: str, scores: Sequence[RegionScores], choice: Choice) -> Row:
         "covering_ois": float(cover.max(axis=1).mean()),
         "covering_best": float(np.mean([score.best_covered / score.area for score in scores])),
         "chosen": ", ".join(filter(None, [choice.variant, f"{method.parameter} {method.values[choice.place]:g}"])),
-        "paper": PAPER.get(name),
+        "paper": PAPER_COVERING.get(name),
     }
 
 

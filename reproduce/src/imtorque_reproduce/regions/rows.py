@@ -21,7 +21,7 @@ from imtorque.segmentation.expansion import alpha_expansion
 from imtorque.segmentation.region_graph import connected_regions
 from imtorque.segmentation.region_merging import merge_regions
 from imtorque.segmentation.regions import (
-    MODELS,
+    COLOUR_MODELS,
     SMOOTHNESS,
     contrast_links,
     cut_regions,
@@ -33,7 +33,7 @@ from imtorque_reproduce.regions.controls import NormalisedCut, divide
 Labels = NDArray[np.int64]
 Segmentations = Sequence[Labels]
 
-THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())
+MERGE_THRESHOLDS = tuple(np.round(np.arange(-1.4, 1.01, 0.1), 2).tolist())  # that training images choose from
 # The values that training images choose from; the paper names none.
 MODEL_COUNTS = (4, 6, 8, 12, 20, 40)
 PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
@@ -41,6 +41,7 @@ UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 Places = Literal["extrema", "grid", "both"]
 PAPER_SMALLEST = 0.001  # of the image: smaller regions join a neighbour; the paper names no number
+# Widened until the choice on training images lay inside (docs/measured/segmentation.md).
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
 FELZENSZWALB_SCALES = (200, 400, 800, 1600)
 CUT_SMALLEST = 0.005  # of the image: smallest region of the normalised cut
@@ -81,12 +82,12 @@ class Method:
 def merged_tree(image: RegionImage, *, places: Places = "extrema", torque: bool = True) -> Segmentations:
     """Cut by colour models of patches, then merge: `segment_regions`, or it with other places or with plain edges."""
     evidence = image.strengthened if torque else image.plain
-    patches = grid_patches(evidence.shape, MODELS)
+    patches = grid_patches(evidence.shape, COLOUR_MODELS)
     if places != "grid":
-        found = torque_patches(evidence, MODELS)
+        found = torque_patches(evidence, COLOUR_MODELS)
         patches = found if places == "extrema" else _together(found, patches)
     tree = merge_regions(evidence, cut_regions(evidence, patches, SMOOTHNESS))
-    return [image.large(tree.cut(threshold)) for threshold in THRESHOLDS]
+    return [image.large(tree.cut(threshold)) for threshold in MERGE_THRESHOLDS]
 
 
 def _together(a: Extrema, b: Extrema) -> Extrema:
@@ -141,7 +142,7 @@ def closed_contours(image: RegionImage) -> Segmentations:
 
 
 def _merged(**options: Any) -> Method:
-    return Method(partial(merged_tree, **options), "threshold", THRESHOLDS)
+    return Method(partial(merged_tree, **options), "threshold", MERGE_THRESHOLDS)
 
 
 # Variants by name; which of them stands in the table is decided on training images.

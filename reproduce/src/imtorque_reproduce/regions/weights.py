@@ -27,8 +27,9 @@ from imtorque.jobs.processes import each
 from imtorque.segmentation.evidence import enlarged, gather_evidence, shrinking
 from imtorque.segmentation.region_graph import RegionGraph, RegionTree, merge_all
 from imtorque.segmentation.region_merging import border_features, region_statistics
-from imtorque.segmentation.regions import MODELS, SMOOTHNESS, cut_regions, torque_patches
+from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions, torque_patches
 
+# Where the search starts, and the standard deviation of its moves.
 START = (0.8, 2.4, 0.6, -1.8, -0.2)
 SPREAD = (0.25, 0.6, 0.3, 0.8, 0.15)
 CHANGED = 0.5  # share of the weights that a step changes
@@ -69,7 +70,7 @@ def make_case(record: datasets.BerkeleyImage) -> Case:
     """Return an image's regions and their overlaps."""
     image = record.image()
     evidence = gather_evidence(image)
-    regions = cut_regions(evidence, torque_patches(evidence, MODELS), SMOOTHNESS)
+    regions = cut_regions(evidence, torque_patches(evidence, COLOUR_MODELS), SMOOTHNESS)
     graph = region_statistics(evidence, regions)
     large = enlarged(regions, shrinking(image.shape[:2]), image.shape[:2])
     return Case(regions, graph, [_overlap(large, a.segmentation, graph.count) for a in record.annotations()])

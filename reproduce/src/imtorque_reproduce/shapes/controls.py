@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 
 from imtorque.core.types import BoolArray, Edges, FloatArray
+from imtorque.detection.shape_classes.patches import SMALLEST_HEIGHT
+from imtorque.detection.shape_classes.tuned import HEIGHT_GROWTH
 from imtorque.edges import detect_edges
 from imtorque_reproduce.objects.rows import bounding_box
 from imtorque_reproduce.scoring import evenly
 
-MAX_DISTANCE = 0.1  # of the shape's height, at which distances to the next edge are truncated
+CHAMFER_DISTANCE = 0.1  # of the shape's height, at which distances to the next edge are truncated
 EXEMPLARS = 3  # outlines that are matched, evenly over the examples
-GROWTH = 1.12  # ratio of neighbouring heights
-SMALLEST = 24  # pixels
-LEVELS = 90  # of the Hough transform's table, over the full turn
+HOUGH_LEVELS = 90  # of the Hough transform's table, over the full turn
 
 
 def heights_for(shape: tuple[int, int], aspect: float) -> list[float]:
     """Return the heights that are looked for, the same as those of ShapeTorque."""
     largest = min(shape[0], shape[1] * aspect)
-    smallest = min(float(SMALLEST), largest)
-    return [smallest * GROWTH**k for k in range(1 + int(np.log(largest / smallest) / np.log(GROWTH)))]
+    smallest = min(float(SMALLEST_HEIGHT), largest)
+    return [smallest * HEIGHT_GROWTH**k for k in range(1 + int(np.log(largest / smallest) / np.log(HEIGHT_GROWTH)))]
 
 
 def exemplars(masks: Sequence[BoolArray]) -> list[BoolArray]:
@@ -54,7 +54,7 @@ def chamfer_boxes(edges: Edges, shapes: Sequence[BoolArray], count: int, bins: i
             outline = _outline_edges(shape, height)
             own, score, spread = _bins(outline, bins), np.zeros(edges.shape), 1e-12
             for k in range(bins):
-                near = (1 - np.minimum(away[k] / (MAX_DISTANCE * height), 1)).astype(np.float32)
+                near = (1 - np.minimum(away[k] / (CHAMFER_DISTANCE * height), 1)).astype(np.float32)
                 points = (own == k)[::-1, ::-1].astype(np.float32)
                 score += signal.fftconvolve(near - near.mean(), points, mode="same")
                 spread += float(points.sum()) * float(near.var())
@@ -77,7 +77,7 @@ def hough_boxes(edges: Edges, shapes: Sequence[BoolArray], count: int) -> NDArra
             outline = _outline_edges(shape, height)
             points, (h, w) = max(1, int(np.count_nonzero(outline.mask))), _resized(shape, height).shape
             transform = cv2.createGeneralizedHoughBallard()
-            transform.setLevels(LEVELS)
+            transform.setLevels(HOUGH_LEVELS)
             transform.setDp(2)
             transform.setMinDist(max(4, height / 4))
             transform.setVotesThreshold(max(1, int(0.05 * points)))

@@ -26,27 +26,26 @@ from imtorque.detection.shape_classes.examples import contour_mask
 from imtorque.jobs.processes import each
 from imtorque.synthetic import silhouette, silhouette_scene
 from imtorque.synthetic.silhouettes import OUTLINES
-from imtorque_reproduce.objects.rows import bounding_box, overlaps
+from imtorque_reproduce.objects.rows import HIT, bounding_box, overlaps
 from imtorque_reproduce.report import Report, Request, checksum, data_folder
 from imtorque_reproduce.scoring import Floats, compare, gather
 from imtorque_reproduce.shapes.controls import chamfer_boxes, exemplars, hough_boxes
 
 CATEGORIES = ("car_side", "airplanes", "dolphin")
 EXAMPLES = 20  # drawn contours that a class is learned from
-SCENES = 15  # drawn, of each class
-MOST = 30  # photographs of each category that are reported on
+SCENES_PER_CLASS = 15  # drawn, of each class
+MAX_PHOTOGRAPHS = 30  # photographs of each category that are reported on
 GROUNDS = 60  # Berkeley's training images that stand for what is no such object
 PROPOSALS = 200  # extrema of plain torque that do not overlap
-SMALLEST = 21  # pixels: of their patches
+SMALLEST_PROPOSAL = 21  # pixels: of their patches
 FIRST = 10  # boxes that are looked at
-HIT = 0.5  # intersection over union
 MAX_OVERLAP = 0.4  # of boxes of one method
 METHODS = (
     *("shape-torque", "shape-torque-outlines", "torque+shape-torque"),
     *("chamfer", "chamfer-oriented", "generalised-hough", "torque"),
 )
 MEAN_BOX = "control:mean-box"
-BINS = 4  # of directions, for oriented chamfer matching
+CHAMFER_DIRECTIONS = 4  # bins, for oriented chamfer matching
 COMPARED = ("chamfer", "chamfer-oriented", "generalised-hough", "torque", "torque+shape-torque", MEAN_BOX)
 NOTES = (
     "first: the share of images whose best box overlaps the object's by half (intersection over union); ten: one of "
@@ -104,13 +103,13 @@ def run(request: Request) -> Report:
     found: dict[str, list[dict[str, float]]] = {"drawn": [], "photo": [], "pasted": []}
     used: list[Path] = [ground.image_path for ground in (*grounds, *targets)]
     for kind in OUTLINES:
-        seeds = range(min(SCENES, request.limit or SCENES))
+        seeds = range(min(SCENES_PER_CLASS, request.limit or SCENES_PER_CLASS))
         cases = [Case(seed, kind) for seed in seeds]
         found["drawn"] += each(partial(score, known=learn_drawn(kind)), cases, request.jobs, f"drawn {kind}")
     for category in CATEGORIES:
         images = [image for image in datasets.caltech101(base, [category]) if image.outline_path is not None]
         known = learn_category(images[::2], [ground.image() for ground in grounds])
-        shown = images[1::2][: min(MOST, request.limit or MOST)]
+        shown = images[1::2][: min(MAX_PHOTOGRAPHS, request.limit or MAX_PHOTOGRAPHS)]
         pasted = [PastedObject(i.name, i, targets[k % len(targets)], (7, k)) for k, i in enumerate(shown)]
         for name, sources in (("photo", shown), ("pasted", pasted)):
             cases = [Case(source, category) for source in sources]
@@ -156,7 +155,7 @@ def score(case: Case, known: Learned) -> dict[str, float]:
     """Return for every method whether its best box hits, and whether one of its ten best does."""
     image, box = case.read()
     edges = shape_edges(image)
-    sizes = default_sizes(edges.shape, smallest=min(SMALLEST, 2 * (min(edges.shape) // 5) + 1))
+    sizes = default_sizes(edges.shape, smallest=min(SMALLEST_PROPOSAL, 2 * (min(edges.shape) // 5) + 1))
     proposals = suppress_overlaps(find_extrema(edges, sizes))[:PROPOSALS]
     shapes = exemplars(known.masks)
     height, width = edges.shape
@@ -165,7 +164,7 @@ def score(case: Case, known: Learned) -> dict[str, float]:
         "shape-torque-outlines": known.outlines.detect(edges, count=FIRST).as_array(),
         "torque+shape-torque": known.tuned.detect(edges, count=FIRST, proposals=proposals).as_array(),
         "chamfer": _distinct(chamfer_boxes(edges, shapes, 20)),
-        "chamfer-oriented": _distinct(chamfer_boxes(edges, shapes, 20, BINS)),
+        "chamfer-oriented": _distinct(chamfer_boxes(edges, shapes, 20, CHAMFER_DIRECTIONS)),
         "generalised-hough": _distinct(hough_boxes(edges, shapes, 20)),
         "torque": _distinct(_bottom_up(edges, known.tuned.aspect)),
         MEAN_BOX: known.mean_box[None] * np.array([height, width, height, width]),

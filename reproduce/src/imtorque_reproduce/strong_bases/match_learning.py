@@ -18,7 +18,7 @@ from imtorque.core.types import BoolArray, Edges, FloatArray
 from imtorque_reproduce.boundary.rows import densities
 
 MATCHED_ABOVE = 0.08  # strength of the edges that are matched: about half of gPb's best threshold
-EVERY = 4  # pixels that are learned from
+PIXEL_STEP = 4  # every so many-th pixel is learned from
 TORQUE = tuple(range(1, 1 + len(BOUNDARY_SIZES)))  # places among the features: the dense contribution of each size
 DENSITY = tuple(range(1 + len(BOUNDARY_SIZES), 5 + len(BOUNDARY_SIZES)))  # how many edges are nearby, at four sizes
 FORMS: dict[str, tuple[int, ...]] = {
@@ -58,7 +58,7 @@ def edge_pixels(edges: Edges, truths: Sequence[BoolArray]) -> EdgePixels:
 
 def fit_forms(pixels: Iterable[EdgePixels]) -> dict[str, FloatArray]:
     """Return the coefficients of every form."""
-    parts = [(one.features[::EVERY], one.matched[::EVERY]) for one in pixels]
+    parts = [(one.features[::PIXEL_STEP], one.matched[::PIXEL_STEP]) for one in pixels]
     features, matched = (np.concatenate(part) for part in zip(*parts, strict=True))
     known = np.isfinite(matched)
     return {name: fit_logistic(features[known][:, list(form)], matched[known]) for name, form in FORMS.items()}

@@ -24,11 +24,11 @@ from imtorque.images import CheckedImage
 from imtorque.segmentation.region_graph import RegionTree
 
 FINEST = 0.08  # height of gPb's contours below which regions are one: about half of their best threshold
-SIZES = (17, 31, 55, 97)  # of the patches whose coherence is compared
-EVERY = 4  # pieces of borders that are learned from
+COHERENCE_SIZES = (17, 31, 55, 97)  # of the patches whose coherence is compared
+BORDER_STEP = 4  # every so many-th piece of a border is learned from
 BORDER = (0,)  # places among the features: the border's log odds
-TORQUE = tuple(range(1, 2 + len(SIZES)))  # the border's dense contribution, and how much the coherences differ
-COLOUR = tuple(range(2 + len(SIZES), 5 + len(SIZES)))  # how much CIE L, a and b differ
+TORQUE = tuple(range(1, 2 + len(COHERENCE_SIZES)))  # the border's dense contribution, and how coherences differ
+COLOUR = tuple(range(2 + len(COHERENCE_SIZES), 5 + len(COHERENCE_SIZES)))  # how much CIE L, a and b differ
 FORMS: dict[str, tuple[int, ...]] = {
     "gpb-ucm+torque": (*BORDER, *TORQUE),
     "control:gpb-ucm+border": BORDER,
@@ -66,7 +66,7 @@ def find_borders(
     weights = _native.weigh_cracks(tree.regions, oriented.strengths)
     support = _near(dense_contribution(edges))
     strength = np.clip(_mean_along(right, down, weights, len(pairs)), 1e-3, 1 - 1e-3)
-    planes = [*(torque_coherence(edges, size) for size in SIZES), *image.lab()]
+    planes = [*(torque_coherence(edges, size) for size in COHERENCE_SIZES), *image.lab()]
     means = np.stack([_mean_within(labels, plane) for plane in planes])
     differences = np.abs(means[:, pairs[:, 0]] - means[:, pairs[:, 1]])
     features = np.column_stack(
@@ -79,7 +79,7 @@ def fit_forms(borders: Iterable[Borders]) -> dict[str, FloatArray]:
     """Return the coefficients of every form; a border counts by its length."""
     features, shares = [], []
     for one in borders:
-        cracks = np.concatenate([one.right[one.right >= 0], one.down[one.down >= 0]])[::EVERY]
+        cracks = np.concatenate([one.right[one.right >= 0], one.down[one.down >= 0]])[::BORDER_STEP]
         features.append(one.features[cracks])
         shares.append(one.separate[cracks])
     every, separate = np.concatenate(features), np.concatenate(shares)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from imtorque.core.types import Edges, FloatArray
 
 MARGIN = 0.15  # of the shape's box, that the patch reaches beyond it on every side
-STEPS = 4096  # per unit of the channels, which are rounded
+CHANNEL_STEPS = 4096  # per unit of the channels, which are rounded
 FLOOR = 0.15  # edges per side of the patch below which a response fades
 JITTER, COPIES = 0.03, 4  # of the examples, in parts of their size: shapes never lie exactly on the cells
 BACKGROUNDS = 40  # patches of each image without the shape
-SMALLEST = 24  # height of the smallest shapes looked for, in pixels
+SMALLEST_HEIGHT = 24  # height of the smallest shapes looked for, in pixels
 
 
 def channels(edges: Edges, polarity: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -22,7 +22,7 @@ def channels(edges: Edges, polarity: str) -> tuple[NDArray[np.int32], NDArray[np
     length = np.where(edges.mask, edges.strength, 1).astype(np.float64)
     fx, fy = edges.fx / length, edges.fy / length
     first, second = (fx, fy) if polarity == "signed" else (fx * fx - fy * fy, 2 * fx * fy)
-    return np.rint(STEPS * first).astype(np.int32), np.rint(STEPS * second).astype(np.int32)
+    return np.rint(CHANNEL_STEPS * first).astype(np.int32), np.rint(CHANNEL_STEPS * second).astype(np.int32)
 
 
 def extent(height: float, aspect: float) -> float:
@@ -45,7 +45,7 @@ def patch_vector(tables: NDArray[np.int64], centre: FloatArray, height: float, a
         spans.append(np.clip(np.rint(centre[axis]).astype(int) + border, 0, tables.shape[axis + 1] - 1))
     corners = tables[:, spans[0]][:, :, spans[1]]
     sums = np.diff(np.diff(corners, axis=1), axis=2).astype(np.float64).ravel()
-    return sums / math.sqrt(float(sums @ sums) + (STEPS * FLOOR) ** 2 * extent(height, aspect))
+    return sums / math.sqrt(float(sums @ sums) + (CHANNEL_STEPS * FLOOR) ** 2 * extent(height, aspect))
 
 
 def channel_tables(edges: Edges, polarity: str) -> NDArray[np.int64]:
@@ -70,7 +70,7 @@ def unlike_patches(
 ) -> list[FloatArray]:
     """Return random patches of an image without the shape."""
     tables = channel_tables(edges, polarity)
-    largest = max(float(SMALLEST), 0.9 * min(edges.shape[0], edges.shape[1] * aspect))
-    heights = np.exp(rng.uniform(math.log(SMALLEST), math.log(largest), BACKGROUNDS))
+    largest = max(float(SMALLEST_HEIGHT), 0.9 * min(edges.shape[0], edges.shape[1] * aspect))
+    heights = np.exp(rng.uniform(math.log(SMALLEST_HEIGHT), math.log(largest), BACKGROUNDS))
     centres = rng.uniform(0, edges.shape, (BACKGROUNDS, 2))
     return [patch_vector(tables, c, float(h), aspect, cells) for c, h in zip(centres, heights, strict=True)]

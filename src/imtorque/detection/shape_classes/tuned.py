@@ -27,9 +27,9 @@ from imtorque.core.boxes import Boxes
 from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Image
 from imtorque.detection.shape_classes.examples import read_examples, shape_edges
 from imtorque.detection.shape_classes.patches import (
+    CHANNEL_STEPS,
     FLOOR,
-    SMALLEST,
-    STEPS,
+    SMALLEST_HEIGHT,
     cell_borders,
     channels,
     extent,
@@ -39,10 +39,10 @@ from imtorque.detection.shape_classes.patches import (
 from imtorque.images import CheckedImage
 
 Polarity = Literal["free", "signed"]
-CELLS = 12  # along each side of the patch
+SHAPE_CELLS = 12  # along each side of the patch
 SHRINKAGE = 2.0  # of the background's covariance towards a multiple of the identity
-SIZE_POWER = 0.2  # of the height over 100 pixels, that scores are multiplied by: parts are not to come before wholes
-GROWTH = 1.12  # ratio of neighbouring heights
+HEIGHT_POWER = 0.2  # of the height over 100 pixels, that scores are multiplied by: parts are not to come before wholes
+HEIGHT_GROWTH = 1.12  # ratio of neighbouring heights
 DISTINCT = 0.4  # overlap of boxes, intersection over union, from which on they are one
 PROPOSED = 0.35  # of a proposal's size: how far from its centre a shape may lie
 PROPOSED_SIZES = (0.5, 2.0)  # the shape's size, square root of its box's area, over the proposal's
@@ -74,7 +74,7 @@ class ShapeTorque:
         images: Iterable[Image] | None = None,
         background: Sequence[Image] = (),
         polarity: Polarity = "free",
-        cells: int = CELLS,
+        cells: int = SHAPE_CELLS,
         seed: int = 0,
     ) -> Self:
         """Learn a class from examples.
@@ -131,7 +131,7 @@ class ShapeTorque:
             raise ValueError(f"height must be from 4 to 100000 pixels, got {height}")
         down, across = cell_borders(height, self.aspect, self.weights.shape[1])
         first, second = channels(edges, self.polarity)
-        floor = STEPS * FLOOR * math.sqrt(extent(height, self.aspect))
+        floor = CHANNEL_STEPS * FLOOR * math.sqrt(extent(height, self.aspect))
         weights = np.ascontiguousarray(self.weights, np.float32)
         return _native.shape_response(first, second, down, across, weights, floor)
 
@@ -165,7 +165,7 @@ class ShapeTorque:
             if proposals is not None:
                 size = height / math.sqrt(self.aspect)
                 response = np.where(_near(proposals, edges.shape, size), response, np.float32(0))
-            weight = np.float32((height / 100) ** SIZE_POWER)
+            weight = np.float32((height / 100) ** HEIGHT_POWER)
             found.append(_peaks(weight * response, height, height / self.aspect, 20 * count))
         if not found:
             raise ValueError("heights must not be empty")
@@ -192,8 +192,11 @@ class ShapeTorque:
 
     def _heights(self, shape: tuple[int, int]) -> list[float]:
         largest = min(shape[0], shape[1] * self.aspect)
-        smallest = min(float(SMALLEST), largest)
-        return [smallest * GROWTH**k for k in range(1 + math.floor(math.log(largest / smallest) / math.log(GROWTH)))]
+        smallest = min(float(SMALLEST_HEIGHT), largest)
+        return [
+            smallest * HEIGHT_GROWTH**k
+            for k in range(1 + math.floor(math.log(largest / smallest) / math.log(HEIGHT_GROWTH)))
+        ]
 
 
 def _discriminant(seen: FloatArray, others: FloatArray) -> FloatArray:
