@@ -172,7 +172,8 @@ def count(
         str | None,
         typer.Option(
             metavar="20-60",
-            help="Diameters to look for, in pixels, or as in 5-12um; a list such as 21,45 is of patch sizes.",
+            help="Least and largest diameter of the objects, in pixels, or as in 5-12um; a list such as 21,45 is of "
+            "patch sizes.",
         ),
     ] = None,
     sign: Annotated[
