@@ -16,7 +16,7 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
-from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_sizes, refuse
+from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_range, parse_sizes, refuse
 from imtorque.cli.runner import TableBatch, one_line_errors
 from imtorque.core.types import BoolArray, Edges, Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
@@ -239,7 +239,7 @@ def count(
     if depth:
         refuse("depth has jumps, not boundaries: leave out one of the two", detector=detector)
     patch_sizes = parse_sizes("--sizes", sizes) if sizes is not None and re.fullmatch(r"[0-9,\s]+", sizes) else None
-    low, high, micrometres = _range(sizes) if sizes is not None and patch_sizes is None else (0.0, 0.0, False)
+    low, high, micrometres = parse_range(sizes) if sizes is not None and patch_sizes is None else (0.0, 0.0, False)
     task = CountObjects(
         model=None if model is None else batch.shared(model),
         sizes=(low, high) if high else None,
@@ -342,15 +342,3 @@ def _length(option: str, text: str) -> float:
     if not 0 < length < 1e9:
         raise typer.BadParameter(f"must be like 0.32um, 320nm or 0.32, got {text!r}", param_hint=option)
     return length
-
-
-def _range(text: str) -> tuple[float, float, bool]:
-    """Return the smallest and the largest diameter of a text such as 20-60 or 5-12um, and whether in micrometres."""
-    match = re.fullmatch(r"([0-9.]+)-([0-9.]+)\s*(um|µm|μm|)", text.strip())
-    try:
-        low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
-    except ValueError:
-        low = high = 0.0
-    if match is None or not 0 < low <= high < 1e9:
-        raise typer.BadParameter(f"sizes must be like 20-60 or 5-12um, got {text!r}", param_hint="--sizes")
-    return low, high, bool(match[3])
