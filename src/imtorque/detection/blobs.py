@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from imtorque.core.deprecation import accept_old_keywords
 from imtorque.core.types import BoolArray, Edges, Float32Array, FloatArray, Image, Patch, Sizes, check_sizes
+from imtorque.detection.colour import object_plane
 from imtorque.detection.contour_features import weighted_quantile
 from imtorque.detection.contour_proposals import MIN_CLOSURE, Search, propose_contours
 from imtorque.detection.measurement import measure_objects
@@ -64,7 +65,8 @@ def find_blobs(
     ----------
     image
         An image as for `detect_edges`; or `Edges`, which have no grey values: then contrast, snr and intensity are
-        NaN.
+        NaN. Objects of a coloured image are looked for in grey, or in the channel or mixture of channels in which
+        edges are far clearer: `Blobs.plane` names it. Give a channel, or `grey_image(image)`, to choose.
     sizes
         (smallest, largest): a tuple of two is the range of diameters, in pixels, each that of the disc of the object's
         area. Nothing else is returned, and all is that is found without sizes and lies within. A list or array is the
@@ -121,9 +123,12 @@ def find_blobs(
     _check(sign, method, contrast, ring, threshold, overlap, min_score, count)
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     chosen = _mask(mask, shape)
+    plane = "edges" if isinstance(image, Edges) else "grey"
     if method == "paper":
         found = paper_proposals(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
+        if not isinstance(image, Edges):
+            image, plane = object_plane(image)
         found = _found_contours(
             image,
             Search(size_range(shape, None), None, sign or None, ring, patch, "unknown"),
@@ -135,7 +140,7 @@ def find_blobs(
             min_score=min_score,
             signed=sign is not None,
         )
-    blobs = measure_objects(found, image, shape)
+    blobs = replace(measure_objects(found, image, shape), plane=plane)
     if chosen is not None:
         y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip((blobs.y, blobs.x), shape, strict=True))
         blobs = blobs[chosen[y, x]]

@@ -9,6 +9,7 @@ import numpy as np
 from imtorque.core.torque import torque_spectrum
 from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Image, IntArray
 from imtorque.detection.annotations import Annotations
+from imtorque.detection.colour import object_plane
 from imtorque.detection.contour_proposals import MIN_CLOSURE, level_sizes, significant
 from imtorque.detection.outlines import fit_outlines
 from imtorque.detection.proposals import ANGLES, Outlines, Proposals
@@ -37,7 +38,7 @@ def clicked_outlines(image: Image, points: FloatArray) -> tuple[Proposals, IntAr
     Objects of one kind have about one size: it is the one at which the best outlines around all points together score
     most. Near it, each point takes its own best outline.
     """
-    grey = grey_image(image)
+    grey = grey_image(object_plane(image)[0])
     contours, owner = _of_one_click(*_outlines_around(grey, points), points)
     if not len(contours):
         return contours, owner
