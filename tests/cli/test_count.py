@@ -278,3 +278,17 @@ def test_a_list_of_sizes_is_of_patch_sizes_and_a_range_of_diameters():
         assert [float(row["y"]) for row in rows_of(f"{folder}/objects.csv")] == pytest.approx(
             found.y.tolist(), rel=1e-5
         )
+
+
+@pytest.mark.usefixtures("cells")
+def test_the_size_taken_from_clicks_is_told_and_sizes_override_it():
+    _, boxes = draw(0)
+    rows = [f"0.png,{(y0 + y1 - 1) / 2},{(x0 + x1 - 1) / 2}" for y0, x0, y1, x1 in boxes]
+    Path("points.csv").write_text("image,y,x\n" + "\n".join(rows) + "\n")
+    command = ("train-detector", "cells/0.png", "--annotations", "points.csv", "--clicks", "--out", "a.finder")
+    told = re.search(r"objects are taken as ([0-9.]+) px across; --sizes overrides that", run(*command).output)
+    sides = [y1 - y0 for y0, _, y1, _ in boxes]
+    assert float(told[1]) == pytest.approx(np.median(sides), rel=0.15)
+    assert "taken as" not in run(*command, "--sizes", "12-30").output
+    assert imtorque.ObjectFinder.load("a.finder").diameters[::2] == (12, 30)
+    assert "sizes must be in pixels" in run(*command, "--sizes", "12-30um", status=2).output

@@ -30,3 +30,11 @@ def missed_and_extra(blobs, centres, diameter):
     far = np.hypot(blobs.y[:, None] - centres[:, 0], blobs.x[:, None] - centres[:, 1]) > diameter / 2
     found = ~far.all(axis=0) if len(blobs) else np.zeros(len(centres), bool)
     return int(np.sum(~found)), len(blobs) - int(found.sum())
+
+
+def capsule(shape, centre, half_length, radius, turn=0.0):
+    """Coverage of a capsule: what is within the radius of a line of twice this half length."""
+    y, x = np.indices(shape, np.float64)
+    y, x = y - centre[0], x - centre[1]
+    u, v = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
+    return np.clip(radius - np.hypot(np.maximum(np.abs(u) - half_length, 0), v) + 0.5, 0, 1)

@@ -16,7 +16,7 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
-from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_sizes, refuse
+from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_range, parse_sizes, refuse
 from imtorque.cli.runner import TableBatch, one_line_errors
 from imtorque.core.types import BoolArray, Edges, Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
@@ -29,7 +29,7 @@ Form = Literal["geojson", "imagej"]
 # What the columns are called in tables, the number first.
 NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in COLUMNS}
 LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as does the area
-SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width"]
+SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width", "plane"]
 MICROMETRES = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}
 DEFAULT_OVERLAP = 0.4  # that of find_blobs
 TRAINED = "a model knows sizes, signs and scores itself, and finds its own edges: leave out one of the two"
@@ -100,7 +100,7 @@ class CountObjects(Task):
         bright = int(np.count_nonzero(found.value > 0))
         counts = {"count": len(rows), "bright": bright, "dark": len(rows) - bright}
         shape = {"height": image.shape[0], "width": image.shape[1], "pixel_size_um": pixel}
-        return image, inside, found, {**shape, **counts, **mean, "objects": rows}
+        return image, inside, found, {**shape, **counts, **mean, "plane": found.plane, "objects": rows}
 
     def _pixel(self, source: Path) -> float | None:
         """Return micrometres per pixel of the image that is worked on."""
@@ -172,7 +172,8 @@ def count(
         str | None,
         typer.Option(
             metavar="20-60",
-            help="Diameters to look for, in pixels, or as in 5-12um; a list such as 21,45 is of patch sizes.",
+            help="Least and largest diameter of the objects, in pixels, or as in 5-12um; a list such as 21,45 is of "
+            "patch sizes.",
         ),
     ] = None,
     sign: Annotated[
@@ -238,7 +239,7 @@ def count(
     if depth:
         refuse("depth has jumps, not boundaries: leave out one of the two", detector=detector)
     patch_sizes = parse_sizes("--sizes", sizes) if sizes is not None and re.fullmatch(r"[0-9,\s]+", sizes) else None
-    low, high, micrometres = _range(sizes) if sizes is not None and patch_sizes is None else (0.0, 0.0, False)
+    low, high, micrometres = parse_range(sizes) if sizes is not None and patch_sizes is None else (0.0, 0.0, False)
     task = CountObjects(
         model=None if model is None else batch.shared(model),
         sizes=(low, high) if high else None,
@@ -329,7 +330,9 @@ def _trained(path: str) -> ObjectFinder:
 
 def _describe(result: dict[str, Any]) -> str:
     size = f", {result['mean_diameter']:.3g} pixels across in the mean" if result["count"] else ""
-    return f"{number_of(result['count'], 'object')} ({result['bright']} bright, {result['dark']} dark){size}"
+    plane = result.get("plane", "grey")  # records of before have none
+    found_in = "" if plane in ("grey", "edges") else f", found in {plane}"
+    return f"{number_of(result['count'], 'object')} ({result['bright']} bright, {result['dark']} dark){size}{found_in}"
 
 
 def _length(option: str, text: str) -> float:
@@ -341,15 +344,3 @@ def _length(option: str, text: str) -> float:
     if not 0 < length < 1e9:
         raise typer.BadParameter(f"must be like 0.32um, 320nm or 0.32, got {text!r}", param_hint=option)
     return length
-
-
-def _range(text: str) -> tuple[float, float, bool]:
-    """Return the smallest and the largest diameter of a text such as 20-60 or 5-12um, and whether in micrometres."""
-    match = re.fullmatch(r"([0-9.]+)-([0-9.]+)\s*(um|µm|μm|)", text.strip())
-    try:
-        low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
-    except ValueError:
-        low = high = 0.0
-    if match is None or not 0 < low <= high < 1e9:
-        raise typer.BadParameter(f"sizes must be like 20-60 or 5-12um, got {text!r}", param_hint="--sizes")
-    return low, high, bool(match[3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
@@ -223,6 +224,18 @@ def parse_sizes(option: str, text: str | None) -> tuple[int, ...] | None:
         return tuple(check_sizes(chosen).tolist())
     except (TypeError, ValueError) as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def parse_range(text: str) -> tuple[float, float, bool]:
+    """Return the smallest and the largest diameter of a text such as 20-60 or 5-12um, and whether in micrometres."""
+    match = re.fullmatch(r"([0-9.]+)-([0-9.]+)\s*(um|µm|μm|)", text.strip())
+    try:
+        low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    except ValueError:
+        low = high = 0.0
+    if match is None or not 0 < low <= high < 1e9:
+        raise typer.BadParameter(f"sizes must be like 20-60 or 5-12um, got {text!r}", param_hint="--sizes")
+    return low, high, bool(match[3])
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, str]:

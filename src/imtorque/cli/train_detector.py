@@ -13,7 +13,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from imtorque.cli.options import Opening, number_of
+from imtorque.cli.options import Opening, number_of, parse_range
 from imtorque.cli.runner import one_line_errors
 from imtorque.core.types import Image
 from imtorque.detection import ObjectFinder
@@ -44,6 +44,14 @@ def train_detector(
     clicks: Annotated[
         bool, typer.Option("--clicks", help="Only some of the objects are annotated; what is not may be one as well.")
     ] = False,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="20-60",
+            help="Least and largest diameter of the objects, in pixels; by default as annotated, of points as outlined "
+            "around them.",
+        ),
+    ] = None,
     opening: Opening,
 ) -> None:
     """Learn from a few annotated images what to count; say which of the other images to annotate next.
@@ -53,6 +61,7 @@ def train_detector(
 
     Example: [bold]imtorque train-detector cells/ --annotations annotations.csv --out cells.finder[/bold]
     """
+    diameters = None if sizes is None else _diameters(sizes, opening.reduce)
     with one_line_errors():
         paths = find_images(images)
         annotated = match_images(paths, load_annotations(annotations), annotations)
@@ -62,13 +71,25 @@ def train_detector(
         typer.echo(f"learning from {number_of(len(given), 'image')}, which takes up to a minute ...", err=True)
         finder = ObjectFinder()
         objects, wrong = zip(*given, strict=True)
-        finder.fit(list(learned.values()), objects, complete=not clicks, negatives=wrong)
+        finder.fit(list(learned.values()), objects, complete=not clicks, negatives=wrong, sizes=diameters)
         finder.save(out)
+        if diameters is None and all(part.ndim == 2 and part.shape[1] == 2 for part in objects if part.size):
+            typer.echo(
+                f"objects are taken as {finder.diameters[1] * opening.reduce:.3g} px across; --sizes overrides that"
+            )
         typer.echo(f"{out}: {_trust(finder, clicks, len(given))}")
         rest = [path for path in paths if path not in annotated]
         if rest:
             order = finder.query([opening.read(path) for path in rest])[:NEXT_NAMED]
             typer.echo(f"annotate next: {', '.join(rest[k].name for k in order)}")
+
+
+def _diameters(text: str, factor: int) -> tuple[float, float]:
+    """Return the smallest and the largest diameter of a text such as 20-60, in an image reduced by a factor."""
+    low, high, in_micrometres = parse_range(text)
+    if in_micrometres:
+        raise typer.BadParameter(f"sizes must be in pixels, as in 20-60, got {text!r}", param_hint="--sizes")
+    return low / factor, high / factor
 
 
 def _reduced_to(path: Path, image: Image, own: Annotation, factor: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -6,13 +6,14 @@ import math
 import operator
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque.core.deprecation import accept_old_keywords
 from imtorque.core.types import BoolArray, Edges, Float32Array, FloatArray, Image, Patch, Sizes, check_sizes
+from imtorque.detection.colour import object_plane
 from imtorque.detection.contour_features import weighted_quantile
 from imtorque.detection.contour_proposals import MIN_CLOSURE, Search, propose_contours
 from imtorque.detection.measurement import measure_objects
@@ -20,17 +21,18 @@ from imtorque.detection.outlines import refine_outlines
 from imtorque.detection.paper import paper_proposals
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.pyramid import Level
-from imtorque.detection.scoring import ContourScorer, SizesKnown, contour_scorer, contour_scores
+from imtorque.detection.scoring import ContourScorer, contour_scorer, contour_scores
 from imtorque.detection.selection import suppress_by_edges
 from imtorque.detection.table import Blobs
-from imtorque.images import CheckedImage
+from imtorque.images import CheckedImage, grey_image
 
 MIN_SCORE, MIN_SCORE_UNGUIDED = 0.35, 0.5  # of an object, for sizes given or not
 RANGE_SCORE = 0.8  # of objects that say which sizes objects have, where none are given
 SIZE_QUANTILE, RANGE_MARGIN = 0.2, 1.3  # of objects below that range, or above; and the margin at either end
 MIN_DIAMETER, MIN_SIDE_SHARE, MAX_SIDE_SHARE = 7.0, 0.015, 0.46  # of sizes not given: pixels, and shares of the side
 SIZE_SLACK = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim edges
-RANGE_SLACK = 0.8  # outlines may be this share of the smallest wanted, or its inverse of the largest, to be returned
+RANGE_SLACK = 0.8  # of the range that the scorer knows, beyond which objects are none; a range given is this much wider
+MIN_FOUND_SHARE = 0.45  # derived: of the smallest size not given, below which nothing is found without sizes
 REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one
 
 
@@ -63,13 +65,14 @@ def find_blobs(
     ----------
     image
         An image as for `detect_edges`; or `Edges`, which have no grey values: then contrast, snr and intensity are
-        NaN.
+        NaN. Objects of a coloured image are looked for in grey, or in the channel or mixture of channels in which
+        edges are far clearer: `Blobs.plane` names it. Give a channel, or `grey_image(image)`, to choose.
     sizes
-        (smallest, largest): a tuple of two is the range of diameters to look in, in pixels; what was found there may be
-        up to a fifth smaller or a quarter larger. A list or array is the patch sizes themselves, odd and increasing; a
-        list of two is two sizes. By default everything from 7 pixels, or 1.5 % of the image's side where that is
-        more, to 46 % of it is looked at, and the range is that of the objects that hold most of what the image shows,
-        by contrast times area.
+        (smallest, largest): a tuple of two is the range of diameters, in pixels, each that of the disc of the object's
+        area. Nothing else is returned, and all is that is found without sizes and lies within. A list or array is the
+        patch sizes themselves, odd and increasing; a list of two is two sizes. By default everything from 7 pixels, or
+        1.5 % of the image's side where that is more, to 46 % of it is looked at, and the range is that of the objects
+        that hold most of what the image shows, by contrast times area.
     sign
         +1 for bright objects, -1 for dark ones, 0 for both. None takes both too, but the kind that explains fewer of
         the edges is likely to be what lies between objects, and scores less: the less it explains, the less.
@@ -120,27 +123,71 @@ def find_blobs(
     _check(sign, method, contrast, ring, threshold, overlap, min_score, count)
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     chosen = _mask(mask, shape)
+    plane = "edges" if isinstance(image, Edges) else "grey"
     if method == "paper":
         found = paper_proposals(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
-        known: SizesKnown = "unknown" if sizes is None else "given"
-        search = Search(size_range(shape, sizes), _listed(sizes, shape), sign or None, ring, patch, known)
-        proposals, levels, grey = propose_contours(
-            image, search, sigma, MIN_CLOSURE if threshold is None else threshold
+        if not isinstance(image, Edges):
+            image, plane = object_plane(image)
+        found = _found_contours(
+            image,
+            Search(size_range(shape, None), None, sign or None, ring, patch, "unknown"),
+            sizes,
+            sigma=sigma,
+            contrast=contrast,
+            threshold=threshold,
+            overlap=overlap,
+            min_score=min_score,
+            signed=sign is not None,
         )
-        proposals = proposals[_contrasting(proposals, contrast)]
-        select = partial(scored_and_selected, shape=shape, grey=grey, signed=sign is not None, overlap=overlap)
-        found = select(proposals, search=search)
-        if sizes is None and len(found):
-            found = select(proposals, search=replace(search, range=usual_sizes(found), known="found"))
-        usual = MIN_SCORE_UNGUIDED if sizes is None else MIN_SCORE
-        least = min_score if min_score is not None else usual if threshold is None else 0.0
-        found = _refined(found[found.score >= least], levels)
-    blobs = measure_objects(found, image, shape)
+    blobs = replace(measure_objects(found, image, shape), plane=plane)
     if chosen is not None:
         y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip((blobs.y, blobs.x), shape, strict=True))
         blobs = blobs[chosen[y, x]]
     return blobs[:count]
+
+
+def _found_contours(
+    image: Image | Edges,
+    usual: Search,
+    sizes: Sizes | tuple[float, float] | None,
+    *,
+    sigma: float | None,
+    contrast: float,
+    threshold: float | None,
+    overlap: float,
+    min_score: float | None,
+    signed: bool,
+) -> Proposals:
+    """Return the contours of objects: those found without sizes that have the sizes wanted, then others of these sizes.
+
+    Sizes add to what is searched and leave out of what is found: what is found without them and has the size is found
+    with them.
+    """
+    shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
+    least = None if min_score is None and threshold is None else min_score or 0.0
+    propose = partial(_proposed, image, sigma=sigma, contrast=contrast, threshold=threshold)
+    if sizes is not None and not _is_range(sizes):
+        search = replace(usual, range=size_range(shape, sizes), sizes=_listed(sizes, shape), known="given")
+        proposals, levels, grey = propose([search])
+        found = scored_and_selected(proposals, search=search, shape=shape, grey=grey, signed=signed, overlap=overlap)
+        return _refined(found[found.score >= (MIN_SCORE if least is None else least)], levels)
+    limits = (0.0, math.inf) if sizes is None else size_range(shape, sizes)
+    proposals, levels, grey = propose([usual] if limits[1] > MIN_FOUND_SHARE * usual.range[0] else [])
+    select = partial(scored_and_selected, shape=shape, grey=grey, signed=signed, overlap=overlap)
+    found = select(proposals, search=usual)
+    if len(found):
+        found = select(proposals, search=replace(usual, range=usual_sizes(found), known="found"))
+    found = _refined(found[found.score >= (MIN_SCORE_UNGUIDED if least is None else least)], levels)
+    if sizes is None:
+        return found
+    more, finer, grey = propose([replace(usual, range=part) for part in _beyond(limits, usual.range)])
+    levels += [level for level in finer if level.factor not in {known.factor for known in levels}]
+    others = partial(select, grey=grey)(
+        Proposals.join([proposals, more]), search=replace(usual, range=_inner_range(limits), known="given")
+    )
+    others = _refined(others[others.score >= (MIN_SCORE if least is None else least)], levels)
+    return _joined(_within(found, limits), _within(others, limits), shape, overlap)
 
 
 def scored_and_selected(
@@ -163,6 +210,56 @@ def scored_and_selected(
     found = replace(proposals[selected], score=score[selected])
     diameter = found.diameter
     return found[(diameter >= RANGE_SLACK * smallest) & (diameter <= largest / RANGE_SLACK)]
+
+
+def _proposed(
+    image: Image | Edges,
+    searches: list[Search],
+    *,
+    sigma: float | None,
+    contrast: float,
+    threshold: float | None,
+) -> tuple[Proposals, list[Level], Float32Array | None]:
+    """Return the contours of several searches that have the contrast asked for, their levels, and the grey values."""
+    parts: list[Proposals] = []
+    levels: list[Level] = []
+    for search in searches:
+        part, of_search, _ = propose_contours(image, search, sigma, MIN_CLOSURE if threshold is None else threshold)
+        parts.append(part[_contrasting(part, contrast)])
+        levels += of_search
+    return Proposals.join(parts or [Proposals.none()]), levels, None if isinstance(image, Edges) else grey_image(image)
+
+
+def _beyond(limits: tuple[float, float], usual: tuple[float, float]) -> list[tuple[float, float]]:
+    """Return the ranges of patch sizes in which objects within these limits are searched beside the usual one.
+
+    Elongated objects are found in patches smaller than the disc of their area.
+    """
+    smallest, largest = max(3.0, SIZE_SLACK * limits[0]), limits[1] / RANGE_SLACK
+    below = (smallest, min(largest, usual[0]))
+    above = (max(smallest, usual[1]), largest)
+    return [part for part in (below, above) if part[0] < part[1]]
+
+
+def _inner_range(limits: tuple[float, float]) -> tuple[float, float]:
+    """Return the range in which most of the objects lie whose diameters have these limits, for the scorer."""
+    middle = math.sqrt(limits[0] * limits[1])
+    return min(limits[0] / RANGE_SLACK, middle), max(limits[1] * RANGE_SLACK, middle)
+
+
+def _within(found: Proposals, limits: tuple[float, float]) -> Proposals:
+    """Return the contours whose diameters lie within the limits."""
+    diameter = found.diameter
+    return found[(diameter >= limits[0]) & (diameter <= limits[1])]
+
+
+def _joined(first: Proposals, others: Proposals, shape: tuple[int, int], overlap: float) -> Proposals:
+    """Return the first contours, all of them, and of the others those that have edges of their own beside them."""
+    both = Proposals.join([first, others])
+    rank = np.concatenate([1 + first.score, others.score])
+    kept = np.arange(len(both)) < len(first)
+    kept[suppress_by_edges(both, rank, shape, overlap=overlap)] = True
+    return both[kept]
 
 
 def usual_sizes(found: Proposals) -> tuple[float, float]:
@@ -214,7 +311,7 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
         side = math.sqrt(shape[0] * shape[1])
         smallest = max(MIN_DIAMETER, MIN_SIDE_SHARE * side)
         return smallest, max(smallest, MAX_SIDE_SHARE * side)
-    if isinstance(sizes, tuple) and len(sizes) == 2 and not any(isinstance(v, tuple) for v in sizes):
+    if _is_range(sizes):
         smallest, largest = (float(np.asarray(v).item()) for v in sizes)
         if not (math.isfinite(largest) and 3 <= smallest <= largest):
             raise ValueError(f"sizes as a range must be (smallest, largest) with 3 <= smallest <= largest, got {sizes}")
@@ -224,6 +321,11 @@ def size_range(shape: tuple[int, ...], sizes: Sizes | tuple[float, float] | None
         raise ValueError(f"sizes must be sides of patches, got (height, width) pairs {listed.tolist()}")
     smallest, largest = (min(max(3.0, float(size)), _reach(shape)) for size in (listed[0], listed[-1]))
     return smallest, largest
+
+
+def _is_range(sizes: Sizes | tuple[float, float]) -> TypeGuard[tuple[float, float]]:
+    """Return whether sizes are a range of diameters: a tuple of two numbers."""
+    return isinstance(sizes, tuple) and len(sizes) == 2 and not any(isinstance(v, tuple) for v in sizes)
 
 
 def _reach(shape: tuple[int, ...]) -> float:

@@ -22,7 +22,7 @@ from imtorque.core.types import (
 )
 from imtorque.detection.outlines import fit_outlines
 from imtorque.detection.proposals import Proposals
-from imtorque.detection.pyramid import FINE_SIZE, WORKING_SIZE, Level, edge_pyramid, image_pyramid
+from imtorque.detection.pyramid import Level, edge_pyramid, image_pyramid
 from imtorque.detection.ring_torque import HOLE, odd_sizes, ring_torque, size_ladder
 from imtorque.detection.scoring import SizesKnown
 from imtorque.images import CheckedImage, grey_image
@@ -63,11 +63,10 @@ def propose_contours(
         levels = list(edge_pyramid(image, smallest, largest))
     else:
         grey = grey_image(image)
-        working = FINE_SIZE if search.known == "given" and smallest >= 2 * WORKING_SIZE else WORKING_SIZE
-        levels = list(image_pyramid(grey, smallest, largest, sigma=sigma, working=working))
+        levels = list(image_pyramid(grey, smallest, largest, sigma=sigma))
     found = _contours(levels, search, least)
     found = found[found.closure >= least]
-    return found[_significant(found, shape)], levels, grey
+    return found[significant(found, shape)], levels, grey
 
 
 def _contours(levels: list[Level], search: Search, least: float) -> Proposals:
@@ -80,7 +79,7 @@ def _contours(levels: list[Level], search: Search, least: float) -> Proposals:
     return Proposals.join([Proposals.none(), *parts])
 
 
-def _significant(found: Proposals, shape: tuple[int, int]) -> BoolArray:
+def significant(found: Proposals, shape: tuple[int, int]) -> BoolArray:
     """Return which contours have edges at their ends and stand out of the noise, where grey values are known."""
     clear: BoolArray = np.isnan(found.contrast) | (found.significance >= MIN_SIGNIFICANCE)
     return clear & (found.tips(shape) >= MIN_TIP_EVIDENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,13 +38,25 @@ class ObjectSizes:
         return max(1, int(self.typical / WORKING_DIAMETER))
 
 
-def annotated_sizes(images: Sequence[Image], annotations: Sequence[Annotations]) -> ObjectSizes:
-    """Return the range of the annotated diameters, without the most extreme; of points, by torque around them."""
+def annotated_sizes(
+    images: Sequence[Image], annotations: Sequence[Annotations], given: tuple[float, float] | None = None
+) -> ObjectSizes:
+    """Return the range of diameters given, else of those annotated; of points, by the outlines around them."""
     if not sum(len(marked) for marked in annotations):
         raise ValueError("at least one object must be annotated, got none")
+    if given is not None:
+        smallest, largest = given
+        if not (math.isfinite(largest) and 3 <= smallest <= largest):
+            raise ValueError(f"sizes must be (smallest, largest) with 3 <= smallest <= largest, got {given}")
+        return ObjectSizes(smallest, math.sqrt(smallest * largest), largest)
     if all(marked.form == "points" for marked in annotations if len(marked)):
         clicked = [clicked_diameters(p, m.points) for p, m in zip(images, annotations, strict=True) if len(m)]
-        typical = float(np.median(np.concatenate(clicked)))
+        diameters = np.concatenate(clicked)
+        if not len(diameters):
+            raise ValueError(
+                "the images must show something that may be an object, got none with a closed contour at the points"
+            )
+        typical = float(np.median(diameters))
         return ObjectSizes(0.65 * typical, typical, 1.8 * typical)
     low, middle, high = np.quantile(np.concatenate([m.diameters for m in annotations]), [0.03, 0.5, 0.97])
     return ObjectSizes(float(low), float(middle), float(high))

@@ -17,6 +17,7 @@ from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
 from imtorque.core.types import Float32Array, Image, IntArray
 from imtorque.detection.annotations import Annotations, read_annotations
 from imtorque.detection.augmentation import augmented
+from imtorque.detection.click_sizes import outlined_clicks
 from imtorque.detection.feature_maps import (
     COLOUR_PLANES,
     FeatureMaps,
@@ -83,6 +84,12 @@ class ObjectFinder:
             if not part or not set(part) <= set(PROPOSAL_KINDS):
                 raise ValueError(f"kinds must be tuples of {', '.join(PROPOSAL_KINDS)}, got {part}")
 
+    @property
+    def diameters(self) -> tuple[float, float, float]:
+        """Smallest, typical and largest diameter that objects are taken to have, in pixels."""
+        self._require_fit()
+        return self._sizes.smallest, self._sizes.typical, self._sizes.largest
+
     def __repr__(self) -> str:
         """Say by what it finds objects, and how well that went where it was chosen."""
         if not hasattr(self, "best_params_"):
@@ -103,6 +110,7 @@ class ObjectFinder:
         *,
         complete: bool = True,
         negatives: Sequence[ArrayLike] | None = None,
+        sizes: tuple[float, float] | None = None,
     ) -> ObjectFinder:
         """Learn from annotated images.
 
@@ -121,6 +129,9 @@ class ObjectFinder:
         negatives
             For each image points (k, 2) with y, x of what is no object though it looks like one: with `complete` it
             is known, without it teaches.
+        sizes
+            Smallest and largest diameter of the objects, in pixels; by default those annotated, or those of the
+            outlines found around points.
         """
         if not len(images) or len(images) != len(annotations):
             raise ValueError(f"every image must have its annotations, got {len(images)} and {len(annotations)}")
@@ -128,7 +139,12 @@ class ObjectFinder:
         shapes = [np.shape(image)[:2] for image in images]
         given = zip(annotations, shapes, aside, no, strict=True)
         read = [read_annotations(objects, (s[0], s[1]), i, n) for objects, s, i, n in given]
-        self._sizes = annotated_sizes(images, read)
+        self._sizes = annotated_sizes(images, read, sizes)
+        if not complete:
+            read = [
+                outlined_clicks(image, part, self._sizes.typical) if part.form == "points" and len(part) else part
+                for image, part in zip(images, read, strict=True)
+            ]
         read = [part.reduced(self._sizes.factor) for part in read]
         coloured = any(is_coloured(image) for image in images)
         maps = [feature_maps(image, self._sizes, coloured) for image in images]

@@ -13,7 +13,6 @@ from imtorque.core.types import Edges, Float32Array
 from imtorque.detection.noise import noise_level
 
 WORKING_SIZE = 11.0  # pixels across the smallest objects of an octave, once it is shrunk
-FINE_SIZE = 17.0  # the same where objects are large and their sizes known: then there is time for finer edges
 LEVEL_SIGMA = 1.2  # of the edges there; in proportion where the image cannot be shrunk by a whole number
 MIN_SIGMA = 0.8  # pixels of the level
 MIN_NOISE = 1e-3  # least noise taken for granted, as a share of the range of grey values

@@ -65,6 +65,9 @@ class Blobs(Extrema):
     labels
         Shape (H, W): i + 1 on the pixels of row i, 0 elsewhere. What lies in an object of at least four times its area
         lies on top; an object may have no pixel left to show.
+    plane
+        In what they were found: "grey", "red", "green", "blue", a mixture such as "0.60 red -0.40 green +0.00 blue", or
+        "edges".
     """
 
     diameter: FloatArray
@@ -83,6 +86,7 @@ class Blobs(Extrema):
     right: IntArray
     outline: FloatArray
     labels: NDArray[np.int32]
+    plane: str = "grey"
 
     def __post_init__(self) -> None:
         """Check the fields and sort the rows by falling strength."""
@@ -101,7 +105,7 @@ class Blobs(Extrema):
         """Return the rows chosen, with their labels."""
         rows = np.arange(len(self))[index if isinstance(index, slice) else np.atleast_1d(_as_index(index))]
         columns = {name: getattr(self, name)[rows] for name in _rows()}
-        return Blobs(**columns, labels=_renumbered(self.labels, rows))
+        return Blobs(**columns, labels=_renumbered(self.labels, rows), plane=self.plane)
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, those of `Extrema` first, the label last: ready for any table library."""
@@ -170,7 +174,7 @@ class Blobs(Extrema):
 
 def _rows() -> list[str]:
     """Return the names of the fields with a row for each object."""
-    return [field.name for field in fields(Blobs) if field.name != "labels"]
+    return [field.name for field in fields(Blobs) if field.name not in ("labels", "plane")]
 
 
 def _as_index(index: ArrayLike) -> NDArray[Any]:

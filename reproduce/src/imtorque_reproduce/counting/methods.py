@@ -32,7 +32,7 @@ Method = ObjectFinder | tuple[str, Range, Setting]
 def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Method]:
     """Return every method with its settings chosen on the training images."""
     sizes = marked_sizes(list(training))
-    methods: dict[str, Method] = {name: (name, sizes, ()) for name in TORQUE}
+    methods: dict[str, Method] = {name: (name, _limits(training), ()) for name in TORQUE}
     trained = each(partial(_trained, training=training), list(LEARNED.values()), jobs, "learning", "finders")
     methods |= zip(LEARNED, _shared(list(trained)), strict=True)
     for name, (_, settings) in CONTROLS.items():
@@ -69,6 +69,15 @@ def found_by(method: Method, image: NDArray[Any]) -> Detections:
         blobs = find_blobs(image) if name == "torque-default" else find_blobs(image, sizes=sizes)
     boxes = np.stack([blobs.top, blobs.left, blobs.bottom, blobs.right], axis=1).astype(float)
     return Detections(np.stack([blobs.y, blobs.x], axis=1), boxes, blobs.labels)
+
+
+def _limits(training: Sequence[CountingImage]) -> Range:
+    """Return the hard limits of diameters that `find_blobs` is given: somewhat beyond most of what was marked.
+
+    The sizes of objects that were marked by points are guessed, with room to spare.
+    """
+    smallest, largest = marked_sizes(list(training))
+    return (0.8 * smallest, 1.25 * largest) if training[0].has_boxes else (smallest, largest)
 
 
 def _goal(method: Method, training: Sequence[CountingImage]) -> float:
