@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import hashlib
 import io
-import json
 import operator
 import os
 from collections import Counter
@@ -21,6 +20,7 @@ from imtorque import _native
 from imtorque.io.arrays import BoolArray, Image
 from imtorque.io.atomic import open_regular, replacing, write_bytes, write_text
 from imtorque.io.decoding import FORMATS, decode, decode_pages, decode_shape, reading
+from imtorque.io.ledger import read_record
 from imtorque.io.microscopy import READERS, is_microscopy, plane_size, read_plane
 from imtorque.io.pixel_size import checked, tiff_pixel_size
 from imtorque.io.tiff_opening import is_tiff
@@ -300,20 +300,10 @@ def _is_output(path: Path, records: dict[Path, bool]) -> bool:
             for j in range(i + 2, len(parts)):
                 record = path.with_name(".".join(parts[:j]) + ".json")
                 if record not in records:
-                    records[record] = _is_record(record, parts[j - 1])
+                    records[record] = read_record(record, parts[j - 1]) is not None
                 if records[record]:
                     return True
     return False
-
-
-def _is_record(path: Path, verb: str) -> bool:
-    """Return whether a file is the record of a verb, and no other file of such a name."""
-    try:
-        with open_regular(path) as file:
-            content = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and content.get("verb") == verb and isinstance(content.get("outputs"), list)
 
 
 def checksum(paths: Iterable[Path], root: Path) -> str:
