@@ -166,3 +166,62 @@ def test_a_run_in_which_all_images_fail_leaves_no_counts_of_another(shapes):
     Path("a.png").write_text("no image")
     run("count", "a.png", status=1)
     assert rows_of("imtorque-out/counts.csv") == rows_of("imtorque-out/objects.csv") == []
+
+
+CLOSED = [("0", "<&-"), ("1", ">&-"), ("2", "2>&-"), ("1 and 2", ">&- 2>&-"), ("all", "<&- >&- 2>&-")]
+
+
+@pytest.mark.parametrize("closing", [how for _, how in CLOSED], ids=[name for name, _ in CLOSED])
+@pytest.mark.parametrize("command", ["count . -o out", "edges a.png b.png -o out", "count --paths - --table t.csv"])
+def test_closed_streams_cost_nothing(shapes, closing, command):
+    for name in ("a.png", "b.png"):
+        write_image(name, shapes)
+    reads = "--paths -" in command
+    given = f"printf 'a.png\\nb.png\\n' | {sys.executable} -m imtorque {command}" if reads else ""
+    line = f"exec {sys.executable} -m imtorque {command} {closing}" if not reads else f"{given} {closing}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    if reads and "<&-" in closing:
+        assert done.returncode == 1
+        return
+    assert done.returncode == 0, done.stderr
+    assert len(rows_of("t.files.csv" if reads else "out/counts.csv")) == 2 if "edges" not in command else True
+    assert reads or len(list(Path("out").glob("*.png.*.json"))) == 2
+
+
+def test_a_list_of_paths_may_begin_with_a_byte_order_mark(shapes):
+    for name in ("a.png", "b.png", "caf\xe9.png"):
+        write_image(name, shapes)
+    Path("list.txt").write_bytes(b"\xef\xbb\xbfa.png\r\nb.png\r\ncaf\xc3\xa9.png")
+    run("count", "--paths", "list.txt")
+    assert [row["image"] for row in rows_of("imtorque-out/counts.csv")] == ["a.png", "b.png", "caf\xe9.png"]
+    given = Path("list.txt").read_bytes()
+    assert CliRunner().invoke(app, ["count", "--paths", "-", "-o", "out"], input=given).exit_code == 0
+    assert len(rows_of("out/counts.csv")) == 3
+
+
+def test_without_a_home_it_is_said_what_to_set(monkeypatch):
+    def none():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("IMTORQUE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", none)
+    told = run("edges", "sample:shapes", "--detector", "sketch-tokens", status=1).output
+    assert "IMTORQUE_CACHE must name a folder where there is no home" in told
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_standard_output_that_is_full_costs_no_table(shapes):
+    for name in ("a.png", "b.png"):
+        write_image(name, shapes)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "imtorque", "count", ".", "-o", "out"],
+            stdout=full,
+            stderr=-1,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "imtorque: No space left on device\n")
+    assert len(rows_of("out/counts.csv")) >= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import sys
@@ -178,8 +179,8 @@ def _run(
             for outcome in chain(bad, with_progress(done, len(paths), verb)):
                 if outcome.error is not None:
                     typer.echo(f"imtorque: {outcome.error}", err=True)
-                report.add(outcome)
                 collect(outcome)
+                report.add(outcome)  # which cannot be told where nobody listens any more, but was done
     except KeyboardInterrupt:
         stopped = True
     report.end(stopped)
@@ -283,10 +284,8 @@ def _find(
 
 def _listed(listing: str) -> list[Source]:
     """Return what a file of paths names, each once."""
-    if listing == "-":
-        lines = sys.stdin.read().splitlines()
-    else:
-        lines = Path(listing).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    content = sys.stdin.buffer.read() if listing == "-" else Path(listing).read_bytes()
+    lines = os.fsdecode(content.removeprefix(codecs.BOM_UTF8)).splitlines()
     names = dict.fromkeys(line.strip() for line in lines if line.strip())
     if not names:
         raise ValueError(f"{listing}: must name an image a line, got none")
