@@ -5,11 +5,12 @@ from __future__ import annotations
 import glob
 import hashlib
 import io
-import json
 import operator
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from imtorque import _native
 from imtorque.io.arrays import BoolArray, Image
 from imtorque.io.atomic import open_regular, replacing, write_bytes, write_text
 from imtorque.io.decoding import FORMATS, decode, decode_pages, decode_shape, reading
+from imtorque.io.ledger import read_record
 from imtorque.io.microscopy import READERS, is_microscopy, plane_size, read_plane
 from imtorque.io.pixel_size import checked, tiff_pixel_size
 from imtorque.io.tiff_opening import is_tiff
@@ -213,7 +215,7 @@ def find_images(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
 
     A file that does not exist, or a link to none, is returned as it is, to be reported when it is read. A folder or a
     pattern without images is a ValueError. Images that a run over the same folder wrote, which its records say, are
-    passed over.
+    passed over. Of several names of one file, by links, the first counts.
 
     Parameters
     ----------
@@ -228,14 +230,34 @@ def find_images(arguments: Iterable[str | os.PathLike[str]]) -> list[Path]:
         if path.is_dir():
             images = _images(path.iterdir())
         elif not path.exists() and glob.has_magic(str(argument)):
-            images = _images(Path(name) for name in glob.iglob(str(argument), recursive=True))
+            images = _images(_matches(str(argument)))
         else:
             images = [path]
         if not images:
             raise ValueError(f"{argument}: must hold or match at least one image ({', '.join(SUFFIXES[:5])}, ...)")
         for image in images:
-            found.setdefault(os.path.abspath(image), image)
+            found.setdefault(os.path.realpath(image), image)
     return list(found.values())
+
+
+def _matches(pattern: str) -> Iterator[Path]:
+    """Yield what a pattern matches; `**` enters each folder once, by its shortest path, also where links go round."""
+    head, deep, tail = re.split(r"(?:^|(?<=/))(\*\*)(?:/+|$)", pattern, maxsplit=1) if "**" in pattern else ("", "", "")
+    if not deep:
+        yield from map(Path, glob.iglob(pattern))
+        return
+    entered: set[str] = set()
+    level = [Path(name) for name in (glob.iglob(head) if head else ["."]) if os.path.isdir(name)]
+    while level:
+        inner: list[Path] = []
+        for folder in level:
+            real = os.path.realpath(folder)
+            if real not in entered:
+                entered.add(real)
+                yield from _matches(os.path.join(glob.escape(str(folder)), tail or "*"))
+                with suppress(OSError):  # of one that may not be looked into
+                    inner += [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name[0] != "."]
+        level = inner
 
 
 def output_names(paths: Sequence[Path]) -> list[str]:
@@ -282,7 +304,7 @@ def _cut(name: str, suffix: str) -> str:
 def _images(paths: Iterable[Path]) -> list[Path]:
     """Return the images among paths, in order of their names, without hidden files and our own outputs."""
     records: dict[Path, bool] = {}
-    return sorted(
+    images = (
         path
         for path in paths
         if path.suffix.lower() in SUFFIXES
@@ -290,6 +312,13 @@ def _images(paths: Iterable[Path]) -> list[Path]:
         and not path.is_dir()
         and not _is_output(path, records)
     )
+    shortest: dict[str, Path] = {}
+    for path in images:  # a file itself goes before links to it, and of these the one by fewest folders
+        real = os.path.realpath(path)
+        known = shortest.setdefault(real, path)
+        if (path.is_symlink(), len(path.parts), path) < (known.is_symlink(), len(known.parts), known):
+            shortest[real] = path
+    return sorted(shortest.values())
 
 
 def _is_output(path: Path, records: dict[Path, bool]) -> bool:
@@ -300,20 +329,10 @@ def _is_output(path: Path, records: dict[Path, bool]) -> bool:
             for j in range(i + 2, len(parts)):
                 record = path.with_name(".".join(parts[:j]) + ".json")
                 if record not in records:
-                    records[record] = _is_record(record, parts[j - 1])
+                    records[record] = read_record(record, parts[j - 1]) is not None
                 if records[record]:
                     return True
     return False
-
-
-def _is_record(path: Path, verb: str) -> bool:
-    """Return whether a file is the record of a verb, and no other file of such a name."""
-    try:
-        with open_regular(path) as file:
-            content = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and content.get("verb") == verb and isinstance(content.get("outputs"), list)
 
 
 def checksum(paths: Iterable[Path], root: Path) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from dataclasses import dataclass, field, replace
 from multiprocessing import parent_process
@@ -76,7 +77,7 @@ def test_a_bad_file_is_named_and_the_rest_is_done(task, sources, tmp_path, jobs)
     assert outcomes[2].error == "gone.png: no such file"
 
 
-@pytest.mark.parametrize("change", ["content", "parameter", "output", "output gone", "record cut", "version"])
+@pytest.mark.parametrize("change", ["content", "parameter", "output gone", "killed", "version"])
 def test_what_changed_is_done_again_and_nothing_else(task, sources, tmp_path, change, monkeypatch):
     out = tmp_path / "out"
     statuses(task, sources[:2], out, jobs=1)
@@ -84,18 +85,48 @@ def test_what_changed_is_done_again_and_nothing_else(task, sources, tmp_path, ch
         write_image(sources[0], np.zeros((9, 9), np.uint8))
     elif change == "parameter":
         task = replace(task, factor=2)
-    elif change == "output":
-        (out / "p0.png.copy.txt").write_text("4")
     elif change == "output gone":
         (out / "p0.png.copy.txt").unlink()
-    elif change == "record cut":
+    elif change == "killed":
         record = out / "p0.png.copy.json"
-        record.write_text(record.read_text()[:-30])
+        record.write_text('{"verb": "copy", "outputs": [], "writing": ["p0.png.copy.txt"]}')
     else:
         monkeypatch.setattr("imtorque.cli.batch.__version__", "0.0.1")
     everything = change in ("parameter", "version")
     assert statuses(task, sources[:2], out, jobs=1) == ["done", "done" if everything else "complete"]
     assert statuses(task, sources[:2], out, jobs=1) == ["complete", "complete"]
+
+
+def test_an_output_that_was_changed_by_hand_is_kept_unless_asked(task, sources, tmp_path):
+    out = tmp_path / "out"
+    statuses(task, sources[:2], out, jobs=1)
+    mine = out / "p0.png.copy.txt"
+    mine.write_text("corrected")
+    failed, other = process(task, sources[:2], out, jobs=1)
+    assert (failed.status, other.status, mine.read_text()) == ("failed", "complete", "corrected")
+    assert failed.error.endswith("got another file; move it, give another --out, or --overwrite")
+    assert statuses(task, sources[:2], out, jobs=1, overwrite=True) == ["done", "complete"]
+    assert mine.read_text() != "corrected"
+
+
+@pytest.mark.parametrize("name", ["p1.png.copy.txt", "p1.png.copy.json"])
+def test_a_file_named_as_an_output_is_refused_before_any_work(task, sources, tmp_path, name):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / name).write_text("mine")
+    with pytest.raises(FileExistsError, match=re.escape(f"{name}: must be as imtorque copy wrote it")):
+        statuses(task, sources, out, jobs=1)
+    assert not Path(task.notes).exists()
+    assert [path.name for path in out.iterdir()] == [name]
+    assert statuses(task, sources, out, jobs=1, overwrite=True) == ["done"] * 5
+
+
+def test_a_file_beside_the_outputs_that_no_task_writes_is_left_alone(task, sources, tmp_path):
+    out = tmp_path / "out"
+    statuses(task, sources[:1], out, jobs=1)
+    (out / "p0.png.copy.xlsx").write_text("mine")
+    assert statuses(replace(task, factor=2), sources[:1], out, jobs=1) == ["done"]
+    assert (out / "p0.png.copy.xlsx").read_text() == "mine"
 
 
 def test_private_fields_are_no_parameters():

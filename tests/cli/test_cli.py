@@ -21,7 +21,7 @@ import imtorque
 from imtorque import synthetic
 from imtorque import synthetic as scenes
 from imtorque.cli import app
-from imtorque.files import read_image, write_image
+from imtorque.files import read_image, write_image, write_text
 from waiting import GIVEN_UP, group_is_gone, until
 
 VERBS = ["demo", "maps", "count", "edges", "saliency"]
@@ -102,7 +102,11 @@ def test_demo_names_the_files_it_wrote():
 
 
 def test_demo_is_told_as_one_object_too(monkeypatch):
-    monkeypatch.setattr("imtorque.cli.demo._write_demo", lambda name, _: {"sample": name, "outputs": []})
+    def write(name, out):
+        outputs = [write_text(out / f"{name}.demo.{suffix}", "") for suffix in ("png", "csv")]
+        return {"sample": name, "outputs": [str(path) for path in outputs]}
+
+    monkeypatch.setattr("imtorque.cli.demo._write_demo", write)
     assert [sample["sample"] for sample in run_json("demo --out here")["samples"]] == ["shapes", "hopper"]
 
 
@@ -110,7 +114,7 @@ def test_count_writes_a_table_an_overlay_labels_and_a_record(shapes):
     result = run("count shapes.png")
     assert result.stdout.startswith("shapes.png: ")
     files = [f"shapes.png.count.{end}" for end in ("csv", "json", "labels.tiff", "png")]
-    assert names() == ["counts.csv", "objects.csv", *files]
+    assert names() == [".imtorque.count.json", "counts.csv", "objects.csv", *files]
     rows = list(csv.DictReader(io.StringIO(Path("imtorque-out/shapes.png.count.csv").read_text())))
     found = imtorque.find_blobs(read_image(shapes))
     assert [float(row["y"]) for row in rows] == pytest.approx(found.y.tolist(), rel=1e-5)

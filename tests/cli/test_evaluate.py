@@ -78,7 +78,8 @@ def test_boundaries_write_a_table_and_an_image(boundaries):
     done = evaluate("boundaries", boundaries, "--thresholds", 9, "--out", out, "--matching", "cardinality")
     assert done.exit_code == 0
     assert done.stdout.startswith("| method | ODS F |")
-    assert sorted(path.name for path in out.iterdir()) == ["precision_recall.png", "results.json", "table.md"]
+    names = [".imtorque.evaluate.json", "precision_recall.png", "results.json", "table.md"]
+    assert sorted(path.name for path in out.iterdir()) == names
     assert (out / "table.md").read_text() == done.stdout
     with Image.open(out / "precision_recall.png") as image:
         assert min(image.size) > 300

@@ -1,5 +1,6 @@
 """Images in, names out."""
 
+import glob
 import json
 import os
 from pathlib import Path
@@ -177,6 +178,31 @@ def test_folders_and_patterns_find_images_in_order_and_once(tmp_path):
     assert [p.name for p in find_images([tmp_path])] == ["a.JPG", "b.png"]
     assert [p.name for p in find_images([tmp_path / "**/*", tmp_path])] == ["a.JPG", "b.png", "c.tif"]
     assert find_images([tmp_path / "missing.png"]) == [tmp_path / "missing.png"]
+
+
+@pytest.mark.parametrize("pattern", ["", "**/*", "**", "**/*.png", "**/deep/**/*.png"])
+def test_links_that_go_round_multiply_nothing(tmp_path, pattern):
+    (tmp_path / "deep").mkdir()
+    for name in ("m.png", "deep/n.png"):
+        (tmp_path / name).touch()
+    for link in ("a", "z", "deep/up"):  # two at a level would be followed 2^40 ways
+        (tmp_path / link).symlink_to(tmp_path)
+    for link in ("b.png", "zz.png"):
+        (tmp_path / link).symlink_to("m.png")
+    found = [path.relative_to(tmp_path).as_posix() for path in find_images([f"{tmp_path}/{pattern}"])]
+    assert found == {"": ["m.png"], "**/deep/**/*.png": ["deep/n.png", "deep/up/m.png"]}.get(
+        pattern, ["deep/n.png", "m.png"]
+    )
+
+
+def test_two_stars_match_what_they_do_for_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("m.png", "deep/n.png", "deep/er/o.png", ".hidden/p.png", "deep/.q.png"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    for pattern in ("**", "**/*", "**/*.png", "d*/**/*.png", "deep/**", "**/er/*", "./**/n*", "**/**/o.png"):
+        expected = sorted({name for name in glob.glob(pattern, recursive=True) if name.endswith(".png")})
+        assert [os.path.normpath(p) for p in find_images([pattern])] == [os.path.normpath(name) for name in expected]
 
 
 def test_a_name_with_brackets_is_a_file_before_it_is_a_pattern(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -76,3 +77,63 @@ def test_a_worker_that_is_killed_loses_nothing(path, tmp_path, client):
     process_image(path, tmp_path / "out", SIZES, tile=40, client=client, progress=kill)
     assert not left[0]
     compare(tmp_path / "out", tifffile.imread(path), SIZES)
+
+
+@pytest.mark.parametrize("lost", ["extrema.csv", "blobs.csv", "maps.zarr"])
+def test_done_means_that_the_results_are_there(path, tmp_path, lost):
+    out = tmp_path / "out"
+    arguments = (path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1)
+    assert run(*arguments).exit_code == 0
+    if lost == "maps.zarr":
+        shutil.rmtree(out / lost)
+    else:
+        (out / lost).unlink()
+    (out / "notes.txt").write_text("mine")
+    again = run(*arguments)
+    assert again.exit_code == 0, again.output
+    compare(out, tifffile.imread(path), SIZES)
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("how", ["gone", "cut short", "added to"])
+@pytest.mark.parametrize("name", ["extrema.csv", "maps.zarr"])
+def test_results_that_are_not_as_they_were_written_are_refused_and_kept(path, tmp_path, name, how):
+    out = tmp_path / "out"
+    arguments = (path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1)
+    assert run(*arguments).exit_code == 0
+    file = (
+        out / name if name == "extrema.csv" else next(p for p in (out / name / "value").rglob("c/*/*") if p.is_file())
+    )
+    if how == "gone" and name == "extrema.csv":
+        file.rename(out / "mine.csv")  # which is made again
+        assert run(*arguments).exit_code == 0
+        return
+    content = file.read_bytes()
+    if how == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(content[:-1] if how == "cut short" else content + b"mine")
+    again = run(*arguments)
+    assert again.exit_code == 1
+    told = f"{out / name}: must be as it was written, got it changed; remove it to have it made again"
+    assert again.stderr == f"imtorque: {told}\n"
+    assert how == "gone" or file.read_bytes() != content
+
+
+def test_what_a_run_killed_at_its_end_left_is_removed_by_the_next(path, tmp_path):
+    arguments = (path, "--out", tmp_path / "out", "--sizes", "5", "--outputs", "blobs", "--jobs", 1)
+    run(*arguments)
+    (tmp_path / "out" / "work").mkdir()
+    run(*arguments)
+    assert not (tmp_path / "out" / "work").exists()
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "mine"])
+def test_settings_of_somebody_else_are_refused_in_one_line(path, tmp_path, content):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "settings.json").write_text(content)
+    told = run(path, "--out", tmp_path / "out", "--sizes", "5", "--jobs", 1)
+    assert told.exit_code == 1
+    assert told.stderr.endswith(
+        "settings.json: must be as imtorque tile wrote it, got another file; give another folder\n"
+    )

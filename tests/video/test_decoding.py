@@ -120,3 +120,30 @@ def test_without_pyav_it_is_said_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "av", None)
     with pytest.raises(ImportError, match=r"pip install 'imtorque\[video\]'"):
         open_video(path)
+
+
+@pytest.mark.parametrize("share", [0.4, 0.66, 0.9])
+def test_a_recording_without_a_length_that_is_cut_off_is_refused(tmp_path, share):
+    """Matroska as it is streamed: the length, and those of its clusters, are not known when they are written."""
+    path = tmp_path / "a.mkv"
+    with open(path, "wb") as file, av.open(_Stream(file), "w", format="matroska") as container:
+        stream = container.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 128, 96, "yuv420p"
+        for pixels in drawn_frames(60):
+            frame = av.VideoFrame.from_ndarray(pixels, format="gray").reformat(format="yuv420p")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    assert open_video(path).count == 60
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    refused(path, "must be a whole video, got one that is cut off")
+
+
+class _Stream:
+    """A file that cannot be gone back in."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def write(self, data):
+        return self.file.write(data)

@@ -68,7 +68,8 @@ def test_ctrl_c_says_what_is_there(tmp_path, monkeypatch):
     result = run(make_video(tmp_path), "--out", tmp_path / "out", status=130)
     assert "stopped: " in result.stderr
     assert "open.mp4.track.csv holds the first 4 frames looked at" in result.stderr
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["open.mp4.track.csv"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["open.mp4.track.csv", "open.mp4.track.json"]
+    assert "result" not in json.loads((tmp_path / "out" / "open.mp4.track.json").read_text())
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,33 @@
 """One task over many images: several at a time, taken up where it stopped, bad files reported and passed over.
 
 Beside its outputs every image gets a record, NAME.VERB.json: the content of the input (its SHA-256), the parameters,
-the version, the outputs with their checksums, and the result. It is written last. An image whose record agrees with
-what is asked for and with the files that are there is not done again; else outputs that are not written anew are
-removed, so that all files beside a record are of one run.
+the version, the outputs with their checksums, and the result. An image whose record agrees with what is asked for and
+with the files that are there is not done again; else outputs that are not written anew are removed, so that all files
+beside a record are of one run. A file that is not as a record says it was written is never replaced or removed.
 """
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
+import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from imtorque import __version__
-from imtorque.files import output_names, write_text
-from imtorque.io.atomic import open_regular, remove_leftovers
+from imtorque.files import output_names
+from imtorque.io.atomic import remove_leftovers
 from imtorque.io.errors import describe_error
+from imtorque.io.ledger import Ledger, is_as_written, sha256
 from imtorque.io.urls import fetched
 from imtorque.jobs.chunks import Rows
-from imtorque.jobs.files import file_outcomes, file_state
+from imtorque.jobs.files import file_outcomes, file_state, list_path, parts_folder
 from imtorque.jobs.processes import default_jobs, outcomes
 
 Source = Path | str  # a str is an address
@@ -70,7 +72,9 @@ class Outcome:
     error: str | None = None
 
 
-def process(task: Task, paths: Sequence[Source], out: Path, *, jobs: int | None = None) -> Iterator[Outcome]:
+def process(
+    task: Task, paths: Sequence[Source], out: Path, *, jobs: int | None = None, overwrite: bool = False
+) -> Iterator[Outcome]:
     """Do a task to every image and yield what became of each, in order.
 
     Parameters
@@ -85,12 +89,12 @@ def process(task: Task, paths: Sequence[Source], out: Path, *, jobs: int | None 
         How many images to work on at a time, each in a process of its own; by default as many as there are cores
         this process may use. The kernels' threads are shared out among them. However this ends, the images begun are
         finished first.
+    overwrite
+        Whether files that the task did not write are replaced as well; else they are refused before any work.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(out)
-    stems = [str(out / f"{name}.{task.verb}") for name in output_names([Path(path) for path in paths])]
+    stems = _stems(task, paths, out, overwrite)
     work = list(zip(paths, stems, strict=True))
-    done = outcomes(partial(_done, task), work, jobs or default_jobs(), finish=True)
+    done = outcomes(partial(_done, task, overwrite), work, jobs or default_jobs(), finish=True)
     for source, answer in zip(paths, done, strict=True):
         if isinstance(answer.error, ChildProcessError):
             yield failure(str(source), str(answer.error))
@@ -98,13 +102,29 @@ def process(task: Task, paths: Sequence[Source], out: Path, *, jobs: int | None 
             yield answer.get()
 
 
-def _done(task: Task, named: tuple[Source, str]) -> Outcome:
+def _stems(task: Task, paths: Sequence[Source], out: Path, overwrite: bool) -> list[str]:
+    """Return what names of outputs begin with, in a folder made ready; refuse files there that no record names."""
+    out.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(out)
+    stems = [str(out / f"{name}.{task.verb}") for name in output_names([Path(path) for path in paths])]
+    present = [] if overwrite else sorted(os.listdir(out))
+    for stem in stems:
+        start = f"{Path(stem).name}."
+        at = bisect_left(present, start)
+        if at < len(present) and present[at].startswith(start):
+            ledger = Ledger(Path(f"{stem}.json"), task.verb)
+            if ledger.read() is None:
+                ledger.check(present[at])
+    return stems
+
+
+def _done(task: Task, overwrite: bool, named: tuple[Source, str]) -> Outcome:
     """Do the task to one image, or say why it cannot be."""
     source, stem = named
     path = None
     try:
         with fetched(source) as path:
-            return made(task, path, str(source), stem)
+            return made(task, path, str(source), stem, overwrite=overwrite)
     except Exception as error:  # whatever is wrong with one image, the others are done
         return failure(str(source), describe_error(error).replace(str(path or source), str(source)))
 
@@ -123,25 +143,23 @@ def failure(name: str, text: str) -> Outcome:
     return Outcome(name, "failed", error=text if name in text else f"{name}: {text}")
 
 
-def made(task: Task, path: Path, name: str, stem: str) -> Outcome:
+def made(task: Task, path: Path, name: str, stem: str, *, overwrite: bool = False) -> Outcome:
     """Do the task to one image, or find that it has been done; `name` is what the image is called."""
-    record = Path(f"{stem}.json")
+    ledger = Ledger(Path(f"{stem}.json"), task.verb, overwrite=overwrite)
+    record = ledger.record
     request = {
-        "verb": task.verb,
         "version": __version__,
         "parameters": parameters(task),
-        "inputs": [_sha256(input) for input in task.inputs(path)],
+        "inputs": [sha256(input) for input in task.inputs(path)],
     }
-    earlier = _read(record)
-    stored = _answer(record, earlier, request)
+    stored = _answer(record, ledger.read(), request)
     if stored is not None:
         names = [str(record.with_name(output["name"])) for output in stored["outputs"]]
         return Outcome(name, "complete", [*names, str(record)], stored["result"])
-    outputs, result = task.run(path, stem)
-    sums = [{"name": output.name, "sha256": _sha256(output)} for output in outputs]
-    full = {"input": name, **request, "outputs": sums, "result": result}
-    write_text(record, json.dumps(full, indent=1) + "\n")
-    _remove_others(record, earlier, {output.name for output in outputs})
+    ledger.check()
+    with ledger.writing():
+        outputs, result = task.run(path, stem)
+    ledger.end(outputs, {"input": name, **request, "result": result})
     return Outcome(name, "done", [*map(str, outputs), str(record)], result)
 
 
@@ -150,42 +168,14 @@ def parameters(task: Task) -> dict[str, Any]:
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if not key.startswith("_")})
 
 
-def _read(record: Path) -> Any:
-    try:
-        with open_regular(record) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
-
-
 def _answer(record: Path, stored: Any, request: dict[str, Any]) -> dict[str, Any] | None:
     """Return a record if it answers the request and its outputs are there as they were written."""
     try:
         same = all(stored[key] == json.loads(json.dumps(value)) for key, value in request.items())
-        return stored if same and all(_as_written(record, output) for output in stored["outputs"]) else None
-    except (OSError, ValueError, KeyError, TypeError):
+        whole = same and all(is_as_written(record.with_name(output["name"]), stored) for output in stored["outputs"])
+        return stored if whole and "result" in stored else None
+    except (KeyError, TypeError, ValueError):
         return None
-
-
-def _as_written(record: Path, output: dict[str, str]) -> bool:
-    return _sha256(record.with_name(output["name"])) == output["sha256"]
-
-
-def _remove_others(record: Path, earlier: Any, names: set[str]) -> None:
-    """Remove what an earlier run with other options wrote and this one did not, unless it was changed since."""
-    outputs = earlier.get("outputs") if isinstance(earlier, dict) else None
-    for output in outputs if isinstance(outputs, list) else []:
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            if output["name"] not in names and _as_written(record, output):
-                record.with_name(output["name"]).unlink()
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with open_regular(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file") from None
 
 
 def into_table(
@@ -197,6 +187,7 @@ def into_table(
     scheduler: str | None = None,
     retry: bool = False,
     jobs: int | None = None,
+    overwrite: bool = False,
 ) -> Iterator[Outcome]:
     """Do a task to every image, into one table, and yield what became of each.
 
@@ -216,12 +207,19 @@ def into_table(
         Whether images are tried again that failed before.
     jobs
         How many processes, on this machine.
+    overwrite
+        As of `process`.
     """
-    files = [(str(source), beside) for source, beside in zip(sources, _beside(task, sources, out), strict=True)]
+    ledger = Ledger(parts_folder(table) / "outputs.json", task.verb, folder=table.parent, overwrite=overwrite)
+    ledger.check(table.name, list_path(table).name)
+    files = [
+        (str(source), beside) for source, beside in zip(sources, _beside(task, sources, out, overwrite), strict=True)
+    ]
     with ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(client_of(scheduler))
         try:
-            for done in file_outcomes(_Call(task), files, table, client=client, jobs=jobs, retry=retry):
+            call = _Call(task, overwrite)
+            for done in file_outcomes(call, files, table, client=client, jobs=jobs, retry=retry, ledger=ledger):
                 status = "failed" if done.error else "complete" if done.before else "done"
                 yield Outcome(done.name, status, result={"rows": done.rows}, error=done.error)
         except RuntimeError as error:  # of the watch over the cluster, in one line
@@ -233,20 +231,23 @@ class _Call:
     """Rows of one image, with files about it where it has a stem."""
 
     task: TableTask
+    overwrite: bool = field(default=False, repr=False)  # changes no row, so it does not tell calls apart
 
     def __call__(self, path: Path, beside: tuple[str, str | None, Any]) -> Rows:
         name, stem, _ = beside
-        result = self.task.measure(path) if stem is None else made(self.task, path, name, stem).result
-        return self.task.rows(result)
+        if stem is None:
+            return self.task.rows(self.task.measure(path))
+        return self.task.rows(made(self.task, path, name, stem, overwrite=self.overwrite).result)
 
 
-def _beside(task: TableTask, sources: Sequence[Source], out: Path | None) -> Iterator[tuple[str, str | None, Any]]:
+def _beside(
+    task: TableTask, sources: Sequence[Source], out: Path | None, overwrite: bool
+) -> Iterator[tuple[str, str | None, Any]]:
     """Yield what else the result for each image depends on: how its files are called, and the other inputs."""
+    stems: list[str | None] = [None] * len(sources)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-    names = output_names([Path(source) for source in sources]) if out is not None else [""] * len(sources)
-    for source, name in zip(sources, names, strict=True):
-        stem = None if out is None else str(out.absolute() / f"{name}.{task.verb}")
+        stems = [*_stems(task, sources, out.absolute(), overwrite)]
+    for source, stem in zip(sources, stems, strict=True):
         try:
             others = [(str(path), file_state(str(path))) for path in task.inputs(Path(source))[1:]]
         except ValueError:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
 from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_range, parse_sizes, refuse
-from imtorque.cli.runner import TableBatch, one_line_errors
+from imtorque.cli.runner import TableBatch, folder_ledger, one_line_errors, recorded
 from imtorque.core.types import BoolArray, Edges, Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
 from imtorque.detection.table import COLUMNS
@@ -260,6 +260,8 @@ def count(
         opening=opening,
     )
     tables = _Tables(batch)
+    with one_line_errors():
+        tables.check()
     try:
         batch.run(task, _describe, tables.add)
     finally:
@@ -272,16 +274,27 @@ class _Tables:
 
     def __init__(self, batch: TableBatch) -> None:
         self.out = batch.folder if batch.table is None else None
+        self.paths = [batch.folder / "counts.csv", batch.folder / "objects.csv"]
+        self.overwrite = batch.overwrite
+        self.any_image = False
         self.counts: dict[str, dict[str, Any]] = {}
         self.records: dict[str, Path] = {}  # not the objects: a batch may be long
 
+    def check(self) -> None:
+        """Refuse to replace tables that this verb did not write."""
+        if self.out is not None:
+            folder_ledger(self.out, "count", self.overwrite).check(*(path.name for path in self.paths))
+
     def add(self, outcome: Outcome) -> None:
+        """Take in what became of an image."""
+        self.any_image = True
         if self.out is not None and outcome.status != "failed":
             self.counts[outcome.input] = {key: outcome.result.get(key) for key in SUMMARY[1:]}
             self.records[outcome.input] = Path(outcome.outputs[-1])
 
     def write(self) -> None:
-        if self.out is None or not self.counts:
+        """Write both tables, without rows where all images failed: older ones would pass for this run's."""
+        if self.out is None or not self.any_image:
             return
         names = Counter(Path(path).name for path in self.counts)  # images of one name are told by their paths
         shown = {path: Path(path).name if names[Path(path).name] == 1 else path for path in self.counts}
@@ -292,8 +305,9 @@ class _Tables:
             for row in json.loads(record.read_text(encoding="utf-8"))["result"]["objects"]
         )
         known = any(row["pixel_size_um"] is not None for row in self.counts.values())
-        write_text(self.out / "counts.csv", csv_table(SUMMARY, counts))
-        write_text(self.out / "objects.csv", csv_table(["image", *object_columns(known)], objects))
+        with recorded(self.out, "count", self.paths, self.overwrite):
+            write_text(self.paths[0], csv_table(SUMMARY, counts))
+            write_text(self.paths[1], csv_table(["image", *object_columns(known)], objects))
 
 
 def object_columns(in_micrometres: bool) -> list[str]:

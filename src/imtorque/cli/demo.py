@@ -14,13 +14,15 @@ import imtorque
 from imtorque import datasets
 from imtorque.cli.batch import csv_table
 from imtorque.cli.count import object_columns, object_rows
-from imtorque.cli.options import Json, Out
-from imtorque.cli.runner import one_line_errors
+from imtorque.cli.options import Json, Out, Overwrite
+from imtorque.cli.runner import one_line_errors, recorded
 from imtorque.files import write_text
 from imtorque.io.atomic import replacing
 
+SAMPLES = ("shapes", "hopper")
 
-def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:
+
+def demo(out: Out = Path("imtorque-demo"), overwrite: Overwrite = False, as_json: Json = False) -> None:
     """Show on a drawn scene and on a photograph what image torque finds.
 
     Writes for each a one-page image and a table of the strongest extrema.
@@ -28,8 +30,9 @@ def demo(out: Out = Path("imtorque-demo"), as_json: Json = False) -> None:
     Example: [bold]imtorque demo[/bold]
     """
     with one_line_errors():
-        out.mkdir(parents=True, exist_ok=True)
-        written = [_write_demo(name, out) for name in ("shapes", "hopper")]
+        outputs = [out / f"{name}.demo.{suffix}" for name in SAMPLES for suffix in ("png", "csv")]
+        with recorded(out, "demo", outputs, overwrite):
+            written = [_write_demo(name, out) for name in SAMPLES]
     if as_json:
         typer.echo(json.dumps({"verb": "demo", "version": imtorque.__version__, "samples": written}, indent=1))
         return

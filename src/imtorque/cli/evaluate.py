@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from imtorque import datasets
-from imtorque.cli.options import Json, expand
-from imtorque.cli.runner import one_line_errors, progress_bars
+from imtorque.cli.options import Json, Overwrite, expand
+from imtorque.cli.runner import folder_ledger, one_line_errors, progress_bars, recorded
 from imtorque.datasets.predictions import Kind
 from imtorque.evaluation import folders
 from imtorque.evaluation.folders import BoundaryOptions, Result
@@ -28,6 +28,8 @@ app = typer.Typer(no_args_is_help=True, help="Judge predictions against what peo
 
 Thresholds = Annotated[int, typer.Option(help="Number of thresholds.")]
 Distance = Annotated[float, typer.Option(help="Largest distance of a match, as a fraction of the image diagonal.")]
+PLOT = "precision_recall.png"
+OUTPUTS = ("table.md", PLOT, "results.json")
 THRESHOLDS, DISTANCE = 99, 0.0075  # the Berkeley benchmark's
 
 
@@ -45,12 +47,19 @@ class Evaluation:
         typer.Option("--jobs", "-j", metavar="N", help="Images at a time; by default as many as pay, up to the cores."),
     ] = None
     out: Annotated[Path | None, typer.Option(help="Folder for results.json, table.md and plots.")] = None
+    overwrite: Overwrite = False
     as_json: Json = False
+
+    def check(self) -> None:
+        """Refuse to replace files that an evaluation did not write."""
+        if self.out is not None:
+            folder_ledger(self.out, "evaluate", self.overwrite).check(*OUTPUTS)
 
     def score(
         self, truths: Mapping[str, T], score: Callable[[Path, T], Any], kind: Kind, predictions: Path | None = None
     ) -> tuple[list[str], list[Any]]:
         """Return names and scores of the predictions, or of others."""
+        self.check()
         pairs = folders.pair_files(predictions or self.predictions, truths, kind)
         done = itertools.count(1)
         with progress_bars() as tell:
@@ -60,11 +69,12 @@ class Evaluation:
     def report(self, result: Result, table: str, plot: Callable[[Result], bytes] | None = None) -> None:
         """Print a result, and write it where a folder is given."""
         if self.out is not None:
-            self.out.mkdir(parents=True, exist_ok=True)
-            write_text(self.out / "table.md", f"{table}\n")
-            if plot is not None:
-                write_bytes(self.out / "precision_recall.png", plot(result))
-            write_text(self.out / "results.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
+            outputs = [self.out / name for name in OUTPUTS if plot is not None or name != PLOT]
+            with recorded(self.out, "evaluate", outputs, self.overwrite):
+                write_text(self.out / "table.md", f"{table}\n")
+                if plot is not None:
+                    write_bytes(self.out / PLOT, plot(result))
+                write_text(self.out / "results.json", json.dumps(result, indent=1, allow_nan=False) + "\n")
         typer.echo(json.dumps(result, allow_nan=False) if self.as_json else table)
 
 

@@ -45,6 +45,9 @@ def detector_name(text: str) -> str:
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the outputs.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output, and nothing else there.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files that this verb did not write, or that were changed since.")
+]
 Jobs = Annotated[
     int | None,
     typer.Option(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,9 +18,21 @@ import typer
 
 from imtorque import __version__, datasets, files
 from imtorque.cli.batch import Outcome, Source, TableTask, Task, failure, into_table, parameters, process
-from imtorque.cli.options import BATCH_PANEL, DEFAULT_OUT, SAMPLE, Jobs, Json, Out, Scheduler, number_of, refuse
+from imtorque.cli.options import (
+    BATCH_PANEL,
+    DEFAULT_OUT,
+    SAMPLE,
+    Jobs,
+    Json,
+    Out,
+    Overwrite,
+    Scheduler,
+    number_of,
+    refuse,
+)
 from imtorque.images import CheckedImage
 from imtorque.io.errors import describe_error
+from imtorque.io.ledger import Ledger
 from imtorque.io.urls import find_addresses, is_address
 
 Item = TypeVar("Item")
@@ -38,6 +52,7 @@ class Batch:
     images: Images
     out: Out = DEFAULT_OUT
     jobs: Jobs = None
+    overwrite: Overwrite = False
     as_json: Json = False
 
     def run(self, task: Task, describe: Describe) -> None:
@@ -50,9 +65,9 @@ class Batch:
         describe
             Puts the result for an image into a few words.
         """
-        work = partial(process, task, out=self.out, jobs=self.jobs)
+        work = partial(process, task, out=self.out, jobs=self.jobs, overwrite=self.overwrite)
         report = _report(task, self.out, self.as_json, describe)
-        _run(task.verb, report, lambda: _find(self.images, self.out), work)
+        _run(task.verb, report, lambda: _find(self.images, self.out, self.overwrite), work)
 
 
 @dataclass(frozen=True)
@@ -97,6 +112,7 @@ class TableBatch:
         ),
     ] = False
     jobs: Jobs = None
+    overwrite: Overwrite = False
     as_json: Json = False
 
     def check(self) -> None:
@@ -129,7 +145,7 @@ class TableBatch:
         """
         self.check()
         if self.table is None:
-            work = partial(process, task, out=self.folder, jobs=self.jobs)
+            work = partial(process, task, out=self.folder, jobs=self.jobs, overwrite=self.overwrite)
         else:
             describe = _describe_rows
             work = partial(
@@ -140,9 +156,11 @@ class TableBatch:
                 scheduler=self.scheduler,
                 retry=self.retry,
                 jobs=self.jobs,
+                overwrite=self.overwrite,
             )
         report = _report(task, self.table or self.folder, self.as_json, describe)
-        _run(task.verb, report, lambda: _find(self.images or [], self.folder, self.paths), work, collect)
+        find = partial(_find, self.images or [], self.folder, self.overwrite, self.paths)
+        _run(task.verb, report, find, work, collect)
 
 
 def _run(
@@ -161,8 +179,8 @@ def _run(
             for outcome in chain(bad, with_progress(done, len(paths), verb)):
                 if outcome.error is not None:
                     typer.echo(f"imtorque: {outcome.error}", err=True)
-                report.add(outcome)
                 collect(outcome)
+                report.add(outcome)  # which cannot be told where nobody listens any more, but was done
     except KeyboardInterrupt:
         stopped = True
     report.end(stopped)
@@ -243,7 +261,9 @@ def one_line_errors() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def _find(images: Sequence[str], out: Path, listing: str | None = None) -> tuple[list[Source], list[Outcome]]:
+def _find(
+    images: Sequence[str], out: Path, overwrite: bool, listing: str | None = None
+) -> tuple[list[Source], list[Outcome]]:
     """Return the images that arguments and a list name, and what is wrong with arguments that name none."""
     named: list[str | Path] = []
     addresses: list[str] = []
@@ -253,7 +273,9 @@ def _find(images: Sequence[str], out: Path, listing: str | None = None) -> tuple
             if is_address(image):
                 addresses += find_addresses(image)
             else:
-                named += [_written_sample(image, out)] if image.startswith(SAMPLE) else files.find_images([image])
+                named += (
+                    [_written_sample(image, out, overwrite)] if image.startswith(SAMPLE) else files.find_images([image])
+                )
         except ValueError as error:
             bad.append(failure(image, str(error)))
     listed = [] if listing is None else _listed(listing)
@@ -262,22 +284,50 @@ def _find(images: Sequence[str], out: Path, listing: str | None = None) -> tuple
 
 def _listed(listing: str) -> list[Source]:
     """Return what a file of paths names, each once."""
-    if listing == "-":
-        lines = sys.stdin.read().splitlines()
-    else:
-        lines = Path(listing).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    content = sys.stdin.buffer.read() if listing == "-" else Path(listing).read_bytes()
+    lines = os.fsdecode(content.removeprefix(codecs.BOM_UTF8)).splitlines()
     names = dict.fromkeys(line.strip() for line in lines if line.strip())
     if not names:
         raise ValueError(f"{listing}: must name an image a line, got none")
     return [name if is_address(name) else Path(name) for name in names]
 
 
-def _written_sample(argument: str, out: Path) -> Path:
+def _written_sample(argument: str, out: Path, overwrite: bool) -> Path:
     """Put a sample into the folder of the outputs, and return its path."""
     name = argument.removeprefix(SAMPLE)
     image = datasets.sample(name)
+    path = out / f"{name}.png"
+    with recorded(out, f"sample.{name}", [path], overwrite):
+        files.write_image(path, CheckedImage(image).as_bytes())
+    return path
+
+
+@contextmanager
+def recorded(out: Path, name: str, outputs: Sequence[Path], overwrite: bool) -> Iterator[None]:
+    """Let files be written into a folder, which is made, and record them; refuse before any work to replace others."""
+    ledger = folder_ledger(out, name, overwrite)
+    ledger.check(*(path.name for path in outputs))
     out.mkdir(parents=True, exist_ok=True)
-    return files.write_image(out / f"{name}.png", CheckedImage(image).as_bytes())
+    with ledger.writing():
+        yield
+    ledger.end(outputs)
+
+
+def folder_ledger(out: Path, name: str, overwrite: bool) -> Ledger:
+    """Return the ledger of what a verb writes once into a folder, rather than for each image."""
+    return Ledger(out / f".imtorque.{name}.json", name, overwrite=overwrite)
+
+
+def refuse_other(path: Path, load: Callable[[Path], object], overwrite: bool) -> None:
+    """Refuse to replace a file by a model, unless it is one, which can be loaded."""
+    if overwrite or not os.path.lexists(path):
+        return
+    try:
+        load(path)
+    except (OSError, TypeError, ValueError):
+        raise FileExistsError(
+            f"{path}: must be such a model to be replaced, got another file; give another --out, or --overwrite"
+        ) from None
 
 
 def with_progress(items: Iterable[Item], total: int, name: str) -> Iterator[Item]:

@@ -13,11 +13,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import typer
 
 from imtorque.cli.batch import Outcome, Task, Written, client_of, process
-from imtorque.cli.options import DEFAULT_OUT, SIGNS, Jobs, Json, Out, Scheduler, Sign, number_of, refuse
+from imtorque.cli.options import DEFAULT_OUT, SIGNS, Jobs, Json, Out, Overwrite, Scheduler, Sign, number_of, refuse
 from imtorque.cli.runner import as_before, head, one_line_errors, progress_bars, told
 from imtorque.core.torque import default_sizes
 from imtorque.files import find_images
-from imtorque.io.atomic import remove_leftovers
 from imtorque.video.detection import FrameBlobs, FrameExtrema
 from imtorque.video.linking import Linking
 from imtorque.video.processing import Progress, VideoWork, shared
@@ -103,6 +102,7 @@ def track(
     rate: Annotated[float, typer.Option(min=0.001, help="Frames a second, of folders and stacks.")] = RATE,
     scheduler: Scheduler = None,
     jobs: Jobs = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
     """Find objects in every frame and follow them: a table frame,time,track,y,x,size,torque, and an overlay.
@@ -122,18 +122,16 @@ def track(
             client = None if scheduler is None else stack.enter_context(client_of(scheduler))
         progress = partial(stack.enter_context(progress_bars()), "frames")
         task = TrackVideo(finder, every, linking, overlay, table, frames, rate, jobs, progress, client)
-        _run(task, videos, out, as_json)
+        _run(task, videos, out, as_json, overwrite)
 
 
-def _run(task: TrackVideo, videos: list[str], out: Path, as_json: bool) -> None:
+def _run(task: TrackVideo, videos: list[str], out: Path, as_json: bool, overwrite: bool) -> None:
     """Do all videos one after the other, and end with the status that says whether all went well."""
     outcomes: list[Outcome] = []
     stopped = ""
     try:
         with one_line_errors():
-            out.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(out)
-            for outcome in process(task, [Path(video) for video in videos], out, jobs=1):
+            for outcome in process(task, [Path(video) for video in videos], out, jobs=1, overwrite=overwrite):
                 _tell(outcome, quiet=as_json)
                 outcomes.append(outcome)
     except KeyboardInterrupt as interrupt:

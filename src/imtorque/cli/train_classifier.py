@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from imtorque import __version__, files
-from imtorque.cli.options import Json, number_of
-from imtorque.cli.runner import on_terminal, one_line_errors, with_progress
+from imtorque.cli.options import Json, Overwrite, number_of
+from imtorque.cli.runner import on_terminal, one_line_errors, refuse_other, with_progress
 from imtorque.core.threads import available_cores
 from imtorque.jobs.processes import each as parallel_each
 
@@ -39,6 +39,7 @@ def train_classifier(
     cache: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep features here; by default in $IMTORQUE_CACHE or ~/.cache.")
     ] = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
     """Train a classifier of images: the classes of a folder that holds a folder of images for each.
@@ -50,6 +51,7 @@ def train_classifier(
     """
     with one_line_errors():
         recognition = load_recognition()
+        refuse_other(out, recognition.Recogniser.load, overwrite)
         classes = class_images(folder, most)
         bad = unusable(classes)
         if bad and not skip_bad:

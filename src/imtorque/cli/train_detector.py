@@ -13,8 +13,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from imtorque.cli.options import Opening, number_of, parse_range
-from imtorque.cli.runner import one_line_errors
+from imtorque.cli.options import Opening, Overwrite, number_of, parse_range
+from imtorque.cli.runner import one_line_errors, refuse_other
 from imtorque.core.types import Image
 from imtorque.detection import ObjectFinder
 from imtorque.detection.annotations import read_annotations
@@ -53,6 +53,7 @@ def train_detector(
         ),
     ] = None,
     opening: Opening,
+    overwrite: Overwrite = False,
 ) -> None:
     """Learn from a few annotated images what to count; say which of the other images to annotate next.
 
@@ -63,6 +64,7 @@ def train_detector(
     """
     diameters = None if sizes is None else _diameters(sizes, opening.reduce)
     with one_line_errors():
+        refuse_other(out, ObjectFinder.load, overwrite)
         paths = find_images(images)
         annotated = match_images(paths, load_annotations(annotations), annotations)
         learned = {path: opening.read(path) for path in annotated}

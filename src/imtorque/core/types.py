@@ -229,10 +229,7 @@ class TorqueVolume:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a volume that `save` wrote."""
         with reading_file(path, "a torque volume that save wrote"):
-            stored = read_arrays(path)
-        if not {"tau", "sizes"} <= set(stored):
-            raise ValueError(f"{path} must hold the arrays tau and sizes, got {sorted(stored)}")
-        with reading_file(path, "a torque volume that save wrote"):
+            stored = read_arrays(path, {"tau": ("", ("s", "h", "w")), "sizes": ("", ("s",))})
             return cls(stored["tau"], stored["sizes"])
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:

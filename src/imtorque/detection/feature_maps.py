@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from imtorque import _native
-from imtorque.core.types import Float32Array, FloatArray, Image
+from imtorque.core.types import LARGEST_SIZE, Float32Array, FloatArray, Image
 from imtorque.detection.annotations import Annotations
 from imtorque.detection.click_sizes import clicked_diameters
 from imtorque.detection.filters import quantiles, smoothed
@@ -36,6 +36,19 @@ class ObjectSizes:
     def factor(self) -> int:
         """By how much images are reduced."""
         return max(1, int(self.typical / WORKING_DIAMETER))
+
+    def checked(self) -> ObjectSizes:
+        """Return sizes that objects of an image can have, else raise: files can hold anything."""
+        if not 0 < self.smallest <= self.typical <= self.largest <= LARGEST_SIZE:
+            raise ValueError(f"sizes of {self.smallest}, {self.typical}, {self.largest}")
+        return self
+
+
+def checked_planes(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of planes that feature maps can have, else raise."""
+    if tuple(names) not in (PLANES, COLOUR_PLANES):
+        raise ValueError(f"planes that this version does not have, {names!r:.80}")
+    return tuple(names)
 
 
 def annotated_sizes(

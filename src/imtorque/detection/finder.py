@@ -24,14 +24,15 @@ from imtorque.detection.feature_maps import (
     ObjectSizes,
     annotated_signs,
     annotated_sizes,
+    checked_planes,
     feature_maps,
     is_coloured,
 )
 from imtorque.detection.features import FeatureTable, feature_names, measure_features
-from imtorque.detection.forest import Forest, grow_forest
+from imtorque.detection.forest import FOREST_LAYOUT, Forest, grow_forest
 from imtorque.detection.measurement import measure_objects
 from imtorque.detection.noise import noise_level
-from imtorque.detection.pixel_classifier import classify_pixels, pixel_moments, solve_classifier
+from imtorque.detection.pixel_classifier import checked_form, classify_pixels, pixel_moments, solve_classifier
 from imtorque.detection.proposal_kinds import PROPOSAL_KINDS, named_sources, propose, sources_of
 from imtorque.detection.proposals import Outlines, Proposals
 from imtorque.detection.pyramid import MIN_NOISE
@@ -46,10 +47,12 @@ from imtorque.detection.training import (
     training_set,
 )
 from imtorque.images import CheckedImage, grey_image
-from imtorque.io.arrays import read_arrays
+from imtorque.io.arrays import Layout, read_arrays
 from imtorque.io.atomic import write_bytes
 from imtorque.io.errors import reading_file
 
+LAYOUT: Layout = {"about": ("U", ()), "form": ("f8", ("planes", "planes")), **FOREST_LAYOUT}
+MOST_BYTES = 2**26  # bound: of a saved finder, unpacked; the largest forest that `grow_forest` grows has 13 MB
 FORMAT = 2  # of the saved file; 1 was that of version 0.2
 BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: where the grey values inside and outside are read
 
@@ -246,19 +249,20 @@ class ObjectFinder:
     def load(cls, path: str | os.PathLike[str]) -> ObjectFinder:
         """Read a finder that `save` wrote; scikit-learn is not needed."""
         with reading_file(path, "a file that ObjectFinder.save wrote"):
-            arrays = read_arrays(path)
+            arrays = read_arrays(path, LAYOUT, MOST_BYTES)
             about = json.loads(str(arrays["about"]))
             if about["format"] != FORMAT:
                 raise ValueError(
                     f"{'one of version 0.2' if about['format'] == 1 else 'of another version'}: train it again"
                 )
             finder = cls([tuple(part) for part in about["kinds"]])
-            finder.best_params_ = BestParams(**{**about["params"], "kinds": tuple(about["params"]["kinds"])})
-            finder._sizes, finder._planes = ObjectSizes(**about["sizes"]), tuple(about["planes"])
+            finder.best_params_ = BestParams(**{**about["params"], "kinds": tuple(about["params"]["kinds"])}).checked()
+            finder._sizes, finder._planes = ObjectSizes(**about["sizes"]).checked(), checked_planes(about["planes"])
             finder._sources = named_sources(about["sources"])
-            _check_features(about["features"], feature_names(finder._planes, "torque" in finder.best_params_.kinds))
-            finder._form = arrays["form"]
-            finder._forest = Forest(*(arrays[field.name] for field in fields(Forest))).checked()
+            names = feature_names(finder._planes, "torque" in finder.best_params_.kinds)
+            _check_features(about["features"], names)
+            finder._form = checked_form(arrays["form"], finder._planes)
+            finder._forest = Forest(*(arrays[field.name] for field in fields(Forest))).checked(len(names))
         return finder
 
     def _require_fit(self) -> None:

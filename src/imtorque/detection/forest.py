@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.core.threads import available_cores, cancel_with, current_cancellation
 from imtorque.core.types import Float32Array, FloatArray
+from imtorque.io.arrays import Layout
 
 TREES = 80  # of a detector; training.CV_TREES while settings are chosen
 MIN_LEAF = 4  # rows
 MAX_FEATURES = 0.2  # share of the features that a node tries
 MAX_ROWS = 16000  # to grow trees from
+FOREST_LAYOUT: Layout = {  # of the arrays in a file
+    **dict.fromkeys(("feature", "left", "right"), ("i4", ("nodes",))),
+    **dict.fromkeys(("threshold", "value"), ("f4", ("nodes",))),
+    "root": ("i4", ("trees",)),
+}
 
 
 @dataclass(frozen=True)
@@ -30,19 +36,19 @@ class Forest:
     value: Float32Array
     root: NDArray[np.int32]
 
-    def checked(self) -> Forest:
-        """Return the forest where every way through it ends at a leaf, else raise: files can hold anything."""
-        dtypes = {"feature": "i4", "threshold": "f4", "left": "i4", "right": "i4", "value": "f4", "root": "i4"}
-        for name, dtype in dtypes.items():
-            array = getattr(self, name)
-            if array.ndim != 1 or array.dtype != dtype:
-                raise ValueError(f"{name} of {array.dtype} and shape {array.shape}")
+    def checked(self, features: int) -> Forest:
+        """Return the forest where every way through it ends at a leaf, else raise: files can hold anything.
+
+        It may ask for so many features.
+        """
         count = len(self.feature)
-        if {len(array) for array in (self.threshold, self.left, self.right, self.value)} != {count}:
-            raise ValueError("trees whose arrays differ in length")
+        if self.feature.max(initial=-1) >= features:
+            raise ValueError(f"trees that ask for feature {self.feature.max()} of {features}")
+        if not (np.isfinite(self.threshold).all() and np.isfinite(self.value).all()):
+            raise ValueError("trees with what is no number")
         node = np.flatnonzero(self.feature >= 0)
         ends = [np.all((branch[node] > node) & (branch[node] < count)) for branch in (self.left, self.right)]
-        if not len(self.root) or not np.all((self.root >= 0) & (self.root < count)) or not all(ends):
+        if not 0 < len(self.root) <= count or not np.all((self.root >= 0) & (self.root < count)) or not all(ends):
             raise ValueError("trees with branches to nowhere")
         return self
 

@@ -48,6 +48,13 @@ def solve_classifier(moments: Sequence[Moments]) -> FloatArray:
     return form
 
 
+def checked_form(form: FloatArray, planes: Sequence[str]) -> FloatArray:
+    """Return the form of these planes, else raise: files can hold anything."""
+    if form.shape != (len(planes) + 1, len(planes) + 1) or form.dtype != np.float64 or not np.isfinite(form).all():
+        raise ValueError(f"a form of {form.dtype} and shape {form.shape}, or of what is no number")
+    return form
+
+
 def classify_pixels(maps: FeatureMaps, form: FloatArray) -> Float32Array:
     """Return the form's value at each pixel, cut at -1.5 and 1.5, in bands of rows that fit the cache."""
     bands = [maps.stack[:, top : top + BAND_ROWS] for top in range(0, maps.shape[0], BAND_ROWS)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from imtorque.detection.assignment import Assignment, assign
 from imtorque.detection.feature_maps import FeatureMaps, ObjectSizes
 from imtorque.detection.features import FeatureTable, measure_features
 from imtorque.detection.forest import grow_forest
-from imtorque.detection.proposal_kinds import Source
+from imtorque.detection.proposal_kinds import PROPOSAL_KINDS, Source
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.selection import select_set
 
@@ -92,6 +93,16 @@ class BestParams:
     count_bias: float
     mean_count: float
     smooth_score: float = 0.0
+
+    def checked(self) -> BestParams:
+        """Return parameters that cross-validation can choose, else raise: files can hold anything."""
+        numbers = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "kinds"}
+        for name, number in numbers.items():
+            if not isinstance(number, int | float) or not math.isfinite(number):
+                raise ValueError(f"{name} of {number!r:.80}")
+        if not self.kinds or not set(self.kinds) <= set(PROPOSAL_KINDS):
+            raise ValueError(f"kinds of {self.kinds!r:.80}")
+        return self
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,13 @@ from imtorque.edges.cues import filled_in
 from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.token_channels import CELL, CELLS, CHANNELS, SIDE, channel_planes, token_colours
 from imtorque.images import CheckedImage
-from imtorque.io.arrays import read_arrays
+from imtorque.io.arrays import Layout, read_arrays
 from imtorque.io.atomic import write_bytes
 from imtorque.io.caches import cache_folder
 from imtorque.io.errors import reading_file
 
 FORMAT = 2  # of the file and the features of the trees; other formats are refused
+MOST_BYTES = 2**30  # bound: of a file, unpacked; 25 trees of the default settings have some 100 MB
 OUTPUT_STEP = 2  # pixels from one prediction to the next
 FINE_WEIGHT = 2  # weight of the image at full size against half size
 OUTPUT_SIGMA = 0.7  # pixels, of the smoothing of the output
@@ -39,7 +40,14 @@ COMMAND = "imtorque data train sketch-tokens --data BSDS"
 PIXELS = CHANNELS * SIDE * SIDE  # features that are pixels of a channel; after them come differences of cells
 PAIRS = np.array(list(combinations(range(CELLS * CELLS), 2)), np.int32)
 FEATURES = PIXELS + CHANNELS * len(PAIRS)
-ARRAYS = {"feature": "i4", "threshold": "u1", "child": "i4", "value": "f4", "root": "i4"}
+ARRAYS: Layout = {
+    "feature": ("i4", ("nodes",)),
+    "threshold": ("u1", ("nodes",)),
+    "child": ("i4", ("nodes",)),
+    "value": ("f4", ("nodes", 3)),
+    "root": ("i4", ("trees",)),
+}
+LAYOUT: Layout = {"about": ("U", ()), **ARRAYS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +104,15 @@ class SketchTokens:
     def load(cls, path: str | os.PathLike[str]) -> SketchTokens:
         """Read a forest that `save` wrote."""
         with reading_file(path, "a forest of Sketch Tokens of this version; train it again"):
-            arrays = read_arrays(path)
+            arrays = read_arrays(path, LAYOUT, MOST_BYTES)
             about = json.loads(str(arrays["about"]))
             if about["format"] != FORMAT:
                 raise ValueError(f"format {about['format']}, not {FORMAT}")
-            for name, dtype in ARRAYS.items():
-                if arrays[name].dtype != dtype:
-                    raise ValueError(f"{name} of {arrays[name].dtype}")
+            if not np.isfinite(arrays["value"]).all():
+                raise ValueError("values of leaves that are no numbers")
             feature = arrays["feature"]
-            if feature.ndim != 1 or not np.all((feature >= 0) & (feature < FEATURES)):
-                raise ValueError("features that there are not")
+            if len(arrays["root"]) > len(feature) or not np.all((feature >= 0) & (feature < FEATURES)):
+                raise ValueError("trees or features that there are not")
             found = cls(**{name: arrays[name] for name in ARRAYS}, about=about)
             found(np.zeros((1, 1)))  # the kernel refuses trees that lead nowhere
         return found

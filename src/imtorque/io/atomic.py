@@ -8,8 +8,9 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from io import BufferedReader
 from pathlib import Path
 
@@ -17,6 +18,7 @@ if sys.platform != "win32":
     import fcntl
 
 LONGEST_NAME = 255  # bytes, what nearly all file systems allow
+_GUARD: ContextVar[Callable[[Path], None] | None] = ContextVar("guard", default=None)
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]{16}\.part")
 
 
@@ -31,6 +33,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if len(os.fsencode(target.name)) > LONGEST_NAME:
         given = len(os.fsencode(target.name))
         raise ValueError(f"{target}: a file's name must have at most {LONGEST_NAME} bytes, got {given}")
+    if (guard := _GUARD.get()) is not None:
+        guard(target)
     partial, lock = _begin(target)
     if sys.platform == "win32":  # where no open file can be renamed
         os.close(lock)
@@ -43,6 +47,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.close(lock)
 
 
+@contextmanager
+def guarding(guard: Callable[[Path], None]) -> Iterator[None]:
+    """Call a function with each path before it is replaced within the block; what it raises forbids that."""
+    before = _GUARD.set(guard)
+    try:
+        yield
+    finally:
+        _GUARD.reset(before)
+
+
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Write a file, complete or not at all, and return its path."""
     target = Path(path)
@@ -52,11 +66,11 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
-    """Write text as UTF-8, complete or not at all, and return its path."""
-    target = Path(path)
-    with replacing(target) as partial:
-        partial.write_text(text, encoding="utf-8", newline="\n")
-    return target
+    """Write text as UTF-8, complete or not at all, and return its path.
+
+    Bytes of file names that are no UTF-8 are written as escapes.
+    """
+    return write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def remove_leftovers(folder: Path) -> None:

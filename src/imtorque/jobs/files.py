@@ -12,6 +12,7 @@ import functools
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from imtorque import __version__
 from imtorque.core.deprecation import accept_old_keywords
 from imtorque.io.atomic import replacing
+from imtorque.io.ledger import Ledger
 from imtorque.io.urls import is_address
 from imtorque.jobs.chunks import FILE_CRASH, Chunk, File, Rows
 from imtorque.jobs.engine import Failure, task_outcomes
@@ -104,6 +106,7 @@ def file_outcomes(
     jobs: int | None = None,
     heartbeat_timeout: float = 60.0,
     retry: bool = False,
+    ledger: Ledger | None = None,
 ) -> Iterator[FileOutcome]:
     """Do what `process_files` does, and yield what became of each file, chunk by chunk, in any order of chunks.
 
@@ -115,9 +118,11 @@ def file_outcomes(
         Names, each once, and what is to be handed on with them.
     out, client, jobs, heartbeat_timeout, retry
         As of `process_files`.
+    ledger
+        Says whether files may be replaced, and is told which are written.
     """
     table = check_table(out)
-    records = Records(table.absolute().with_name(f"{table.name}.parts"))
+    records = Records(parts_folder(table))
     chunks = _chunks(call, files, table.suffix)
     _forget(records, chunks, table.suffix, retry)
     chunk = Chunk(call, records, table.suffix, os.getcwd())
@@ -138,8 +143,21 @@ def file_outcomes(
         else:
             for (name, _), (rows, error) in zip(chunks[outcome.key], outcome.value, strict=True):
                 yield FileOutcome(name, rows, error, outcome.before)
-    merge_parts([records.path(key, table.suffix) for key in chunks if key not in lost], table)
-    _list_files(records, chunks, lost, table.with_suffix(".files.csv"))
+    with nullcontext() if ledger is None else ledger.writing():
+        merge_parts([records.path(key, table.suffix) for key in chunks if key not in lost], table)
+        _list_files(records, chunks, lost, list_path(table))
+    if ledger is not None:
+        ledger.end([table, list_path(table)])
+
+
+def parts_folder(table: Path) -> Path:
+    """Return the folder of the parts of a table, and of their records."""
+    return table.absolute().with_name(f"{table.name}.parts")
+
+
+def list_path(table: Path) -> Path:
+    """Return the file that says what became of each input of a table."""
+    return table.with_suffix(".files.csv")
 
 
 def _called(task: Callable[[Path], Rows], path: Path, _: Any) -> Rows:
@@ -201,7 +219,10 @@ def _forget(records: Records, chunks: dict[str, list[File]], suffix: str, retry:
 
 def _list_files(records: Records, chunks: dict[str, list[File]], lost: dict[str, str], path: Path) -> None:
     """Write a line for each file: its name, its number of rows, its error."""
-    with replacing(path) as partial, open(partial, "w", newline="", encoding="utf-8") as file:
+    with (
+        replacing(path) as partial,
+        open(partial, "w", newline="", encoding="utf-8", errors="backslashreplace") as file,
+    ):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["image", "rows", "error"])
         for key, files in chunks.items():

@@ -43,15 +43,20 @@ def write_part(path: Path, first: str, rows: Sequence[Row]) -> None:
     columns = list(dict.fromkeys([first, *(name for row in rows for name in row)]))
     with replacing(path) as partial:
         if path.suffix == ".csv":
-            with open(partial, "w", newline="", encoding="utf-8") as file:
+            with open(partial, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
                 writer = csv.DictWriter(file, columns, lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
             return
         arrow, parquet = _parquet()
-        arrays = {name: arrow.array([row.get(name) for row in rows]) for name in columns}
+        arrays = {name: arrow.array([_as_text(row.get(name)) for row in rows]) for name in columns}
         arrays[first] = arrays[first].cast(arrow.string())
         parquet.write_table(arrow.table(arrays), partial)
+
+
+def _as_text(value: Any) -> Any:
+    """Return a value as it can be stored: bytes of file names that are no UTF-8 as escapes."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 @contextmanager

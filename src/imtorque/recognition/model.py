@@ -22,12 +22,15 @@ from sklearn.pipeline import Pipeline
 
 from imtorque.core.types import Float32Array, FloatArray, Image
 from imtorque.files import write_arrays
-from imtorque.io.arrays import read_arrays
+from imtorque.io.arrays import Layout, read_arrays
 from imtorque.io.errors import reading_file
 from imtorque.recognition.bag_of_words import bag, block_of, describe, parameters, with_words
 from imtorque.recognition.presets import BLOCKS, METHODS
 from imtorque.recognition.working_image import working_image
 
+LAYOUT: Layout = {"header": ("u1", ("n",)), "weights": ("f", ("classes", "m")), "intercepts": ("f", ("classes",))}
+MOST_BYTES = 2**30  # bound: of a file, unpacked; 1000 classes of the largest method have some 500 MB
+MOST_VALUES, LARGEST_VALUE = 1000, 100_000  # bounds: of the parameters of blocks; those of `BLOCKS` stay below
 MODEL_FORMAT = 1  # of the file; raised whenever what it holds changes its meaning, and older ones are still read
 
 
@@ -89,12 +92,18 @@ class Recogniser:
     def __post_init__(self) -> None:
         """Put the words into the method's blocks."""
         given = self.parameters or method_parameters(self.method)
+        _check_plain(given)
         if set(given) != set(self.words):
             raise ValueError(f"words must be those of {', '.join(given)}, got {', '.join(self.words)}")
         blocks = {name: with_words(block_of(own), self.words[name]) for name, own in given.items()}
         object.__setattr__(self, "parameters", given)
         object.__setattr__(self, "blocks", blocks)
         classes, length = len(self.classes), sum(_length(block) for block in blocks.values())
+        if not classes or not all(isinstance(name, str) for name in self.classes) or len(self.counts) != classes:
+            raise ValueError(f"classes must be names, at least one, each with its count, got {len(self.counts)} counts")
+        for name, array in {**self.words, "weights": self.weights, "intercepts": self.intercepts}.items():
+            if array.dtype.kind != "f" or not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite numbers, got others among {array.dtype}")
         if self.weights.shape != (classes, length) or self.intercepts.shape != (classes,):
             raise ValueError(
                 f"weights and intercepts must have shapes {(classes, length)} and {(classes,)}, "
@@ -167,6 +176,20 @@ def method_parameters(method: str) -> dict[str, Any]:
     return {name: {"weight": weight, **parameters(BLOCKS[name]())} for name, weight in METHODS[method].items()}
 
 
+def _check_plain(values: Any) -> None:
+    """Refuse parameters beyond what any block has: files can hold anything."""
+    if isinstance(values, Mapping):
+        values = [*values.keys(), *values.values()]
+    if isinstance(values, list | tuple) and len(values) <= MOST_VALUES:
+        for value in values:
+            _check_plain(value)
+    elif isinstance(values, str):
+        if len(values) > MOST_VALUES:
+            raise ValueError(f"a parameter must be a short text, got one of {len(values)} characters")
+    elif values is not None and not (isinstance(values, int | float) and abs(values) <= LARGEST_VALUE):
+        raise ValueError(f"a parameter must be a number from -{LARGEST_VALUE} to {LARGEST_VALUE}, got {values!r:.80}")
+
+
 def _length(block: Pipeline) -> int:
     """Return the length of an image's vector under a block that has learned its words."""
     cells: int = sum(level**2 for level in block["pool"].levels)
@@ -195,6 +218,6 @@ def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     with reading_file(path, "a model that `imtorque train-classifier` wrote, whole"):
-        arrays = read_arrays(path)
+        arrays = read_arrays(path, LAYOUT, MOST_BYTES, ("words [a-z0-9-]{1,60}", ("f", ("words", "d"))))
         header: dict[str, Any] = dict(json.loads(arrays.pop("header").tobytes()))
     return header, arrays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,11 @@ class Job:
 def work_folder(out: Path) -> Path:
     """Return the folder of what is only needed until an image is done."""
     return out / "work"
+
+
+def forget_work(out: Path) -> None:
+    """Remove what was only needed until the image was done."""
+    shutil.rmtree(work_folder(out), ignore_errors=True)
 
 
 def save_array(path: Path, array: NDArray[Any]) -> None:

@@ -21,7 +21,7 @@ from imtorque.jobs.tables import TABLE_FORMATS
 from imtorque.tiling import maps
 from imtorque.tiling.extrema import blobs_of, in_parts, merged_rows, write_extrema
 from imtorque.tiling.grid import Grid
-from imtorque.tiling.job import Job, save_array, work_folder
+from imtorque.tiling.job import Job, forget_work, save_array, work_folder
 from imtorque.tiling.levels import check_recipe, chosen_level, reduced_source, write_saliency, write_strengthened
 from imtorque.tiling.manifest import begin, end
 from imtorque.tiling.passes import (
@@ -31,7 +31,6 @@ from imtorque.tiling.passes import (
     find_tone,
     finish_pyramid,
     finish_tiles,
-    forget_work,
 )
 from imtorque.tiling.settings import (
     DEFAULT_OUTPUTS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -156,8 +155,3 @@ def finish_pyramid(job: Job, runner: Runner, names: tuple[str, ...]) -> None:
         blocks = [(f"{name} {key}", (name, box)) for name in names for key, box in places]
         own = replace(runner, client=None, jobs=1) if len(blocks) <= LOCAL_BLOCKS else runner
         own.run(f"pyramid-{level}", partial(maps.shrink_block, job.out, level), blocks)
-
-
-def forget_work(out: Path) -> None:
-    """Remove what was only needed until the image was done."""
-    shutil.rmtree(work_folder(out), ignore_errors=True)

@@ -22,6 +22,7 @@ import numpy as np
 
 from imtorque.core.types import Image
 from imtorque.io.atomic import open_regular
+from imtorque.video.matroska import is_cut_off
 from imtorque.video.sources import RATE, Frame
 
 UNCUT_CODECS = ("gif", "apng", "webp")  # whose frames are drawn over earlier ones, key frame or not
@@ -118,9 +119,12 @@ def open_video_file(path: Path) -> VideoFile:
             if not packet.is_discard
         ]
         known = stream.codec_context.name not in UNCUT_CODECS
+        unpromised = not container.duration and "matroska" in container.format.name
         promised, rate = stream.frames, float(stream.average_rate or stream.guessed_rate or RATE)
     if not packets:
         raise ValueError(f"{path}: must have frames, got none")
+    if unpromised and is_cut_off(path):
+        raise ValueError(f"{path}: must be a whole video, got one that is cut off")
     if len(packets) < promised:
         raise ValueError(f"{path}: must be a whole video of {promised} frames, got {len(packets)}")
     return VideoFile(str(path), rate, _cut(packets) if known else (), len(packets))
