@@ -148,8 +148,42 @@ def neighbours(shape, k, y, x):
                     yield at
 
 
-def find_extrema(tau, count=None, sign=None, end_scales=True):
-    """(k, y, x, value) of the extrema, strongest first; of adjacent ones the lowest index."""
+def cross_neighbours(shape, k, y, x):
+    away = [(0, d, 0) for d in (-3, -2, -1, 1, 2, 3)]
+    for dk, dy, dx in [*away, *[(0, 0, d) for _, d, _ in away], (-1, 0, 0), (1, 0, 0)]:
+        at = (k + dk, y + dy, x + dx)
+        if all(0 <= i < n for i, n in zip(at, shape, strict=True)):
+            yield at
+
+
+def lies_inside(shape, half_y, half_x, y, x):
+    """Whether a patch, with a pixel around it, lies in the image."""
+    _, height, width = shape
+    return half_y + 1 <= y < height - half_y - 1 and half_x + 1 <= x < width - half_x - 1
+
+
+def find_cross_extrema(tau, count=None, sign=None, end_scales=True, halves=None):
+    """(k, y, x, value) of those strictly above all neighbours of a cross, strongest first."""
+    found = []
+    for k, y, x in np.ndindex(tau.shape):
+        value = tau[k, y, x]
+        if value == 0 or (sign is not None and np.sign(value) != sign):
+            continue
+        if not end_scales and k in (0, len(tau) - 1):
+            continue
+        if halves is not None and not lies_inside(tau.shape, *halves[k], y, x):
+            continue
+        if all((value - tau[at]) * np.sign(value) > 0 for at in cross_neighbours(tau.shape, k, y, x)):
+            found.append((k, y, x, value))
+    found.sort(key=lambda e: -abs(e[3]))  # stable: equal strengths stay in index order
+    return found if count is None else found[:count]
+
+
+def find_extrema(tau, count=None, sign=None, end_scales=True, halves=None):
+    """(k, y, x, value) of the extrema, strongest first; of adjacent ones the lowest index.
+
+    With halves, (half height, half width) for each size, patches with a pixel around them must lie in the image.
+    """
     shape = tau.shape
     candidates = []
     for k, y, x in np.ndindex(shape):
@@ -157,6 +191,8 @@ def find_extrema(tau, count=None, sign=None, end_scales=True):
         if value == 0 or (sign is not None and np.sign(value) != sign):
             continue
         if not end_scales and k in (0, shape[0] - 1):
+            continue
+        if halves is not None and not lies_inside(shape, *halves[k], y, x):
             continue
         around = np.array([tau[at] for at in neighbours(shape, k, y, x)])
         if not around.size:
