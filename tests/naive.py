@@ -275,30 +275,44 @@ def gradient_torque(image, size):
     return out
 
 
-def gradient_disk(image, size):
-    """Torque of half-pixel differences over one disk around every pixel, over its number of pixels.
+def disk_slopes(radius):
+    """(dy, dx, axis, lever): the differences I[q + axis] - I[q] of rows and columns, and their levers' integrals.
 
-    Each row of the disk holds the differences between its pixels and to the one before and after it, each column too.
+    Between two pixels of a row the slope is their difference; the part of it that lies in the disk turns by its lever.
+    """
+    slopes = []
+    for d in range(-radius, radius + 1):
+        s = np.sqrt(radius**2 - d**2)
+        for a in range(-radius - 1, radius + 1):
+            low, high = max(a, -s), min(a + 1, s)
+            if low < high:
+                lever = (high**2 - low**2) / 2
+                slopes += [(d, a, (0, 1), lever), (a, d, (1, 0), lever)]
+    return slopes
+
+
+def gradient_disk(image, size):
+    """Torque of an image that is linear between pixels over one disk around every pixel, its rows and its columns.
+
+    Divided so that the torque of y^2 + x^2 is -radius^2 / 2: its mean over the disk minus its mean over the circle.
     """
     height, width = image.shape
     radius = size // 2
-    inside = [(dy, dx) for dy in range(-radius, radius + 1) for dx in range(-radius, radius + 1)]
-    inside = [place for place in inside if holds("disk", size, *place)]
+    out = np.zeros(image.shape)
+    if radius == 0:
+        return out
 
     def pixel(y, x):
         return image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)]
 
-    across = {(dy, dx + step) for dy, dx in inside for step in (-1, 0)}
-    down = {(dy + step, dx) for dy, dx in inside for step in (-1, 0)}
-    out = np.zeros(image.shape)
+    slopes = disk_slopes(radius)
+    parabola = sum(lever * ((dy + b) ** 2 + (dx + a) ** 2 - dy**2 - dx**2) for dy, dx, (b, a), lever in slopes)
     for y in range(height):
         for x in range(width):
-            total = 0.0
-            for dy, dx in across:
-                total -= (dx + 0.5) * (pixel(y + dy, x + dx + 1) - pixel(y + dy, x + dx))
-            for dy, dx in down:
-                total -= (dy + 0.5) * (pixel(y + dy + 1, x + dx) - pixel(y + dy, x + dx))
-            out[y, x] = total / (2 * len(inside))
+            turned = sum(
+                lever * (pixel(y + dy + b, x + dx + a) - pixel(y + dy, x + dx)) for dy, dx, (b, a), lever in slopes
+            )
+            out[y, x] = -turned / parabola * radius**2 / 2
     return out
 
 
