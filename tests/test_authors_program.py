@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque import Edges, Extrema, contribution_map, find_extrema, torque_volume, value_and_scale_maps
+from imtorque.paper import value_map_extrema
 
 HALF = np.sqrt(0.5)
 # Forces of its directions, from no edge to a gradient to the north-west.
@@ -89,3 +90,27 @@ def test_the_contributions_are_theirs(edges, theirs, name):
     votes = contribution_map(edges, listed(theirs, name), weight="area")
     ref = SIGNS[name] * theirs[f"contribution_{name}"]
     assert_allclose(cropped(votes, theirs), ref, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_the_extrema_of_the_value_map_are_theirs_off_ties_and_borders(edges, theirs, name):
+    comp = value_map_extrema(edges)
+    comp = comp[comp.value * SIGNS[name] > 0]
+    y, x, _ = theirs[f"value_map_{name}"].T.astype(np.int64) - 1
+    value = value_and_scale_maps(edges, theirs["sizes"])[0]
+    margin = 5
+
+    def inner(ys, xs):
+        height, width = value.shape
+        return {
+            (int(v), int(u))
+            for v, u in zip(ys, xs, strict=True)
+            if margin <= v < height - margin and margin <= u < width - margin
+        }
+
+    found, ref = inner(comp.y, comp.x), inner(y, x)
+    assert found - ref == set()
+    assert len(found) > 0.98 * len(ref)
+    for v, u in ref - found:
+        window = value[v - 5 : v + 6, u - 5 : u + 6]
+        assert np.count_nonzero(np.abs(window - value[v, u]) <= ROUNDING) > 1
