@@ -128,7 +128,7 @@ def torque_volume(fx, fy, sizes, patch="square", alpha=2.0):
 
 
 def value_and_scale_maps(tau, sizes):
-    """Eqs. (8) and (9): the first size of largest |tau|; 0 where all are 0."""
+    """Eqs. (5) to (7): the first size of largest |tau|; 0 where all are 0."""
     value, scale = np.zeros(tau.shape[1:], tau.dtype), np.zeros((*tau.shape[1:], *np.shape(sizes)[1:]), int)
     for k, size in enumerate(sizes):
         for y in range(tau.shape[1]):
