@@ -253,14 +253,15 @@ void bind_extrema(nb::module_& m) {
     m.def(
         "unmerged_extrema",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
-           bool free, float least, const std::tuple<int, int, int, int>& core, int y, int x) {
+           bool free, float least, const std::tuple<int, int, int, int>& core, int y, int x, bool end_scales,
+           bool cross, bool inside) {
             const Field field = edges.field(free);
             const auto [top, left, bottom, right] = core;
             std::vector<UnmergedExtremum> found;
             {
                 nb::gil_scoped_release release;
                 const Patches p = patches_of(field, heights, widths, areas, shape);
-                found = unmerged_extrema(field, p.patches, p.shape, {0, -1, true, least});
+                found = unmerged_extrema(field, p.patches, p.shape, {0, -1, end_scales, least, false, cross, inside});
                 const auto outside = [&, top = top, left = left, bottom = bottom,
                                       right = right](const UnmergedExtremum& f) {
                     return f.y < top || f.y >= bottom || f.x < left || f.x >= right;
@@ -278,7 +279,8 @@ void bind_extrema(nb::module_& m) {
             }
             return rows;
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a,
+        "end_scales"_a = true, "cross"_a = false, "inside"_a = false);
     // Puts such rows, of all parts of an image, in order and merges ties, in place; returns how many are left.
     m.def(
         "merge_extrema",

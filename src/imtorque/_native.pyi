@@ -432,6 +432,9 @@ def unmerged_extrema(
     core: tuple[int, int, int, int],
     y: int,
     x: int,
+    end_scales: bool = True,
+    cross: bool = False,
+    inside: bool = False,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
 def merge_extrema(rows: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu")]) -> int: ...
 def suppress_overlaps(

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
+from imtorque.core.extrema import CROSS_REACH
 from imtorque.torch import _cuda, _strongest, _tables
 from imtorque.torch._components import first_of_component
 from imtorque.torch._torque import Field, field_maps
-
-CROSS_REACH = 3  # as native/core/extrema.hpp has it
 
 
 class Request(NamedTuple):
