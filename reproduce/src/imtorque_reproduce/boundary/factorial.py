@@ -18,7 +18,7 @@ from imtorque import datasets, evaluation
 from imtorque.jobs.processes import each
 from imtorque.paper import BOUNDARIES, Reading
 from imtorque_reproduce.boundary.ablation import BINARY, Reader
-from imtorque_reproduce.boundary.tables import OPTIONS, Scores, Table, chosen_matching, score_maps
+from imtorque_reproduce.boundary.tables import OPTIONS, Scores, Table, chosen_matching, matchings, score_maps
 from imtorque_reproduce.report import Report, Request, checksum, naming, provenance
 from imtorque_reproduce.scoring import berkeley_files, stride
 
@@ -67,15 +67,16 @@ def run(request: Request) -> Report:
     request.require_options((*OPTIONS, "images"))
     root, split = request.berkeley(), request.split or SPLIT
     records = datasets.bsds500(root, split)
+    matching = "cardinality" if split == TRAIN else chosen_matching(request) or "min_cost"
     if split == TRAIN:
         records = stride(records, request.number("images", LEARNING_IMAGES))
         readings = {base: readings_of(base) for base in BASES}
-        score = partial(_score, readings=readings, chosen="cardinality", thresholds=LEARNING_THRESHOLDS)
+        score = partial(_score, readings=readings, chosen=matching, thresholds=LEARNING_THRESHOLDS)
     else:
         readings = {base: {f"{base}+torque-frozen": reading} for base, reading in frozen_readings().items()}
-        score = partial(_score, readings=readings, chosen=chosen_matching(request) or "min_cost")
+        score = partial(_score, readings=readings, chosen=matching)
     records = records[: request.limit]
-    table = Table.of(list(each(score, records, request.jobs, split)), request, "cardinality" if split == TRAIN else "")
+    table = Table.of(list(each(score, records, request.jobs, split)), request, matching)
     rows = table.rows()
     report = partial(
         Report,
@@ -120,10 +121,9 @@ def _score(
         if thresholds is None:
             return score_maps(maps, truths, chosen)
         return {
-            (name, "cardinality"): evaluation.boundary_scores(
-                found, truths, thresholds=thresholds, matching="cardinality"
-            )
+            (name, matching): evaluation.boundary_scores(found, truths, thresholds=thresholds, matching=matching)
             for name, found in maps.items()
+            for matching in matchings(name, chosen)
         }
 
 
