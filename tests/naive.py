@@ -128,7 +128,7 @@ def torque_volume(fx, fy, sizes, patch="square", alpha=2.0):
 
 
 def value_and_scale_maps(tau, sizes):
-    """Eqs. (8) and (9): the first size of largest |tau|; 0 where all are 0."""
+    """Eqs. (5) to (7): the first size of largest |tau|; 0 where all are 0."""
     value, scale = np.zeros(tau.shape[1:], tau.dtype), np.zeros((*tau.shape[1:], *np.shape(sizes)[1:]), int)
     for k, size in enumerate(sizes):
         for y in range(tau.shape[1]):
@@ -148,8 +148,42 @@ def neighbours(shape, k, y, x):
                     yield at
 
 
-def find_extrema(tau, count=None, sign=None, end_scales=True):
-    """(k, y, x, value) of the extrema, strongest first; of adjacent ones the lowest index."""
+def cross_neighbours(shape, k, y, x):
+    away = [(0, d, 0) for d in (-3, -2, -1, 1, 2, 3)]
+    for dk, dy, dx in [*away, *[(0, 0, d) for _, d, _ in away], (-1, 0, 0), (1, 0, 0)]:
+        at = (k + dk, y + dy, x + dx)
+        if all(0 <= i < n for i, n in zip(at, shape, strict=True)):
+            yield at
+
+
+def lies_inside(shape, half_y, half_x, y, x):
+    """Whether a patch, with a pixel around it, lies in the image."""
+    _, height, width = shape
+    return half_y + 1 <= y < height - half_y - 1 and half_x + 1 <= x < width - half_x - 1
+
+
+def find_cross_extrema(tau, count=None, sign=None, end_scales=True, halves=None):
+    """(k, y, x, value) of those strictly above all neighbours of a cross, strongest first."""
+    found = []
+    for k, y, x in np.ndindex(tau.shape):
+        value = tau[k, y, x]
+        if value == 0 or (sign is not None and np.sign(value) != sign):
+            continue
+        if not end_scales and k in (0, len(tau) - 1):
+            continue
+        if halves is not None and not lies_inside(tau.shape, *halves[k], y, x):
+            continue
+        if all((value - tau[at]) * np.sign(value) > 0 for at in cross_neighbours(tau.shape, k, y, x)):
+            found.append((k, y, x, value))
+    found.sort(key=lambda e: -abs(e[3]))  # stable: equal strengths stay in index order
+    return found if count is None else found[:count]
+
+
+def find_extrema(tau, count=None, sign=None, end_scales=True, halves=None):
+    """(k, y, x, value) of the extrema, strongest first; of adjacent ones the lowest index.
+
+    With halves, (half height, half width) for each size, patches with a pixel around them must lie in the image.
+    """
     shape = tau.shape
     candidates = []
     for k, y, x in np.ndindex(shape):
@@ -157,6 +191,8 @@ def find_extrema(tau, count=None, sign=None, end_scales=True):
         if value == 0 or (sign is not None and np.sign(value) != sign):
             continue
         if not end_scales and k in (0, shape[0] - 1):
+            continue
+        if halves is not None and not lies_inside(shape, *halves[k], y, x):
             continue
         around = np.array([tau[at] for at in neighbours(shape, k, y, x)])
         if not around.size:
@@ -239,30 +275,44 @@ def gradient_torque(image, size):
     return out
 
 
-def gradient_disk(image, size):
-    """Torque of half-pixel differences over one disk around every pixel, over its number of pixels.
+def disk_slopes(radius):
+    """(dy, dx, axis, lever): the differences I[q + axis] - I[q] of rows and columns, and their levers' integrals.
 
-    Each row of the disk holds the differences between its pixels and to the one before and after it, each column too.
+    Between two pixels of a row the slope is their difference; the part of it that lies in the disk turns by its lever.
+    """
+    slopes = []
+    for d in range(-radius, radius + 1):
+        s = np.sqrt(radius**2 - d**2)
+        for a in range(-radius - 1, radius + 1):
+            low, high = max(a, -s), min(a + 1, s)
+            if low < high:
+                lever = (high**2 - low**2) / 2
+                slopes += [(d, a, (0, 1), lever), (a, d, (1, 0), lever)]
+    return slopes
+
+
+def gradient_disk(image, size):
+    """Torque of an image that is linear between pixels over one disk around every pixel, its rows and its columns.
+
+    Divided so that the torque of y^2 + x^2 is -radius^2 / 2: its mean over the disk minus its mean over the circle.
     """
     height, width = image.shape
     radius = size // 2
-    inside = [(dy, dx) for dy in range(-radius, radius + 1) for dx in range(-radius, radius + 1)]
-    inside = [place for place in inside if holds("disk", size, *place)]
+    out = np.zeros(image.shape)
+    if radius == 0:
+        return out
 
     def pixel(y, x):
         return image[min(max(y, 0), height - 1), min(max(x, 0), width - 1)]
 
-    across = {(dy, dx + step) for dy, dx in inside for step in (-1, 0)}
-    down = {(dy + step, dx) for dy, dx in inside for step in (-1, 0)}
-    out = np.zeros(image.shape)
+    slopes = disk_slopes(radius)
+    parabola = sum(lever * ((dy + b) ** 2 + (dx + a) ** 2 - dy**2 - dx**2) for dy, dx, (b, a), lever in slopes)
     for y in range(height):
         for x in range(width):
-            total = 0.0
-            for dy, dx in across:
-                total -= (dx + 0.5) * (pixel(y + dy, x + dx + 1) - pixel(y + dy, x + dx))
-            for dy, dx in down:
-                total -= (dy + 0.5) * (pixel(y + dy + 1, x + dx) - pixel(y + dy, x + dx))
-            out[y, x] = total / (2 * len(inside))
+            turned = sum(
+                lever * (pixel(y + dy + b, x + dx + a) - pixel(y + dy, x + dx)) for dy, dx, (b, a), lever in slopes
+            )
+            out[y, x] = -turned / parabola * radius**2 / 2
     return out
 
 

@@ -61,8 +61,12 @@ def test_a_triangle_is_found_at_its_place_and_size():
     assert abs(largest.y[0] - 62) <= 6  # a square patch sits a little below the centre of the circumscribed circle
     assert abs(largest.x[0] - 60) <= 1
     assert 35 <= largest.size[0] <= 60
-    spectrum = np.abs(torque_spectrum(edges, (60, 60), range(3, 92, 2), patch="disk"))
-    assert 0.35 < spectrum.max() < 0.55  # the paper's curve peaks between 0.4 and 0.5
+    sizes = np.arange(3, 92, 2)
+    spectrum = np.abs(torque_spectrum(detect_edges(image, length_correction=True), (60, 60), sizes, patch="disk"))
+    # Half a side, reached by a disk of radius R, is sqrt(R^2 - 15^2): the sum over three sides is largest at
+    # R = 30 / sqrt(2), with 3 / (2 pi). The paper's curve peaks between 0.4 and 0.5, at 21 to 22.
+    assert (sizes[spectrum.argmax()] - 1) / 2 == pytest.approx(radius / math.sqrt(2), abs=1.5)
+    assert spectrum.max() == pytest.approx(3 / (2 * math.pi), abs=0.04)
 
 
 def test_overlapping_dark_objects_leave_a_positive_strip_and_a_hole_does_not():

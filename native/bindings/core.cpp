@@ -212,46 +212,56 @@ void bind_torque(nb::module_& m) {
 void bind_extrema(nb::module_& m) {
     m.def(
         "extrema_of_volume",
-        [](In<float, 3> tau, int sign, long long count, bool end_scales, float least) {
+        [](In<float, 3> tau, In<int64_t, 1> heights, In<int64_t, 1> widths, int sign, long long count, bool end_scales,
+           float least, bool cross, bool inside) {
+            if (heights.shape(0) != tau.shape(0) || widths.shape(0) != tau.shape(0))
+                throw std::invalid_argument("heights and widths must have one entry for each size");
+            std::vector<Reach> halves;
+            for (size_t k = 0; k < tau.shape(0); ++k)
+                halves.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2)});
             std::vector<Extremum> extrema;
             {
                 nb::gil_scoped_release release;
-                extrema = extrema_of_volume(tau.data(), static_cast<int>(tau.shape(0)), static_cast<int>(tau.shape(1)),
-                                            static_cast<int>(tau.shape(2)), {sign, count, end_scales, least});
+                extrema = extrema_of_volume(tau.data(), halves, static_cast<int>(tau.shape(1)),
+                                            static_cast<int>(tau.shape(2)),
+                                            {sign, count, end_scales, least, false, cross, inside});
             }
             return tuple_of(extrema);
         },
-        "tau"_a, "sign"_a, "count"_a, "end_scales"_a, "least"_a);
+        "tau"_a, "heights"_a, "widths"_a, "sign"_a, "count"_a, "end_scales"_a, "least"_a, "cross"_a = false,
+        "inside"_a = false);
     // The last number is that of the patches whose torque was computed.
     m.def(
         "extrema_of_field",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
-           bool free, int sign, long long count, bool end_scales, float least, bool near) {
+           bool free, int sign, long long count, bool end_scales, float least, bool cross, bool inside, bool near) {
             const Field field = edges.field(free);
             std::vector<Extremum> extrema;
             long long visited = 0;
             {
                 nb::gil_scoped_release release;
                 const Patches p = patches_of(field, heights, widths, areas, shape);
-                extrema = extrema_of_field(field, p.patches, p.shape, {sign, count, end_scales, least, near}, &visited);
+                extrema = extrema_of_field(field, p.patches, p.shape,
+                                           {sign, count, end_scales, least, near, cross, inside}, &visited);
             }
             return std::tuple_cat(tuple_of(extrema), std::make_tuple(visited));
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
-        "least"_a, "near"_a = false);
+        "least"_a, "cross"_a = false, "inside"_a = false, "near"_a = false);
     m.def("force_bounded_search", &force_bounded_search, "yes"_a);
     // Rows of (bits of the value, k, y, x, tied): those inside `core`, moved by where the field begins in the image.
     m.def(
         "unmerged_extrema",
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
-           bool free, float least, const std::tuple<int, int, int, int>& core, int y, int x) {
+           bool free, float least, const std::tuple<int, int, int, int>& core, int y, int x, bool end_scales,
+           bool cross, bool inside) {
             const Field field = edges.field(free);
             const auto [top, left, bottom, right] = core;
             std::vector<UnmergedExtremum> found;
             {
                 nb::gil_scoped_release release;
                 const Patches p = patches_of(field, heights, widths, areas, shape);
-                found = unmerged_extrema(field, p.patches, p.shape, {0, -1, true, least});
+                found = unmerged_extrema(field, p.patches, p.shape, {0, -1, end_scales, least, false, cross, inside});
                 const auto outside = [&, top = top, left = left, bottom = bottom,
                                       right = right](const UnmergedExtremum& f) {
                     return f.y < top || f.y >= bottom || f.x < left || f.x >= right;
@@ -269,7 +279,8 @@ void bind_extrema(nb::module_& m) {
             }
             return rows;
         },
-        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a);
+        "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a,
+        "end_scales"_a = true, "cross"_a = false, "inside"_a = false);
     // Puts such rows, of all parts of an image, in order and merges ties, in place; returns how many are left.
     m.def(
         "merge_extrema",

@@ -55,6 +55,7 @@ struct Size {  // what is asked of one size in a block of rows
     Wanted wanted;
     float weakest;  // |torque| wanted
     float limit;    // twice the moment that makes, or a little less
+    bool cross;     // Request::cross
 };
 
 IMTORQUE_INLINE Lanes<float> larger(const Lanes<float>& a, const Lanes<float>& b) { return a > b ? a : b; }
@@ -196,10 +197,12 @@ IMTORQUE_INLINE int keep_cells(const Tables& tables, const MassRows<typename Tab
 IMTORQUE_INLINE bool beaten(float value, float neighbour) { return value > 0 ? neighbour > value : neighbour < value; }
 
 // Whether one of a few torques has a neighbour among them that is above it, or of a minimum below: it is no extremum.
-IMTORQUE_INLINE bool beaten_among(const float (&torque)[kMostRows][kLanes], int rows, int lanes, int i, int n) {
+// Of a cross, diagonal ones do not count.
+IMTORQUE_INLINE bool beaten_among(const float (&torque)[kMostRows][kLanes], int rows, int lanes, int i, int n,
+                                  bool cross) {
     for (int j = std::max(i - 1, 0); j <= std::min(i + 1, rows - 1); ++j)
         for (int m = std::max(n - 1, 0); m <= std::min(n + 1, lanes - 1); ++m)
-            if (beaten(torque[i][n], torque[j][m])) return true;
+            if (!(cross && i != j && n != m) && beaten(torque[i][n], torque[j][m])) return true;
     return false;
 }
 
@@ -228,7 +231,7 @@ IMTORQUE_INLINE void compute_rows(const Tables& tables, const Size& size, const 
         const int lanes = std::min(kLanes, columns - x);
         for (int i = 0; i < count; ++i)
             for (int n = 0; n < lanes; ++n)
-                if (flags[i][n] && !beaten_among(values, count, lanes, i, n))
+                if (flags[i][n] && !beaten_among(values, count, lanes, i, n, size.cross))
                     places.push_back({size.k, rows.from + i, x + n});
     }
 }

@@ -2,7 +2,7 @@
 //
 // A guess says how strong they are (estimated_strength), and what is found raises it. A tile takes blocks of kRows
 // rows; of every few rows the middle one is computed, and the others where it leaves room for a torque that strong
-// (bounded_rows.hpp). A place that strong is compared with its 26 neighbours one by one. Where fewer than wanted are as
+// (bounded_rows.hpp). A place that strong is compared with its neighbours one by one. Where fewer than wanted are as
 // strong as the guess, it was wrong, and nothing is known. Naive twin: naive.find_extrema.
 #include "core/bounded_search.hpp"
 
@@ -68,14 +68,15 @@ struct Layer {
     MassRows<typename Tables::Uint> masses;
     std::vector<Size> sizes;
     std::vector<int> whole;  // for each size, so many blocks are computed without asking for bounds
+    int margin;              // how far away neighbours are
 
-    Layer(const Field& field, const Tile& tile, int count)
-        : tables(field, tile, kRows + 1), masses(field, tile, kRows), whole(count, 0) {}
+    Layer(const Field& field, const Tile& tile, int count, int margin)
+        : tables(field, tile, kRows + margin), masses(field, tile, kRows), whole(count, 0), margin(margin) {}
 };
 
 template <class Tables>
 IMTORQUE_INLINE void build_rows_impl(Layer<Tables>& layer, int bottom) {
-    layer.tables.build_to(bottom + 1);
+    layer.tables.build_to(bottom + layer.margin);
     layer.masses.build_to(bottom);
 }
 IMTORQUE_DISPATCH(template <class Tables> static, build_rows, (Layer<Tables> & layer, int bottom), (layer, bottom))
@@ -144,9 +145,10 @@ class TileSearch {
           notes_(tile.right - tile.left) {
         const int count = static_cast<int>(patches.size());
         Tile near = tile;
-        near.reach_y = near.reach_x = reach_of(patches, 0, narrow).y + 1;
-        if (narrow > 0) small_.reset(new Small(field, near, count));
-        if (narrow < count) large_.reset(new Large(field, tile, count));
+        const int margin = margin_of(request);
+        near.reach_y = near.reach_x = reach_of(patches, 0, narrow).y + margin;
+        if (narrow > 0) small_.reset(new Small(field, near, count, margin));
+        if (narrow < count) large_.reset(new Large(field, tile, count, margin));
     }
 
     void run(std::vector<UnmergedExtremum>& found) {
@@ -178,8 +180,8 @@ class TileSearch {
         layer.sizes.clear();
         for (int k = first; k < last; ++k)
             if (patches_[k].norm != 0 && (request_.end_scales || (k > 0 && k < end)))
-                layer.sizes.push_back(
-                    {patches_[k], k, Wanted(request_.sign), weakest, (1 - kMargin) * weakest / patches_[k].norm});
+                layer.sizes.push_back({patches_[k], k, Wanted(request_.sign), weakest,
+                                       (1 - kMargin) * weakest / patches_[k].norm, request_.cross});
         look_at(layer, block, notes_);
     }
 
@@ -187,9 +189,33 @@ class TileSearch {
         return k < narrow_ ? small_->tables.torque_at(patches_[k], y, x) : large_->tables.torque_at(patches_[k], y, x);
     }
 
+    bool tops_cross(const Place& place, float v) {
+        const auto tops = [&](int k, int y, int x) {
+            const int column = x + tile_.left;
+            if (k < 0 || k >= static_cast<int>(patches_.size()) || y < 0 || y >= field_.height || column < 0 ||
+                column >= field_.width)
+                return true;
+            ++notes_.visited;
+            const float neighbour = torque(k, y, x);
+            return v > 0 ? v > neighbour : v < neighbour;
+        };
+        const auto [k, y, x] = place;
+        if (!tops(k - 1, y, x) || !tops(k + 1, y, x)) return false;
+        for (int d = 1; d <= kCrossReach; ++d)
+            if (!tops(k, y - d, x) || !tops(k, y + d, x) || !tops(k, y, x - d) || !tops(k, y, x + d)) return false;
+        return true;
+    }
+
     // Compare a place with its neighbours; extrema.cpp says what an extremum is.
     void test(const Place& place, std::vector<UnmergedExtremum>& out) {
+        const Patch& patch = patches_[place.k];
+        const int column = place.x + tile_.left;
+        if (request_.inside && !lies_inside({patch.ry, patch.rx}, place.y, column, field_.height, field_.width)) return;
         const float v = torque(place.k, place.y, place.x);
+        if (request_.cross) {
+            if (tops_cross(place, v)) out.push_back({{v, place.k, place.y, column}, false});
+            return;
+        }
         // Of other sizes at the same place, one is stronger more often than not.
         for (const int k : {place.k - 1, place.k + 1})
             if (k >= 0 && k < static_cast<int>(patches_.size()) && beaten(v, torque(k, place.y, place.x))) return;
@@ -206,7 +232,7 @@ class TileSearch {
                     strict |= neighbour != v;
                     tied |= neighbour == v;
                 }
-        if (strict) out.push_back({{v, place.k, place.y, place.x + tile_.left}, tied});
+        if (strict) out.push_back({{v, place.k, place.y, column}, tied});
     }
 
     const Field& field_;
@@ -251,7 +277,7 @@ bool search_tiles(const Field& field, const std::vector<Patch>& patches, int nar
 template <class Number>
 bool search_by_guess(const Field& field, const std::vector<Patch>& patches, int narrow, const Request& request,
                      std::vector<UnmergedExtremum>& found, long long& visited) {
-    const int reach = reach_of(patches, 0, static_cast<int>(patches.size())).y + 1;
+    const int reach = reach_of(patches, 0, static_cast<int>(patches.size())).y + margin_of(request);
     const Tiling tiling = cut_tiles(field.height, field.width, reach, reach, BoxTables<Number>::kCellBytes,
                                     useful_threads(time_of(field, patches)), kBoundedStrip);
     if (tiling.shared) return false;
@@ -268,13 +294,13 @@ bool search_by_guess(const Field& field, const std::vector<Patch>& patches, int 
 
 std::atomic<bool> always{false};
 
-// Bounds are of use where few are wanted. Without the ends of the scale the value map is no bound, and the other search
-// goes through the whole volume.
+// Bounds are of use where few are wanted. Where the value map is no bound, the other search goes through the whole
+// volume.
 bool worth_bounding(const Field& field, const std::vector<Patch>& patches, const Request& request) {
     const double pixels = static_cast<double>(field.height) * field.width / static_cast<double>(request.count);
     const double patches_of_each = static_cast<double>(patches.size()) * pixels;
     return request.near || always.load(std::memory_order_relaxed) ||
-           (request.end_scales ? pixels >= 1e3 : patches_of_each >= 8e3);
+           (peaks_count(request) ? pixels >= 1e3 : patches_of_each >= 8e3);
 }
 
 }  // namespace

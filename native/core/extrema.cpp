@@ -1,7 +1,8 @@
 // Local extrema of the torque volume in space and scale, from a stored volume or straight from the edges.
 //
 // A maximum is positive, not below any of its 26 neighbours and above at least one of them; neighbours outside the
-// volume do not count; adjacent maxima (a plateau) are one, named by the lowest (k, y, x). Minima likewise.
+// volume do not count; adjacent maxima (a plateau) are one, named by the lowest (k, y, x). Minima likewise. A cross
+// (Request::cross) has other neighbours and no plateaus; it passes the same first tests, without the diagonals.
 //
 // Of a stored volume, each row is first tested in the plane and against itself at the two neighbouring sizes, where the
 // loop vectorises; the few pixels that pass are compared with all neighbours. From edges, work goes by cells of kRows x
@@ -28,9 +29,8 @@ namespace imtorque {
 namespace {
 
 constexpr int kRows = 16;
-constexpr int kColumns = 62;
-constexpr int kStride = 64;  // a cell's row with one neighbour on each side: whole vectors
-constexpr int kSlice = (kRows + 2) * kStride;
+constexpr int kStride = 64;  // a cell's row with its neighbours on each side: whole vectors
+constexpr int kSlice = (kRows + 2 * kCrossReach) * kStride;
 constexpr double kSearchTime = 1;  // nanoseconds for each pixel and size, about
 
 struct Cell {
@@ -38,13 +38,21 @@ struct Cell {
 };
 
 // How much of a slice's row a cell and its margin take, in whole vectors.
-int used_columns(const Cell& cell) { return (cell.right - cell.left + 2 + kLanes - 1) / kLanes * kLanes; }
+int used_columns(const Cell& cell, int margin) {
+    return (cell.right - cell.left + 2 * margin + kLanes - 1) / kLanes * kLanes;
+}
 
 struct Search {
-    int count, height, width;
+    std::vector<Reach> halves;
+    int height, width;
     Request request;
-    float threshold;         // |value| of the weakest extremum wanted
-    const float* value_map;  // |V| for leaving out cells, or null
+    int count = static_cast<int>(halves.size());
+    int margin = margin_of(request);
+    float threshold = request.least;   // |value| of the weakest extremum wanted
+    const float* value_map = nullptr;  // |V| for leaving out cells, or null
+
+    // Whether an extremum there may be returned.
+    bool allows(int k, int y, int x) const { return !request.inside || lies_inside(halves[k], y, x, height, width); }
 };
 
 // The largest |value| of some rows, as its bits: those of non-negative floats have the floats' order, and integer
@@ -97,9 +105,15 @@ Cell where_strong(const Search& s, const Cell& cell) {
 
 // Flags the pixels of a slice that are extrema in the plane. Zeros around the image are neutral: a maximum is above
 // zero, a minimum below.
-IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, int used, float threshold, float want_max,
-                                     float want_min, float* highest, float* lowest, int32_t* flags, int32_t* any) {
-    for (int i = 0; i < (rows + 2) * kStride; i += kStride) {
+struct Slice {
+    const float* tau;
+    int first, last, used;  // rows with a neighbour on each side, and columns
+    bool cross;
+};
+IMTORQUE_INLINE void test_plane_impl(const Slice& given, float threshold, float want_max, float want_min,
+                                     float* highest, float* lowest, int32_t* flags, int32_t* any) {
+    const auto [slice, first, last, used, cross] = given;
+    for (int i = (first - 1) * kStride; i <= (last + 1) * kStride; i += kStride) {
         IMTORQUE_IVDEP
         for (int x = 1; x < used - 1; ++x) {
             const float a = slice[i + x - 1], b = slice[i + x], c = slice[i + x + 1];
@@ -108,14 +122,15 @@ IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, int used, flo
             lowest[i + x] = ca < b ? ca : b;
         }
     }
-    for (int y = 1; y <= rows; ++y) {
+    const float *tops = cross ? slice : highest, *bottoms = cross ? slice : lowest;
+    for (int y = first; y <= last; ++y) {
         const int i = y * kStride;
         int32_t found = 0;
         IMTORQUE_IVDEP
         for (int x = 1; x < used - 1; ++x) {
             const float v = slice[i + x];
-            const float up = highest[i - kStride + x], down = highest[i + kStride + x];
-            const float deep = lowest[i - kStride + x], under = lowest[i + kStride + x];
+            const float up = tops[i - kStride + x], down = tops[i + kStride + x];
+            const float deep = bottoms[i - kStride + x], under = bottoms[i + kStride + x];
             const float top = up > down ? up : down, bottom = deep < under ? deep : under;
             const bool maximum = (v * want_max > 0) & (v >= threshold) & (v >= highest[i + x]) & (v >= top);
             const bool minimum = (v * want_min < 0) & (-v >= threshold) & (v <= lowest[i + x]) & (v <= bottom);
@@ -128,14 +143,33 @@ IMTORQUE_INLINE void test_plane_impl(const float* slice, int rows, int used, flo
 }
 
 IMTORQUE_DISPATCH(static, test_plane,
-                  (const float* slice, int rows, int used, float threshold, float want_max, float want_min,
-                   float* highest, float* lowest, int32_t* flags, int32_t* any),
-                  (slice, rows, used, threshold, want_max, want_min, highest, lowest, flags, any))
+                  (const Slice& given, float threshold, float want_max, float want_min, float* highest, float* lowest,
+                   int32_t* flags, int32_t* any),
+                  (given, threshold, want_max, want_min, highest, lowest, flags, any))
+
+bool tops_cross(const Search& s, const float* const slices[3], ptrdiff_t stride, int y, int x, ptrdiff_t local) {
+    const float v = slices[1][local];
+    const auto tops = [v](float neighbour) { return v > 0 ? v > neighbour : v < neighbour; };
+    for (const int j : {0, 2})
+        if (slices[j] && !tops(slices[j][local])) return false;
+    for (int d = 1; d <= kCrossReach; ++d) {
+        const float* here = slices[1] + local;
+        if ((y >= d && !tops(here[-d * stride])) || (y + d < s.height && !tops(here[d * stride])) ||
+            (x >= d && !tops(here[-d])) || (x + d < s.width && !tops(here[d])))
+            return false;
+    }
+    return true;
+}
 
 // Compare one pixel with its neighbours at three sizes (null where there is none), whose rows are a stride apart.
 void test_scales(const Search& s, const float* const slices[3], ptrdiff_t stride, int k, int y, int x, ptrdiff_t local,
                  std::vector<UnmergedExtremum>& out) {
+    if (!s.allows(k, y, x)) return;
     const float v = slices[1][local];
+    if (s.request.cross) {
+        if (tops_cross(s, slices, stride, y, x, local)) out.push_back({{v, k, y, x}, false});
+        return;
+    }
     bool strict = false, tied = false;
     for (int j = 0; j < 3; ++j) {
         if (!slices[j]) continue;
@@ -153,13 +187,14 @@ void test_scales(const Search& s, const float* const slices[3], ptrdiff_t stride
     if (strict) out.push_back({{v, k, y, x}, tied});
 }
 
-// `fill(k, cell, slice)` writes the torque of size k over the cell and its one-pixel margin.
+// `fill(k, cell, slice)` writes the torque of size k over the cell and its margin.
 template <class Fill>
 void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vector<UnmergedExtremum>& out) {
     float slices[3][kSlice];
     float highest[kSlice], lowest[kSlice];
-    int32_t flags[kSlice], any[kRows + 2];
-    const int rows = cell.bottom - cell.top, used = used_columns(cell);
+    int32_t flags[kSlice], any[kRows + 2 * kCrossReach];
+    const int m = s.margin, rows = cell.bottom - cell.top, columns = cell.right - cell.left;
+    const int used = used_columns(cell, m);
     const float want_max = s.request.sign >= 0, want_min = s.request.sign <= 0;
     fill(0, cell, slices[0]);
     for (int k = 0; k < s.count; ++k) {
@@ -167,41 +202,47 @@ void search_cell(const Search& s, const Cell& cell, const Fill& fill, std::vecto
         if (!s.request.end_scales && (k == 0 || k + 1 == s.count)) continue;
         const float* here[3] = {k > 0 ? slices[(k + 2) % 3] : nullptr, slices[k % 3],
                                 k + 1 < s.count ? slices[(k + 1) % 3] : nullptr};
-        if (s.value_map && !strong_enough(s, here[1] + kStride + 1, rows, cell.right - cell.left, kStride)) continue;
-        test_plane(here[1], rows, used, s.threshold, want_max, want_min, highest, lowest, flags, any);
-        for (int y = 1; y <= rows; ++y) {
+        if (s.value_map && !strong_enough(s, here[1] + m * kStride + m, rows, columns, kStride)) continue;
+        test_plane({here[1], m, m + rows - 1, used, s.request.cross}, s.threshold, want_max, want_min, highest, lowest,
+                   flags, any);
+        for (int y = m; y < m + rows; ++y) {
             if (!any[y]) continue;
-            for (int x = 1; x <= cell.right - cell.left; ++x)
+            for (int x = m; x < m + columns; ++x)
                 if (flags[y * kStride + x])
-                    test_scales(s, here, kStride, k, cell.top + y - 1, cell.left + x - 1, y * kStride + x, out);
+                    test_scales(s, here, kStride, k, cell.top + y - m, cell.left + x - m, y * kStride + x, out);
         }
     }
 }
 
 // Set what lies outside the image to zero, in a slice whose inside has been written.
 void clear_outside(const Search& s, const Cell& cell, float* slice) {
-    const int rows = cell.bottom - cell.top, used = used_columns(cell);
-    if (cell.top == 0) std::fill_n(slice, used, 0.0f);
-    if (cell.bottom == s.height) std::fill_n(slice + (rows + 1) * kStride, used, 0.0f);
-    const int inside = cell.right - cell.left + 1 + (cell.right < s.width);
-    for (int y = 0; y < rows + 2; ++y) {
-        if (cell.left == 0) slice[y * kStride] = 0;
-        for (int x = inside; x < used; ++x) slice[y * kStride + x] = 0;
+    const int m = s.margin, used = used_columns(cell, m);
+    const int left = std::max(m - cell.left, 0), right = std::min(cell.right + m, s.width) - cell.left + m;
+    for (int y = 0; y < cell.bottom - cell.top + 2 * m; ++y) {
+        float* row = slice + y * kStride;
+        const int at = cell.top + y - m;
+        if (at < 0 || at >= s.height) {
+            std::fill_n(row, used, 0.0f);
+            continue;
+        }
+        std::fill_n(row, left, 0.0f);
+        for (int x = right; x < used; ++x) row[x] = 0;
     }
 }
 
-std::vector<Cell> cut_row(int top, int bottom, int left, int right) {
+std::vector<Cell> cut_row(const Search& s, int top, int bottom, int left, int right) {
+    const int columns = kStride - 2 * s.margin;
     std::vector<Cell> cells;
-    for (int x = left; x < right; x += kColumns) cells.push_back({top, bottom, x, std::min(x + kColumns, right)});
+    for (int x = left; x < right; x += columns) cells.push_back({top, bottom, x, std::min(x + columns, right)});
     return cells;
 }
 
 // The highest and the lowest of each pixel of a row, its neighbours in the row, and zero.
 struct Ranges {
-    float *highest, *lowest;
+    const float *highest, *lowest;
 };
-IMTORQUE_INLINE void find_ranges_impl(const float* row, int width, const Ranges& ranges) {
-    float* __restrict highest = ranges.highest, * __restrict lowest = ranges.lowest;
+IMTORQUE_INLINE void find_ranges_impl(const float* row, int width, float* __restrict highest,
+                                      float* __restrict lowest) {
     IMTORQUE_IVDEP
     for (int x = 1; x < width - 1; ++x) {
         const float a = row[x - 1], b = row[x], c = row[x + 1];
@@ -215,7 +256,8 @@ IMTORQUE_INLINE void find_ranges_impl(const float* row, int width, const Ranges&
         lowest[x] = std::min({row[left], row[x], row[right], 0.0f});
     }
 }
-IMTORQUE_DISPATCH(static, find_ranges, (const float* row, int width, const Ranges& ranges), (row, width, ranges))
+IMTORQUE_DISPATCH(static, find_ranges, (const float* row, int width, float* highest, float* lowest),
+                  (row, width, highest, lowest))
 
 // Flags the pixels of a row that are extrema in the plane and not below (or above) themselves at the sizes before and
 // after, which are the row itself where there is none.
@@ -252,43 +294,48 @@ void search_rows(const Search& s, const float* tau, int first_row, int rows, int
     for (int k = s.request.end_scales ? 0 : 1; k < s.count - (s.request.end_scales ? 0 : 1); ++k) {
         const float* here = tau + k * slice;
         const float* const slices[3] = {k > 0 ? here - slice : nullptr, here, k + 1 < s.count ? here + slice : nullptr};
-        const auto ranges = [&](int y) {
+        // What pixels of row y are compared with in it: their neighbours there too, or (of a cross) those above and
+        // below.
+        const auto ranges = [&](int y, bool alone) -> Ranges {
             float* highest = kept.data() + (y + 3) % 3 * 2 * width;
-            const Ranges found{highest, highest + width};
+            const float* row = here + (y - first_row) * width;
             if (y < 0 || y >= s.height)
                 std::fill_n(highest, 2 * width, 0.0f);
+            else if (alone)
+                return {row, row};
             else
-                find_ranges(here + (y - first_row) * width, s.width, found);
-            return found;
+                find_ranges(row, s.width, highest, highest + width);
+            return {highest, highest + width};
         };
-        Around around{nullptr, nullptr, nullptr, ranges(top - 1), ranges(top), {}};
+        const bool cross = s.request.cross;
+        Around around{nullptr, nullptr, nullptr, ranges(top - 1, cross), ranges(top, false), {}};
         for (int y = top; y < bottom; ++y) {
             poll();
             const ptrdiff_t at = (y - first_row) * width;
             around.row = here + at;
             around.before = (slices[0] ? slices[0] : here) + at;
             around.after = (slices[2] ? slices[2] : here) + at;
-            around.below = ranges(y + 1);
+            around.below = ranges(y + 1, cross);
             flag_row(around, s.width, s.threshold, want_max, want_min, flags.data());
             for_each_flag(flags.data(), s.width, [&](int x) { test_scales(s, slices, width, k, y, x, at + x, out); });
-            around.above = around.here;
-            around.here = around.below;
+            around.above = cross ? ranges(y, true) : around.here;
+            around.here = cross ? ranges(y + 1, false) : around.below;
         }
     }
 }
 
 template <class Tables>
 IMTORQUE_INLINE void fill_slice_impl(const Tables& tables, const Patch& patch, const Tile& tile, const Cell& cell,
-                                     int height, float* slice) {
-    const int used = used_columns(cell);
-    for (int y = std::max(cell.top - 1, 0); y < std::min(cell.bottom + 1, height); ++y)
-        tables.torque_row(patch, y, cell.left - 1 - tile.left, used, slice + (y - cell.top + 1) * kStride);
+                                     int height, int margin, float* slice) {
+    const int used = used_columns(cell, margin);
+    for (int y = std::max(cell.top - margin, 0); y < std::min(cell.bottom + margin, height); ++y)
+        tables.torque_row(patch, y, cell.left - margin - tile.left, used, slice + (y - cell.top + margin) * kStride);
 }
 
 IMTORQUE_DISPATCH(template <class Tables> static, fill_slice,
-                  (const Tables& tables, const Patch& patch, const Tile& tile, const Cell& cell, int height,
+                  (const Tables& tables, const Patch& patch, const Tile& tile, const Cell& cell, int height, int margin,
                    float* slice),
-                  (tables, patch, tile, cell, height, slice))
+                  (tables, patch, tile, cell, height, margin, slice))
 
 template <class Tables>
 IMTORQUE_INLINE void build_tables_impl(Tables& tables, int bottom) {
@@ -300,13 +347,14 @@ IMTORQUE_DISPATCH(template <class Tables> static, build_tables, (Tables & tables
 template <class Number>
 class CellTables {
   public:
-    CellTables(const Field& field, const std::vector<Patch>& patches, int narrow, const Tile& tile)
-        : patches_(patches), height_(field.height), narrow_(narrow), near_(tile), far_(tile) {
+    CellTables(const Field& field, const std::vector<Patch>& patches, int narrow, const Tile& tile, int margin)
+        : patches_(patches), height_(field.height), narrow_(narrow), margin_(margin), near_(tile), far_(tile) {
         const Reach near = reach_of(patches, 0, narrow);
-        near_.reach_y = near.y + 1;  // serves the cells' margins
+        near_.reach_y = near.y + margin;  // serves the cells' margins
         near_.reach_x = near.x + kPad;
-        if (narrow > 0) small_.reset(new BoxTables<Narrow>(field, near_, kRows + 2));
-        if (narrow < static_cast<int>(patches.size())) large_.reset(new TablesOf<Number>(field, far_, kRows + 2));
+        const int rows = kRows + 2 * margin;
+        if (narrow > 0) small_.reset(new BoxTables<Narrow>(field, near_, rows));
+        if (narrow < static_cast<int>(patches.size())) large_.reset(new TablesOf<Number>(field, far_, rows));
     }
     void build_to(int bottom) {
         if (small_) build_tables(*small_, bottom);
@@ -314,14 +362,14 @@ class CellTables {
     }
     void fill(int k, const Cell& cell, float* slice) const {
         if (k < narrow_)
-            fill_slice(*small_, patches_[k], near_, cell, height_, slice);
+            fill_slice(*small_, patches_[k], near_, cell, height_, margin_, slice);
         else
-            fill_slice(*large_, patches_[k], far_, cell, height_, slice);
+            fill_slice(*large_, patches_[k], far_, cell, height_, margin_, slice);
     }
 
   private:
     const std::vector<Patch>& patches_;
-    int height_, narrow_;
+    int height_, narrow_, margin_;
     Tile near_, far_;
     std::unique_ptr<BoxTables<Narrow>> small_;
     std::unique_ptr<TablesOf<Number>> large_;
@@ -332,7 +380,7 @@ std::vector<Cell> cells_of(const Search& s, const Tile& tile, int top, int botto
     std::vector<Cell> cells;
     for (int y = top; y < bottom; y += kRows) {
         check_interrupt();
-        for (const Cell& cell : cut_row(y, std::min(y + kRows, bottom), tile.left, tile.right))
+        for (const Cell& cell : cut_row(s, y, std::min(y + kRows, bottom), tile.left, tile.right))
             if (worth_searching(s, cell)) cells.push_back(cell);
     }
     return cells;
@@ -357,13 +405,13 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
     };
     const Reach reach = reach_of(patches, 0, s.count);
     const double work = (s.value_map ? 0.2 : 1) * kSearchTime * s.count * field.height * field.width;
-    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + 1, reach.x + kPad,
+    const Tiling tiling = cut_tiles(field.height, field.width, reach.y + s.margin, reach.x + kPad,
                                     TablesOf<Number>::kCellBytes, useful_threads(work));
     const auto search_tile = [&](Tile tile) {
         const std::vector<Cell> cells = cells_of(s, tile, tile.top, tile.bottom);
         if (cells.empty()) return;
         tile.top = cells.front().top;
-        CellTables<Number> tables(field, patches, narrow, tile);
+        CellTables<Number> tables(field, patches, narrow, tile, s.margin);
         std::vector<UnmergedExtremum> out;
         for (const Cell& cell : cells) {
             check_interrupt();
@@ -373,12 +421,12 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
         keep(out);
     };
     const auto search_shared = [&](const Tile& tile) {
-        CellTables<Number> tables(field, patches, narrow, tile);
+        CellTables<Number> tables(field, patches, narrow, tile, s.margin);
         for (int top = tile.top; top < tile.bottom; top += kRows) {
             const int bottom = std::min(top + kRows, tile.bottom);
             tables.build_to(bottom);
             const std::vector<Cell> cells = cells_of(s, tile, top, bottom);
-            parallel_for(static_cast<int>(cells.size()), kSearchTime * s.count * kRows * kColumns, [&](int i) {
+            parallel_for(static_cast<int>(cells.size()), kSearchTime * s.count * kRows * kStride, [&](int i) {
                 std::vector<UnmergedExtremum> out;
                 search(tables, cells[i], out);
                 keep(out);
@@ -395,10 +443,10 @@ void search_boxes(const Search& s, const Field& field, const std::vector<Patch>&
 void search_disks(const Search& s, const Field& field, const std::vector<Patch>& patches,
                   std::vector<UnmergedExtremum>& all) {
     const int rows = std::min(kDiskRows, field.height);
-    std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2) * field.width);
+    std::vector<float> tau(static_cast<size_t>(s.count) * (rows + 2 * s.margin) * field.width);
     for (int top = 0; top < field.height; top += rows) {
         const int bottom = std::min(top + rows, field.height);
-        const int from = std::max(top - 1, 0), to = std::min(bottom + 1, field.height);
+        const int from = std::max(top - s.margin, 0), to = std::min(bottom + s.margin, field.height);
         disk_torque(field, patches, into_volume(from, to, tau.data()));
         for (int y = top; y < bottom; y += kRows)
             search_rows(s, tau.data(), from, to - from, y, std::min(y + kRows, bottom), all);
@@ -479,6 +527,12 @@ void sort_and_merge(std::vector<UnmergedExtremum>& found) {
 
 namespace {
 
+std::vector<Reach> halves_of(const std::vector<Patch>& patches) {
+    std::vector<Reach> halves;
+    for (const Patch& patch : patches) halves.push_back({patch.ry, patch.rx});
+    return halves;
+}
+
 std::vector<Extremum> strongest(std::vector<UnmergedExtremum>& found, const Request& request) {
     sort_and_merge(found);
     if (request.count >= 0 && static_cast<long long>(found.size()) > request.count) found.resize(request.count);
@@ -489,7 +543,7 @@ std::vector<Extremum> strongest(std::vector<UnmergedExtremum>& found, const Requ
 
 std::vector<UnmergedExtremum> unmerged_extrema(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                                const Request& request) {
-    const Search s{static_cast<int>(patches.size()), field.height, field.width, request, request.least, nullptr};
+    const Search s{halves_of(patches), field.height, field.width, request};
     std::vector<UnmergedExtremum> found;
     if (shape == Shape::disk)
         search_disks(s, field, patches, found);
@@ -498,11 +552,12 @@ std::vector<UnmergedExtremum> unmerged_extrema(const Field& field, const std::ve
     return found;
 }
 
-std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height, int width, const Request& request) {
-    const Search s{count, height, width, request, request.least, nullptr};
+std::vector<Extremum> extrema_of_volume(const float* tau, const std::vector<Reach>& halves, int height, int width,
+                                        const Request& request) {
+    const Search s{halves, height, width, request};
     std::vector<UnmergedExtremum> found;
     std::mutex lock;
-    parallel_for((height + kRows - 1) / kRows, kSearchTime * kRows * width * count, [&](int i) {
+    parallel_for((height + kRows - 1) / kRows, kSearchTime * kRows * width * s.count, [&](int i) {
         std::vector<UnmergedExtremum> out;
         search_rows(s, tau, 0, height, i * kRows, std::min((i + 1) * kRows, height), out);
         std::lock_guard<std::mutex> guard(lock);
@@ -513,21 +568,20 @@ std::vector<Extremum> extrema_of_volume(const float* tau, int count, int height,
 
 std::vector<Extremum> extrema_of_field(const Field& field, const std::vector<Patch>& patches, Shape shape,
                                        const Request& request, long long* visited) {
-    const int count = static_cast<int>(patches.size());
-    Search s{count, field.height, field.width, request, request.least, nullptr};
+    Search s{halves_of(patches), field.height, field.width, request};
     *visited = 0;
     if (request.count == 0) return {};
     std::vector<UnmergedExtremum> found;
     if (shape == Shape::box && search_bounded(field, patches, request, found, *visited))
         return strongest(found, request);
-    *visited = static_cast<long long>(count) * field.height * field.width;
+    *visited = static_cast<long long>(s.count) * field.height * field.width;
     if (shape == Shape::disk) {
         search_disks(s, field, patches, found);
         return strongest(found, request);
     }
     std::unique_ptr<float[]> value;
-    // An extremum at an end size may be left out by request, and then the value map does not bound the others.
-    if (request.count > 0 && request.end_scales) {
+    // Where a peak's extremum may be left out by request, the value map does not bound the others.
+    if (request.count > 0 && peaks_count(request)) {
         const size_t pixels = static_cast<size_t>(field.height) * field.width;
         value.reset(new float[pixels]);
         std::vector<int32_t> sizes;

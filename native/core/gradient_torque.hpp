@@ -12,7 +12,7 @@ struct Box {
 // tau[k][y][x]; the image should be centred near zero, for the accuracy of its sums.
 void gradient_torque(const double* image, int height, int width, const std::vector<Box>& boxes, float* tau);
 
-// The same of disks, which are normalised by the number of their pixels.
+// The same of disks.
 void gradient_disks(const double* image, int height, int width, const std::vector<int>& radii, float* tau);
 
 }  // namespace imtorque

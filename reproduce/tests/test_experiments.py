@@ -11,6 +11,7 @@ from figure_data import run, write_image
 from imtorque.evaluation import Difference
 from imtorque.synthetic import scene, texture
 from imtorque_reproduce import Experiment, report
+from imtorque_reproduce.boundary import factorial
 
 SHAPE = (48, 64)
 KEYS = [
@@ -101,6 +102,39 @@ def test_boundary_reports_bases_torque_and_controls(tmp_path, monkeypatch):
     assert matchings["canny-2+torque"] == "min_cost"
     assert matchings["canny-2+torque-paper"] == "cardinality"
     assert (tmp_path / "out" / "precision_recall.png").stat().st_size > 0
+
+
+def test_the_factorial_takes_every_combination_of_the_open_choices():
+    readings = factorial.readings_of("canny-graded")
+    levels = [len(factor) for factor in factorial.FACTORS]
+    assert len(set(readings.values())) == len(readings) == np.prod(levels)
+    assert not any(reading.binary for reading in readings.values())
+
+
+@pytest.mark.slow
+def test_readings_are_chosen_on_training_images_and_frozen(tmp_path, monkeypatch):
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
+    out = tmp_path / "out"
+    run("reproduce", "boundary-readings", "--data", tmp_path, "--split", "train", "--out", out, *QUICK)
+    found, methods = check_form(out, "boundary-readings")
+    assert len(methods) == 2 + sum(len(factorial.readings_of(base)) for base in factorial.BASES)
+    strengths = {row["method"]: row["f"] for row in found["rows"]}
+    for base, name in found["settings"]["chosen"].items():
+        assert strengths[name] == max(f for method, f in strengths.items() if method.startswith(f"{base}+"))
+    monkeypatch.setattr(factorial, "FROZEN", out / "frozen.json")
+    chosen = found["settings"]["chosen"]
+    assert factorial.frozen_readings() == {base: factorial.readings_of(base)[name] for base, name in chosen.items()}
+
+
+@pytest.mark.slow
+def test_frozen_readings_are_scored_beside_their_bases(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["val"], ucm=False)
+    run("reproduce", "boundary-readings", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
+    found, methods = check_form(tmp_path / "out", "boundary-readings")
+    frozen = factorial.frozen_readings()
+    assert set(methods) == set(frozen) | {f"{base}+torque-frozen" for base in frozen}
+    assert {row["matching"] for row in found["rows"]} == {"min_cost"}
+    assert ("canny-binary+torque-frozen", "canny-binary") in {(d["a"], d["b"]) for d in found["differences"]}
 
 
 @pytest.mark.slow

@@ -385,10 +385,14 @@ def gradient_disks(
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
 def extrema_of_volume(
     tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     sign: int,
     count: int,
     end_scales: bool,
     least: float,
+    cross: bool = False,
+    inside: bool = False,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
@@ -406,6 +410,8 @@ def extrema_of_field(
     count: int,
     end_scales: bool,
     least: float,
+    cross: bool = False,
+    inside: bool = False,
     near: bool = False,
 ) -> tuple[
     Annotated[NDArray[numpy.int64], dict(shape=(None,))],
@@ -426,6 +432,9 @@ def unmerged_extrema(
     core: tuple[int, int, int, int],
     y: int,
     x: int,
+    end_scales: bool = True,
+    cross: bool = False,
+    inside: bool = False,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
 def merge_extrema(rows: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu")]) -> int: ...
 def suppress_overlaps(

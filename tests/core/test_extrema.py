@@ -25,6 +25,15 @@ from strategies import edge_fields, exact_fields, named_patterns, patches, recta
 
 counts = st.one_of(st.none(), st.integers(0, 12))
 signs = st.sampled_from([None, 1, -1])
+rules = st.fixed_dictionaries(
+    {"neighbourhood": st.sampled_from(["box", "cross"]), "end_scales": st.booleans(), "inside": st.booleans()}
+)
+
+
+def naive_extrema(tau, sizes, rule, count=None, sign=None):
+    pairs = [np.broadcast_to(size, 2) // 2 for size in sizes]
+    search = naive.find_cross_extrema if rule["neighbourhood"] == "cross" else naive.find_extrema
+    return search(tau, count, sign, rule["end_scales"], pairs if rule["inside"] else None)
 
 
 def assert_same(extrema, ref, sizes):
@@ -48,24 +57,43 @@ volumes = hnp.arrays(
 )
 
 
-@given(volumes, counts, signs, st.booleans())
-def test_extrema_of_a_volume_are_the_definition(tau, count, sign, end_scales):
+@given(volumes, counts, signs, rules)
+def test_extrema_of_a_volume_are_the_definition(tau, count, sign, rule):
     sizes = 2 * np.arange(len(tau)) + 3
-    extrema = find_extrema(TorqueVolume(tau, sizes), count=count, sign=sign, end_scales=end_scales)
-    assert_same(extrema, naive.find_extrema(tau, count, sign, end_scales), sizes)
+    extrema = find_extrema(TorqueVolume(tau, sizes), count=count, sign=sign, **rule)
+    assert_same(extrema, naive_extrema(tau, sizes, rule, count, sign), sizes)
 
 
-@given(edge_fields(), size_lists, patches, counts, signs, st.booleans())
-def test_extrema_streamed_from_edges_are_those_of_the_volume(edges, sizes, patch, count, sign, end_scales):
+@given(edge_fields(), size_lists, patches, counts, signs, rules)
+def test_extrema_streamed_from_edges_are_those_of_the_volume(edges, sizes, patch, count, sign, rule):
     volume = torque_volume(edges, sizes, patch=patch)
-    streamed = find_extrema(edges, sizes=sizes, patch=patch, count=count, sign=sign, end_scales=end_scales)
-    assert_same(streamed, naive.find_extrema(volume.tau, count, sign, end_scales), sizes)
+    streamed = find_extrema(edges, sizes=sizes, patch=patch, count=count, sign=sign, **rule)
+    assert_same(streamed, naive_extrema(volume.tau, sizes, rule, count, sign), sizes)
 
 
-@given(exact_fields(), rectangle_lists, counts)
-def test_extrema_over_rectangles_are_the_definition(edges, sizes, count):
-    streamed = find_extrema(edges, sizes=sizes, count=count)
-    assert_same(streamed, naive.find_extrema(torque_volume(edges, sizes).tau, count), sizes)
+@given(exact_fields(), rectangle_lists, counts, rules)
+def test_extrema_over_rectangles_are_the_definition(edges, sizes, count, rule):
+    volume = torque_volume(edges, sizes)
+    ref = naive_extrema(volume.tau, sizes, rule, count)
+    assert_same(find_extrema(edges, sizes=sizes, count=count, **rule), ref, sizes)
+    assert_same(find_extrema(volume, count=count, **rule), ref, sizes)
+
+
+@pytest.mark.parametrize("patch", ["square", "disk"])
+@pytest.mark.parametrize("count", [None, 40])
+def test_crosses_in_a_large_image_are_those_of_the_volume(patch, count):
+    image = np.tile(scene("shapes"), (1, 3))[:140] + 0.2 * np.random.default_rng(0).random((140, 723))
+    edges = detect_edges(image)
+    sizes = [*range(3, 30, 4), 61]
+    rule = {"neighbourhood": "cross", "end_scales": False, "inside": True}
+    stored = find_extrema(torque_volume(edges, sizes, patch=patch), count=count, **rule)
+    assert len(stored) > 30
+    assert_equal_extrema(find_extrema(edges, sizes=sizes, patch=patch, count=count, **rule), stored)
+
+
+def test_the_neighbourhood_must_have_a_name():
+    with pytest.raises(ValueError, match=r'^neighbourhood must be "box" or "cross", got \'ring\'$'):
+        find_extrema(detect_edges(scene("shapes")), neighbourhood="ring")
 
 
 @pytest.mark.parametrize("count", [None, 1, 50, 5000])
@@ -176,28 +204,26 @@ def figures(draw):
 
 @pytest.mark.usefixtures("bounds_always")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    figures() | edge_fields() | exact_fields() | uneven_fields(), size_lists, st.integers(1, 12), signs, st.booleans()
-)
-def test_extrema_found_by_bounds_are_the_definition(edges, sizes, count, sign, end_scales):
+@given(figures() | edge_fields() | exact_fields() | uneven_fields(), size_lists, st.integers(1, 12), signs, rules)
+def test_extrema_found_by_bounds_are_the_definition(edges, sizes, count, sign, rule):
     volume = torque_volume(edges, sizes)
-    bounded = find_extrema(edges, sizes=sizes, count=count, sign=sign, end_scales=end_scales)
-    assert_same(bounded, naive.find_extrema(volume.tau, count, sign, end_scales), sizes)
+    bounded = find_extrema(edges, sizes=sizes, count=count, sign=sign, **rule)
+    assert_same(bounded, naive_extrema(volume.tau, sizes, rule, count, sign), sizes)
 
 
 @pytest.mark.usefixtures("bounds_always")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
-@given(figures(), st.sampled_from([1, 3, 40]), signs, st.booleans(), named_patterns, st.sampled_from([1.0, 2.0]))
-def test_extrema_found_by_bounds_are_those_of_the_whole_search(edges, count, sign, end_scales, pattern, alpha):
-    asked = {"sizes": range(3, 40, 2), "sign": sign, "end_scales": end_scales, "pattern": pattern, "alpha": alpha}
+@given(figures(), st.sampled_from([1, 3, 40]), signs, rules, named_patterns, st.sampled_from([1.0, 2.0]))
+def test_extrema_found_by_bounds_are_those_of_the_whole_search(edges, count, sign, rule, pattern, alpha):
+    asked = {"sizes": range(3, 40, 2), "sign": sign, "pattern": pattern, "alpha": alpha, **rule}
     assert_equal_extrema(find_extrema(edges, count=count, **asked), find_extrema(edges, **asked)[:count])
 
 
 @pytest.mark.parametrize("bounds", [True, False])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(figures() | edge_fields(), size_lists, patches, counts, signs, st.booleans(), st.floats(0, 1, width=32))
-def test_a_threshold_leaves_out_just_what_is_weaker(bounds, edges, sizes, patch, count, sign, end_scales, threshold):
-    asked = {"sizes": sizes, "patch": patch, "count": count, "sign": sign, "end_scales": end_scales}
+@given(figures() | edge_fields(), size_lists, patches, counts, signs, rules, st.floats(0, 1, width=32))
+def test_a_threshold_leaves_out_just_what_is_weaker(bounds, edges, sizes, patch, count, sign, rule, threshold):
+    asked = {"sizes": sizes, "patch": patch, "count": count, "sign": sign, **rule}
     _native.force_bounded_search(bounds)
     strong = find_extrema(edges, threshold=threshold, **asked)
     _native.force_bounded_search(False)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import jv
 
 import imtorque
 import naive
@@ -168,27 +169,36 @@ def test_gradient_torque_is_the_torque_of_half_pixel_differences(size):
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 13, 31])
-def test_gradient_torque_of_disks_is_the_torque_of_half_pixel_differences(size):
+def test_gradient_torque_of_disks_is_the_torque_of_the_slopes_between_pixels(size):
     image = np.random.default_rng(2).random((9, 7))
     found = gradient_torque(image, [size], patch="disk").tau[0]
     assert_allclose(found, naive.gradient_disk(image, size), atol=2e-6)
 
 
-def test_gradient_torque_of_a_bright_disc_in_a_disk_just_as_large_is_1():
-    y, x = np.indices((41, 41)) - 20
-    image = (y**2 + x**2 <= 12**2).astype(float)
-    assert_allclose(gradient_torque(image, [25], patch="disk").tau[0, 20, 20], 1, atol=1e-6)
+@pytest.mark.parametrize("radius", [4, 5, 7, 10, 20, 40])
+@pytest.mark.parametrize("smoothness", [2.0, None])  # pixels; None: the radius
+def test_gradient_torque_of_a_disk_is_mean_inside_minus_mean_on_its_circle(radius, smoothness):
+    # A wave of wave vector k around a centre where it is 1: its means are 2 J1(kR) / (kR) and J0(kR).
+    rng = np.random.default_rng(radius)
+    length = 1 / (smoothness or radius)
+    y, x = np.indices((2 * radius + 1,) * 2) - radius
+    found, ref = [], []
+    for angle, k in zip(rng.uniform(0, np.pi, 40), length * rng.uniform(0.2, 1.2, 40), strict=True):
+        image = np.cos(k * (np.cos(angle) * x + np.sin(angle) * y))
+        tau = gradient_torque(image, [2 * radius + 1], patch="disk", value_range=(0, 1)).tau[0, radius, radius]
+        found.append(tau)
+        ref.append(2 * jv(1, k * radius) / (k * radius) - jv(0, k * radius))
+    ref = np.array(ref)
+    assert_allclose(np.dot(found, ref) / np.dot(ref, ref), 1, atol=0.03)
+    assert_allclose(found, ref, atol=0.03 * np.abs(ref).max())
 
 
-def test_gradient_torque_of_a_smooth_disk_is_mean_inside_minus_mean_on_the_circle():
-    y, x = np.indices((121, 121)) - 60.0
-    image = np.cos(x / 17) + 0.5 * np.sin((x + 2 * y) / 23) + (x**2 + y**2) / 4000
-    angle = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
-    radius = 40.5  # between the last pixel inside and the first outside
-    ring = (np.cos(radius * np.cos(angle) / 17) + radius**2 / 4000).mean()
-    inside = image[y**2 + x**2 <= 40**2].mean()
-    found = gradient_torque(image, [81], patch="disk", value_range=(0, 1)).tau[0, 60, 60]
-    assert_allclose(found, inside - ring, atol=0.01 * abs(inside - ring))
+def test_gradient_torque_of_a_bright_disc_is_the_appendix_s_in_disks_of_every_size():
+    y, x = np.indices((81, 81)) - 40
+    image = np.clip(12.5 - np.hypot(y, x), 0, 1)  # a disc of radius 12, with an edge of a pixel
+    radii = np.array([6, 10, 14, 20, 30])
+    tau = gradient_torque(image, 2 * radii + 1, patch="disk").tau[:, 40, 40]
+    assert_allclose(tau, np.where(radii < 12, 0, (12 / radii) ** 2), atol=0.03)
 
 
 def test_gradient_torque_knows_no_disk_with_two_sides():

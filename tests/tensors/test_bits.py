@@ -105,10 +105,18 @@ def test_value_and_scale_are_the_librarys(forces):
 
 
 @settings(max_examples=30)
-@given(fields, st.sampled_from((None, 1, -1)), st.sampled_from((None, 0, 4)), st.booleans())
-def test_extrema_are_the_librarys(forces, sign, count, end_scales):
+@given(
+    fields,
+    st.sampled_from((None, 1, -1)),
+    st.sampled_from((None, 0, 4)),
+    st.booleans(),
+    st.sampled_from(("box", "cross")),
+    st.booleans(),
+)
+def test_extrema_are_the_librarys(forces, sign, count, end_scales, neighbourhood, inside):
     for sizes in (SIZES, BOXES, [7]):
         options = {"sign": sign, "count": count, "end_scales": end_scales}
+        options |= {"neighbourhood": neighbourhood, "inside": inside}
         found = tensors.find_extrema(batch_of(forces), sizes, exact=True, **options)
         assert_same_extrema(found, imtorque.find_extrema(edges_of(forces), sizes, **options))
 

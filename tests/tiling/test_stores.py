@@ -79,6 +79,21 @@ def test_tables_can_be_parquet(tmp_path):
     assert not (tmp_path / "out" / "maps.zarr" / "value").exists()
 
 
+@pytest.mark.parametrize("neighbourhood", ["box", "cross"])
+def test_extrema_by_another_rule_are_those_in_memory(tmp_path, neighbourhood):
+    rule = {"neighbourhood": neighbourhood, "end_scales": False, "inside": True}
+    sizes = [5, 9, 13, 17]
+    process_image(drawn_image(), tmp_path / "out", sizes, ["extrema"], tile=64, jobs=1, **rule)
+    found = imtorque.find_extrema(imtorque.detect_edges(drawn_image()), sizes, **rule)
+    assert len(found) > 10
+    assert_same_rows(tmp_path / "out" / "extrema.csv", found)
+
+
+def test_blobs_have_one_rule(tmp_path):
+    with pytest.raises(ValueError, match="outputs must not have blobs with another neighbourhood"):
+        process_image(drawn_image(), tmp_path / "out", SIZES, ["blobs"], jobs=1, inside=True)
+
+
 def test_the_strongest_extrema_are_the_first_of_all(tmp_path):
     asked = {"outputs": ["extrema", "blobs"], "tile": 64, "jobs": 1}
     process_image(drawn_image(), tmp_path / "out", SIZES, count=20, **asked)

@@ -20,6 +20,7 @@ EXPERIMENTS = {
     "attention": Experiment("attention.experiment", "saliency beside GBVS and Itti (Sec. 4.1)"),
     "attention-blend": Experiment("attention.blend", "what each map adds to a blend"),
     "boundary": Experiment("boundary.experiment", "strengthened edges on Berkeley's images (Sec. 4.2)"),
+    "boundary-readings": Experiment("boundary.factorial", "the paper's strengthened edges, frozen readings (Sec. 4.2)"),
     "car-side": Experiment("car_side.experiment", "strengthened edges on cars (Sec. 4.2)"),
     "click": Experiment("figure_ground.click", "the object under a click, on three sets"),
     "counting": Experiment("counting.experiment", "detection and counting on labelled sets"),

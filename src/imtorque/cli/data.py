@@ -57,7 +57,8 @@ def data(
 def train(name: Name, data: Berkeley, settings: Settings = None, as_json: Json = False) -> None:
     """Train a detector on the Berkeley training images, and keep it in the folder of caches.
 
-    Berkeley's images are for non-commercial research and education, so nothing trained on them comes with imtorque.
+    Berkeley's images are for non-commercial research and education, so no detector trained on them comes with imtorque.
+    A few coefficients learned from them do: those of pb, mPb, gPb and of the recipes of boundary strength.
     What is already there, of the same data, settings and version, is not trained again.
 
     Example: [bold]imtorque data train sketch-tokens --data ~/data/bsds500[/bold]

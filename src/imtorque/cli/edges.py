@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -18,7 +18,8 @@ from imtorque.edges import DEFAULT_DETECTOR, DETECTORS, CannyOptions, canny_reci
 from imtorque.edges.ultrametric import contour_edges
 from imtorque.files import write_array, write_image
 from imtorque.images import CheckedImage
-from imtorque.paper import strengthened_edges
+from imtorque.paper import BOUNDARIES, strengthened_edges
+from imtorque.paper import edges as paper_edges
 from imtorque.render.torque import edge_image
 
 
@@ -51,9 +52,11 @@ class StrengthenEdges(Task):
         """Write the edges of one image and the strengthened ones."""
         image = self.opening.read(source)
         if self.paper:
-            edges = self.canny.detect(image)
-            before, after = edges.mask.astype(np.float32), strengthened_edges(edges)
-            settings: dict[str, Any] = {"paper": True}
+            given = {name: own for name, own in asdict(self.canny).items() if own != getattr(Canny(), name)}
+            reading = replace(BOUNDARIES, **given)
+            edges = paper_edges(image, reading)
+            before, after = edges.mask.astype(np.float32), strengthened_edges(edges, reading)
+            settings: dict[str, Any] = {"paper": asdict(reading)}
         else:
             recipe = canny_recipe(self.canny.sigma, self.canny.low, self.canny.high)
             edges = recipe.edges(image)
@@ -113,8 +116,8 @@ def edges(
         bool,
         typer.Option(
             "--paper",
-            help="Strengthen as the paper does: edges of strength 1, 5000 extrema, its coefficients. --strengthen "
-            "alone tells boundaries from texture better.",
+            help="Strengthen as the paper does, in the reading of the results: edges of strength 1 above 0.05, "
+            "5000 extrema, its coefficients. --strengthen alone tells boundaries from texture better.",
             rich_help_panel=CANNY_PANEL,
         ),
     ] = False,

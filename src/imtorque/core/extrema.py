@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from imtorque.core.patches import PatchArrays, patch_arrays
 from imtorque.core.patterns import Pattern, Polarity, pattern_edges
 from imtorque.core.torque import sizes_for
 from imtorque.core.types import Edges, Extrema, IntArray, Patch, Sign, Sizes, TorqueVolume
+
+Neighbourhood = Literal["box", "cross"]
+CROSS_REACH = 3  # as native/core/extrema.hpp has it
 
 
 def find_extrema(
@@ -24,7 +27,9 @@ def find_extrema(
     alpha: float = 2.0,
     pattern: Pattern = "circle",
     polarity: Polarity = "signed",
+    neighbourhood: Neighbourhood = "box",
     end_scales: bool = True,
+    inside: bool = False,
     threshold: float = 0.0,
 ) -> Extrema:
     """Find the local extrema of the torque over space and patch size.
@@ -32,6 +37,9 @@ def find_extrema(
     A maximum is positive, not below any of its 26 neighbours in (y, x, size) and above at least one; a minimum likewise
     below. Neighbours outside the volume do not count; of adjacent equal extrema the first in (size, y, x) stands for
     all.
+
+    The program of the paper's authors takes others: ``neighbourhood="cross", end_scales=False, inside=True``, 750 of
+    each sign (`imtorque.paper`).
 
     Parameters
     ----------
@@ -44,8 +52,13 @@ def find_extrema(
     sign
         +1 for maxima (bright objects; of the closure, closed ones), -1 for minima (dark ones; of the closure, stars),
         None for both.
+    neighbourhood
+        "box": the 26 neighbours. "cross": a maximum is above the pixels 1 to 3 away along both axes, and above itself
+        at both neighbouring sizes; equal neighbours rule each other out.
     end_scales
         Whether extrema at the smallest and the largest size count.
+    inside
+        Whether to leave out extrema whose patch, with a pixel around it, does not lie in the image.
     threshold
         Least |torque|. With a count too, the higher it is the less is computed.
 
@@ -72,11 +85,14 @@ def find_extrema(
     if not threshold >= 0:
         raise ValueError(f"threshold must not be negative, got {threshold}")
 
-    request = _Request(sign or 0, -1 if count is None else operator.index(count), end_scales, threshold)
+    cross = check_neighbourhood(neighbourhood) == "cross"
+    limit = -1 if count is None else operator.index(count)
+    request = _Request(sign or 0, limit, end_scales, threshold, cross, inside)
     if isinstance(source, TorqueVolume):
         if sizes is not None:
             raise ValueError("sizes must be left out with a TorqueVolume, which has its own")
-        k, y, x, value = _native.extrema_of_volume(source.tau, *request)
+        heights, widths = np.ascontiguousarray(np.broadcast_to(source.sizes.T, (2, len(source.sizes))))
+        k, y, x, value = _native.extrema_of_volume(source.tau, heights, widths, *request)
         return Extrema(y, x, source.sizes[k], value)
     if not isinstance(source, Edges):
         raise TypeError(f"source must be Edges or a TorqueVolume, got {type(source).__name__}")
@@ -101,13 +117,25 @@ class _Request(NamedTuple):
     limit: int
     end_scales: bool
     least: float
+    cross: bool = False
+    inside: bool = False
 
 
 def _extrema_of_field(
     field: Edges, sizes: IntArray, patches: PatchArrays, request: _Request, *, near: bool = False
 ) -> Extrema:
-    k, y, x, value, _ = _native.extrema_of_field(field.field, *patches, *request, near=near)
+    sign, limit, end_scales, least, cross, inside = request
+    k, y, x, value, _ = _native.extrema_of_field(
+        field.field, *patches, sign, limit, end_scales, least, cross=cross, inside=inside, near=near
+    )
     return Extrema(y, x, sizes[k], value)
+
+
+def check_neighbourhood(neighbourhood: str) -> str:
+    """Return it, checked."""
+    if neighbourhood not in ("box", "cross"):
+        raise ValueError(f'neighbourhood must be "box" or "cross", got {neighbourhood!r}')
+    return neighbourhood
 
 
 def _check_sign(sign: int | None) -> None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from imtorque.boundaries.strength import boundary_strength
-from imtorque.core.contribution import contribution_map, dense_contribution
-from imtorque.core.extrema import find_extrema
+from imtorque.core.contribution import dense_contribution
 from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, detect_edges
-from imtorque.edges.canny import Force
 from imtorque.images import CheckedImage, ValueRange
-from imtorque.paper import PAPER_EXTREMA
+from imtorque.paper import FIGURES, contribution, extrema
 
 TYPICAL_QUANTILE = 0.99  # quantile of a cue over its edge pixels that becomes 1
 Cue = Literal["canny", "magnitude", "torque-paper", "torque", "contribution", "product", "blend", "strengthened"]
-LARGEST_VOTING_PATCH = 0.8  # of the square root of the image's area, for the patches that vote
+JOINED = replace(FIGURES, votes="supporting")
 
 
 def edge_cue(
@@ -33,9 +31,10 @@ def edge_cue(
         As for `detect_edges`.
     cue
         Without torque: "canny" (1 on Canny's edges) or "magnitude" (the gradient there). With it, on the same edges:
-        "torque-paper" (the contribution to the 5000 strongest extrema, unit forces), "torque" (the same with forces in
-        proportion to the gradient), "contribution" (`dense_contribution`), "product" (magnitude times that), "blend"
-        (their mean). "strengthened": `boundary_strength`, on all maxima of the gradient.
+        "torque-paper" (the contribution to the 5000 strongest extrema, maxima and minima apart, unit forces:
+        `imtorque.paper.FIGURES`), "torque" (the same joined, forces in proportion to the gradient), "contribution"
+        (`dense_contribution`), "product" (magnitude times that), "blend" (their mean). "strengthened":
+        `boundary_strength`, on all maxima of the gradient.
 
     Returns
     -------
@@ -57,12 +56,16 @@ def _magnitude(image: CheckedImage) -> FloatArray:
     return _typical_is_one(_strong(image).strength)
 
 
-def _votes(image: CheckedImage, force: Force) -> FloatArray:
-    """Return the contribution of Canny's edges to the strongest extrema, the paper's d_tau."""
-    edges = detect_edges(image, force=force)
-    largest = LARGEST_VOTING_PATCH * math.sqrt(edges.shape[0] * edges.shape[1])
-    extrema = find_extrema(edges, sizes=range(3, max(4, int(largest) + 1), 2), count=PAPER_EXTREMA)
-    return _typical_is_one(contribution_map(edges, extrema))
+def _paper(image: CheckedImage) -> FloatArray:
+    """Return the paper's d_tau, in the reading of the tables of results."""
+    found = detect_edges(image)
+    return contribution(found, extrema(found, FIGURES), FIGURES)
+
+
+def _votes(image: CheckedImage) -> FloatArray:
+    """Return the contribution of Canny's edges to the strongest extrema, by the gradient's strength."""
+    found = _strong(image)
+    return contribution(found, extrema(found, JOINED), JOINED)
 
 
 def _contribution(image: CheckedImage) -> FloatArray:
@@ -96,8 +99,8 @@ def _typical_is_one(values: FloatArray) -> FloatArray:
 CUES: dict[str, Callable[[CheckedImage], FloatArray]] = {
     "canny": _canny,
     "magnitude": _magnitude,
-    "torque-paper": lambda image: _votes(image, "unit"),
-    "torque": lambda image: _votes(image, "strength"),
+    "torque-paper": _paper,
+    "torque": _votes,
     "contribution": _contribution,
     "product": _product,
     "blend": _blend,

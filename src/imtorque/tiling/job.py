@@ -56,7 +56,7 @@ class Job:
         """How far around a tile its edges must be known."""
         if self.strengthens:
             return 2 * self.config.torque.reach
-        return self.config.torque.reach + 1 if self.wants_torque else 0
+        return self.config.torque.reach + self.config.torque.margin if self.wants_torque else 0
 
 
 def work_folder(out: Path) -> Path:

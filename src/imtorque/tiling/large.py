@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from imtorque import __version__
+from imtorque.core.extrema import Neighbourhood
 from imtorque.core.patterns import Pattern, Polarity
 from imtorque.core.types import Patch, Sizes
 from imtorque.edges import SQRT2, find_recipe
@@ -111,6 +112,9 @@ def process_image(
     alpha: float = 2.0,
     pattern: Pattern = "circle",
     polarity: Polarity = "signed",
+    neighbourhood: Neighbourhood = "box",
+    end_scales: bool = True,
+    inside: bool = False,
     threshold: float = 0.4,
     overlap: float = 0.4,
     count: int | None = None,
@@ -146,6 +150,8 @@ def process_image(
         As for `detect_edges`; `strength_scale` must be given with force="strength".
     patch, alpha, pattern, polarity
         As for `torque_volume`.
+    neighbourhood, end_scales, inside
+        Of extrema, as for `find_extrema`; not with blobs, which have the defaults.
     threshold, overlap
         Of blobs: least |torque|, and the largest part of the smaller patch that two of one sign may share.
     count
@@ -174,7 +180,10 @@ def process_image(
         )
     image, folder = as_source(source), Path(out).absolute()
     edges = EdgeSettings(sigma, low, high, force, directions, strength_scale, length_correction)
-    torque = TorqueSettings(chosen_sizes(sizes, image.shape), patch, alpha, pattern, polarity)
+    if "blobs" in outputs and (neighbourhood, end_scales, inside) != ("box", True, False):
+        raise ValueError("outputs must not have blobs with another neighbourhood, end_scales or inside, got blobs")
+    rule: dict[str, Any] = {"neighbourhood": neighbourhood, "end_scales": end_scales, "inside": inside}
+    torque = TorqueSettings(chosen_sizes(sizes, image.shape), patch, alpha, pattern, polarity, **rule)
     config = Config(
         value_range=optional_range(value_range),
         edges=edges,

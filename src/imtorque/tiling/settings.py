@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from imtorque.core.extrema import CROSS_REACH, Neighbourhood, check_neighbourhood
 from imtorque.core.patches import patch_shape
 from imtorque.core.patterns import Pattern, Polarity, check_polarity, pattern_matrix
 from imtorque.core.torque import default_sizes
@@ -83,29 +84,43 @@ class EdgeSettings:
 
 @dataclass(frozen=True)
 class TorqueSettings:
-    """Options of `torque_volume`."""
+    """Options of `torque_volume`, and which extrema count, as for `find_extrema`."""
 
     sizes: tuple[int, ...]
     patch: Patch = "square"
     alpha: float = 2.0
     pattern: Pattern = "circle"
     polarity: Polarity = "signed"
+    neighbourhood: Neighbourhood = "box"
+    end_scales: bool = True
+    inside: bool = False
 
     def __post_init__(self) -> None:
         """Check the patches."""
+        check_neighbourhood(self.neighbourhood)
         patch_shape(self.patch, np.asarray(self.sizes))
         pattern_matrix(self.pattern)
         check_polarity(self.polarity)
 
     @property
     def options(self) -> dict[str, Any]:
-        """All but the sizes, as the functions of torque take them."""
+        """Those of torque but the sizes, as its functions take them."""
         return {"patch": self.patch, "alpha": self.alpha, "pattern": self.pattern, "polarity": self.polarity}
+
+    @property
+    def rule(self) -> tuple[bool, bool, bool]:
+        """Which extrema count, as the kernel takes it: at end sizes, of crosses, inside."""
+        return self.end_scales, self.neighbourhood == "cross", self.inside
 
     @property
     def reach(self) -> int:
         """Halo of the torque: half the largest patch."""
         return max(self.sizes) // 2
+
+    @property
+    def margin(self) -> int:
+        """How far away the neighbours of an extremum are."""
+        return CROSS_REACH if self.neighbourhood == "cross" else 1
 
 
 @dataclass(frozen=True)

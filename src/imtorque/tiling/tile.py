@@ -118,7 +118,7 @@ def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) ->
     field = pattern_edges(edges, torque.pattern)
     patches = patch_arrays(field, np.asarray(torque.sizes), torque.patch, torque.alpha, torque.polarity)
     inside = core.inside(region).bounds
-    rows = _native.unmerged_extrema(field.field, *patches, job.least, inside, region.top, region.left)
+    rows = _native.unmerged_extrema(field.field, *patches, job.least, inside, region.top, region.left, *torque.rule)
     save_numbers(job.scratch("extrema", name, ".raw"), rows)
     return len(rows)
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
+from imtorque.core.extrema import CROSS_REACH
 from imtorque.torch import _cuda, _strongest, _tables
 from imtorque.torch._components import first_of_component
 from imtorque.torch._torque import Field, field_maps
 
-Request = tuple[int, int, bool]  # sign (0: both), count (-1: all), whether the end sizes count
+
+class Request(NamedTuple):
+    """Which extrema are asked for: sign 0: both, limit -1: all, the rest as in native/core/extrema.hpp."""
+
+    sign: int
+    limit: int
+    end_scales: bool
+    cross: bool
+    inside: bool
 
 
 class Found(NamedTuple):
@@ -32,12 +42,13 @@ class Found(NamedTuple):
 
 def extrema(field: Field, request: Request) -> Tensor:
     """Return size's place, y, x and bits of the value of the strongest, (4, B, n), 0 where there are no more."""
-    _, wanted, end_scales = request
+    wanted, plain = request.limit, not (request.cross or request.inside)
     sizes, shape = len(field.boxes.label), (field.forces.shape[2], field.forces.shape[3])
     # An extremum at an end size may be left out by request, and then the value map does not bound the others.
-    value = field_maps(field)[0] if wanted >= 0 and end_scales and field.guess() else None
-    if field.fits and field.fit and field.rounding:
-        rows = _cuda.search(field.forces, field.boxes, field.rounding.steps, field.fit, value, request)
+    value = field_maps(field)[0] if plain and wanted >= 0 and request.end_scales and field.guess() else None
+    if plain and field.fits and field.fit and field.rounding:
+        asked = (request.sign, wanted, request.end_scales)
+        rows = _cuda.search(field.forces, field.boxes, field.rounding.steps, field.fit, value, asked)
         if rows.device.type == "cpu":
             table = _strongest.table_of(rows.numpy(), len(field.forces), wanted, sizes, shape)
             return torch.from_numpy(table).to(field.forces.device)
@@ -61,7 +72,6 @@ def table_of(found: Found, batch: int, wanted: int, sizes: int, shape: tuple[int
 
 def _searched(field: Field, request: Request) -> Found:
     """Go through the sizes with three slices of torque at a time."""
-    sign, _, end_scales = request
     count, parts = len(field.boxes.label), []
     norms, height = field.norms(field.boxes), field.forces.shape[2]
     slices = _tables.torques(field.forces, field.wide, field.boxes, norms, 0, height)
@@ -70,10 +80,12 @@ def _searched(field: Field, request: Request) -> Found:
         if k < count:
             torque = next(slices).to(field.type)
             ranges.append((torque, _around(torque), -_around(-torque)))
-        if k > 0 and (end_scales or 1 < k < count):
+        if k > 0 and (request.end_scales or 1 < k < count):
             near = ranges[max(0, len(ranges) - (3 if k < count else 2)) :]
             middle = ranges[-2] if k < count else ranges[-1]
-            parts.append(_test(middle[0], near, k - 1, sign))
+            test = _test_cross if request.cross else _test
+            found = test(middle[0], near, k - 1, request.sign)
+            parts.append(_inside(found, field, k - 1) if request.inside else found)
         ranges = ranges[-2:]
     if not parts:
         none = torch.zeros(0, dtype=torch.int64, device=field.forces.device)
@@ -104,6 +116,34 @@ def _test(torque: Tensor, near: list[tuple[Tensor, Tensor, Tensor]], k: int, sig
                 other = slice_[image, v.clamp(0, height - 1), u.clamp(0, width - 1)]
                 equal += inside & (other == value)
     return Found(image, torch.full_like(y, k), y, x, equal > 1, value)
+
+
+def _test_cross(torque: Tensor, near: list[tuple[Tensor, Tensor, Tensor]], k: int, sign: int) -> Found:
+    """Do what `_test` does for crosses, which have no plateaus."""
+    beside = [other for other, _, _ in near if other is not torque]
+    maximum = (torque > 0) & (torque > _highest_of_cross(torque, beside))
+    minimum = (torque < 0) & (-torque > _highest_of_cross(-torque, [-other for other in beside]))
+    wanted = maximum if sign > 0 else minimum if sign < 0 else maximum | minimum
+    image, y, x = wanted.nonzero(as_tuple=True)
+    return Found(image, torch.full_like(y, k), y, x, torch.zeros_like(y, dtype=torch.bool), torque[image, y, x])
+
+
+def _highest_of_cross(torque: Tensor, beside: list[Tensor]) -> Tensor:
+    height, width = torque.shape[1:]
+    r = CROSS_REACH
+    padded = torch.nn.functional.pad(torque, (r, r, r, r), value=-math.inf)
+    steps = [d for d in range(2 * r + 1) if d != r]
+    around = [padded[:, d : d + height, r : r + width] for d in steps]
+    around += [padded[:, r : r + height, d : d + width] for d in steps]
+    return torch.stack(around + beside).amax(0)
+
+
+def _inside(found: Found, field: Field, k: int) -> Found:
+    """Return those whose patch, with a pixel around it, lies in the image."""
+    height, width = field.forces.shape[2:]
+    half_y, half_x = field.boxes.ry[k], field.boxes.rx[k]
+    rows = (found.y > half_y) & (found.y < height - 1 - half_y)
+    return found.chosen(rows & (found.x > half_x) & (found.x < width - 1 - half_x))
 
 
 def strongest(found: Found, sizes: int, shape: tuple[int, int]) -> tuple[Found, Tensor]:

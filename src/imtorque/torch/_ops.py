@@ -36,12 +36,11 @@ def value_and_scale(forces: Tensor, sides: list[int], alpha: float, exact: bool)
 
 def find_extrema(forces: Tensor, sides: list[int], alpha: float, request: _extrema.Request) -> Found:
     """Return size's place, y, x and value of the strongest extrema, (B, count), value 0 where there are no more."""
-    sign, count, end_scales = request
     if _is_plain(forces):
-        return _run_extrema(forces, sides, alpha, sign, count, end_scales)
-    if count < 0:
+        return _run_extrema(forces, sides, alpha, *request)
+    if request.limit < 0:
         raise ValueError("count must be given under torch.compile and vmap, where shapes are fixed, got None")
-    k, y, x, value = _find(forces, sides, alpha, sign, count, end_scales)
+    k, y, x, value = _find(forces, sides, alpha, *request)
     return k, y, x, value
 
 
@@ -107,17 +106,31 @@ def _run_chosen_adjoint(grad: Tensor, scale: Tensor, sides: Sequence[int], alpha
 
 
 def _run_extrema(
-    forces: Tensor, sides: Sequence[int], alpha: float, sign: int, count: int, end_scales: bool
+    forces: Tensor,
+    sides: Sequence[int],
+    alpha: float,
+    sign: int,
+    count: int,
+    end_scales: bool,
+    cross: bool,
+    inside: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     field = _torque.Field(forces, list(sides), alpha, exact=True)
-    k, y, x, bits = _extrema.extrema(field, (sign, count, end_scales)).unbind(0)
+    k, y, x, bits = _extrema.extrema(field, _extrema.Request(sign, count, end_scales, cross, inside)).unbind(0)
     return k, y, x, bits.int().view(torch.float32)
 
 
 def _own_extrema(
-    forces: Tensor, sides: Sequence[int], alpha: float, sign: int, count: int, end_scales: bool
+    forces: Tensor,
+    sides: Sequence[int],
+    alpha: float,
+    sign: int,
+    count: int,
+    end_scales: bool,
+    cross: bool,
+    inside: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    k, y, x, value = _run_extrema(forces, sides, alpha, sign, count, end_scales)
+    k, y, x, value = _run_extrema(forces, sides, alpha, sign, count, end_scales, cross, inside)
     return k.clone(), y.clone(), x.clone(), value.clone()  # an operator's results share no memory
 
 
@@ -198,7 +211,7 @@ _chosen_adjoint = _define(
 _find = _define(
     "find_extrema",
     _own_extrema,
-    lambda _, __, ___, ____, count, _____: [*[(count, torch.int64)] * 3, (count, torch.float32)],
+    lambda _, __, ___, ____, count, *_____: [*[(count, torch.int64)] * 3, (count, torch.float32)],
 )
 _canny_op = _define("canny", _run_canny, lambda image, *_: [(2, *image.shape[2:], torch.float32)])
 _coherence_op = _define("torque_coherence", _run_coherence, lambda forces, _: [(*forces.shape[2:], torch.float32)])

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from imtorque.core.extrema import Neighbourhood, check_neighbourhood
 from imtorque.core.types import Patch, Sign, Sizes
 from imtorque.torch import _ops
 from imtorque.torch._checks import check_alpha, check_forces, check_patch, default_sides, flat_sides
+from imtorque.torch._extrema import Request
 from imtorque.torch._launch import on_device
 
 
@@ -41,7 +43,9 @@ def find_extrema(
     sign: Sign | None = None,
     patch: Patch = "square",
     alpha: float = 2.0,
+    neighbourhood: Neighbourhood = "box",
     end_scales: bool = True,
+    inside: bool = False,
     exact: bool = False,
 ) -> Extrema:
     """Find the local extrema of the torque over space and patch size, as `imtorque.find_extrema` does.
@@ -56,8 +60,8 @@ def find_extrema(
         How many to return at most for each image; all by default, which torch.compile and vmap do not allow.
     sign
         +1 for maxima, -1 for minima, None for both.
-    end_scales
-        Whether extrema at the smallest and the largest size count.
+    neighbourhood, end_scales, inside
+        As for `imtorque.find_extrema`. Crosses, and those inside, are searched for by torch's own operators everywhere.
     exact
         True: the library's bits. False: the same places and sizes, and values through which gradients flow.
 
@@ -77,7 +81,8 @@ def find_extrema(
     if count is not None and operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
     sides, squares = (default_sides(*source.shape[2:]), True) if sizes is None else flat_sides(sizes)
-    request = (sign or 0, -1 if count is None else operator.index(count), end_scales)
+    limit = -1 if count is None else operator.index(count)
+    request = Request(sign or 0, limit, end_scales, check_neighbourhood(neighbourhood) == "cross", inside)
     k, y, x, value = _ops.find_extrema(source.detach(), sides, check_alpha(alpha), request)
     there = value != 0
     if not exact and not (source.dtype != torch.float64 and not source.requires_grad):

@@ -21,7 +21,8 @@ from imtorque.edges import RECIPES, edges_from_map
 from imtorque.edges.token_forest import COMMAND
 from imtorque.files import read_image
 from imtorque.jobs.processes import each
-from imtorque_reproduce.boundary.ablation import BINARY, EdgeReading, Reader, ablation_of, binary_maps
+from imtorque.paper import BOUNDARIES
+from imtorque_reproduce.boundary.ablation import BINARY, Reader, ablation_of, binary_maps
 from imtorque_reproduce.boundary.rows import CANNY, cue
 from imtorque_reproduce.boundary.rules import MULTI, MULTI_OF, STRONG, TOKENS, UCM, learned_bases, learned_before, rules
 from imtorque_reproduce.boundary.tables import (
@@ -43,7 +44,7 @@ BOUNDARY_EXAMPLES = 3  # images in the plot
 FULL_CONTRIBUTION = 1.2  # of all sizes together: what becomes 1 in the row "torque"
 PAPER_F = {"canny": 0.57, "canny+torque": 0.59}  # Sec. 4.2
 # Its threshold: of the ablation's the one whose base comes nearest to the paper's 0.57, seen on 12 of val's images.
-NEAREST = EdgeReading(high=0.05, share=None)
+NEAREST = BOUNDARIES
 STEPS = ablation_of(NEAREST, (0.03, 0.08))
 
 

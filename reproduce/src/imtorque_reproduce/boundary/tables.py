@@ -14,6 +14,7 @@ from imtorque import evaluation
 from imtorque.core.types import BoolArray, FloatArray
 from imtorque.evaluation.matching import Matching
 from imtorque_reproduce.ablation import READING, Step, in_table
+from imtorque_reproduce.boundary.ablation import base_name
 from imtorque_reproduce.plots import curves_image
 from imtorque_reproduce.report import Request, difference
 from imtorque_reproduce.scoring import gather
@@ -68,7 +69,7 @@ class Table:
         """Return the ablation as results.json holds it: F of each step, of its base, and what torque adds."""
         rows = []
         for step in steps:
-            base = f"{READING}{step.reading.base}"
+            base = f"{READING}{base_name(step.reading)}"
             numbers = {"base": self.summary(base).ods.f, "f": self.summary(step.name).ods.f}
             matching = self._shared_matchings(step.name, base)[0]
             rows.append(step.row(numbers, self._interval(step.name, base, matching)))

@@ -8,48 +8,32 @@ all or the one around the fixation.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from imtorque import evaluation
+from imtorque import evaluation, paper
 from imtorque.core.contribution import contribution_map
-from imtorque.core.extrema import find_extrema
-from imtorque.core.types import Edges, Extrema, FloatArray, Image
-from imtorque.edges import detect_edges
-from imtorque.edges.canny import Force
-from imtorque.paper import in_unit_range, normalised_contribution
+from imtorque.core.types import Extrema, FloatArray, Image
+from imtorque.paper import FIGURES, Reading, in_unit_range
 from imtorque_reproduce.ablation import Kind, Step
 from imtorque_reproduce.scoring import Floats
 
 Way = tuple[str, str]  # what is done, and with which setting
 
 
-@dataclass(frozen=True)
-class FigureReading:
-    """One reading of the paper's torque(Canny)."""
-
-    # "separate", "supporting": as for `contribution_map`; "printed": |eq. 21| without the signs of the extrema;
-    # "fixation": the absolute moments of all edges about the fixation.
-    joined: Literal["separate", "supporting", "printed", "fixation"] = "separate"
-    count: int | None = 5000  # how many of the strongest extrema vote (as in Sec. 4.2); None for all
-    largest: float = 0.8  # largest patch, in parts of the square root of the image's area
-    full: float = 0.99  # quantile of the contributions above 0 that becomes 1
-    force: Force = "unit"  # of the edges
-
-
-NEAREST = FigureReading()
-READINGS: dict[str, FigureReading] = {
+NEAREST = FIGURES
+FIXATION = "fixation"  # the absolute moments of all edges about the fixation
+READINGS: dict[str, Reading] = {
     "nearest": NEAREST,
-    "supporting": replace(NEAREST, joined="supporting"),
-    "printed": replace(NEAREST, joined="printed"),
-    "fixation": replace(NEAREST, joined="fixation"),
+    "supporting": replace(NEAREST, votes="supporting"),
+    "printed": replace(NEAREST, votes="printed"),
+    FIXATION: NEAREST,
     "all-extrema": replace(NEAREST, count=None),
     "fewer-extrema": replace(NEAREST, count=1000),
-    "smaller-patches": replace(NEAREST, largest=0.46),
+    "smaller-patches": replace(NEAREST, sizes=0.46),
     "maximum": replace(NEAREST, full=1.0),
     "strength": replace(NEAREST, force="strength"),
 }
@@ -82,17 +66,13 @@ WAYS = tuple(dict.fromkeys([*(step.reading for step in STEPS), *BASES.values()])
 def reading_cue(image: Image, fixation: tuple[int, int], name: str) -> FloatArray:
     """Return the edge map of a reading, in [0, 1]."""
     reading = READINGS[name]
-    edges = detect_edges(image, force=reading.force)
-    if reading.joined == "fixation":
+    edges = paper.edges(image, reading)
+    if name == FIXATION:
         everywhere = 2 * max(edges.shape) + 1
         y, x, size = (np.array([place]) for place in (*fixation, everywhere))
         centre = Extrema(y, x, size, np.ones(1, np.float32))
         return in_unit_range(contribution_map(edges, centre, votes="absolute"), reading.full)
-    found = strongest_extrema(edges, reading)
-    if reading.joined == "printed":
-        plain = Extrema(found.y, found.x, found.size, np.abs(found.value))
-        return in_unit_range(np.abs(contribution_map(edges, plain)), reading.full)
-    return normalised_contribution(edges, found, votes=reading.joined, full=reading.full)
+    return paper.contribution(edges, paper.extrema(edges, reading), reading)
 
 
 def ablation_rows(scored: Mapping[str, Mapping[Way, Floats]]) -> list[dict[str, Any]]:
@@ -107,9 +87,3 @@ def ablation_rows(scored: Mapping[str, Mapping[Way, Floats]]) -> list[dict[str, 
             row |= {f"gain_{name}": float((a - b).mean()) for name, (a, b) in pairs.items()}
         rows.append(row)
     return rows
-
-
-def strongest_extrema(edges: Edges, reading: FigureReading) -> Extrema:
-    """Return the extrema that vote."""
-    largest = reading.largest * math.sqrt(edges.shape[0] * edges.shape[1])
-    return find_extrema(edges, sizes=range(3, max(4, int(largest) + 1), 2), count=reading.count)

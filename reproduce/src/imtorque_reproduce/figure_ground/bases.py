@@ -12,8 +12,8 @@ from imtorque.core.contribution import dense_contribution
 from imtorque.core.types import FloatArray, Image
 from imtorque.edges import RECIPES
 from imtorque.images import CheckedImage
-from imtorque.paper import in_unit_range, normalised_contribution
-from imtorque_reproduce.figure_ground.ablation import AUTHORS, NEAREST, PUBLISHED, strongest_extrema
+from imtorque.paper import contribution, extrema, in_unit_range
+from imtorque_reproduce.figure_ground.ablation import AUTHORS, NEAREST, PUBLISHED
 
 BASE = "pb"
 # With eta and k of the authors' program, which were chosen for all of Canny's rows, and as published.
@@ -40,8 +40,7 @@ def base_cue(image: Image, cue: str) -> FloatArray:
     """Return the edge map of a row on pb's edges, in [0, 1]: "pb", "pb+product" or "pb+votes"."""
     edges = RECIPES[BASE].edges(CheckedImage(image))
     if cue == f"{BASE}+votes":
-        extrema = strongest_extrema(edges, NEAREST)
-        return normalised_contribution(edges, extrema, votes="separate", full=NEAREST.full)
+        return contribution(edges, extrema(edges, NEAREST), NEAREST)
     strength = edges.strength.astype(np.float64)
     if cue == f"{BASE}+product":
         strength *= np.maximum(dense_contribution(edges), 0)
