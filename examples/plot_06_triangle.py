@@ -2,9 +2,10 @@
 A triangle over patch sizes
 ===========================
 
-At the centre of a shape the torque grows while the patch takes in the contour, then falls as the patch outgrows it. Of a
-round or square shape the peak is at its size. Of a triangle it comes before its corners are reached: in disks, where the
-radius is that of the circumscribed circle over the root of two, 21 for 30, with 3 / (2 pi) = 0.48 (the paper's figure 6).
+At the centre of a shape the torque grows while the patch takes in the contour, then falls as the patch outgrows it.
+Of a round or square shape the peak is at its size. Of a triangle it comes before its corners are reached: in disks,
+where the radius is that of the circumscribed circle over the root of two, 21 for 30, with 3 / (2 pi) = 0.48 (the
+paper's figure 6).
 """
 
 import matplotlib.pyplot as plt
