@@ -40,7 +40,7 @@ void smoothed_gradient(const float* image, int height, int width, double sigma, 
 void suppress_non_maxima(const float* strength, const float* gx, const float* gy, int height, int width,
                          float threshold, float* thinned);
 
-constexpr int kBins = 64;  // of the magnitudes, from 0 to the largest
+constexpr int kBins = 64;           // of the magnitudes, from 0 to the largest
 constexpr double kLowOfHigh = 0.4;  // low over high threshold, as in MATLAB
 
 // Grey = (luminance - offset) * scale. channels: 1 grey, 3 RGB, 4 RGBA laid over `white`.
