@@ -80,7 +80,7 @@ def test_a_volume_can_be_saved_and_loaded(tmp_path):
 
 def test_a_file_without_a_volume_is_refused(tmp_path):
     np.savez(tmp_path / "other.npz", something=1)
-    with pytest.raises(ValueError, match="must hold the arrays tau and sizes, got"):
+    with pytest.raises(ValueError, match="must be a torque volume that save wrote, got: no array tau"):
         TorqueVolume.load(tmp_path / "other.npz")
 
 
