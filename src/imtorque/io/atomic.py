@@ -35,15 +35,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise ValueError(f"{target}: a file's name must have at most {LONGEST_NAME} bytes, got {given}")
     if (guard := _GUARD.get()) is not None:
         guard(target)
-    partial, lock = _begin(target)
-    if sys.platform == "win32":  # where no open file can be renamed
-        os.close(lock)
-    try:
+    # The name is cut so that it is not too long with what is added.
+    head = os.fsencode(target.name)[: LONGEST_NAME - 32].decode("utf-8", "ignore")
+    partial = target.with_name(f".{head}.{secrets.token_hex(8)}.part")
+    lock = None
+    try:  # before the file is made: Ctrl-C may come right after that
+        lock = _made_and_locked(partial)
+        if sys.platform == "win32":  # where no open file can be renamed
+            os.close(lock)
         yield partial
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
-        if sys.platform != "win32":
+        if lock is not None and sys.platform != "win32":
             os.close(lock)
 
 
@@ -101,18 +105,15 @@ def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
     raise OSError(errno.EINVAL, f"{kind} where a file must be", os.fspath(path))
 
 
-def _begin(target: Path) -> tuple[Path, int]:
-    """Make an empty file beside the target and lock it."""
-    # The name is cut so that it is not too long with what is added.
-    head = os.fsencode(target.name)[: LONGEST_NAME - 32].decode("utf-8", "ignore")
+def _made_and_locked(partial: Path) -> int:
+    """Make an empty file and lock it."""
     while True:
-        partial = target.with_name(f".{head}.{secrets.token_hex(8)}.part")
         handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         _lock(handle, wait=True)
         # Between the two somebody who looks for leftovers may have taken it for one.
         try:
             if os.path.samestat(os.stat(partial), os.fstat(handle)):
-                return partial, handle
+                return handle
         except FileNotFoundError:
             pass
         os.close(handle)
