@@ -133,7 +133,6 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "files.py": "the helpers themselves",
     "io/atomic.py": "the helpers themselves",
     "jobs/files.py": "the list of files, by replacing()",
-    "jobs/subprocesses.py": "answers through a pipe",
     "jobs/tables.py": "parts and tables, by replacing()",
     "tiling/job.py": "arrays between passes, by replacing()",
     "video/overlay.py": "the overlay, by replacing()",

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 from dataclasses import dataclass, field, replace
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,6 +13,7 @@ import pytest
 
 from imtorque.cli.batch import parameters, process
 from imtorque.files import write_image, write_text
+from imtorque.jobs.subprocesses import in_subprocess
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Odd(Copy):
             raise IndexError("list index out of range")
         if source.name == "p2.png":
             raise RecursionError
-        if source.name == "p3.png" and parent_process() is not None:
+        if source.name == "p3.png" and in_subprocess():
             os.kill(os.getpid(), signal.SIGKILL)
         return super().run(source, stem)
 

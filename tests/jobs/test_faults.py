@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -231,7 +232,11 @@ def test_a_worker_of_another_version_does_nothing(tmp_path):
         ({"items": [("a", 1), ("a", 2)]}, ValueError, "every task must have a key of its own, got one twice"),
         ({"client": "tcp://HOST:8786"}, TypeError, "client must be a distributed.Client, got 'tcp://HOST:8786'"),
         ({"task": 3}, TypeError, "task must be a function of one item, got 3"),
-        ({"task": lambda item: item}, TypeError, "task must be a function of a module, or a partial of one, got <func"),
+        (
+            {"task": partial(print, Lock())},
+            TypeError,
+            "what other processes are to do must be picklable, got functools",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_one_line(tmp_path, options, error, message):

@@ -62,22 +62,15 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-@contextmanager
-def threads_in_environment(threads: int) -> Iterator[None]:
-    """Limit the kernels and the linear algebra of processes started meanwhile to so many threads each."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    try:
-        for name, value in before.items():
-            # Keep a smaller number that the user set; our own variable was counted in when `threads` was divided.
-            fewer = name != VARIABLE and value is not None and value.isdecimal() and 0 < int(value) < threads
-            os.environ[name] = str(value) if fewer else str(threads)
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+def worker_environment(threads: int) -> dict[str, str]:
+    """Return the environment of a process whose kernels and linear algebra take so many threads each."""
+    environment = dict(os.environ)
+    for name in THREAD_VARIABLES:
+        # Keep a smaller number that the user set; our own variable was counted in when `threads` was divided.
+        given = environment.get(name, "")
+        if name == VARIABLE or not given.isdecimal() or not 0 < int(given) < threads:
+            environment[name] = str(threads)
+    return environment
 
 
 def _initial_threads() -> int:

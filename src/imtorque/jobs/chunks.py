@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,6 @@ from imtorque.io.errors import describe_error
 from imtorque.io.urls import fetched, is_address
 from imtorque.jobs.processes import outcomes
 from imtorque.jobs.records import Records
-from imtorque.jobs.subprocesses import pack
 from imtorque.jobs.tables import Row, write_part
 from imtorque.jobs.worker import DISK_FULL
 
@@ -55,8 +53,6 @@ class Chunk:
         """Write the part of a chunk; return for each file how many rows it has, or what is wrong with it."""
         key, files = item
         one: Callable[[File], list[Row] | str] = partial(_rows_of, self.call, self.base)
-        if self.isolated:  # by pickled bytes: what cloudpickle brought here, pickle does not send on
-            one = partial(_called, pack(one))
         rows: list[Row] = []
         found: list[tuple[int, str | None]] = []
         for (name, _), outcome in zip(files, outcomes(one, files, 1, isolated=self.isolated), strict=True):
@@ -93,8 +89,3 @@ def _as_rows(found: Rows) -> list[Row]:
         return list(found)
     columns = {name: np.asarray(column).tolist() for name, column in found.items()}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _called(packed: bytes, file: File) -> list[Row] | str:
-    one: Callable[[File], list[Row] | str] = pickle.loads(packed)
-    return one(file)

@@ -7,7 +7,6 @@ whose process crashed is tried once more in a process of its own, which shows wh
 from __future__ import annotations
 
 import logging
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from imtorque.core.deprecation import accept_old_keywords
 from imtorque.io.atomic import remove_leftovers
 from imtorque.jobs.processes import default_jobs, outcomes
 from imtorque.jobs.records import Records
+from imtorque.jobs.subprocesses import pack
 from imtorque.jobs.worker import Attempt, Report, attempt_isolated
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def task_outcomes(
     if client is not None and not hasattr(client, "submit"):
         raise TypeError(f"client must be a distributed.Client, got {client!r:.80}")
     if client is None and jobs != 1:
-        _check_picklable(task)
+        pack(task)  # which processes and workers can be handed, or an error before anything begins
     store = Records(Path(records).absolute())
     store.folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(store.folder)
@@ -170,13 +170,3 @@ def _check(task: Callable[[Any], Any], items: Sequence[Pair], jobs: int | None, 
         raise ValueError(f"heartbeat_timeout must be a number of seconds above 0, got {heartbeat_timeout}")
     if len({key for key, _ in items}) < len(items):
         raise ValueError("every task must have a key of its own, got one twice")
-
-
-def _check_picklable(task: Callable[[Any], Any]) -> None:
-    """Refuse a function that processes of this machine cannot be handed."""
-    try:
-        pickle.dumps(task)
-    except Exception as error:
-        raise TypeError(
-            f"task must be a function of a module, or a partial of one, got {task!r:.80}: {error}"
-        ) from None

@@ -1,26 +1,19 @@
 """One function over many items, several at a time, each in a process of its own: the only pool there is.
 
 A process that is ended from outside costs its own item and no other. At most a few items and results wait, so memory
-does not grow with their number. Processes are spawned, never forked; they leave Ctrl-C to the one that started them
-and end when it ends, however it does.
+does not grow with their number.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
-import signal
 import sys
-import threading
-import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from multiprocessing import get_context, parent_process, resource_tracker
-from multiprocessing.connection import Connection, wait
-from typing import Any, Generic, TypeVar
+from contextlib import suppress
+from multiprocessing.connection import wait
+from typing import Generic, TypeVar
 
-from imtorque.core.threads import available_cores, get_num_threads, threads_in_environment
+from imtorque.core.threads import available_cores, get_num_threads
+from imtorque.jobs.subprocesses import Outcome, Subprocess, outcome_of, pack
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,20 +21,6 @@ Result = TypeVar("Result")
 QUEUED_PER_PROCESS = 4  # bound: items begun and not yet asked for
 ITEMS_PER_PROCESS = 4  # bound: for which starting a process is worth its second, where `jobs` is not given
 CRASH_MESSAGE = "a process was ended from outside, most likely for want of memory; fewer --jobs need less"
-
-
-@dataclass(frozen=True)
-class Outcome(Generic[Result]):
-    """What came of one item: a value, or the error that was raised."""
-
-    value: Result | None = None
-    error: Exception | None = None
-
-    def get(self) -> Result:
-        """Return the value, or raise the error."""
-        if self.error is not None:
-            raise self.error
-        return self.value  # type: ignore[return-value]
 
 
 def each(
@@ -58,7 +37,7 @@ def each(
     Parameters
     ----------
     function
-        One that a process can be handed: of a module, or a partial of one.
+        One that `pack` takes: of a module, or a partial of one; with cloudpickle installed, any.
     items
         What it is called with.
     jobs
@@ -99,7 +78,7 @@ def outcomes(
     count = workers_for(len(items), jobs)
     if count <= 1 and not (isolated and items):
         for item in items:
-            outcome = _outcome_of(function, item)
+            outcome = outcome_of(function, item)
             if tick is not None:
                 tick()
             yield outcome
@@ -128,23 +107,10 @@ def default_jobs() -> int:
     return min(available_cores(), get_num_threads())
 
 
-class _Worker:
-    """A process, the link to it, and the number of the item it has."""
+class _Worker(Subprocess):
+    """A process, and the number of the item it has."""
 
-    def __init__(self, function: Callable[[Any], Any], threads: int) -> None:
-        context = get_context("spawn")
-        self.link, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(function, theirs), daemon=True)
-        self.item: int | None = None
-        with threads_in_environment(threads), _interrupts_blocked():
-            self.process.start()
-        theirs.close()
-
-    def end(self, kill: bool = False) -> None:
-        if kill:
-            self.process.kill()
-        self.link.close()
-        self.process.join()
+    item: int | None = None
 
 
 class _Pool(Generic[Item, Result]):
@@ -153,7 +119,7 @@ class _Pool(Generic[Item, Result]):
     def __init__(
         self, function: Callable[[Item], Result], items: Sequence[Item], count: int, tick: Callable[[], None]
     ) -> None:
-        self.function, self.items, self.count, self.tick = function, items, count, tick
+        self.function, self.items, self.count, self.tick = pack(function), items, count, tick
         self.threads = max(1, get_num_threads() // count)
         self.workers: list[_Worker] = []
         self.begun = 0
@@ -189,7 +155,7 @@ class _Pool(Generic[Item, Result]):
             self.workers.append(idle[-1])
         for worker in idle[: max(0, left)]:
             try:
-                worker.link.send((self.items[self.begun],))
+                worker.send(self.items[self.begun])
             except OSError:  # ended while it had nothing to do
                 self._replace(worker)
                 continue
@@ -212,7 +178,7 @@ class _Pool(Generic[Item, Result]):
     def _received(self, worker: _Worker) -> Outcome[Result] | None:
         """Return what a process has to say; None where that is only that it has started."""
         try:
-            said: Outcome[Result] | None = worker.link.recv()
+            said: Outcome[Result] | None = worker.receive()
         except (EOFError, OSError):
             self._replace(worker)
             return Outcome(error=ChildProcessError(CRASH_MESSAGE))
@@ -233,68 +199,3 @@ class _Pool(Generic[Item, Result]):
     def _drop(self, worker: _Worker) -> None:
         self.workers.remove(worker)
         worker.end(kill=True)
-
-
-def _work(function: Callable[[Any], Any], link: Connection[Any, Any]) -> None:
-    """Outcome one item after the other until there are no more: what a process does."""
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_with, args=(parent.sentinel,), daemon=True).start()
-    link.send(None)
-    while True:
-        try:
-            (item,) = link.recv()
-        except (EOFError, OSError):  # the other end is closed, or was with something unread
-            return
-        except Exception as error:  # an item that cannot be rebuilt here
-            outcome: Outcome[Any] = Outcome(error=error)
-        else:
-            outcome = _outcome_of(function, item)
-        _send(link, outcome)
-
-
-def _send(link: Connection[Any, Any], outcome: Outcome[Any]) -> None:
-    """Send an outcome; where it cannot be, say so instead."""
-    try:
-        link.send(outcome)
-    except OSError:
-        os._exit(1)  # nobody listens any more
-    except Exception as error:
-        about = outcome.value if outcome.error is None else outcome.error
-        link.send(Outcome(error=TypeError(f"what comes of an item must be picklable, got {about!r}: {error}")))
-
-
-def _outcome_of(function: Callable[[Item], Result], item: Item) -> Outcome[Result]:
-    try:
-        return Outcome(function(item))
-    except Exception as error:
-        return Outcome(error=error if parent_process() is None else _portable(error))
-
-
-def _portable(error: Exception) -> Exception:
-    """Return an error that can be sent, with its trace as a note, which by itself cannot be."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # one that is not rebuilt from its text
-        error = RuntimeError(f"{type(error).__name__}: {error}")
-    error.add_note(traceback.format_exc())
-    return error
-
-
-def _exit_with(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Start processes that never see Ctrl-C, which goes to all processes of a terminal."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # which starting a process does too, and takes the signals up again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
