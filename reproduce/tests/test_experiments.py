@@ -128,11 +128,12 @@ def test_readings_are_chosen_on_training_images_and_frozen(tmp_path, monkeypatch
 
 @pytest.mark.slow
 def test_frozen_readings_are_scored_beside_their_bases(tmp_path):
-    write_berkeley(tmp_path / "bsds500", ["val"], ucm=False)
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
     run("reproduce", "boundary-readings", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
     found, methods = check_form(tmp_path / "out", "boundary-readings")
     frozen = factorial.frozen_readings()
-    assert set(methods) == set(frozen) | {f"{base}+torque-frozen" for base in frozen}
+    assert set(methods) == set(frozen) | {f"{base}+torque-frozen" for base in frozen} | {factorial.LEARNED}
+    assert len(found["settings"]["learned"]) == 3
     assert {row["matching"] for row in found["rows"]} == {"min_cost"}
     assert ("canny-binary+torque-frozen", "canny-binary") in {(d["a"], d["b"]) for d in found["differences"]}
 

@@ -1,7 +1,9 @@
 """Readings of the paper's strengthened edges (Sec. 4.2) by design: all combinations of the choices it leaves open.
 
 With `--split train` every combination is scored on training images and the best of either base becomes `frozen.json`.
-Otherwise only the readings of the committed `frozen.json` are scored, on images that had no part in that.
+Otherwise only the readings of the committed `frozen.json` are scored, on images that had no part in that; on graded
+edges also with coefficients of eq. 22 learned from the training images. On binary edges eq. 22 rises with the
+contribution whatever its coefficients, and no F depends on them.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from imtorque import datasets, evaluation
+from imtorque.boundaries.strength import BoundaryModel, Samples, boundary_shares
+from imtorque.core.types import FloatArray
 from imtorque.jobs.processes import each
 from imtorque.paper import BOUNDARIES, Reading
 from imtorque_reproduce.boundary.ablation import BINARY, Reader
@@ -24,6 +28,8 @@ from imtorque_reproduce.scoring import berkeley_files, stride
 
 TRAIN, SPLIT = "train", "val"
 GRADED = "canny-graded"  # the gradient's strength on the edges of canny-binary
+LEARNED = f"{GRADED}+torque-learned"
+EQ_22 = BoundaryModel(quadratic=False, logarithm=False)
 LEARNING_IMAGES, LEARNING_THRESHOLDS = 40, 33  # convention: enough to rank readings
 FROZEN = Path(__file__).with_name("frozen.json")
 PAPER = {"canny": 0.57, "canny+torque": 0.59}  # Sec. 4.2
@@ -74,7 +80,8 @@ def run(request: Request) -> Report:
         score = partial(_score, readings=readings, chosen=matching, thresholds=LEARNING_THRESHOLDS)
     else:
         readings = {base: {f"{base}+torque-frozen": reading} for base, reading in frozen_readings().items()}
-        score = partial(_score, readings=readings, chosen=matching)
+        learned = _learn(root, request)
+        score = partial(_score, readings=readings, chosen=matching, learned=learned)
     records = records[: request.limit]
     table = Table.of(list(each(score, records, request.jobs, split)), request, matching)
     rows = table.rows()
@@ -96,13 +103,37 @@ def run(request: Request) -> Report:
         )
     pairs = [(name, base) for base, own in readings.items() for name in own]
     return report(
-        settings={"frozen": {base: asdict(reading) for base, reading in frozen_readings().items()}, "paper": PAPER},
-        differences=table.differences([*pairs, (GRADED, BINARY), *[(pairs[0][0], GRADED)]]),
+        settings={
+            "frozen": {base: asdict(reading) for base, reading in frozen_readings().items()},
+            "learned": learned,
+            "paper": PAPER,
+        },
+        differences=table.differences([*pairs, (LEARNED, GRADED), (GRADED, BINARY), (pairs[0][0], GRADED)]),
         notes=[
             "The readings were chosen among all combinations of the open choices on training images and frozen before "
             "these images were scored; Canny's sigma and threshold are those of `paper.BOUNDARIES`.",
+            "+torque-frozen: eq. 22 with the paper's coefficients; +torque-learned: learned from the training images.",
         ],
     )
+
+
+def _learn(root: Path, request: Request) -> list[float]:
+    """Return the coefficients of eq. 22 on graded edges, learned from training images; none where there are none."""
+    if not (root / "images" / TRAIN).is_dir():
+        return []
+    records = datasets.bsds500(root, TRAIN)[: request.limit]
+    samples = each(partial(_samples, reading=frozen_readings()[GRADED]), records, request.jobs, TRAIN)
+    model = replace(EQ_22).fit_samples(samples)
+    return [model.intercept_, *model.coef_.tolist()]
+
+
+def _samples(record: datasets.BerkeleyImage, reading: Reading) -> Samples:
+    with naming(record.image_path):
+        truths = [annotation.boundaries for annotation in record.annotations()]
+        reader = Reader(record.image())
+        base = reader.base(reading)
+        shares = boundary_shares(truths, base.shape, EQ_22.tolerance)
+        return EQ_22.samples_of_shares(base, reader.contribution(reading)[None], shares)
 
 
 def _score(
@@ -110,6 +141,7 @@ def _score(
     readings: Mapping[str, Mapping[str, Reading]],
     chosen: str,
     thresholds: int | None = None,
+    learned: Sequence[float] = (),
 ) -> Scores:
     with naming(record.image_path):
         truths: Sequence[Any] = [annotation.boundaries for annotation in record.annotations()]
@@ -118,6 +150,8 @@ def _score(
         for base, own in readings.items():
             maps[base] = reader.base(next(iter(own.values())))
             maps |= {name: reader.strengthened(reading) for name, reading in own.items()}
+        if learned:
+            maps[LEARNED] = _eq_22(reader, next(iter(readings[GRADED].values())), learned)
         if thresholds is None:
             return score_maps(maps, truths, chosen)
         return {
@@ -125,6 +159,12 @@ def _score(
             for name, found in maps.items()
             for matching in matchings(name, chosen)
         }
+
+
+def _eq_22(reader: Reader, reading: Reading, coefficients: Sequence[float]) -> FloatArray:
+    base = reader.base(reading)
+    model = replace(EQ_22).set_coefficients(coefficients)
+    return model.transform(base, reader.contribution(reading)[None]) if base.any() else base
 
 
 def _f_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
