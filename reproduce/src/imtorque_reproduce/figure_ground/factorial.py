@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from imtorque.paper import FIGURES, Reading
-from imtorque.segmentation.cues import edge_cue
+from imtorque.segmentation.cues import Cue, edge_cue
 from imtorque.segmentation.figure import segment_figure
 from imtorque_reproduce.boundary.ablation import BINARY, Reader
 from imtorque_reproduce.factorial import (
@@ -41,7 +41,7 @@ SPLIT = "horses"
 GRADED = "canny-graded"
 TUNING = 40  # of Caltech's outlines, evenly spread
 CHOSEN = Path(__file__).with_name(FROZEN)
-CUES = {BINARY: "canny", GRADED: "magnitude"}  # of `edge_cue`, on the same edges
+CUES: Mapping[str, Cue] = {BINARY: "canny", GRADED: "magnitude"}  # of `edge_cue`, on the same edges
 FORCES: Mapping[str, dict[str, Any]] = {BINARY: {"force": "unit"}, GRADED: {"force": "strength"}}
 EVERY = {name: level for name, level in COUNTS.items() if name != "5000"}  # images of 200 pixels have hardly more
 # Of sizes the first is 21 % of the area, as in Sec. 3.3.
@@ -63,7 +63,7 @@ def run(request: Request) -> Report:
 
 def _choose(request: Request) -> Report:
     sources = evenly(caltech_cases(request.data), TUNING)[: request.limit]
-    ways = {base: {f"{base}, {cost}": (None, cost) for cost in COSTS} for base in CUES}
+    ways: dict[str, dict[str, Way]] = {base: {f"{base}, {cost}": (None, cost) for cost in COSTS} for base in CUES}
     readings = {base: readings_of(base) for base in CUES}
     for base, own in readings.items():
         ways[base] |= {f"{name}, {cost}": (reading, cost) for name, reading in own.items() for cost in COSTS}
