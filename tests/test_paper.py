@@ -24,9 +24,11 @@ DISC = scene("disc", (48, 64))
 SIZES = range(3, 182, 2)
 
 
-def votes_of(count=5000):
+def votes_of(count=None):
     edges = detect_edges(DISC, high=0.05)
-    votes = np.maximum(contribution_map(edges, find_extrema(edges, sizes=SIZES, count=count)), 0)
+    rule = {"neighbourhood": "cross", "end_scales": False, "inside": True}
+    found = find_extrema(edges, sizes=range(3, 62, 2), count=count, **rule)
+    votes = np.maximum(contribution_map(edges, found, weight="area"), 0)
     return edges.mask.astype(float), votes / votes.max()
 
 

@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from imtorque import contribution_map, detect_edges, edge_cue, find_extrema, paper
 from imtorque.synthetic import scene
-from imtorque_reproduce.boundary import experiment as berkeley
-from imtorque_reproduce.boundary.ablation import Reader, ablation_of
+from imtorque_reproduce.boundary import factorial
+from imtorque_reproduce.boundary.ablation import BINARY, Reader, ablation_of
 from imtorque_reproduce.car_side import experiment as cars
+from imtorque_reproduce.factorial import read_frozen
 from imtorque_reproduce.figure_ground.ablation import reading_cue
 
 PLAIN = replace(paper.CARS, high=None, sizes=41)
@@ -61,7 +62,9 @@ def test_an_image_without_edges_stays_without_edges():
 
 def test_the_library_has_the_readings_of_the_tables():
     image = scene("overlap")
-    assert_array_equal(paper.strengthened_edges(image), Reader(image).strengthened(berkeley.NEAREST))
+    assert_array_equal(
+        paper.strengthened_edges(image), Reader(image).strengthened(read_frozen(factorial.CHOSEN)[BINARY])
+    )
     assert_array_equal(paper.strengthened_edges(image, paper.CARS), Reader(image).strengthened(cars.NEAREST))
     assert_allclose(edge_cue(image, "torque-paper"), reading_cue(image, (80, 120), "nearest"), atol=1e-6)
 

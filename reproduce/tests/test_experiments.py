@@ -12,6 +12,7 @@ from imtorque.evaluation import Difference
 from imtorque.synthetic import scene, texture
 from imtorque_reproduce import Experiment, report
 from imtorque_reproduce.boundary import factorial
+from imtorque_reproduce.factorial import read_frozen
 
 SHAPE = (48, 64)
 KEYS = [
@@ -112,7 +113,7 @@ def test_the_factorial_takes_every_combination_of_the_open_choices():
 
 
 @pytest.mark.slow
-def test_readings_are_chosen_on_training_images_and_frozen(tmp_path, monkeypatch):
+def test_readings_are_chosen_on_training_images_and_frozen(tmp_path):
     write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
     out = tmp_path / "out"
     run("reproduce", "boundary-readings", "--data", tmp_path, "--split", "train", "--out", out, *QUICK)
@@ -121,18 +122,20 @@ def test_readings_are_chosen_on_training_images_and_frozen(tmp_path, monkeypatch
     strengths = {row["method"]: row["f"] for row in found["rows"]}
     for base, name in found["settings"]["chosen"].items():
         assert strengths[name] == max(f for method, f in strengths.items() if method.startswith(f"{base}+"))
-    monkeypatch.setattr(factorial, "FROZEN", out / "frozen.json")
     chosen = found["settings"]["chosen"]
-    assert factorial.frozen_readings() == {base: factorial.readings_of(base)[name] for base, name in chosen.items()}
+    assert read_frozen(out / "frozen.json") == {
+        base: factorial.readings_of(base)[name] for base, name in chosen.items()
+    }
 
 
 @pytest.mark.slow
 def test_frozen_readings_are_scored_beside_their_bases(tmp_path):
-    write_berkeley(tmp_path / "bsds500", ["val"], ucm=False)
+    write_berkeley(tmp_path / "bsds500", ["train", "val"], ucm=False)
     run("reproduce", "boundary-readings", "--data", tmp_path, "--out", tmp_path / "out", *QUICK)
     found, methods = check_form(tmp_path / "out", "boundary-readings")
-    frozen = factorial.frozen_readings()
-    assert set(methods) == set(frozen) | {f"{base}+torque-frozen" for base in frozen}
+    frozen = read_frozen(factorial.CHOSEN)
+    assert set(methods) == set(frozen) | {f"{base}+torque-frozen" for base in frozen} | {factorial.LEARNED}
+    assert len(found["settings"]["learned"]) == 3
     assert {row["matching"] for row in found["rows"]} == {"min_cost"}
     assert ("canny-binary+torque-frozen", "canny-binary") in {(d["a"], d["b"]) for d in found["differences"]}
 

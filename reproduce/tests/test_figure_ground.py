@@ -11,7 +11,8 @@ from data_folder import data_folder
 from figure_data import SHAPE, check_form, disc, run, write_data
 from imtorque import datasets
 from imtorque.segmentation.fixated_boxes import centred_box, fixated_box
-from imtorque_reproduce.figure_ground import click
+from imtorque_reproduce.factorial import read_frozen
+from imtorque_reproduce.figure_ground import click, factorial
 from imtorque_reproduce.figure_ground import controls as figure_controls
 from imtorque_reproduce.figure_ground import weights as figure_weights
 from imtorque_reproduce.figure_ground.cases import Scene, caltech_cases, centroid_pixel, read_scene
@@ -71,6 +72,25 @@ def test_one_set_alone_takes_the_settings_chosen_before(data):
     found, methods = check_form(data / "out", "figure-ground", "iou")
     assert found["images"] == 1
     assert "iou_horses" not in methods["canny-binary"]
+
+
+@pytest.mark.slow
+def test_readings_are_chosen_on_outlines_and_scored_on_horses(data):
+    arguments = ("reproduce", "figure-ground-readings", "--data", data, "--jobs", 1)
+    run(*arguments, "--split", "train", "--limit", 1, "--out", data / "train")
+    found, methods = check_form(data / "train", "figure-ground-readings", "iou")
+    combinations = [name for base in factorial.CUES for name in factorial.readings_of(base)]
+    assert len(methods) == 2 * (len(factorial.CUES) + len(combinations))
+    frozen = read_frozen(data / "train" / "frozen.json")
+    for base, name in found["settings"]["chosen"].items():
+        reading, _, cost = name.rpartition(", ")
+        assert frozen[base] == factorial.readings_of(base)[reading]
+        assert json.loads((data / "train" / "frozen.json").read_text())["costs"][base] == cost
+    run(*arguments, "--out", data / "horses")
+    found, methods = check_form(data / "horses", "figure-ground-readings", "iou")
+    frozen = read_frozen(factorial.CHOSEN)
+    assert set(methods) == set(frozen) | {f"{base}+torque-frozen" for base in frozen}
+    assert found["images"] == 2
 
 
 @pytest.mark.slow

@@ -33,3 +33,8 @@ def test_rows_are_means_at_15_training_images_and_gains_over_sift():
     assert_allclose(rows[2]["accuracy"], accuracies[5, 1].mean())
     assert_allclose(rows[2]["gain"], accuracies[6, 1].mean() - accuracies[0, 1].mean())
     assert {row["train"] for row in rows} == {15}
+
+
+def test_the_codebooks_of_all_steps_can_be_made_smaller():
+    for step in STEPS:
+        assert [block["encode"].codebook.words for block in blocks_of(step, words=8).values()] == [8, 8]

@@ -38,7 +38,7 @@ from imtorque.recognition import (
 )
 from imtorque.recognition.coding import pyramid_cells
 from imtorque.recognition.linear_svm import inner_products, train_on_products
-from imtorque.recognition.presets import BLOCKS, Method, joined
+from imtorque.recognition.presets import BLOCKS, Method, joined, paper_block
 from imtorque.recognition.sift import grid_starts
 from imtorque.recognition.torque_patches import patch_sizes
 
@@ -165,6 +165,54 @@ def test_extrema_and_grid_come_together_and_small_patches_can_be_asked_for():
     assert small.size.max() <= 9
 
 
+def test_rectangles_are_found_beside_squares():
+    image = np.zeros((60, 90))
+    image[24:36, 20:68] = 1
+    squares, both = (TorquePatches(aspects=aspects).detect(image) for aspects in ((1,), (1, 0.25, 4)))
+    assert squares.size.ndim == 1
+    assert len(both) > len(squares)
+    height, width = both.size[0]
+    assert (height % 2, width % 2) == (1, 1)
+    assert width > 2 * height
+    assert len(MultiscaleTorque().describe(both)) > len(MultiscaleTorque().describe(squares))
+
+
+def test_rectangles_and_a_grid_of_squares_come_together():
+    patches = TorquePatches(count=5, aspects=(1, 2), grid=(17,), step=8).detect(draw_image("ring", 0))
+    assert_array_equal(patches.size[5:], np.full((48, 2), 17))
+
+
+def test_only_the_strongest_of_all_windows_are_kept():
+    assert len(TorquePatches(count=7, aspects=(0.5, 1, 2)).detect(draw_image("ring", 0))) == 7
+
+
+def test_windows_and_neighbours_are_those_of_find_extrema():
+    image = draw_image("ring", 0)
+    box, cross, disk = (
+        TorquePatches(count=None, threshold=0.0, **options).detect(image)
+        for options in ({}, {"neighbourhood": "cross"}, {"patch": "disk"})
+    )
+    assert len(cross) > len(box)
+    sizes = patch_sizes(disk.edges.shape, 0.5)
+    assert_array_equal(disk.size, find_extrema(disk.edges, sizes=sizes, patch="disk").size)
+
+
+@pytest.mark.parametrize("size", [5, 7, 9, 21, 41])
+def test_regions_of_the_papers_descriptor_have_their_centres_in_the_patch(size):
+    image = np.random.default_rng(0).random((2 * size + 9, 2 * size + 9))
+    centre = len(image) // 2
+    distances = paper_block(1)["describe"].distances
+    edges, seen = gradient_edges(image), np.zeros(image.shape, np.float32)
+    reach = size // 2 + 1  # of a region of 3 pixels whose centre lies in the patch
+    seen[centre - reach : centre + reach + 1, centre - reach : centre + reach + 1] = 1
+    patch = Extrema([centre], [centre], [size], [1.0])
+    whole, cropped = (
+        multiscale_torque(one, patch, regions=(0.01,), distances=distances)
+        for one in (edges, Edges(edges.fx * seen, edges.fy * seen))
+    )
+    assert_allclose(whole, cropped, atol=1e-6)
+
+
 def test_the_centre_of_a_descriptor_is_the_torque_map_there():
     image = draw_image("ring", 3)
     edges = gradient_edges(image)
@@ -261,6 +309,9 @@ def test_patch_sizes_are_odd_and_end_at_a_part_of_the_shorter_side():
         (TorquePatches(force="magnetic"), 'force must be "gradient" or "unit"'),
         (TorquePatches(sign=2), r"sign must be \+1, -1 or None"),
         (TorquePatches(sigma=0), "sigma must be positive"),
+        (TorquePatches(aspects=()), "aspects must be at least one, got none"),
+        (TorquePatches(aspects=(0,)), "aspects must be from 1/16 to 16, got 0"),
+        (TorquePatches(neighbourhood="star"), "neighbourhood must be"),
         (DenseSIFT(sizes=(10,)), "sizes must be multiples of 4"),
         (DenseSIFT(sizes=(100,)), "image must hold a patch of 100"),
         (DenseSIFT(step=0), "step must be at least 1"),

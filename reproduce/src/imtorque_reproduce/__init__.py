@@ -26,6 +26,9 @@ EXPERIMENTS = {
     "counting": Experiment("counting.experiment", "detection and counting on labelled sets"),
     "detectors": Experiment("detectors.experiment", "the base detectors pb, mPb, gPb, Sketch Tokens"),
     "figure-ground": Experiment("figure_ground.experiment", "the object under a fixation (Sec. 4.3.2)"),
+    "figure-ground-readings": Experiment(
+        "figure_ground.factorial", "the paper's torque cue for a fixated object, frozen readings (Sec. 4.3.2)"
+    ),
     "hidden-objects": Experiment("patterns.hidden", "objects seen by depth and motion alone", draws=True),
     "nuclei": Experiment("nuclei.experiment", "nuclei in drawn volumes", draws=True),
     "objects": Experiment("objects.experiment", "masks without a click"),

@@ -51,9 +51,10 @@ def show_patches(image: Image, patches: PatchesLike, *, most: int = 100, ax: Axe
     axes = given_or_new_axes(ax)
     height, width = patches.edges.shape
     axes.imshow(CheckedImage(image).as_bytes(), extent=(-0.5, width - 0.5, height - 0.5, -0.5))
-    rows = zip(patches.y[:most], patches.x[:most], patches.size[:most], strict=True)
-    squares = [Rectangle((x - size / 2, y - size / 2), size, size) for y, x, size in rows]
-    axes.add_collection(PatchCollection(squares, facecolor="none", edgecolor=MAXIMUM_COLOUR, linewidth=0.8))
+    sides = np.broadcast_to(patches.size[:most].T, (2, len(patches.y[:most])))  # heights, widths
+    rows = zip(patches.y[:most], patches.x[:most], *sides, strict=True)
+    windows = [Rectangle((x - wide / 2, y - tall / 2), wide, tall) for y, x, tall, wide in rows]
+    axes.add_collection(PatchCollection(windows, facecolor="none", edgecolor=MAXIMUM_COLOUR, linewidth=0.8))
     shown = min(most, len(patches.y))
     axes.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5), xticks=[], yticks=[])
     axes.set_xlabel(f"{shown} of {len(patches.y)} patches")

@@ -12,14 +12,14 @@ from imtorque.core.types import Edges, Float32Array, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Patches:
-    """Square patches of an image, and the edges they lie in.
+    """Patches of an image, and the edges they lie in.
 
     Parameters
     ----------
     edges
         The image's edge vectors, in which the patches were found.
     y, x, size
-        Centres and odd side lengths in pixels, (n,) each.
+        Centres and odd side lengths in pixels, (n,) each; of rectangles, heights and widths, (n, 2).
     described
         The fields of edge vectors to describe the patches by, one after the other; `edges` alone by default.
     """

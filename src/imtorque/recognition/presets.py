@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import sqrt
-from typing import Literal
+from typing import Any, Literal
 
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import Normalizer
 
 from imtorque.recognition.coding import Codebook, LLCEncoder, SpatialPyramid
 from imtorque.recognition.sift import DenseSIFT
-from imtorque.recognition.torque_patches import Force, MultiscaleTorque, Sign, TorquePatches
+from imtorque.recognition.torque_patches import MultiscaleTorque, Sign, TorquePatches
 from imtorque.recognition.working_image import WorkingImages
 
 Method = Literal[
@@ -26,9 +26,10 @@ Method = Literal[
     "control:sift+sift",
 ]
 
-# The paper says neither how large regions are, nor how far away, nor how many words there are.
+# The paper says neither how large regions are, nor how many words there are. Their centres lie in the patch (Fig. 19),
+# so that all overlap it: less than half a side away, along the axes.
 PAPER_REGIONS = (1 / 8, 1 / 4, 1 / 2, 1)
-PAPER_DISTANCES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)
+PAPER_DISTANCES = (1 / 8, 1 / 4, 3 / 8, 7 / 16)
 PAPER_WORDS = 2048
 SIGNED_BLOCKS: Mapping[str, Sign] = {"maxima": 1, "minima": -1}  # of the paper, in codebooks of their own
 MIN_LENGTH = 0.3  # length of a descriptor of gradient forces below which the patch counts as flat
@@ -57,23 +58,17 @@ def colour_block() -> Pipeline:
     return _block([("patches", patches), ("describe", MultiscaleTorque(least=MIN_LENGTH))], words=1024)
 
 
-def paper_block(
-    sign: Sign,
-    *,
-    count: int | None = None,
-    align: bool = False,
-    force: Force = "unit",
-    regions: tuple[float, ...] = PAPER_REGIONS,
-    distances: tuple[float, ...] = PAPER_DISTANCES,
-    words: int = PAPER_WORDS,
-) -> Pipeline:
+def paper_block(sign: Sign, *, words: int = PAPER_WORDS, **changes: Any) -> Pipeline:
     """Torque patches of one sign, all extrema and nothing else, unit forces: the nearest to the paper's numbers.
 
-    The paper also turns each patch (`align`), with which its numbers are out of reach.
+    The paper also turns each patch (``align=True``), with which its numbers are out of reach. `changes` are of
+    parameters of `TorquePatches` and of `MultiscaleTorque`.
     """
-    patches = TorquePatches(force=force, sigma=sqrt(2), count=count, threshold=0.05, sign=sign)
-    descriptor = MultiscaleTorque(regions=regions, distances=distances, align=align)
-    return _block([("patches", patches), ("describe", descriptor)], words=words)
+    patches = TorquePatches(force="unit", sigma=sqrt(2), count=None, threshold=0.05, sign=sign)
+    descriptor = MultiscaleTorque(regions=PAPER_REGIONS, distances=PAPER_DISTANCES)
+    own = {name: changes.pop(name) for name in patches.get_params() if name in changes}
+    steps = [("patches", patches.set_params(**own)), ("describe", descriptor.set_params(**changes))]
+    return _block(steps, words=words)
 
 
 # By the name of a block, how to make it.

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from imtorque import _native
-from imtorque.core.extrema import find_extrema
-from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray
+from imtorque.core.extrema import Neighbourhood, find_extrema
+from imtorque.core.types import Edges, Extrema, Float32Array, Image, IntArray, Patch
 from imtorque.edges import detect_edges
 from imtorque.recognition.local import Descriptors, Patches, unit_rows
 from imtorque.recognition.working_image import WORKING_SIDE, WorkingImage, working_image, working_images
@@ -47,6 +47,13 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         Of the extrema found, keep those of this sign, +1 or -1; None keeps both.
     largest
         Largest patch, as a share of the image's shorter side.
+    patch
+        As for `find_extrema`, of the patches that are squares; their descriptors are of square regions in any case.
+    aspects
+        Heights of the patches, in parts of their widths: 1 for squares, others for rectangles of about their areas,
+        whose extrema are found apart.
+    neighbourhood
+        As for `find_extrema`.
     most_pixels
         Of the extrema found, keep those of patches with at most this many pixels to a side; None keeps all.
     grid
@@ -66,6 +73,9 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     threshold: float = 0.02
     sign: Sign | None = None
     largest: float = 0.5
+    patch: Patch = "square"
+    aspects: Sequence[float] = (1.0,)
+    neighbourhood: Neighbourhood = "box"
     most_pixels: int | None = None
     grid: Sequence[int] = ()
     step: int = 12
@@ -88,6 +98,8 @@ class TorquePatches(TransformerMixin, BaseEstimator):
         height, width = edges.shape
         ys, xs = (np.arange(self.step // 2, n, self.step) for n in (height, width))
         sizes, gy, gx = (a.ravel() for a in np.meshgrid(np.asarray(self.grid, np.int64), ys, xs, indexing="ij"))
+        if extrema.size.ndim == 2:
+            sizes = np.stack([sizes, sizes], axis=1)
         return Patches(
             edges,
             np.concatenate([extrema.y, gy]).astype(np.int64),
@@ -113,13 +125,24 @@ class TorquePatches(TransformerMixin, BaseEstimator):
     def _extrema(self, edges: Edges) -> Extrema:
         if self.sign not in (None, 1, -1):
             raise ValueError(f"sign must be +1, -1 or None, got {self.sign!r}")
-        found = find_extrema(edges, sizes=patch_sizes(edges.shape, self.largest), count=self.count)
+        sizes = patch_sizes(edges.shape, self.largest)
+        found = joined_extrema([self._extrema_of(edges, sizes, aspect) for aspect in self.aspects])[: self.count]
         keep = np.abs(found.value) >= self.threshold
         if self.sign is not None:
             keep &= np.sign(found.value) == self.sign
         if self.most_pixels is not None:
-            keep &= found.size <= self.most_pixels
+            keep &= np.maximum(found.height, found.width) <= self.most_pixels
         return found[keep]
+
+    def _extrema_of(self, edges: Edges, sizes: IntArray, aspect: float) -> Extrema:
+        square = aspect == 1
+        return find_extrema(
+            edges,
+            sizes if square else rectangles(sizes, aspect),
+            count=self.count,
+            patch=self.patch if square else "square",
+            neighbourhood=self.neighbourhood,
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -242,6 +265,24 @@ def patch_sizes(shape: tuple[int, int], largest: float) -> IntArray:
     while (following := max(sizes[-1] + 2, 2 * math.floor(sizes[-1] * SIZE_GROWTH / 2) + 1)) <= limit:
         sizes.append(following)
     return np.asarray(sizes, dtype=np.int64)
+
+
+def rectangles(sizes: IntArray, aspect: float) -> IntArray:
+    """Return heights and widths, (n, 2), of rectangles of about the areas of squares; both odd, each pair once."""
+    if not (math.isfinite(aspect) and 1 / 16 <= aspect <= 16):
+        raise ValueError(f"aspects must be from 1/16 to 16, got {aspect}")
+    sides = np.outer(sizes, [math.sqrt(aspect), 1 / math.sqrt(aspect)])
+    odd = 2 * np.maximum(1, np.rint((sides - 1) / 2)).astype(np.int64) + 1
+    return odd[np.sort(np.unique(odd, axis=0, return_index=True)[1])]
+
+
+def joined_extrema(parts: Sequence[Extrema]) -> Extrema:
+    """Return all of them, strongest first; of rectangles where not all are squares."""
+    if not parts:
+        raise ValueError("aspects must be at least one, got none")
+    if len({part.size.ndim for part in parts}) > 1:
+        parts = [Extrema(p.y, p.x, np.stack([p.height, p.width], axis=1), p.value) for p in parts]
+    return Extrema(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "x", "size", "value")))
 
 
 def _shares(name: str, values: Sequence[float]) -> NDArray[np.float64]:

@@ -16,8 +16,9 @@ from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges import RECIPES, canny_recipe, detect_edges
 from imtorque.edges.detectors import MIN_GRADIENT
 from imtorque.images import CheckedImage, grey_image
-from imtorque.paper import PAPER_EXTREMA, normalised_contribution
+from imtorque.paper import normalised_contribution
 
+PAPER_EXTREMA = 5000  # paper, Sec. 4.2: on its cars
 EXTREMUM_SIZES = range(3, 92, 2)  # paper, Sec. 3.3: for images halved to 161 x 241
 GRADIENT_SIGMAS = (3.0, 4.0, 6.0, 8.0, 12.0)  # of the control; the regression weighs each
 DENSITY_SIZES = (17, 31, 55, 97)  # of the control: the four largest of `BOUNDARY_SIZES`

@@ -17,10 +17,10 @@ from imtorque.core.extrema import find_extrema
 from imtorque.core.types import FloatArray, Image
 from imtorque.edges import RECIPES, boundary_map
 from imtorque.images import CheckedImage
-from imtorque.paper import PAPER_EXTREMA, normalised_contribution
+from imtorque.paper import normalised_contribution
 from imtorque_reproduce.ablation import READING
 from imtorque_reproduce.boundary.ablation import BINARY
-from imtorque_reproduce.boundary.rows import CANNY, centre_prior
+from imtorque_reproduce.boundary.rows import CANNY, PAPER_EXTREMA, centre_prior
 from imtorque_reproduce.boundary.rules import STRONG, TOKENS
 from imtorque_reproduce.boundary.tables import Table
 from imtorque_reproduce.plots import lines_image

@@ -49,8 +49,9 @@ COMPARED = (
 
 def run(request: Request) -> Report:
     """Train and test every method on several splits and sizes of training set."""
-    request.require_options(["train", "splits", "seed", "categories", "keep", "readings", "methods"])
+    request.require_options(["train", "splits", "seed", "categories", "keep", "readings", "methods", "words"])
     steps = STEPS[: request.number("readings", 0, 0)]
+    words = {"words": request.number("words", 0, 1)} if "words" in request.options else {}
     rows: dict[str, Mapping[str, float]] = {name: METHODS[name] for name in request.names("methods", METHODS, "sift")}
     methods = {**rows, **{name: weights for step in steps for name, weights in methods_of(step).items()}}
     needed = {name for weights in rows.values() for name in weights}
@@ -66,7 +67,7 @@ def run(request: Request) -> Report:
         splits=request.number("splits", 5),
         seed=request.number("seed", 0, 0),
         blocks={name: BLOCKS[name]() for name in BLOCKS if name in needed}
-        | {name: block for step in steps for name, block in blocks_of(step).items()},
+        | {name: block for step in steps for name, block in blocks_of(step, **words).items()},
         cache=cache_folder(),
         content=content,
     )
@@ -133,8 +134,8 @@ def _notes(plan: Plan) -> list[str]:
         "splits, which share images, so that it is somewhat too small.",
         "sift+torque joins both with weights 1 : 1, sift+torque-1:2 with twice as much SIFT, as the paper; "
         "sift+torque-paper likewise with torque-paper, one reading of the paper: unit forces, all extrema and nothing "
-        "else, maxima and minima apart. It does not turn patches, as the paper says it does: --set readings=7 shows "
-        "what that costs, in an ablation of readings.",
+        "else, maxima and minima apart. It does not turn patches, as the paper says it does: --set readings=10 shows "
+        "what that costs, in an ablation of readings, whose codebooks --set words=N makes smaller for a quick look.",
         "torque-colour adds a block described by colour contrasts; SIFT and all other rows see grey, so that it is no "
         "comparison of torque alone. control:sift+sift joins SIFT with SIFT in other words: what a second codebook "
         "gains without torque.",
