@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "objects": Experiment("objects.experiment", "masks without a click"),
     "ownership": Experiment("ownership.experiment", "border ownership"),
     "patterns": Experiment("patterns.experiment", "torque without polarity"),
+    "properties": Experiment("properties.experiment", "what torque answers to, beside other operators (Fig. 9)"),
     "proposals": Experiment("objects.proposals", "recall of object proposals"),
     "recognition": Experiment("recognition.experiment", "torque beside SIFT on Caltech-101 (Sec. 4.4)"),
     "regions": Experiment("regions.experiment", "region segmentation (Sec. 4.3.1)"),
