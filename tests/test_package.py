@@ -126,6 +126,7 @@ WRITERS = {  # where files are written, and what else has calls of these names
     "cli/evaluate.py": "draws into memory",
     "cli/train_classifier.py": "calls Recogniser.save",
     "core/types.py": "TorqueVolume.save, by replacing()",
+    "datasets/published.py": "encodes into memory",
     "detection/finder.py": "saves into memory",
     "edges/token_forest.py": "saves into memory",
     "explorer/counting.py": "calls ObjectFinder.save, in a temporary folder",

@@ -11,6 +11,7 @@ import naive
 from imtorque import (
     contribution_map,
     detect_edges,
+    edge_cue,
     find_extrema,
     paper,
     strengthen_edges,
@@ -97,6 +98,13 @@ def test_old_names_of_strengthened_edges_warn(name):
 
 def test_edges_are_strengthened_as_those_of_their_image():
     assert_array_equal(strengthened_edges(paper.edges(DISC, paper.BOUNDARIES)), strengthened_edges(DISC))
+
+
+def test_the_paper_s_cue_for_cuts_is_the_reading_of_the_results():
+    image = noisy().astype(np.float32)
+    edges = paper.edges(image, paper.FIGURES)
+    votes = paper.contribution(edges, paper.extrema(edges, paper.FIGURES), paper.FIGURES)
+    assert_allclose(edge_cue(image, "torque-paper"), votes, atol=1e-5)  # the cue rounds the image's grey
 
 
 def noisy(seed=0):

@@ -77,6 +77,22 @@ def test_the_experiment_writes_results_a_table_and_images(data, tmp_path):
 
 
 @pytest.mark.slow
+def test_mit1003_as_published_is_reduced_and_scored(tmp_path):
+    rng = np.random.default_rng(0)
+    for folder in ("ALLSTIMULI", "ALLFIXATIONMAPS"):
+        (tmp_path / "mit" / folder).mkdir(parents=True)
+    for k in range(3):
+        pixels = synthetic.paint(synthetic.texture((180, 240), seed=k), synthetic.disc((180, 240), (90, 60), 20), 0.1)
+        Image.fromarray(np.round(255 * pixels).astype(np.uint8)).save(tmp_path / "mit" / "ALLSTIMULI" / f"i{k}.jpeg")
+        marks = np.zeros((180, 240), np.uint8)
+        marks[rng.integers(80, 100, 9), rng.integers(50, 70, 9)] = 255
+        Image.fromarray(marks).save(tmp_path / "mit" / "ALLFIXATIONMAPS" / f"i{k}_fixPts.jpg", quality=95)
+    run(f"reproduce attention --data {tmp_path / 'mit'} --out {tmp_path / 'out'} --jobs 1")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["images"] == 3
+    assert {row["method"]: row["f"] for row in results["rows"]}["torque"] > 0.3
+
+
 def test_the_same_command_finds_the_same(data, tmp_path):
     for name in ("first", "second"):
         run(f"reproduce attention --data {data} --out {tmp_path / name} --jobs 1 --limit 2")

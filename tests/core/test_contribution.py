@@ -71,6 +71,14 @@ def test_the_edges_of_an_object_support_its_extremum():
     assert votes.sum() == pytest.approx(total, rel=1e-3)
 
 
+@given(exact_fields(), odd_sizes)
+def test_the_literal_sum_of_eq_21_over_all_patches_is_zero(edges, size):
+    half = size // 2  # patches that begin outside the image hold its pixels too
+    y, x = (a.ravel() - half for a in np.indices([n + 2 * half for n in edges.shape]))
+    every = Extrema(y, x, np.full(len(y), size), np.ones(len(y)))
+    assert_allclose(contribution_map(edges, every), np.zeros(edges.shape), atol=1e-12 * size**3)
+
+
 def test_no_extrema_no_contribution():
     edges = detect_edges(scene("disc"))
     assert not contribution_map(edges, find_extrema(edges, sizes=[3], count=0)).any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ import typer
 from imtorque.cli.options import Json, parse_settings
 from imtorque.cli.runner import one_line_errors
 from imtorque.core.threads import available_cores
+from imtorque.datasets.lists import LISTS, compare_with_list
 from imtorque_reproduce import EXPERIMENTS
 from imtorque_reproduce.report import Report, Request, tables, write_report
 
@@ -69,8 +71,21 @@ def reproduce(
         given |= {"train": train, "splits": splits, "categories": categories}
         options |= {option: str(value) for option, value in given.items() if value is not None}
         request = Request(name, _data_folder(name, data or images), split, jobs, limit, options)
-        content = write_report(_run(request), request, out)
+        report = _run(request)
+        report = replace(report, notes=[*report.notes, *list_notes(request)])
+        content = write_report(report, request, out)
     typer.echo(json.dumps(content, indent=1) if as_json else tables(content))
+
+
+def list_notes(request: Request) -> list[str]:
+    """Return how the files of the data that the results were read from compare with those that are here."""
+    notes = []
+    for name in EXPERIMENTS[request.experiment].lists:
+        folder = Path(LISTS[name][0])
+        here = [path for path in (request.data / folder, request.data / folder.name, request.data) if path.is_dir()]
+        if here[0].name == folder.name:
+            notes.append(f"Files, beside those of the committed results: {compare_with_list(name, here[0])}")
+    return notes
 
 
 def _data_folder(name: str, data: Path | None) -> Path:

@@ -1,4 +1,4 @@
-"""The verbs `imtorque data` and `imtorque data train`: which data sets there are, and what is trained from them."""
+"""The verbs `imtorque data`, `data prepare` and `data train`: which data sets there are, how downloads become them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from imtorque import __version__, datasets
 from imtorque.cli.evaluate import markdown_table
 from imtorque.cli.options import Json, parse_settings
 from imtorque.cli.runner import one_line_errors
+from imtorque.datasets.lists import LISTS, compare_with_list
+from imtorque.datasets.published import PREPARERS
+from imtorque.datasets.published import prepare as prepare_download
 from imtorque.edges.token_forest import FORMAT, SketchTokens, kept_forest
 from imtorque.edges.token_training import Drawn, TokenSettings, train_tokens
 from imtorque.files import checksum
@@ -25,6 +28,11 @@ app = typer.Typer(invoke_without_command=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to train: {', '.join(MODELS)}.", show_default=False)]
 Berkeley = Annotated[Path, typer.Option("--data", metavar="DIR", help="BSDS500, or the folder of data sets above it.")]
+SetName = Annotated[str, typer.Argument(metavar="NAME", help=f"Which: {', '.join(PREPARERS)}.", show_default=False)]
+Download = Annotated[Path, typer.Option("--from", metavar="DIR", help="The unpacked download.", show_default=False)]
+Root = Annotated[
+    Path, typer.Option("--root", "--data", metavar="DIR", envvar="IMTORQUE_DATA", help="Folder of data sets.")
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=NUMBER", help="Another setting: trees, seed and so on.")
 ]
@@ -42,7 +50,7 @@ def data(
 
     Example: [bold]imtorque data --root ~/data[/bold]
 
-    What detectors learn from them: [bold]imtorque data train --help[/bold]
+    From a download: [bold]imtorque data prepare --help[/bold]; detectors: [bold]imtorque data train --help[/bold]
     """
     if context.invoked_subcommand is not None:
         return
@@ -51,6 +59,24 @@ def data(
         rows = [_data_row(data_set, held.get(data_set.name)) for data_set in datasets.CATALOGUE]
         result = {"root": None if root is None else str(root), "data_sets": rows}
         typer.echo(json.dumps(result) if as_json else markdown_table(rows))
+
+
+@app.command()
+def prepare(name: SetName, source: Download, root: Root, as_json: Json = False) -> None:
+    """Turn a published download into what experiments read, in a new folder below a folder of data sets.
+
+    OSIE and SUN's scenes: the clone of their repository. MIT1003: ALLSTIMULI and ALLFIXATIONMAPS. All three are reduced
+    to the paper's 150 pixels. Caltech-101: 101_ObjectCategories and Annotations, of which the images of the results are
+    copied. Horses: rgb and figure_ground. Then it compares the images with the committed list of those in the results;
+    images that are encoded anew may have other bytes where libjpeg differs.
+
+    Example: [bold]imtorque data prepare osie --from predicting-human-gaze-beyond-pixels --root ~/data[/bold]
+    """
+    with one_line_errors():
+        target = prepare_download(name, source, root)
+        lists = [str(compare_with_list(one, target)) for one, (folder, _) in LISTS.items() if root / folder == target]
+    about = {"verb": "data prepare", "folder": str(target), "lists": lists}
+    typer.echo(json.dumps(about, indent=1) if as_json else "\n".join([str(target), *lists]))
 
 
 @app.command()

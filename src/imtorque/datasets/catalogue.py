@@ -120,12 +120,12 @@ CATALOGUE = (
     DataSet(
         "mit1003",
         "MIT1003: 1003 images, fixations of 15 people",
-        ("mit1003",),
+        ("mit1003", "eyetracking/mit1003"),
         1003,
         "https://people.csail.mit.edu/tjudd/WherePeopleLook/",
         "none stated; published for research",
         "Judd, Ehinger, Durand, Torralba, ICCV 2009",
-        lambda base: len(mit1003(base)),
+        lambda base: len(mit1003(base) if (base / "ALLSTIMULI").is_dir() else eye_tracking(base)),
     ),
     DataSet(
         "weizmann_horses",

@@ -3,12 +3,13 @@
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from imtorque.datasets.images import IMAGE_SUFFIXES, files_by_stem, image_shape, read_grey, read_image
 from imtorque.io.atomic import open_regular
@@ -40,21 +41,42 @@ class Fixations:
 class EyeTrackingImage:
     """One image and its fixations; no image is read before it is asked for.
 
-    `source` holds the fixations, or is the image that marks them.
+    `source` holds the fixations, or is the image that marks them. Where `file_shape` is not None the file is of that
+    shape, and the image and the fixations are made to fit `shape`.
     """
 
     name: str
     image_path: Path
     shape: tuple[int, int]
     source: Fixations | Path
+    file_shape: tuple[int, int] | None = None
 
     def image(self) -> NDArray[Any]:
         """Read the image, uint8."""
-        return read_image(self.image_path)
+        image = read_image(self.image_path)
+        if self.file_shape is None:
+            return image
+        return np.asarray(Image.fromarray(image).resize(self.shape[::-1], Image.Resampling.LANCZOS))
 
     def fixations(self) -> Fixations:
         """Return the fixations."""
-        return self.source if isinstance(self.source, Fixations) else _read_points(self.source, self.shape)
+        shape = self.file_shape or self.shape
+        found = self.source if isinstance(self.source, Fixations) else _read_points(self.source, shape)
+        if self.file_shape is None:
+            return found
+        y, x = (
+            (place + 0.5) * new / old - 0.5
+            for place, new, old in zip((found.y, found.x), self.shape, shape, strict=True)
+        )
+        return replace(found, y=y, x=x)
+
+    def reduced(self, shorter: int) -> "EyeTrackingImage":
+        """Return the image with a shorter side of so many pixels, or itself where it has no more."""
+        scale = shorter / min(self.shape)
+        if scale >= 1:
+            return self
+        height, width = (round(scale * side) for side in self.shape)
+        return replace(self, shape=(height, width), file_shape=self.file_shape or self.shape)
 
 
 def eye_tracking(root: str | Path) -> list[EyeTrackingImage]:

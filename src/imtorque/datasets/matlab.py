@@ -1,7 +1,7 @@
 """MATLAB files of version 5 to 7, read in plain Python: no file, however damaged, can do more than be refused.
 
-Numbers, logicals, cells and structs, dense: what the data sets of this field hold. Variables of other kinds (text,
-sparse matrices, objects) are left out.
+Numbers, logicals, lines of text, cells and structs, dense: what the data sets of this field hold. Variables of other
+kinds (tables of text, sparse matrices, objects) are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ MAX_VARIABLE_BYTES = 2**31  # of one variable, unpacked
 MAX_DEPTH = 16  # cells and structs within each other
 HEADER = 128  # bytes; convention: the MAT-file format, version 5, as are the numbers below
 MATRIX, COMPRESSED = 14, 15  # types of elements
-CELL, STRUCT, NUMBERS = 1, 2, range(6, 16)  # classes of arrays
+CELL, STRUCT, TEXT, NUMBERS = 1, 2, 4, range(6, 16)  # classes of arrays
+# Encodings of the text in an element, by their numbers; 16-bit units have the file's byte order.
+ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16-", 16: "utf-8", 17: "utf-16-"}
 # Types of the numbers in an element, by the numbers the format has for them.
 TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 
@@ -74,7 +76,7 @@ def read_mat(path: Path) -> dict[str, Any]:
     """Read the variables of a MATLAB file (version 5 to 7) by name.
 
     Numbers come as arrays of the type they are stored in, logicals as uint8, cells as arrays of objects, structs as
-    structured arrays whose fields are objects; all of at least 2 dimensions.
+    structured arrays whose fields are objects; all of at least 2 dimensions. A line of text is an array of one string.
     """
     try:
         with open_regular(path) as file:
@@ -122,6 +124,8 @@ def _array(content: _Reader, depth: int) -> tuple[str, NDArray[Any] | None]:
     if len(flags) < 2:
         raise ValueError("an array without its class")
     which = int(flags[0]) & 0xFF
+    if which == TEXT:
+        return _text(content)
     if which not in (CELL, STRUCT, *NUMBERS):
         return _name_of_other(content), None
     shape = tuple(int(side) for side in content.numbers())
@@ -136,6 +140,21 @@ def _array(content: _Reader, depth: int) -> tuple[str, NDArray[Any] | None]:
     if int(flags[0]) & 0x800:
         numbers = np.stack([numbers, content.numbers()], axis=-1).astype(float).view(complex)[..., 0]
     return name, numbers.reshape(shape, order="F").astype(numbers.dtype.newbyteorder("="))
+
+
+def _text(content: _Reader) -> tuple[str, NDArray[Any] | None]:
+    """Return a line of text and its name; None for several lines."""
+    shape = content.numbers()
+    name = content.numbers().tobytes().decode("latin-1")
+    kind, part = content.element()
+    if len(shape) != 2 or shape[0] > 1:
+        return name, None
+    encoding = ENCODINGS.get(kind)
+    if encoding is None:
+        raise ValueError(f"an element of type {kind} where text must be")
+    if encoding == "utf-16-":
+        encoding += "le" if content.order == "<" else "be"
+    return name, np.array([bytes(part.data).decode(encoding)])
 
 
 def _name_of_other(content: _Reader) -> str:

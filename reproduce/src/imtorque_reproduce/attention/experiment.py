@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -97,15 +97,17 @@ def run(request: Request) -> Report:
 
 
 def data_folder(data: Path, split: str | None) -> Path:
-    """Return the folder that holds images.csv: the one given, or `split` (osie by default) below eyetracking/."""
-    if (data / "images.csv").is_file():
+    """Return the folder of an eye-tracking set: the one given, or `split` (osie by default) below eyetracking/."""
+    if (data / "images.csv").is_file() or (data / "ALLSTIMULI").is_dir():
         if split is not None:
             raise ValueError(f"--split must be left out where --data is one eye-tracking set, got {split}")
         return data
     below = data / "eyetracking" if (data / "eyetracking").is_dir() else data
     folder = below / (split or "osie")
     if not (folder / "images.csv").is_file():
-        raise ValueError(f"--data must hold images.csv, or eyetracking/{folder.name}/images.csv, got {data}")
+        raise ValueError(
+            f"--data must hold images.csv, eyetracking/{folder.name}/images.csv or MIT1003's ALLSTIMULI, got {data}"
+        )
     return folder
 
 
@@ -134,12 +136,16 @@ def summary(images: Sequence[SaliencyScores]) -> dict[str, float]:
 
 def eye_tracking_files(folder: Path, observed: Sequence[Observed]) -> list[Path]:
     """Return what is read of a set."""
-    return [folder / "images.csv", folder / "fixations.csv", *(one.image.image_path for one in observed)]
+    tables = [path for name in ("images.csv", "fixations.csv") if (path := folder / name).is_file()]
+    marks = [one.image.source for one in observed if isinstance(one.image.source, Path)]
+    return [*tables, *marks, *(one.image.image_path for one in observed)]
 
 
 def read_observed(folder: Path, limit: int | None) -> list[Observed]:
-    """Return the images of a set, which must have the paper's size."""
+    """Return the images of a set, which must have the paper's size; MIT1003 as published is reduced to it."""
     found = list(read_observations(folder).values())[:limit]
+    if (folder / "ALLSTIMULI").is_dir():
+        found = [replace(one, image=one.image.reduced(SHORTER_SIDE)) for one in found]
     for one in found:
         if min(one.image.shape) > SHORTER_SIDE:
             raise ValueError(

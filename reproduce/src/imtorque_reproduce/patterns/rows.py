@@ -14,7 +14,7 @@ from imtorque import _native
 from imtorque.core.extrema import find_extrema, suppress_overlaps
 from imtorque.core.patterns import Polarity
 from imtorque.core.torque import torque_map
-from imtorque.core.types import Extrema, Float32Array, Image, TorqueVolume
+from imtorque.core.types import Extrema, Float32Array, Image, IntArray, TorqueVolume
 from imtorque.detection.blob_filters import log_responses, radial_responses
 from imtorque.edges import detect_edges
 from imtorque_reproduce.counting.controls import Floats, Range, Setting
@@ -27,14 +27,14 @@ CIRCLE_TORQUE = np.pi / 4  # derived: signed torque of a circle in its square, w
 ALPHA = 1.5  # for boxes of proposals, as propose_objects weighs them by the square root of their size
 
 
-def torque(image: Image) -> Extrema:
+def torque(image: Image, sizes: IntArray = DRAWN_SIZES) -> Extrema:
     """Return extrema of the signed torque, bright and dark."""
-    return find_extrema(detect_edges(image), DRAWN_SIZES)
+    return find_extrema(detect_edges(image), sizes)
 
 
-def closure(image: Image) -> Extrema:
+def closure(image: Image, sizes: IntArray = DRAWN_SIZES) -> Extrema:
     """Return maxima of the closure."""
-    return find_extrema(detect_edges(image), DRAWN_SIZES, polarity="free", sign=1)
+    return find_extrema(detect_edges(image), sizes, polarity="free", sign=1)
 
 
 def either(image: Image) -> Extrema:
@@ -43,15 +43,15 @@ def either(image: Image) -> Extrema:
     return _joined(Extrema(signed.y, signed.x, signed.size, np.abs(signed.value) / CIRCLE_TORQUE), free)
 
 
-def laplacian(image: Image) -> Extrema:
+def laplacian(image: Image, sizes: IntArray = DRAWN_SIZES) -> Extrema:
     """Return extrema of the Laplacian of Gaussian, bright and dark."""
-    found = find_extrema(TorqueVolume(log_responses(image.astype(np.float32), DRAWN_SIZES), DRAWN_SIZES))
+    found = find_extrema(TorqueVolume(log_responses(image.astype(np.float32), sizes), sizes))
     return Extrema(found.y, found.x, found.size, np.abs(found.value))
 
 
-def radial_symmetry(image: Image) -> Extrema:
+def radial_symmetry(image: Image, sizes: IntArray = DRAWN_SIZES) -> Extrema:
     """Return peaks of fast radial symmetry (Loy and Zelinsky 2003) of either sign."""
-    return _joined(*(find_extrema(_votes(image, sign), sign=1) for sign in (1, -1)))
+    return _joined(*(find_extrema(_votes(image, sign, sizes), sign=1) for sign in (1, -1)))
 
 
 def radial_symmetry_free(image: Image) -> Extrema:
@@ -74,10 +74,14 @@ def drawn_boxes(method: str, image: Image) -> Boxes:
     """Return what a method finds in a drawn scene, best first, little of it overlapping."""
     if method == "control:hough":
         return _circles(image)
-    found = METHODS[method](image)
-    kept = suppress_overlaps(Extrema(found.y, found.x, found.size, np.abs(found.value)), SQUARE_OVERLAP)
+    kept = distinct(METHODS[method](image))
     y, x, half = kept.y, kept.x, kept.size // 2
     return np.stack([y - half, x - half, y + half + 1, x + half + 1], axis=1).astype(np.int64)
+
+
+def distinct(found: Extrema) -> Extrema:
+    """Return extrema by their strength alone, strongest first, little of them overlapping."""
+    return suppress_overlaps(Extrema(found.y, found.x, found.size, np.abs(found.value)), SQUARE_OVERLAP)
 
 
 def box_response(image: Image, candidates: Boxes, polarity: Polarity) -> NDArray[np.float64]:
@@ -122,11 +126,11 @@ def _joined(*parts: Extrema) -> Extrema:
     return Extrema(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "x", "size", "value")))
 
 
-def _votes(image: Image, sign: int) -> TorqueVolume:
+def _votes(image: Image, sign: int, sizes: IntArray = DRAWN_SIZES) -> TorqueVolume:
     gx, gy = _native.smoothed_gradient(np.ascontiguousarray(image, np.float32), 1.5)
     strength = np.hypot(gx, gy)
     scale = np.float32(sign) / (strength + 2 * np.median(strength) + np.float32(1e-6))
-    return TorqueVolume(radial_responses(gx * scale, gy * scale, DRAWN_SIZES), DRAWN_SIZES)
+    return TorqueVolume(radial_responses(gx * scale, gy * scale, sizes), sizes)
 
 
 def _circles(image: Image) -> Boxes:

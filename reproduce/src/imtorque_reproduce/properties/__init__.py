@@ -1,0 +1,1 @@
+"""What the operator answers to, beside other operators that look for objects."""

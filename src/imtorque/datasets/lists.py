@@ -1,0 +1,84 @@
+"""The files that reported results were read from: names and checksums, so that others can tell whether theirs are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from imtorque.io.atomic import open_regular
+
+DIGITS = 12  # of a SHA-256: enough against accident
+FOLDER = Path(__file__).parent / "lists"
+# The folder of each list below a folder of data sets, and which files of it are listed.
+LISTS = {
+    "caltech101": ("caltech101", ("101_ObjectCategories/*/*.jpg", "Annotations/*/*.mat")),
+    "osie": ("eyetracking/osie", ("images/*",)),
+    "sun_scenes": ("eyetracking/sun_scenes", ("images/*",)),
+    "weizmann_horses": ("figure_ground/weizmann_horses", ("images/*", "masks/*")),
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How many files of a list are there with the same bytes, with others, and not at all; how many are beside it."""
+
+    name: str
+    same: int
+    other: int
+    missing: int
+    beside: int
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        if not (self.other or self.missing or self.beside):
+            return f"{self.name}: all {self.same} files are those of the list."
+        total = self.same + self.other + self.missing
+        return (
+            f"{self.name}: of the {total} listed files {self.same} are the same, {self.other} have other bytes, "
+            f"{self.missing} are missing; {self.beside} are not listed."
+        )
+
+
+def listed(name: str) -> dict[str, str]:
+    """Return the files of a list, by their path below the set's folder, with the first digits of their SHA-256."""
+    found, folder = {}, ""
+    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if line.endswith("/"):
+            folder = line
+        else:
+            digest, file = line.split(" ", 1)
+            found[folder + file] = digest
+    return found
+
+
+def list_text(found: Mapping[str, str]) -> str:
+    """Return the content of a list: each folder on a line of its own, then the checksum and the name of its files."""
+    lines, last = list[str](), ""
+    for path, digest in found.items():
+        folder, _, file = path.rpartition("/")
+        if folder != last:
+            lines.append(f"{folder}/")
+        last = folder
+        lines.append(f"{digest} {file}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def compare_with_list(name: str, folder: Path) -> Comparison:
+    """Compare the files of a folder with those listed."""
+    expected, found = listed(name), digests(name, folder)
+    both = expected.keys() & found.keys()
+    same = sum(expected[path] == found[path] for path in both)
+    return Comparison(name, same, len(both) - same, len(expected) - len(both), len(found) - len(both))
+
+
+def digests(name: str, folder: Path) -> dict[str, str]:
+    """Return what a list of this folder says."""
+    paths = [path for pattern in LISTS[name][1] for path in sorted(folder.glob(pattern)) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in paths}
+
+
+def _digest(path: Path) -> str:
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
