@@ -59,7 +59,8 @@ class GradientTables {
     }
 
   private:
-    // S(p + r + 1) - S(p - r) along an axis of n voxels, of prefix sums S(0) = 0 to S(n): at most three of them, weighed.
+    // S(p + r + 1) - S(p - r) along an axis of n voxels, of prefix sums S(0) = 0 to S(n): at most three of them,
+    // weighed.
     struct Ends {
         int at[3];
         Uint weight[3];
