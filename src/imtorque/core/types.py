@@ -12,7 +12,6 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
+from imtorque.core.caching import cached_property
 from imtorque.core.deprecation import deprecated_attribute
 from imtorque.core.patches import Patch
 from imtorque.core.quantisation import LEAST_STEPS, MOST_STEPS, ForceStatistics
