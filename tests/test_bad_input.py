@@ -122,6 +122,14 @@ CASES = {
     "negative count": (lambda: it.find_extrema(VOLUME, count=-1), ValueError, "count must not be negative, got -1"),
     "fractional count": (lambda: it.find_extrema(VOLUME, count=1.5), TypeError, "integer"),
     "unknown sign": (lambda: it.find_extrema(VOLUME, sign=2), ValueError, r"\+1, -1 or None, got 2"),
+    **{
+        f"blobs: sigma {sigma}": (
+            lambda sigma=sigma: it.find_blobs(IMAGE, sigma=sigma),
+            ValueError,
+            "sigma must be positive",
+        )
+        for sigma in (-1, 0, math.nan, math.inf, 1e5)
+    },
     "blobs: NaN threshold": (lambda: it.find_blobs(IMAGE, threshold=math.nan), ValueError, "threshold must not"),
     "blobs: negative overlap": (lambda: it.find_blobs(IMAGE, overlap=-1), ValueError, "overlap must not"),
     "blobs: negative count": (lambda: it.find_blobs(IMAGE, count=-2), ValueError, "count must not"),

@@ -37,8 +37,10 @@ class TorqueTables {
 
     void build_to(int z) {
         for (const int wanted = std::min<long long>(static_cast<long long>(z) + reach_.z + 1, field_.grid.depth);
-             built_ < wanted; ++built_)
+             built_ < wanted; ++built_) {
+            check_interrupt();
             parallel_for(4, 2.0 * static_cast<double>(field_.grid.plane()), [&](int f) { add_slice(f); });
+        }
     }
 
     void row(const VolumeBox& box, int z, int y, Uint* scratch, float* out) const {

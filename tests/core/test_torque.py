@@ -55,6 +55,35 @@ def torque_at(edges, y, x, size):
     return float(np.sum((u + left - x) * fy - (v + top - y) * fx)) / (2 * size * size)
 
 
+@pytest.mark.parametrize("size", [5, 31, 3001])
+@pytest.mark.parametrize("patch", ["square", "disk"])
+@pytest.mark.parametrize("density", [0.1, 1.0])
+def test_torque_of_tiny_forces_is_that_of_large_ones_or_refused(size, patch, density):
+    edges = random_edges((30, 40), density=density)
+    usual = torque_volume(edges, [size], patch=patch).tau.astype(float)
+    ends = []
+    for exponent in range(-20, -150, -2):
+        tiny = Edges(np.ldexp(edges.fx, exponent), np.ldexp(edges.fy, exponent))
+        try:
+            tau = torque_volume(tiny, [size], patch=patch).tau.astype(float)
+        except ValueError as error:
+            ends.append(str(error))
+        else:
+            assert ends == []
+            assert np.abs(np.ldexp(tau, -exponent) - usual).max() < 1e-4 * np.abs(usual).max()
+    assert ends
+
+
+def test_a_part_with_tiny_forces_of_a_field_with_larger_ones_is_taken():
+    fx = np.full((20, 20), 1e-35, np.float32)
+    fx[:, 10:] = 1
+    whole = Edges(fx, 0 * fx)
+    left = Edges(fx[:, :10], 0 * fx[:, :10], steps=whole.steps)
+    assert_array_equal(torque_map(left, 3)[:, :8], torque_map(whole, 3)[:, :8])
+    with pytest.raises(ValueError, match="forces must be 0 or reach 1e-29, got at most 1e-35"):
+        torque_map(Edges(left.fx, left.fy), 3)
+
+
 @given(edge_fields() | uneven_fields(), size_lists, patches, alphas)
 def test_the_volume_is_the_definition_on_the_rounded_forces(edges, sizes, patch, alpha):
     ref = naive.torque_volume(*rounded(edges), sizes, patch, alpha)

@@ -56,6 +56,55 @@ def finder():
     return ObjectFinder(KINDS).fit(IMAGES[:4], BOXES[:4])
 
 
+def test_images_to_annotate_next_are_looked_at_one_after_the_other(finder, monkeypatch):
+    made, seen = [], []
+    monkeypatch.setattr(
+        ObjectFinder,
+        "_scored",
+        lambda self, image, own=ObjectFinder._scored: seen.append(len(made)) or own(self, image),
+    )
+    images = [IMAGES[0], NEW, np.full(SHAPE, 0.8)]
+    order = finder.query(made.append(image) or image for image in images)
+    assert seen == [1, 2, 3]
+    assert_array_equal(order, finder.query(images))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (3, 3)])
+def test_an_image_smaller_than_a_working_pixel_has_no_objects(finder, shape):
+    """Of objects of 214 pixels blocks of 6 x 6 pixels become one."""
+    large = ObjectFinder([("threshold",)])
+    large.__dict__.update(finder.__dict__)
+    large._sizes = ObjectSizes(196, 214, 234)
+    assert len(large.predict(np.random.default_rng(0).random(shape))) == 0
+
+
+@pytest.mark.parametrize("objects", [[(0, 0)], [(0.0, 0, 1, 1)], [[7]]])
+def test_an_image_of_one_pixel_is_refused_alone_and_taken_among_others(objects):
+    tiny = np.zeros((1, 1))
+    with pytest.raises(
+        ValueError, match=r"must show something that may be an object|must be of proposals that the images"
+    ):
+        ObjectFinder(KINDS).fit([tiny], [np.array(objects)])
+    with pytest.raises(ValueError, match=r"must show something|must be of proposals|must be found at the clicks"):
+        ObjectFinder(KINDS).fit([tiny], [np.array(objects)], complete=False)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numbers"),
+    [("int64", (2**31 + 5, 2**62)), ("uint64", (2**64 - 2, 2**64 - 1)), ("uint32", (2_000_000_000, 2**32 - 1))],
+)
+def test_labels_of_any_integer_are_those_of_small_ones(dtype, numbers):
+    small = np.zeros((9, 12), np.int64)
+    small[1:4, 2:6], small[5:8, 7:11] = 1, 2
+    large = np.choose(small, [np.array(0, dtype), *(np.array(number, dtype) for number in numbers)])
+    expected, found = (read_annotations(labels, small.shape) for labels in (small, large))
+    assert large.dtype == dtype
+    assert len(found) == 2
+    assert_array_equal(found.boxes, expected.boxes)
+    assert_array_equal(found.radii, expected.radii)
+    assert len(read_annotations(np.where(small, -3, 0), small.shape)) == 0
+
+
 def test_discs_are_told_from_squares_of_the_same_grey(finder):
     assert finder.score([NEW], [NEW_BOXES]) > 0.85
 

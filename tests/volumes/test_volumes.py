@@ -31,7 +31,7 @@ sizes = st.lists(st.integers(0, 6).map(lambda h: 2 * h + 1), min_size=1, max_siz
 spacings = st.sampled_from([(1.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 3.0, 2.0)])
 
 
-floats = st.floats(-2, 2, width=32)
+floats = st.floats(-2, 2, width=32).map(lambda value: value if abs(value) > 1e-20 else 0.0)
 
 
 @st.composite
@@ -95,6 +95,47 @@ def test_gradient_torque_is_mean_inside_minus_mean_of_the_faces(volume, sizes, s
     for k, side in enumerate(box_sides(sizes, spacing)):
         expected = naive_volumes.gradient_torque(volume, centre, side)
         assert_allclose(tau[(k, *centre)], expected, atol=1e-3)  # of 255 grey values: 2^-22 of the range, and float32
+
+
+@pytest.mark.parametrize("size", [9, 901, 11001])
+def test_gradient_torque_in_boxes_far_beyond_the_volume_repeats_its_border(size):
+    """Each voxel counts as often as the box, with the border repeated, comes upon it. The tables stay as small as the
+    volume: those of the box of 11001 voxels along a side would take 10 TB."""
+    volume = np.random.default_rng(0).integers(0, 256, (4, 3, 5)).astype(float)
+
+    def mean(sides, centre):
+        for n, side, at in zip(volume.shape, sides, centre, strict=True):
+            counts = np.bincount(np.clip(np.arange(at - side // 2, at + side // 2 + 1), 0, n - 1), minlength=n)
+            yield counts / side
+
+    tau = gradient_torque(volume, [size])[0]
+    for centre in np.ndindex(volume.shape):
+        expected, sides = 0.0, [size] * 3
+        of_box = list(mean(sides, centre))
+        of_longer = list(mean([size + 2] * 3, centre))
+        for axis in range(3):
+            faces = list(of_box)
+            faces[axis] = ((size + 2) * of_longer[axis] - size * of_box[axis]) / 2
+            expected -= np.einsum("zyx,z,y,x", volume, *faces) / 3
+        expected += np.einsum("zyx,z,y,x", volume, *of_box)
+        assert_allclose(tau[centre], expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [3, 1001])
+def test_torque_of_tiny_vectors_is_that_of_large_ones_or_refused(size):
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=(3, 5, 6, 7)).astype(np.float32)
+    usual = torque_volume_3d(Surfaces(*parts), [size]).astype(np.float64)
+    ends = []
+    for exponent in range(-20, -150, -2):
+        try:
+            tau = torque_volume_3d(Surfaces(*np.ldexp(parts, exponent)), [size]).astype(np.float64)
+        except ValueError as error:
+            ends.append(str(error))
+        else:
+            assert ends == []
+            assert np.abs(np.ldexp(tau, -exponent) - usual).max() < 1e-4 * np.abs(usual).max()
+    assert ends
 
 
 @settings(max_examples=20)
@@ -231,6 +272,14 @@ CUBE = Surfaces(*np.ones((3, 4, 4, 4)))
         (lambda: Surfaces(*np.full((3, 4, 4, 4), np.inf)), ValueError, "finite"),
         (lambda: Surfaces(*np.ones((3, 4, 4))), ValueError, r"gz must have shape \(Z, Y, X\)"),
         (lambda: Surfaces(*np.ones((3, 4, 4, 4), complex)), TypeError, "gz must be real"),
+        (lambda: Surfaces(*np.full((3, 4, 4, 4), 1e-28)), ValueError, r"must be 0 or reach 2.6e-26, got at most 1e-28"),
+        (
+            lambda: torque_volume_3d(Surfaces(*np.full((3, 4, 4, 4), 1e-25)), [99999]),
+            ValueError,
+            "sizes must be smaller",
+        ),
+        (lambda: gradient_torque(np.ones((4, 4, 4)), [13101]), ValueError, r"at most 2\^41 voxels"),
+        (lambda: find_extrema(np.ones((4, 4, 4)), sizes=[13101]), ValueError, r"at most 2\^41 voxels"),
         (lambda: torque_volume_3d(np.ones((4, 4, 4)), [3]), TypeError, "must be Surfaces"),
         (lambda: torque_volume_3d(CUBE, [4]), ValueError, "odd"),
         (lambda: torque_volume_3d(CUBE, [(3, 3)]), ValueError, "sides of boxes"),

@@ -20,8 +20,8 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.core.torque import require_edges, torque_coherence
-from imtorque.core.types import BoolArray, Edges, FloatArray, Image, IntArray
+from imtorque.core.torque import torque_coherence
+from imtorque.core.types import BoolArray, Edges, FloatArray, Image, IntArray, require_edges
 from imtorque.edges import detect_edges
 from imtorque.images import CheckedImage
 from imtorque.io.weights import read_weights

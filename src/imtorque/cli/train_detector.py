@@ -82,7 +82,7 @@ def train_detector(
         typer.echo(f"{out}: {_trust(finder, clicks, len(given))}")
         rest = [path for path in paths if path not in annotated]
         if rest:
-            order = finder.query([opening.read(path) for path in rest])[:NEXT_NAMED]
+            order = finder.query(opening.read(path) for path in rest)[:NEXT_NAMED]
             typer.echo(f"annotate next: {', '.join(rest[k].name for k in order)}")
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from imtorque import _native
 from imtorque.core.patches import PatchShape, patch_shape
 from imtorque.core.patterns import Pattern, Polarity, check_polarity, pattern_edges
-from imtorque.core.torque import require_edges, torque_volume
-from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Patch, Sizes, check_sizes
+from imtorque.core.torque import torque_volume
+from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Patch, Sizes, check_sizes, require_edges
 
 BOUNDARY_SIZES = (5, 9, 17, 31, 55, 97)  # convention: about a factor of 1.8 apart, for images of about 500 pixels
 VOLUME_PIXELS = 1 << 24  # bound: torques held at a time; sizes that vote together share their tables

@@ -9,8 +9,7 @@ import numpy as np
 from imtorque import _native
 from imtorque.core.patches import patch_shape, sides
 from imtorque.core.patterns import Pattern, pattern_matrix
-from imtorque.core.torque import require_edges
-from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Patch, check_sizes
+from imtorque.core.types import Edges, Extrema, Float32Array, FloatArray, Patch, check_sizes, require_edges
 
 
 class Moments(NamedTuple):

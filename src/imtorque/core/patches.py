@@ -21,6 +21,7 @@ from imtorque.io.arrays import Float32Array, IntArray
 if TYPE_CHECKING:
     from imtorque.core.types import Edges
 
+LARGEST_DIVISOR = 2.0**136  # bound: of sums, whose inverse keeps 13 bits as a float32 number, where usual ones have 24
 LARGEST_TORQUE = 3e38  # bound: just below the largest float32
 Patch = Literal["square", "disk"]
 Sides = NDArray[np.int64]
@@ -96,6 +97,9 @@ def patch_arrays(edges: Edges, sizes: IntArray, patch: str, alpha: float, polari
 
 def _check_range(edges: Edges, heights: Sides, widths: Sides, areas: Areas, alpha: float) -> None:
     """Refuse an exponent with which the torque of these edges might not fit a float32."""
+    if np.max(4 * areas) * edges.steps > LARGEST_DIVISOR and edges.mass:
+        side, largest = max(heights.max(), widths.max()), edges.statistics.largest
+        raise ValueError(f"sizes must be smaller, or forces larger, for float32 numbers, got {side} and {largest:.2g}")
     # With the usual one the area is at least a quarter of the box, and no lever longer than the image: no arrays.
     if alpha == 2 and 4 * max(edges.shape) * edges.statistics.largest + 1 / edges.steps <= LARGEST_TORQUE:
         return

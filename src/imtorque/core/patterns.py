@@ -65,10 +65,11 @@ def pattern_edges(edges: Edges, pattern: Pattern) -> Edges:
     >>> pattern_edges(away, "star").fy
     array([[-1.,  0.,  1.]], dtype=float32)
     """
-    from imtorque.core.types import Edges  # here, because types needs the shapes of patches, and these polarities
+    from imtorque.core.types import (
+        require_edges,
+    )  # here, because types needs the shapes of patches, and these polarities
 
-    if not isinstance(edges, Edges):
-        raise TypeError(f"edges must be Edges, as detect_edges returns them, got {type(edges).__name__}")
+    require_edges(edges)
     (a, b), (c, d) = pattern_matrix(pattern)
     if (a, b, c, d) == (1, 0, 0, 1):
         return edges

@@ -36,7 +36,16 @@ from numpy.typing import NDArray
 from imtorque import _native
 from imtorque.core.patches import patch_arrays
 from imtorque.core.patterns import Pattern, Polarity, pattern_edges
-from imtorque.core.types import Edges, Float32Array, IntArray, Patch, Sizes, TorqueVolume, check_sizes
+from imtorque.core.types import (
+    Edges,
+    Float32Array,
+    IntArray,
+    Patch,
+    Sizes,
+    TorqueVolume,
+    check_sizes,
+    require_edges,
+)
 
 # Derived: mean distance of a square's points to its centre, over its side; as kMeanLever of native/core/coherence.hpp.
 MEAN_LEVER = 0.38
@@ -327,13 +336,6 @@ def default_sizes(
 def sizes_for(edges: Edges, sizes: Sizes | None) -> IntArray:
     """Return checked sizes; those of `default_sizes` where none are given."""
     return default_sizes(require_edges(edges).shape) if sizes is None else check_sizes(sizes)
-
-
-def require_edges(edges: Edges) -> Edges:
-    """Return edges that are Edges."""
-    if not isinstance(edges, Edges):
-        raise TypeError(f"edges must be Edges, as detect_edges returns them, got {type(edges).__name__}")
-    return edges
 
 
 def _labels(sizes: IntArray) -> NDArray[np.int32]:

@@ -12,7 +12,6 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
+from imtorque.core.caching import cached_property
 from imtorque.core.deprecation import deprecated_attribute
 from imtorque.core.patches import Patch
 from imtorque.core.quantisation import LEAST_STEPS, MOST_STEPS, ForceStatistics
@@ -56,6 +56,7 @@ Sign = Literal[1, -1]  # of bright and of dark objects
 Sizes = Sequence[int] | Sequence[tuple[int, int]] | IntArray | range
 
 LARGEST_FORCE = 1e30  # bound: keeps every torque inside a float32
+SMALLEST_FORCE = 1e-29  # bound: of the largest one; below, too few steps are left for torque within 1e-4
 LARGEST_SIZE = 1_000_001  # bound: patches of it fit the kernels' integers
 MAX_COORDINATE = 2**31  # bound: of a patch's centre, for the kernels' integers
 
@@ -69,7 +70,8 @@ class Edges:
     Parameters
     ----------
     fx, fy
-        Components of the force, shape (H, W), finite. Copied, and kept as read-only float32.
+        Components of the force, shape (H, W), finite. Copied, and kept as read-only float32. Torque is refused of
+        fields whose largest component is not 0, but below 1e-29.
     steps
         Steps per unit of force in which the forces are rounded (see `imtorque.core.torque`). Follows from the field;
         give that of a whole image (`ForceStatistics.steps`) to make the torque of its parts agree with it to the bit.
@@ -337,6 +339,17 @@ class Extrema:
     def __repr__(self) -> str:
         title = f"Extrema({len(self)}: {np.sum(self.value > 0)} positive, {np.sum(self.value < 0)} negative)"
         return with_first_rows(title, self._columns())
+
+
+def require_edges(edges: Edges) -> Edges:
+    """Return edges that are Edges, with forces that the kernels can round."""
+    if not isinstance(edges, Edges):
+        raise TypeError(f"edges must be Edges, as detect_edges returns them, got {type(edges).__name__}")
+    largest = edges.statistics.largest
+    # A part of a field with larger forces is rounded in its steps.
+    if 0 < largest < SMALLEST_FORCE and edges.steps == edges.statistics.steps:
+        raise ValueError(f"forces must be 0 or reach {SMALLEST_FORCE:g}, got at most {largest:.2g}")
+    return edges
 
 
 def as_one_array(parts: list[NDArray[Any]], dtype: DTypeLike | None, copy: bool | None) -> NDArray[Any]:

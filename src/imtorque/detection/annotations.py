@@ -87,7 +87,7 @@ def _read_objects(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike
     array = np.asarray(objects)
     aside = np.asarray(ignored, dtype=np.float64).reshape(-1, 4)
     if array.shape == tuple(shape) and array.dtype.kind in "iub":
-        return _from_labels(array.astype(np.int32), aside)
+        return _from_labels(_renumbered(array), aside)
     if array.size == 0:
         return Annotations("boxes", np.zeros((0, 2)), np.zeros((0, 4)), np.zeros((0, ANGLES), np.float32), aside)
     if array.ndim == 2 and array.shape[1] == 4:
@@ -101,14 +101,20 @@ def _read_objects(objects: ArrayLike, shape: tuple[int, int], ignored: ArrayLike
     )
 
 
+def _renumbered(labels: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Return labels from 1 on in the order of the given ones, which are integers of any size; those below 1 are 0."""
+    zero = labels.dtype.type(0)
+    kept = np.concatenate([[zero], np.where(labels > 0, labels, zero).ravel()])  # so that 0 comes first and stays 0
+    _, numbers = np.unique(kept, return_inverse=True)
+    return numbers[1:].reshape(labels.shape).astype(np.int32)
+
+
 def _from_labels(labels: NDArray[np.int32], ignored: FloatArray) -> Annotations:
     from scipy import ndimage
 
-    numbers = np.unique(labels[labels > 0])
     places = ndimage.find_objects(labels)
-    boxes = np.array([[s.start for s in places[n - 1]] + [s.stop for s in places[n - 1]] for n in numbers]).reshape(
-        -1, 4
-    )
+    numbers = np.arange(1, len(places) + 1)
+    boxes = np.array([[s.start for s in place] + [s.stop for s in place] for place in places]).reshape(-1, 4)
     centres = np.array(ndimage.center_of_mass(labels > 0, labels, numbers)).reshape(-1, 2)
     y, x = np.ascontiguousarray(centres.T, np.float32)
     reach = np.hypot(*(boxes[:, 2:] - boxes[:, :2]).T).astype(np.float32)

@@ -24,6 +24,7 @@ from imtorque.detection.pyramid import Level
 from imtorque.detection.scoring import ContourScorer, contour_scorer, contour_scores
 from imtorque.detection.selection import suppress_by_edges
 from imtorque.detection.table import Blobs
+from imtorque.edges.canny import check_sigma
 from imtorque.images import CheckedImage, grey_image
 
 MIN_SCORE, MIN_SCORE_UNGUIDED = 0.35, 0.5  # of an object, for sizes given or not
@@ -121,6 +122,8 @@ def find_blobs(
     [30.0, 25.0, -1.0]
     """
     _check(sign, method, contrast, ring, threshold, overlap, min_score, count)
+    if sigma is not None:
+        check_sigma(sigma)
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     chosen = _mask(mask, shape)
     plane = "edges" if isinstance(image, Edges) else "grey"

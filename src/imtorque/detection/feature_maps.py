@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from imtorque import _native
+from imtorque.core.caching import cached_property
 from imtorque.core.types import LARGEST_SIZE, Float32Array, FloatArray, Image
 from imtorque.detection.annotations import Annotations
 from imtorque.detection.click_sizes import clicked_diameters
@@ -195,6 +195,9 @@ def _wide_mean(plane: Float32Array, width: float) -> Float32Array:
 def _reduced(planes: Float32Array | FloatArray, factor: int) -> FloatArray:
     if factor == 1:
         return planes
+    short = [max(0, factor - side) for side in planes.shape[1:]]
+    if any(short):  # an image smaller than a block has one all the same, of its last pixels again
+        planes = np.pad(planes, [(0, 0), *((0, more) for more in short)], mode="edge")
     height, width = (side // factor for side in planes.shape[1:])
     blocks = planes[:, : height * factor, : width * factor].reshape(len(planes), height, factor, width, factor)
     mean: FloatArray = blocks.mean(axis=(2, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -193,8 +193,10 @@ class ObjectFinder:
         found = _in_image(selected, maps, grey_image(image), self._sizes.factor)
         return measure_objects(found, image, CheckedImage(image).shape)
 
-    def query(self, images: Sequence[Image]) -> IntArray:
+    def query(self, images: Iterable[Image]) -> IntArray:
         """Return the order in which to annotate images: first those with most uncertain objects (active learning).
+
+        They may come from a generator: one is looked at after the other.
 
         An image's uncertainty is the sum of p (1 - p) over the selected proposals, and those selected with half the
         threshold.

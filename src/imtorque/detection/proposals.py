@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque.core.caching import cached_property
 from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.detection.polygons import Moments, polygon_moments
 

@@ -124,10 +124,11 @@ def cross_validate(
     results = []
     for kinds in kind_sets:
         examples = [image.examples(kinds, sizes) for image in training]
-        params, counts = _best_params(examples, out_of_fold(examples), kinds)
-        results.append(CVResult(params, counts, examples))
+        if any(len(part.table.proposals) for part in examples):
+            params, counts = _best_params(examples, out_of_fold(examples), kinds)
+            results.append(CVResult(params, counts, examples))
     if not results:
-        raise ValueError("kinds must name at least one kind of proposals, got none")
+        raise ValueError(f"kinds must be of proposals that the images have, got none by {list(kind_sets)}")
     chosen = one_standard_error(results)
     return chosen.params, chosen.examples
 
@@ -167,6 +168,8 @@ def params_from_clicks(
     and everything is done once more.
     """
     examples = [image.examples(kinds, sizes) for image in training]
+    if not any(len(part.table.proposals) for part in examples):
+        raise ValueError(f"kinds must be of proposals that the images have, got none by {list(kinds)}")
     values = out_of_fold(examples)
     likely = CLICKED_SHARE * float(np.median(_best_of_annotated(examples, values)))
     examples = [_without_likely(e, value >= likely) for e, value in zip(examples, values, strict=True)]

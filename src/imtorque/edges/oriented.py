@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from imtorque import _native
+from imtorque.core.caching import cached_property
 from imtorque.core.types import Edges, Float32Array, FloatArray, Image
 from imtorque.edges.maps import edges_from_map
 from imtorque.images import CheckedImage

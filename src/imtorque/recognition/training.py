@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from imtorque.core.caching import cached_property
 from imtorque.core.types import Float32Array
 from imtorque.files import decode_image
 from imtorque.recognition.bag_of_words import (

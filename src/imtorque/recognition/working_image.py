@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from math import sqrt
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from imtorque.core.caching import cached_property
 from imtorque.core.resizing import fitted
 from imtorque.core.types import Float32Array, Image
 from imtorque.images import CheckedImage

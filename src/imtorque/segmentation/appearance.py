@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque.core.caching import cached_property
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import FloatArray, IntArray, Planes
 from imtorque.segmentation.colour_models import COLOUR_BINS, Bins

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imtorque.core.caching import cached_property
 from imtorque.core.types import FloatArray
 
 VIDEO_NOISE = 0.012  # of the frames' greys

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import torch
 from torch import Tensor
 
+from imtorque.core.caching import cached_property
 from imtorque.torch import _cuda, _cuda_far, _launch, _tables
 from imtorque.torch._cuda_statistics import DeviceStatistics
 from imtorque.torch._layouts import Layout
@@ -35,7 +34,7 @@ class Field:
             self.forces = self.forces.float().contiguous()
         self.statistics = DeviceStatistics(self.forces) if on_cuda else None
 
-    @functools.cached_property
+    @cached_property
     def rounding(self) -> Rounding | None:
         """How the forces are rounded; None where they are not, or are not finite: floats show where."""
         if not self._rounds:
@@ -61,7 +60,7 @@ class Field:
         """Whether what was computed with guessed steps holds."""
         return self.rounding is not None and self.rounding.guessed == self.rounding.steps and self.fits
 
-    @functools.cached_property
+    @cached_property
     def narrow(self) -> int:
         """How many of the patches, from the first, the kernels in shared memory serve; with `fit` for them."""
         if self.rounding is None or not _launch.serves(self.forces.device):

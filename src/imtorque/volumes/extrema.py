@@ -13,7 +13,7 @@ from imtorque.core.repr import with_first_rows
 from imtorque.core.types import FloatArray, IntArray, Sign, Sizes, check_sizes
 from imtorque.io.arrays import whole_array
 from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces
-from imtorque.volumes.torque import box_sides, default_sizes, field_boxes, halves_of, is_wide, rounded_greys
+from imtorque.volumes.torque import box_sides, default_sizes, field_boxes, grey_boxes, is_wide, rounded_greys
 
 FIELDS = ("z", "y", "x", "size", "value")
 
@@ -119,7 +119,7 @@ def find_extrema(
     else:
         levels, unit = rounded_greys(source)
         array = check_sizes(default_sizes(levels.shape, spacing) if sizes is None else sizes)
-        halves = halves_of(box_sides(array, spacing))
+        halves = grey_boxes(box_sides(array, spacing))
         norms = np.ones(len(halves), np.float32)
         found = _native.volume_gradient_extrema(levels, unit, halves, norms, sign or 0, threshold)
     k, z, y, x, value = found

@@ -18,6 +18,8 @@ SPARSE_EXPONENT, DENSE_EXPONENT = (
     12,
     21,
 )  # exponents: steps per largest vector, where few voxels hold one and where many do
+MAX_EXPONENT = 100  # bound: keeps the number of steps, and its inverse, inside a float32
+SMALLEST_VECTOR = 2.0 ** (SPARSE_EXPONENT + 3 - MAX_EXPONENT)  # bound: torque within 1e-4, of dense fields too
 SPARSE_SHARE = 0.4  # convention: share of the voxels up to which a field is sparse
 ISOTROPIC: Spacing = (1.0, 1.0, 1.0)  # convention: of voxels along z, y and x
 
@@ -32,7 +34,8 @@ class Surfaces:
     Parameters
     ----------
     gz, gy, gx
-        Components, shape (Z, Y, X), finite. Copied, and kept as read-only float32.
+        Components, shape (Z, Y, X), finite; the largest 0, or from 2.6e-26 to 1e30. Copied, and kept as read-only
+        float32.
     """
 
     gz: Float32Array
@@ -48,12 +51,14 @@ class Surfaces:
         largest = max(float(np.abs(plane).max()) for plane in planes)
         if not largest <= LARGEST_FORCE:
             raise ValueError(f"gz, gy and gx must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
+        if 0 < largest < SMALLEST_VECTOR:
+            raise ValueError(f"gz, gy and gx must be 0 or reach {SMALLEST_VECTOR:.2g}, got at most {largest:.2g}")
         for name, plane in zip(("gz", "gy", "gx"), planes, strict=True):
             plane.flags.writeable = False
             object.__setattr__(self, name, plane)
         few = np.count_nonzero(self.mask) <= SPARSE_SHARE * planes[0].size
         exponent = (SPARSE_EXPONENT if few else DENSE_EXPONENT) - math.ceil(math.log2(largest)) if largest else 0
-        object.__setattr__(self, "steps", 2.0 ** min(max(exponent, -100), 100))
+        object.__setattr__(self, "steps", 2.0 ** min(max(exponent, -MAX_EXPONENT), MAX_EXPONENT))
 
     @property
     def shape(self) -> tuple[int, int, int]:

@@ -20,6 +20,8 @@ from imtorque.volumes.surfaces import ISOTROPIC, Spacing, Surfaces, check_volume
 
 BOUND_BLOCK = 8  # convention: voxels along each side of the blocks by which sums are bounded
 WIDEST_SUM = 2.0**30  # bound: that 32 bits hold with a bit to spare
+LEAST_NORM = 2.0**-136  # bound: of factors that keep 13 bits as float32 numbers, where the usual ones have 24
+MOST_GREY_VOXELS = 2**41  # bound: of boxes, whose sums of rounded grey values fit 63 bits
 GREY_STEPS = 2.0**22  # into which the range of grey values is divided for gradient torque
 Boxes = tuple[NDArray[np.int32], Float32Array]
 
@@ -97,7 +99,7 @@ def gradient_torque(volume: ArrayLike, sizes: Sizes, *, spacing: Spacing = ISOTR
     1.0
     """
     levels, unit = rounded_greys(volume)
-    halves = halves_of(box_sides(sizes, spacing))
+    halves = grey_boxes(box_sides(sizes, spacing))
     return _native.volume_gradient_torque(levels, unit, halves, np.ones(len(halves), np.float32))
 
 
@@ -140,7 +142,21 @@ def halves_of(sides: IntArray) -> NDArray[np.int32]:
 
 def field_boxes(surfaces: Surfaces, sides: IntArray) -> Boxes:
     """Return the boxes as the kernels take them: half sides, and what turns an integer sum into torque."""
-    return halves_of(sides), (1 / (3 * surfaces.steps * sides.prod(axis=1))).astype(np.float32)
+    norms = 1 / (3 * surfaces.steps * sides.prod(axis=1))
+    if surfaces.mask.any() and norms.min() < LEAST_NORM:
+        raise ValueError(
+            f"sizes must be smaller, or vectors longer, for float32 numbers, got boxes of {sides.prod(axis=1).max()} "
+            f"voxels and vectors rounded to {1 / surfaces.steps:.2g}"
+        )
+    return halves_of(sides), norms.astype(np.float32)
+
+
+def grey_boxes(sides: IntArray) -> NDArray[np.int32]:
+    """Return the boxes of gradient torque as the kernels take them; refuse those whose sums might pass 63 bits."""
+    voxels = (sides + 2.0).prod(axis=1).max()
+    if voxels > MOST_GREY_VOXELS:
+        raise ValueError(f"sizes must be of boxes of at most 2^41 voxels for gradient torque, got {voxels:.3g} voxels")
+    return halves_of(sides)
 
 
 def is_wide(surfaces: Surfaces, halves: NDArray[np.int32]) -> bool:
