@@ -23,15 +23,15 @@ import av
 import numpy as np
 from operator_worker import SIZES_10, SIZES_45, mosaic
 from run import commit, processor
+from track_scores import TrackScores, TrackTable, track_scores
 
 import imtorque
 from imtorque import video as videos
-from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
 from imtorque.synthetic import video_scene
 from imtorque.video.processing import reuse_memory
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "videos.json"
+RESULTS = HERE / "results" / "video.json"
 PAGE = HERE.parent / "docs" / "measured" / "video.md"
 BEGIN, END = "<!-- figures: benchmarks/video.py -->", "<!-- end of figures -->"
 SEEN = 0.75  # share of an object that must be seen

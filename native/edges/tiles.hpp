@@ -1,4 +1,4 @@
-// Canny's detector in parts of an image, to the bit as in the whole (imtorque.scale).
+// Canny's detector in parts of an image, to the bit as in the whole (imtorque.tiling).
 //
 // A part is looked at through a window that reaches beyond it. Candidates are the pixels that thinning leaves, with
 // their gradients; they are kept in lists between the passes over an image, ordered by blocks so that a neighbour can

@@ -25,7 +25,7 @@ def main() -> None:
     for values, options, kind in layers:
         getattr(viewer, f"add_{kind}")(values, **options)
     tool = CutOut(viewer)
-    viewer.window.add_dock_widget(widgets.find_things(), name="Find objects")
+    viewer.window.add_dock_widget(widgets.find_objects(), name="Find objects")
     viewer.window.add_dock_widget(tool, name="Cut out by click")
     viewer.layers["objects labels"].visible = False
     tool.on.value = True

@@ -42,7 +42,7 @@ def test_colour_images_are_one_plane():
     assert labels[0].shape == image.shape[:2]
 
 
-def test_things_are_numbered_through_a_stack(of_stack):
+def test_objects_are_numbered_through_a_stack(of_stack):
     labels, outlines, centres = of_stack
     table = centres[1]["features"]
     assert_array_equal(table["label"], np.arange(1, len(centres[0]) + 1))
@@ -65,7 +65,7 @@ def test_the_labels_table_begins_with_the_background(of_stack):
     assert np.isnan(features["diameter"][0])
 
 
-def test_an_image_without_things_gives_empty_layers():
+def test_an_image_without_objects_gives_empty_layers():
     labels, outlines, centres = blob_layers(Stack(np.zeros((40, 50), np.uint8)), find, "objects")
     assert labels[0].max() == 0
     assert outlines[0] == []

@@ -44,7 +44,7 @@ def test_every_command_of_the_manifest_is_there():
 
 
 def test_finding_adds_labels_outlines_and_centres(qtbot, viewer, discs):
-    widget = widgets.find_things()
+    widget = widgets.find_objects()
     widget.smallest.value, widget.largest.value = 12, 50
     pressed(qtbot, viewer, widget, 3)
     centres, labels = viewer.layers["objects centres"], viewer.layers["objects labels"]
@@ -56,7 +56,7 @@ def test_finding_adds_labels_outlines_and_centres(qtbot, viewer, discs):
 def test_results_lie_where_the_image_lies(qtbot, viewer):
     planes, _, _ = samples.stack()[0]
     viewer.add_image(planes, name="stack", scale=(5, 0.5, 0.5), translate=(1, 2, 3))
-    widget = widgets.find_things()
+    widget = widgets.find_objects()
     widget.smallest.value, widget.largest.value = 12, 50
     pressed(qtbot, viewer, widget, 3)
     for layer in list(viewer.layers)[1:]:
@@ -66,7 +66,7 @@ def test_results_lie_where_the_image_lies(qtbot, viewer):
 
 
 def test_wrong_sizes_are_refused(viewer, discs):
-    widget = widgets.find_things()
+    widget = widgets.find_objects()
     viewer.window.add_dock_widget(widget)
     with pytest.raises(ValueError, match="diameters must rise"):
         widget(discs, 30, 20)
@@ -85,7 +85,7 @@ def test_counting_uses_a_finder_that_was_taught(qtbot, viewer, discs, monkeypatc
         return SimpleNamespace(predict=lambda plane: imtorque.find_blobs(plane, sizes=(12, 50), sign=1))
 
     monkeypatch.setattr(imtorque.ObjectFinder, "load", load)
-    widget = widgets.count_things()
+    widget = widgets.count_objects()
     widget.finder.value = "cells.finder"
     pressed(qtbot, viewer, widget, 3)
     assert len(viewer.layers["cells centres"].data) == 3
@@ -94,7 +94,7 @@ def test_counting_uses_a_finder_that_was_taught(qtbot, viewer, discs, monkeypatc
 
 @pytest.mark.usefixtures("discs")
 def test_outlines_are_saved(qtbot, viewer, tmp_path):
-    widget = widgets.find_things()
+    widget = widgets.find_objects()
     widget.smallest.value, widget.largest.value = 12, 50
     pressed(qtbot, viewer, widget, 3)
     widgets.save_outlines()(viewer.layers["objects outlines"], tmp_path / "a.geojson")
@@ -115,7 +115,7 @@ def click(layer, position):
             next(run)
 
 
-def test_clicks_cut_things_out_under_rising_numbers(viewer, discs):
+def test_clicks_cut_objects_out_under_rising_numbers(viewer, discs):
     tool = CutOut(viewer)
     tool.on.value = True
     click(tool.layer, (30.0, 40.0))

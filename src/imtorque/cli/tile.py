@@ -40,7 +40,7 @@ def tile(
         typer.Argument(
             metavar="IMAGE",
             show_default=False,
-            help="A TIFF of any kind and size, a zarr array or OME-Zarr folder, a .npy file, a whole slide.",
+            help="A TIFF of any kind and size, a zarr array or OME-Zarr folder, a .npy file.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results of this image.")],

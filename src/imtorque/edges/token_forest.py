@@ -31,7 +31,7 @@ from imtorque.io.caches import cache_folder
 from imtorque.io.errors import reading_file
 
 FORMAT = 2  # of the file and the features of the trees; other formats are refused
-MOST_BYTES = 2**30  # bound: of a file, unpacked; 25 trees of the default settings have some 100 MB
+MOST_FOREST_BYTES = 2**30  # bound: of a file, unpacked; 25 trees of the default settings have some 100 MB
 OUTPUT_STEP = 2  # pixels from one prediction to the next
 FINE_WEIGHT = 2  # weight of the image at full size against half size
 OUTPUT_SIGMA = 0.7  # pixels, of the smoothing of the output
@@ -104,7 +104,7 @@ class SketchTokens:
     def load(cls, path: str | os.PathLike[str]) -> SketchTokens:
         """Read a forest that `save` wrote."""
         with reading_file(path, "a forest of Sketch Tokens of this version; train it again"):
-            arrays = read_arrays(path, LAYOUT, MOST_BYTES)
+            arrays = read_arrays(path, LAYOUT, MOST_FOREST_BYTES)
             about = json.loads(str(arrays["about"]))
             if about["format"] != FORMAT:
                 raise ValueError(f"format {about['format']}, not {FORMAT}")

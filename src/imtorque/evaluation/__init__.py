@@ -1,4 +1,4 @@
-"""Scores of predictions against annotations: boundaries, regions, masks, objects, tracks and fixations.
+"""Scores of predictions against annotations: boundaries, regions, masks, objects and fixations.
 
 Arrays in, numbers out. Per image, `boundary_scores`, `region_scores`, `mask_scores` and `fixation_scores` return small
 records; `summarise_...` turns many of them into the numbers of a table; `bootstrap_...` says whether two differ.
@@ -44,7 +44,6 @@ from imtorque.evaluation.regions import (
     ucm_region_scores,
     variation_of_information,
 )
-from imtorque.evaluation.tracks import TrackScores, TrackTable, track_scores
 
 __all__ = [
     "BoundaryScores",
@@ -56,8 +55,6 @@ __all__ = [
     "OperatingPoint",
     "RegionScores",
     "RegionSummary",
-    "TrackScores",
-    "TrackTable",
     "auc_borji",
     "auc_judd",
     "auc_shuffled",
@@ -87,7 +84,6 @@ __all__ = [
     "summarise_fixations",
     "summarise_regions",
     "thin_boundary",
-    "track_scores",
     "ucm_region_scores",
     "variation_of_information",
 ]

@@ -12,7 +12,7 @@ from imtorque.core.types import BoolArray, Float32Array, FloatArray, IntArray
 from imtorque.segmentation.graph_cut import Flow, cut_grid, cut_grid_from
 
 RADIUS_OF_SIZE = 0.4  # expected distance of the outline from the fixation, over the size of the object
-MIN_EDGE = 5 / 255  # edges up to this are none
+MIN_EDGE_STRENGTH = 5 / 255  # edges up to this are none
 BORDER_STRENGTH = 20 / 255  # strength that the image's border is given
 OUTER_COLUMNS = 9  # that are ground, or a quarter of all if that is less
 INNER_COLUMNS = 3  # that are figure where a size is expected
@@ -30,7 +30,7 @@ def polar_edge_map(
     `direction` is (dx, dy) along the edge; of any length, 0 where it is not known.
     """
     values, (dx, dy) = _with_border(strength, direction)
-    polar = _native.polar_edges(values, dx, dy, *fixation, MIN_EDGE, columns_for(strength.shape, fixation))
+    polar = _native.polar_edges(values, dx, dy, *fixation, MIN_EDGE_STRENGTH, columns_for(strength.shape, fixation))
     return polar / max(float(polar.max()), 1e-300)
 
 
@@ -43,9 +43,9 @@ def columns_for(shape: tuple[int, ...], fixation: tuple[int, int]) -> int:
 def cut_polar(polar: FloatArray, outside: BoolArray, eta: float, k: float, radius: float | None = None) -> BoolArray:
     """Return the figure in polar coordinates: the minimum cut between the first column and what is ground.
 
-    A link between two neighbours of mean edge strength m costs exp(-eta m), or k where m is below `MIN_EDGE`; rows are
-    a circle. The last columns are ground, and cells outside of the image, which the cut would never gain by. Where a
-    radius is expected, links along a row cost the more the further they are from it.
+    A link between two neighbours of mean edge strength m costs exp(-eta m), or k where m is below `MIN_EDGE_STRENGTH`;
+    rows are a circle. The last columns are ground, and cells outside of the image, which the cut would never gain by.
+    Where a radius is expected, links along a row cost the more the further they are from it.
     """
     if polar.shape[1] == 1:
         return np.ones(polar.shape, bool)
@@ -101,7 +101,7 @@ def outside_image(shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArra
 
 def link_costs(strength: FloatArray, eta: float, k: float) -> FloatArray:
     """Return what it costs to cut links of these mean edge strengths."""
-    return np.where(strength >= MIN_EDGE, np.exp(-eta * strength), k)
+    return np.where(strength >= MIN_EDGE_STRENGTH, np.exp(-eta * strength), k)
 
 
 def from_polar(figure: BoolArray, shape: tuple[int, ...], fixation: tuple[int, int]) -> BoolArray:

@@ -1,18 +1,16 @@
-"""Opening images of any size: zarr, TIFF, NumPy files, whole slides, georeferenced rasters. Only windows are read."""
+"""Opening images of any size: zarr, TIFF, NumPy files. Only windows are read."""
 
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from imtorque.io.errors import reading_file
-from imtorque.tiling.slides import RASTERS, SLIDES, open_raster, open_slide
 from imtorque.tiling.source import Affine, ArraySource, NpySource, ReducedSource, Source
-from imtorque.tiling.tiff_source import CompressionError, open_tiff
+from imtorque.tiling.tiff_source import open_tiff
 from imtorque.tiling.zarr_source import open_zarr
 
 __all__ = ["Affine", "ArraySource", "ReducedSource", "Source", "as_source", "open_image"]
@@ -27,8 +25,7 @@ def open_image(
     ----------
     path
         A zarr array or OME-Zarr group (a folder, or an address such as s3://... where fsspec is installed); a TIFF of
-        any kind, BigTIFF, OME-TIFF, GeoTIFF and COG; a NumPy array (.npy); a whole slide, by openslide where it is
-        installed; other rasters (.jp2, .vrt), by rasterio where it is installed.
+        any kind, BigTIFF, OME-TIFF, GeoTIFF, COG and whole slides (.svs, .ndpi, .scn, .bif); a NumPy array (.npy).
     level
         Of a file's own pyramid, 0 for the full size.
     channel, page
@@ -53,25 +50,13 @@ def open_image(
     for option, number in (("level", level), ("channel", channel), ("page", page)):
         if number is not None and number < 0:
             raise ValueError(f"{option} must not be negative, got {number}")
-    suffix = Path(name).suffix.lower()
-    if "://" in name:
-        return open_zarr(name, level, channel, page)
-    if not os.path.exists(name):
+    if "://" not in name and not os.path.exists(name):
         raise ValueError(f"{name}: there is no such file")
-    if os.path.isdir(name):
+    if "://" in name or os.path.isdir(name):
         return open_zarr(name, level, channel, page)
-    if suffix == ".npy":
+    if Path(name).suffix.lower() == ".npy":
         return _open_npy(name, level, channel, page)
-    if suffix in SLIDES:
-        return open_slide(name, level or 0, channel, page)
-    if suffix in RASTERS:
-        return open_raster(name, level or 0, channel, page)
-    try:
-        return open_tiff(name, level, channel, page)
-    except CompressionError:
-        if find_spec("rasterio") is None:
-            raise
-        return open_raster(name, level or 0, channel, page)
+    return open_tiff(name, level, channel, page)
 
 
 def as_source(image: Any) -> Source:

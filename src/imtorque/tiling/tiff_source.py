@@ -22,17 +22,12 @@ from imtorque.tiling.source import Affine, Source, native, scaled
 UPRIGHT = 1  # convention: TIFF's Orientation
 LARGEST_STRIP = 2**28  # bound: values that a strip or tile may have, of which a window may need a corner only
 PIXEL_IS_POINT = 2  # convention: GeoTIFF's GTRasterTypeGeoKey
-REMEDY = "pip install imagecodecs, or rasterio, reads it"
-
-
-class CompressionError(ValueError):
-    """A TIFF that is whole, and compressed in a way that needs another library."""
-
+REMEDY = "pip install imagecodecs reads it"
 
 _reading = partial(
     reading_file,
     what="a TIFF that can be read",
-    said=(CompressionError, ValueError),
+    said=(ValueError,),
     passed=(FileNotFoundError, PermissionError, MemoryError),
 )
 
@@ -64,7 +59,7 @@ def open_tiff(path: str, level: int | None, channel: int | None, page: int | Non
         if plane.orientation != UPRIGHT:
             raise ValueError(f"must be upright to be read in windows, got orientation {plane.orientation}")
         if not plane.is_read_here:
-            raise CompressionError(f"must have a compression that is known, got {plane.compression}; {REMEDY}")
+            raise ValueError(f"must have a compression that is known, got {plane.compression}; {REMEDY}")
         if not plane.key.is_contiguous and math.prod(plane.key.chunks) > LARGEST_STRIP:
             raise ValueError("must have strips or tiles that fit in memory; write it in tiles")
         first = plane.window((0, 0, 1, 1), read_window)

@@ -14,7 +14,7 @@ from imtorque.torch import _cuda_edges, _launch
 from imtorque.torch._components import first_of_component
 from imtorque.torch._rounding import exact_sqrt
 
-NOISE = 1e-6  # gradients below this are rounding errors of a flat image
+ROUNDING_GRADIENT = 1e-6  # gradients below this are rounding errors of a flat image
 TIE = float(np.float32(1) + np.float32(1e-5))  # as kTie of native/edges/suppress.cpp
 NEIGHBOURS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))  # (dy, dx), turning
 
@@ -62,7 +62,7 @@ def gradient(smoothed: Tensor) -> tuple[Tensor, Tensor]:
 def strength_of(gx: Tensor, gy: Tensor) -> Tensor:
     """Return gradient magnitudes, 0 where they are noise."""
     magnitude = exact_sqrt(gx * gx + gy * gy)
-    return torch.where(magnitude < NOISE, 0.0, magnitude)
+    return torch.where(magnitude < ROUNDING_GRADIENT, 0.0, magnitude)
 
 
 def automatic_thresholds(smoothed: Tensor) -> Tensor:

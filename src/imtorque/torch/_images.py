@@ -12,7 +12,7 @@ from torch import Tensor
 from imtorque.images import ValueRange, checked_bounds, checked_range, range_of_bounds
 from imtorque.torch import _cuda_edges, _launch
 
-LUMINANCE = (0.2125, 0.7154, 0.0721)  # Rec. 709
+GREY_WEIGHTS = (0.2125, 0.7154, 0.0721)  # Rec. 709, as native/edges/shape_forces.cpp rounds it
 NUMPY_TYPES: dict[torch.dtype, np.dtype[Any]] = {torch.uint8: np.dtype(np.uint8)}  # all others are floats
 
 
@@ -60,7 +60,7 @@ def luminance(image: Tensor) -> Tensor:
     """Return the luminance (B, H, W) of floats, unscaled."""
     if image.shape[1] == 1:
         return image[:, 0]
-    red, green, blue = (weight * channel for weight, channel in zip(LUMINANCE, image.unbind(1), strict=True))
+    red, green, blue = (weight * channel for weight, channel in zip(GREY_WEIGHTS, image.unbind(1), strict=True))
     return red + green + blue
 
 

@@ -27,7 +27,7 @@ Worker = FunctionWorker[list[LayerDataTuple]]
     kind={"choices": list(SIGNS)},
     sure={"label": "least score", "min": 0.0, "max": 1.0, "step": 0.05, "tooltip": "0: as usual"},
 )
-def find_things(
+def find_objects(
     image: Image, smallest: int = 0, largest: int = 0, kind: str = "bright and dark", sure: float = 0.0
 ) -> Worker:
     """Find bright and dark objects: centres, outlines and labels with measurements."""
@@ -40,7 +40,7 @@ def find_things(
 
 
 @magic_factory(call_button="Count", finder={"label": "finder", "filter": "*.finder", "mode": "r"})
-def count_things(image: Image, finder: Path) -> Worker:
+def count_objects(image: Image, finder: Path) -> Worker:
     """Count what a finder was trained to find: centres, outlines and labels with measurements."""
     trained = imtorque.ObjectFinder.load(finder)
     return _work(image, lambda stack: blob_layers(stack, trained.predict, Path(finder).stem))

@@ -1,10 +1,15 @@
-"""Tracks are judged by places found and identities kept."""
+"""Tracks are judged by places found and identities kept, in the benchmark of videos."""
+
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from imtorque.evaluation.tracks import TrackTable, track_scores
-from imtorque.synthetic import video_scene
+SCORES = runpy.run_path(
+    str(Path(__file__).resolve().parents[1] / "benchmarks" / "track_scores.py"), run_name="track_scores"
+)
+TrackTable, track_scores = SCORES["TrackTable"], SCORES["track_scores"]
 
 
 def table(rows):
@@ -13,7 +18,7 @@ def table(rows):
     return TrackTable(np.asarray(frame), np.asarray(number), np.asarray(y), np.asarray(x), np.full(len(frame), 20.0))
 
 
-TRUTH = table([(k, thing, 10 * thing, 5 * k) for k in range(6) for thing in (1, 4)])
+TRUTH = table([(k, number, 10 * number, 5 * k) for k in range(6) for number in (1, 4)])
 
 
 def test_the_truth_itself_is_perfect():
@@ -27,7 +32,7 @@ def test_a_place_beyond_reach_is_missed_and_false():
     assert track_scores(TRUTH, table([(0, 1, 10, 4.5)])).found == 1
 
 
-def test_exchanged_identities_are_a_switch_for_each_thing():
+def test_exchanged_identities_are_a_switch_for_each_object():
     found = table([(k, number if k < 3 else 5 - number, 10 * number, 5 * k) for k in range(6) for number in (1, 4)])
     scores = track_scores(TRUTH, found)
     assert (scores.switches, scores.found) == (2, 12)
@@ -39,18 +44,7 @@ def test_a_track_that_goes_on_is_preferred_to_a_nearer_one():
     assert track_scores(truth, table([(0, 7, 0, 0), (1, 7, 0, 3), (1, 8, 0, 0)])).switches == 0
 
 
-def test_places_near_hidden_things_are_not_false():
+def test_places_near_hidden_objects_are_not_false():
     extra = table([(0, 9, 100, 100)])
     assert track_scores(TRUTH, extra).false == 1
     assert track_scores(TRUTH, extra, ignored=table([(0, 3, 104, 100)])).false == 0
-
-
-def test_the_truth_of_drawn_videos_is_what_is_drawn():
-    scene = video_scene(3, shape=(120, 200), frames=20, count=3, posts=1)
-    frames, share = list(scene.frames()), scene.visible()
-    assert len(frames) == len(scene) == len(share) == 20
-    assert 0 <= share.min() < 0.9 < share.max() <= 1
-    frame, thing = np.argwhere(share == 1)[0]
-    seen = frames[frame][round(scene.y[frame, thing]), round(scene.x[frame, thing])]
-    assert seen / 255 == pytest.approx(scene.grey[thing], abs=0.06)
-    np.testing.assert_array_equal(list(scene.frames())[5], frames[5])
