@@ -109,27 +109,30 @@ class BestParams:
 class CVResult:
     """What some proposal kinds reach at their best threshold and cost.
 
-    `counts` has a row for each image, as `Assignment.counts` gives it.
+    `counts` has a row for each image, as `Assignment.counts` gives it; `values` are the scores of the examples'
+    proposals by forests that did not see their image.
     """
 
     params: BestParams
     counts: FloatArray
     examples: list[Examples]
+    values: list[FloatArray]
 
 
 def cross_validate(
     training: Sequence[TrainingImage], sizes: ObjectSizes, kind_sets: Sequence[tuple[str, ...]]
-) -> tuple[BestParams, list[Examples]]:
-    """Return the kinds, threshold and cost that serve best on images not learned from; and those examples."""
+) -> tuple[BestParams, list[Examples], list[FloatArray]]:
+    """Return the kinds, threshold and cost that serve best on images not learned from; those examples and scores."""
     results = []
     for kinds in kind_sets:
         examples = [image.examples(kinds, sizes) for image in training]
-        params, counts = _best_params(examples, out_of_fold(examples), kinds)
-        results.append(CVResult(params, counts, examples))
+        values = out_of_fold(examples)
+        params, counts = _best_params(examples, values, kinds)
+        results.append(CVResult(params, counts, examples, values))
     if not results:
         raise ValueError("kinds must name at least one kind of proposals, got none")
     chosen = one_standard_error(results)
-    return chosen.params, chosen.examples
+    return chosen.params, chosen.examples, chosen.values
 
 
 def one_standard_error(results: Sequence[CVResult]) -> CVResult:
@@ -158,7 +161,7 @@ def _clearly_better(best: FloatArray, other: FloatArray) -> bool:
 
 def params_from_clicks(
     training: Sequence[TrainingImage], sizes: ObjectSizes, kinds: tuple[str, ...]
-) -> tuple[BestParams, list[Examples]]:
+) -> tuple[BestParams, list[Examples], list[FloatArray]]:
     """Return parameters where only some of the objects are annotated: learning from positive and unlabelled examples.
 
     A forest that takes the unlabelled for negatives gives every object a score in proportion to its probability to be
@@ -170,12 +173,13 @@ def params_from_clicks(
     values = out_of_fold(examples)
     likely = CLICKED_SHARE * float(np.median(_best_of_annotated(examples, values)))
     examples = [_without_likely(e, value >= likely) for e, value in zip(examples, values, strict=True)]
-    best = _best_of_annotated(examples, out_of_fold(examples))
+    values = out_of_fold(examples)
+    best = _best_of_annotated(examples, values)
     threshold = CLICKED_SHARE * float(np.median(best))
     found = float(np.mean(best >= threshold))
     mean = float(np.mean([part.assignment.annotated for part in examples]))
     cost = OBJECT_COSTS[0] * threshold
-    return BestParams(kinds, threshold, cost, found, found, mean * (1 - found), 0.0, mean), examples
+    return BestParams(kinds, threshold, cost, found, found, mean * (1 - found), 0.0, mean), examples, values
 
 
 def _best_of_annotated(examples: Sequence[Examples], values: Sequence[FloatArray]) -> FloatArray:
