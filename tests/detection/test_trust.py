@@ -72,9 +72,9 @@ def test_trust_is_halved_by_each_tolerance_beyond_the_training_images(name):
     assert known.trust(largest() | {name: 3 * TOLERANCES[name]})[1] == REASONS[name]
 
 
-@pytest.mark.parametrize("bad", [{}, largest() | {"noise": float("nan")}, largest() | {"noise": "much"}])
+@pytest.mark.parametrize("bad", [{}, largest() | {"doubt": float("nan")}, largest() | {"doubt": "much"}, []])
 def test_damaged_ranges_are_refused(bad):
-    with pytest.raises(ValueError, match=r"measures|noise"):
+    with pytest.raises(ValueError, match=r"measures|doubt"):
         TrainingRange(json.loads(json.dumps(bad))).checked()
 
 

@@ -164,8 +164,8 @@ class ObjectFinder:
         else:
             longest = max(self.kinds, key=len)
             self.best_params_, examples, scores = params_from_clicks(training, self._sizes, longest)
-        parts = zip(training, examples, scores, strict=True)
-        self._range = TrainingRange.of([self._unlikeness(i.maps, e.table, score) for i, e, score in parts])
+        forms = list(zip(training, examples, scores, strict=True))[: len(images)]  # without the copies
+        self._range = TrainingRange.of([self._unlikeness(i.maps, e.table, score) for i, e, score in forms])
         self._sources = sources_of(self.best_params_.kinds, self._signs)
         features, values, weights = training_set(examples)
         known = np.isfinite(values)
@@ -195,7 +195,7 @@ class ObjectFinder:
         Its `trust` is 1 for an image like those learned from, and below one half for one that is not; then `warning`
         says why.
         """
-        maps, table, score = self._scored(image)
+        maps, table, score = self.scored_proposals(image)
         chosen = self._selected(table, score)
         selected = replace(table.proposals[chosen], score=score[chosen].astype(np.float64))
         found = _in_image(selected, maps, grey_image(image), self._sizes.factor)
@@ -211,7 +211,7 @@ class ObjectFinder:
         """
         trusts, uncertainty = [], []
         for image in images:
-            maps, table, score = self._scored(image)
+            maps, table, score = self.scored_proposals(image)
             trust, warning = self._range.trust(self._unlikeness(maps, table, score))
             wide = self._selected(table, score, 0.5)
             trusts.append(trust if warning else 1.0)
@@ -225,10 +225,10 @@ class ObjectFinder:
     def _unlikeness(
         self, maps: FeatureMaps, table: FeatureTable, score: FloatArray | Float32Array
     ) -> Mapping[str, float]:
-        return unlikeness(maps, table, score, self._selected(table, score), self._selected(table, score, 0.5))
+        return unlikeness(maps, score, self._selected(table, score), self._selected(table, score, 0.5))
 
-    def _scored(self, image: Image) -> tuple[FeatureMaps, FeatureTable, Float32Array]:
-        """Return an image's feature maps, its proposals with features, and their scores."""
+    def scored_proposals(self, image: Image) -> tuple[FeatureMaps, FeatureTable, Float32Array]:
+        """Return an image's feature maps, its proposals with features, and scores: what `predict` selects from."""
         self._require_fit()
         maps = feature_maps(image, self._sizes, coloured=self._planes == COLOUR_PLANES)
         maps.pixel_score = classify_pixels(maps, self._form)

@@ -74,7 +74,7 @@ class Blobs(Extrema):
         How far the image is like those that a trained finder learned from: 1 for one like them, below one half for one
         that is not; NaN without a trained finder.
     warning
-        What it has that they had not, such as "more noise", where trust is below one half.
+        What it has that they had not, such as "lower scores", where trust is below one half.
     """
 
     diameter: FloatArray
