@@ -120,7 +120,7 @@ def _score_changed(truth: CountingImage, method: Method, change: str, radius: fl
 
 
 def curve_rows(
-    part: CountingSet, methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int
+    part: CountingSet, methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int, clicks: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return rows METHOD:N-images@SET, of methods that know all training images for the last, and learned:N-clicks@SET.
 
@@ -136,7 +136,7 @@ def curve_rows(
         for count in IMAGE_COUNTS:
             if count < len(images):
                 trainers[f"{method}:{count}-images"] = partial(teach, images[:count])
-    trainers |= {f"learned:{n}-clicks": partial(trained_by_clicks, images, n) for n in CLICKS}
+    trainers |= {f"learned:{n}-clicks": partial(trained_by_clicks, images, n) for n in clicks}
     trained = each(_call, list(trainers.values()), jobs, f"learning curves@{part.name}", "trainings")
     known = dict(zip(trainers, trained, strict=True)) | {
         f"{name}:{len(images)}-images": methods[name] for name in CURVES

@@ -14,7 +14,7 @@ from imtorque.datasets.counting import CountingImage, counting_sets
 from imtorque.detection import ObjectFinder
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import CONTROLS
-from imtorque_reproduce.counting.curves import curve_rows, robustness_rows
+from imtorque_reproduce.counting.curves import CLICKS, curve_rows, robustness_rows
 from imtorque_reproduce.counting.methods import (
     LEARNED,
     Method,
@@ -41,7 +41,7 @@ NOTES = (
     "torque-default knows nothing; torque-sizes and the controls know the range of sizes marked in the training "
     "images. Every control has sixteen settings, every forest sixteen pairs of threshold and cost, chosen on the "
     "training images; learned also chooses the kinds of candidates, by cross-validation over the training images.",
-    "control:learned-threshold, -log and -radial have the forest, the learned plane and the choice of the set that "
+    "control:learned-threshold and -radial have the forest, the learned plane and the choice of the set that "
     "learned has, but know no torque; their candidates are what the detectors give: regions and discs.",
     "control:pixel-forest is ilastik's recipe: filters at several scales, a random forest of pixels, a threshold and a "
     "watershed; control:centre-regression has the same filters, a forest that tells how near a centre is, and its "
@@ -60,7 +60,7 @@ def run(request: Request) -> Report:
     """Tune on the training images of each set, score on its test images, and report."""
     request.require_options(["sets", "curves"])
     wanted = [name for name in request.option("sets", "").split(",") if name]
-    curves = request.option("curves", "yes", ("yes", "no")) == "yes"
+    curves = request.option("curves", "yes", ("yes", "images", "no"))
     sets = [part for part in counting_sets(request.data) if not wanted or part.name in wanted]
     rows: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
@@ -77,9 +77,9 @@ def run(request: Request) -> Report:
         assert isinstance(learned, ObjectFinder)
         lost = each(partial(losses, learned), test, request.jobs, f"oracles@{part.name}")
         rows += oracle_rows(part.name, list(lost))
-        if curves:
+        if curves != "no":
             rows += robustness_rows(part, methods, test, scores, request.jobs, radius)
-            rows += curve_rows(part, methods, test, request.jobs)
+            rows += curve_rows(part, methods, test, request.jobs, CLICKS if curves == "yes" else ())
         if part.name not in UNLICENSED:
             worst = min(range(len(test)), key=lambda n: scores["learned"][n].centre.f1)
             worst_images[part.name] = test[worst], detections(learned.predict(test[worst].image()))
@@ -93,7 +93,7 @@ def run(request: Request) -> Report:
         rows=rows,
         differences=differences,
         notes=NOTES,
-        plots={"worst.png": gallery(worst_images)} | (curve_images(rows) if curves else {}),
+        plots={"worst.png": gallery(worst_images)} | (curve_images(rows) if curves != "no" else {}),
     )
 
 

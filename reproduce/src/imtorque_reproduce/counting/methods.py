@@ -29,7 +29,6 @@ LEARNED: Mapping[str, list[tuple[str, ...]] | None] = {
     "learned": None,
     "learned-torque": [("torque",)],
     "control:learned-threshold": [("threshold",)],
-    "control:learned-log": [("log-disc",)],
     "control:learned-radial": [("radial-disc",)],
 }
 TORQUE = ("torque-default", "torque-sizes")

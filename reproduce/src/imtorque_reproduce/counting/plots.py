@@ -29,6 +29,7 @@ def curve_images(rows: Sequence[Row]) -> dict[str, bytes]:
 
 def _learning(scores: Mapping[str, float], sets: Sequence[str]) -> bytes:
     lines = [(method, "images", IMAGE_COUNTS) for method in CURVES] + [("learned", "clicks", CLICKS)]
+    lines = [line for line in lines if any(name.startswith(f"{line[0]}:{line[2][0]}-{line[1]}@") for name in scores)]
     figure = Figure(figsize=(3 * len(lines), 3.6), layout="constrained")
     panels = figure.subplots(1, len(lines), sharey=True)
     for axes, (method, unit, counts) in zip(panels, lines, strict=True):

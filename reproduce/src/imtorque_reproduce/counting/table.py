@@ -29,7 +29,6 @@ METHODS = {
     "learned-torque": "learned, torque alone",
     "control:learned-threshold": "learned, regions of thresholds",
     "control:learned-radial": "learned, radial symmetry",
-    "control:learned-log": "learned, Laplacian",
     "control:pixel-forest": "pixel forest + watershed",
     "control:centre-regression": "regression of centres",
     "torque-sizes": "**find_blobs**, sizes known",
