@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 from imtorque.datasets.counting import CountingImage, CountingSet
+from imtorque.detection import find_blobs
 from imtorque.synthetic import disc, paint
 from imtorque_reproduce.counting.controls import CONTROLS, detect
 from imtorque_reproduce.counting.curves import (
@@ -24,7 +25,7 @@ from imtorque_reproduce.counting.curves import (
 )
 from imtorque_reproduce.counting.methods import learn_pixels
 from imtorque_reproduce.counting.pixel_controls import DETECT, pixel_features
-from imtorque_reproduce.counting.plots import curve_images, find_rims, gallery
+from imtorque_reproduce.counting.plots import curve_images, gallery
 from imtorque_reproduce.counting.scores import (
     Detections,
     discs,
@@ -165,17 +166,10 @@ def test_points_are_matched_within_the_radius(tmp_path):
     assert score_image(found, image, radius=4.5).centre.f1 == 0
 
 
-def test_the_rims_of_labels_part_neighbours():
-    labels = np.zeros((6, 8), np.int32)
-    labels[1:5, 1:4], labels[1:5, 4:7] = 1, 2
-    rims = find_rims(labels)
-    assert rims[2].tolist() == [0, 1, 0, 1, 1, 0, 1, 0]
-    assert not rims[labels == 0].any()
-
-
 def test_the_gallery_shows_an_image_of_each_set(tmp_path):
     Image.fromarray(drawn()).save(tmp_path / "a.png")
-    found = Detections(CENTRES, BOXES, paint_discs(Detections(CENTRES, BOXES), SHAPE))
+    found = find_blobs(drawn())
+    assert len(found) == len(CENTRES)
     png = gallery({"a": (truth(tmp_path), found), "b": (truth(tmp_path), found)})
     assert Image.open(io.BytesIO(png)).size[0] > 300
     assert Image.open(io.BytesIO(gallery({}))).size[0] > 100

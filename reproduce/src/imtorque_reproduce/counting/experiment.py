@@ -11,14 +11,13 @@ from functools import partial
 from typing import Any
 
 from imtorque.datasets.counting import CountingImage, counting_sets
-from imtorque.detection import ObjectFinder
+from imtorque.detection import Blobs, ObjectFinder
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import CONTROLS
 from imtorque_reproduce.counting.curves import CLICKS, curve_rows, robustness_rows
 from imtorque_reproduce.counting.methods import (
     LEARNED,
     Method,
-    detections,
     found_by,
     match_radius,
     tuned_methods,
@@ -26,7 +25,7 @@ from imtorque_reproduce.counting.methods import (
 from imtorque_reproduce.counting.oracles import losses, oracle_rows
 from imtorque_reproduce.counting.pixel_controls import DETECT, PixelControl
 from imtorque_reproduce.counting.plots import curve_images, gallery
-from imtorque_reproduce.counting.scores import Detections, ImageScores, f1_difference, score_image, summary
+from imtorque_reproduce.counting.scores import ImageScores, f1_difference, score_image, summary
 from imtorque_reproduce.report import Report, Request, checksum, difference
 
 UNLICENSED = ("marrow",)  # sets of which nothing may be shown
@@ -65,7 +64,7 @@ def run(request: Request) -> Report:
     rows: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
     chosen: dict[str, Any] = {}
-    worst_images: dict[str, tuple[CountingImage, Detections]] = {}
+    worst_images: dict[str, tuple[CountingImage, Blobs]] = {}
     for part in sets:
         test = part.test[: request.limit]
         methods, radius = tuned_methods(part.training, request.jobs), match_radius(part.training)
@@ -82,7 +81,7 @@ def run(request: Request) -> Report:
             rows += curve_rows(part, methods, test, request.jobs, CLICKS if curves == "yes" else ())
         if part.name not in UNLICENSED:
             worst = min(range(len(test)), key=lambda n: scores["learned"][n].centre.f1)
-            worst_images[part.name] = test[worst], detections(learned.predict(test[worst].image()))
+            worst_images[part.name] = test[worst], learned.predict(test[worst].image())
     paths = [path for part in sets for p in (*part.training, *part.test) for path in _files(p)]
     return Report(
         data="counting",

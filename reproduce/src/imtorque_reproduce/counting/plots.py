@@ -7,14 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
 from imtorque.datasets.counting import CountingImage
+from imtorque.detection import Blobs
 from imtorque_reproduce.counting.curves import CHANGES, CLICKS, CURVES, IMAGE_COUNTS, ROBUST
-from imtorque_reproduce.counting.scores import Detections
 
 STYLES = ("-o", "--s", "-D", ":^", "-.v", "--x", ":+", "-^")  # of the methods, so that no colour need be told
 Row = Mapping[str, Any]
@@ -47,7 +45,7 @@ def _learning(scores: Mapping[str, float], sets: Sequence[str]) -> bytes:
     return _png(figure)
 
 
-def gallery(images: Mapping[str, tuple[CountingImage, Detections]]) -> bytes:
+def gallery(images: Mapping[str, tuple[CountingImage, Blobs]]) -> bytes:
     """Return one image of each set with the objects found, as outlines, and the annotated ones, as boxes."""
     figure = Figure(figsize=(3.2 * max(len(images), 1), 3.4), layout="constrained")
     panels = figure.subplots(1, max(len(images), 1), squeeze=False)[0]
@@ -57,27 +55,11 @@ def gallery(images: Mapping[str, tuple[CountingImage, Detections]]) -> bytes:
             axes.add_patch(
                 Rectangle((x0 - 0.5, y0 - 0.5), x1 - x0, y1 - y0, fill=False, color="#e0a000", linewidth=0.6)
             )
-        if found.labels is not None and found.labels.any():
-            inside = find_rims(found.labels)
-            axes.imshow(np.ma.masked_equal(inside, 0), cmap="winter", interpolation="nearest")
-        axes.set_title(f"{name}\n{len(truth.points)} annotated, {len(found.centres)} found", fontsize="small")
+        for outline in found.outline:
+            axes.fill(outline[:, 1], outline[:, 0], fill=False, edgecolor="#2060ff", linewidth=0.9)
+        axes.set_title(f"{name}\n{len(truth.points)} annotated, {len(found)} found", fontsize="small")
         axes.axis("off")
     return _png(figure)
-
-
-def find_rims(labels: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Return 1 on the pixels of objects beside a pixel of another label."""
-    rims = np.zeros(labels.shape, np.uint8)
-    for axis in (0, 1):
-        beside = np.diff(labels, axis=axis) != 0
-        first, second = (
-            (slice(None, -1), slice(1, None))
-            if axis == 0
-            else ((slice(None), slice(None, -1)), (slice(None), slice(1, None)))
-        )
-        rims[first] |= beside
-        rims[second] |= beside
-    return np.where(labels > 0, rims, 0).astype(np.uint8)
 
 
 def _robustness(scores: Mapping[str, float], sets: Sequence[str]) -> bytes:
