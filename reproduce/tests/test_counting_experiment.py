@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,18 +10,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 from imtorque.datasets.counting import CountingImage, CountingSet
+from imtorque.detection import find_blobs
 from imtorque.synthetic import disc, paint
 from imtorque_reproduce.counting.controls import CONTROLS, detect
 from imtorque_reproduce.counting.curves import (
     CHANGES,
     CLICKS,
+    CURVES,
     IMAGE_COUNTS,
     ROBUST,
     changed,
     curve_rows,
     robustness_rows,
 )
-from imtorque_reproduce.counting.plots import curve_images
+from imtorque_reproduce.counting.methods import learn_pixels
+from imtorque_reproduce.counting.pixel_controls import DETECT, pixel_features
+from imtorque_reproduce.counting.plots import curve_images, gallery
 from imtorque_reproduce.counting.scores import (
     Detections,
     discs,
@@ -115,21 +120,59 @@ def test_changed_images_are_scored_beside_the_same_images_as_they_are(tmp_path):
     scores = {row["method"]: row["f1"] for row in rows}
     assert len(scores) == len(ROBUST) * (1 + len(CHANGES))
     assert scores["torque-sizes:plain@discs"] == missing.centre.f1
-    assert min(scores[f"torque-sizes:{change}@discs"] for change in ("ramp", "contrast", "blur")) == 1
+    assert min(scores[f"torque-sizes:{change}@discs"] for change in ("ramp", "dim", "blur")) == 1
 
 
 def test_nothing_is_learned_for_curves_that_no_image_is_left_for(tmp_path):
     image = truth(tmp_path)
-    assert curve_rows(CountingSet("discs", [image], []), ("torque-sizes", (18.0, 34.0), ()), [], 1) == []
+    assert curve_rows(CountingSet("discs", [image], []), {}, [], 1, CLICKS) == []
 
 
-def test_curves_are_drawn_for_every_set_also_where_sixteen_images_are_missing():
+def test_curves_are_drawn_for_every_set_also_where_eight_images_are_missing():
     names = [f"{method}:{change}" for method in ROBUST for change in ("plain", *CHANGES)]
-    names += [f"learned:{n}-images" for n in IMAGE_COUNTS[:-1]] + [f"learned:{n}-clicks" for n in CLICKS]
+    names += [f"{method}:{n}-images" for method in CURVES for n in IMAGE_COUNTS[:-1]]
+    names += [f"learned:{n}-clicks" for n in CLICKS]
     rows = [{"method": f"{name}@{part}", "f1": 0.5} for part in ("a", "b") for name in names]
     drawn = curve_images(rows)
     assert sorted(drawn) == ["learning.png", "robustness.png"]
     assert all(Image.open(io.BytesIO(png)).size[0] > 300 for png in drawn.values())
+
+
+@pytest.mark.parametrize("name", DETECT)
+@pytest.mark.parametrize("pictures", [1, 2])
+def test_pixel_controls_learn_bright_discs_from_an_image_or_two(name, pictures, tmp_path):
+    pytest.importorskip("skimage")
+    pytest.importorskip("sklearn")
+    for number in range(3):
+        Image.fromarray(drawn(seed=number)).save(tmp_path / f"{number}.png")
+    images = [replace(truth(tmp_path), image_path=tmp_path / f"{number}.png") for number in range(3)]
+    control = learn_pixels(name, images[:pictures])
+    assert score_image(control(images[2].image()), images[2]).centre.f1 > 0.9
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_features_of_pixels_are_of_the_reduced_image_and_do_not_see_contrast(factor):
+    image = drawn()
+    features = pixel_features(image, factor)
+    assert features.shape[:2] == (SHAPE[0] // factor, SHAPE[1] // factor)
+    assert_allclose(pixel_features(image // 2, factor), features, atol=0.05)
+    assert pixel_features(np.stack([image] * 3, axis=2), factor).shape == features.shape
+
+
+def test_points_are_matched_within_the_radius(tmp_path):
+    image = replace(truth(tmp_path), boxes=np.zeros((0, 4)))
+    found = Detections(CENTRES + np.array([0, 5]), BOXES)
+    assert score_image(found, image, radius=5.5).centre.f1 == 1
+    assert score_image(found, image, radius=4.5).centre.f1 == 0
+
+
+def test_the_gallery_shows_an_image_of_each_set(tmp_path):
+    Image.fromarray(drawn()).save(tmp_path / "a.png")
+    found = find_blobs(drawn())
+    assert len(found) == len(CENTRES)
+    png = gallery({"a": (truth(tmp_path), found), "b": (truth(tmp_path), found)})
+    assert Image.open(io.BytesIO(png)).size[0] > 300
+    assert Image.open(io.BytesIO(gallery({}))).size[0] > 100
 
 
 @pytest.mark.slow
@@ -156,5 +199,8 @@ def test_the_experiment_writes_rows_of_all_methods(tmp_path, monkeypatch):
     content = write_report(counting.run(request), request, tmp_path / "out")
     rows = {row["method"]: row for row in json.loads((tmp_path / "out" / "results.json").read_text())["rows"]}
     assert rows["learned@discs"]["f1"] > 0.9
-    assert len(rows) == 14
+    assert len(rows) == 18
+    assert rows["oracle:recall@discs"]["recall"] == 1
+    assert rows["oracle:perfect-ranking@discs"]["f1"] >= rows["oracle:as-is@discs"]["f1"]
+    assert (tmp_path / "out" / "worst.png").stat().st_size > 0
     assert any(d["a"] == "learned@discs" and d["metric"] == "f1_iou" for d in content["differences"])

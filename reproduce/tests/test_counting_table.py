@@ -4,7 +4,18 @@ import json
 
 import pytest
 
-from imtorque_reproduce.counting.table import BEGIN, END, METHODS, filled, main, table
+from imtorque_reproduce.counting.table import (
+    BEGIN,
+    CHANGES,
+    END,
+    METHODS,
+    ORACLES,
+    changes_table,
+    filled,
+    main,
+    oracle_table,
+    table,
+)
 
 ROWS = [{"method": f"{name}@marrow", "f1": 0.5, "mae": 2.0, "count": 8.0} for name in METHODS]
 
@@ -34,3 +45,14 @@ def test_the_table_and_the_images_there_are_stand_between_the_markers(tmp_path):
 def test_a_page_without_markers_is_refused():
     with pytest.raises(ValueError, match="must have <!-- results: begin -->"):
         filled("nothing", "table")
+
+
+def test_tables_of_changed_images_and_of_losses_have_a_column_for_each_set_that_has_them():
+    assert changes_table(ROWS) == oracle_table(ROWS) == ""
+    plain = [{"method": f"learned:{change}@marrow", "f1": 0.25} for change in CHANGES]
+    assert changes_table(plain).splitlines()[-1].endswith("| " + ", ".join(["0.25"] * len(CHANGES)) + " |")
+    lost = [{"method": f"oracle:{oracle}@marrow", "f1": 0.5, "f1_iou": 0.25} for oracle in ORACLES]
+    lines = oracle_table([*lost, {"method": "oracle:recall@marrow", "recall": 0.75}]).splitlines()
+    assert len(lines) == 3 + len(ORACLES)
+    assert lines[2].endswith("| 0.500 / 0.250 |")
+    assert lines[-1].endswith("| 0.750 |")

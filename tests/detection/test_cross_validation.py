@@ -13,7 +13,7 @@ def result(name, matched, smooth):
     matched = np.asarray(matched, float)
     counts = np.stack([matched, matched, np.full(len(matched), MARKED), np.full(len(matched), MARKED)], axis=1)
     f1 = float(matched.mean() / MARKED)
-    return CVResult(BestParams((name,), 0.3, 0.3, f1, f1, 0.0, 0.0, MARKED, smooth), counts, [])
+    return CVResult(BestParams((name,), 0.3, 0.3, f1, f1, 0.0, 0.0, MARKED, smooth), counts, [], [])
 
 
 def chosen(*results):

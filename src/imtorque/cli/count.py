@@ -29,7 +29,7 @@ Form = Literal["geojson", "imagej"]
 # What the columns are called in tables, the number first.
 NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in COLUMNS}
 LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as does the area
-SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width", "plane"]
+SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width", "plane", "trust"]
 MICROMETRES = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}
 DEFAULT_OVERLAP = 0.4  # that of find_blobs
 TRAINED = "a model knows sizes, signs and scores itself, and finds its own edges: leave out one of the two"
@@ -100,7 +100,7 @@ class CountObjects(Task):
         bright = int(np.count_nonzero(found.value > 0))
         counts = {"count": len(rows), "bright": bright, "dark": len(rows) - bright}
         shape = {"height": image.shape[0], "width": image.shape[1], "pixel_size_um": pixel}
-        return image, inside, found, {**shape, **counts, **mean, "plane": found.plane, "objects": rows}
+        return image, inside, found, {**shape, **counts, **mean, "plane": found.plane, **_trust(found), "objects": rows}
 
     def _pixel(self, source: Path) -> float | None:
         """Return micrometres per pixel of the image that is worked on."""
@@ -346,7 +346,14 @@ def _describe(result: dict[str, Any]) -> str:
     size = f", {result['mean_diameter']:.3g} pixels across in the mean" if result["count"] else ""
     plane = result.get("plane", "grey")  # records of before have none
     found_in = "" if plane in ("grey", "edges") else f", found in {plane}"
-    return f"{number_of(result['count'], 'object')} ({result['bright']} bright, {result['dark']} dark){size}{found_in}"
+    unlike = f"; warning: {result['warning']} than in the annotated images" if result.get("warning") else ""
+    counted = f"{number_of(result['count'], 'object')} ({result['bright']} bright, {result['dark']} dark)"
+    return f"{counted}{size}{found_in}{unlike}"
+
+
+def _trust(found: Blobs) -> dict[str, Any]:
+    """Return how far the image is like those learned from, and what it has that they had not; None, "" untrained."""
+    return {"trust": None if math.isnan(found.trust) else float(f"{found.trust:.3g}"), "warning": found.warning}
 
 
 def _length(option: str, text: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from imtorque import _native
 from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
-from imtorque.core.types import Float32Array, Image, IntArray
+from imtorque.core.types import BoolArray, Float32Array, FloatArray, Image, IntArray
 from imtorque.detection.annotations import Annotations, read_annotations
 from imtorque.detection.augmentation import augmented
 from imtorque.detection.click_sizes import outlined_clicks
@@ -46,6 +46,7 @@ from imtorque.detection.training import (
     select,
     training_set,
 )
+from imtorque.detection.trust import TrainingRange, unlikeness
 from imtorque.images import CheckedImage, grey_image
 from imtorque.io.arrays import Layout, read_arrays
 from imtorque.io.atomic import write_bytes
@@ -159,9 +160,12 @@ class ObjectFinder:
             maps += [feature_maps(augmented(image, i), self._sizes, coloured) for i, image in enumerate(images)]
         training = self._training_images(maps, [read[number] for number in numbers], numbers)
         if complete:
-            self.best_params_, examples = cross_validate(training, self._sizes, self.kinds)
+            self.best_params_, examples, scores = cross_validate(training, self._sizes, self.kinds)
         else:
-            self.best_params_, examples = params_from_clicks(training, self._sizes, max(self.kinds, key=len))
+            longest = max(self.kinds, key=len)
+            self.best_params_, examples, scores = params_from_clicks(training, self._sizes, longest)
+        forms = list(zip(training, examples, scores, strict=True))[: len(images)]  # without the copies
+        self._range = TrainingRange.of([self._unlikeness(i.maps, e.table, score) for i, e, score in forms])
         self._sources = sources_of(self.best_params_.kinds, self._signs)
         features, values, weights = training_set(examples)
         known = np.isfinite(values)
@@ -186,30 +190,46 @@ class ObjectFinder:
 
     @accept_old_keywords
     def predict(self, image: Image) -> Blobs:
-        """Detect the objects of an image of the same magnification: a table as of `find_blobs`, by falling strength."""
-        maps, table, score = self._scored(image)
-        chosen = select(table, score, self.best_params_.threshold, self.best_params_.cost)
+        """Detect the objects of an image of the same magnification: a table as of `find_blobs`, by falling strength.
+
+        Its `trust` is 1 for an image like those learned from, and below one half for one that is not; then `warning`
+        says why.
+        """
+        maps, table, score = self.scored_proposals(image)
+        chosen = self._selected(table, score)
         selected = replace(table.proposals[chosen], score=score[chosen].astype(np.float64))
         found = _in_image(selected, maps, grey_image(image), self._sizes.factor)
-        return measure_objects(found, image, CheckedImage(image).shape)
+        blobs = measure_objects(found, image, CheckedImage(image).shape)
+        trust, warning = self._range.trust(self._unlikeness(maps, table, score))
+        return replace(blobs, trust=trust, warning=warning)
 
     def query(self, images: Iterable[Image]) -> IntArray:
-        """Return the order in which to annotate images: first those with most uncertain objects (active learning).
+        """Return the order in which to annotate images: the least trusted first, then the most uncertain.
 
+        Images that are not like those learned from, with a trust below one half, come first. An image's uncertainty is
+        the sum of p (1 - p) over the selected proposals, and those selected with half the threshold (active learning).
         They may come from a generator: one is looked at after the other.
-
-        An image's uncertainty is the sum of p (1 - p) over the selected proposals, and those selected with half the
-        threshold.
         """
-        uncertainty = []
+        trusts, uncertainty = [], []
         for image in images:
-            _, table, score = self._scored(image)
-            wide = select(table, score, self.best_params_.threshold / 2, self.best_params_.cost / 2)
+            maps, table, score = self.scored_proposals(image)
+            trust, warning = self._range.trust(self._unlikeness(maps, table, score))
+            wide = self._selected(table, score, 0.5)
+            trusts.append(trust if warning else 1.0)
             uncertainty.append(float((score[wide] * (1 - score[wide])).sum()))
-        return np.argsort(-np.asarray(uncertainty), kind="stable")
+        return np.lexsort((-np.asarray(uncertainty), np.asarray(trusts)))
 
-    def _scored(self, image: Image) -> tuple[FeatureMaps, FeatureTable, Float32Array]:
-        """Return an image's feature maps, its proposals with features, and their scores."""
+    def _selected(self, table: FeatureTable, score: FloatArray | Float32Array, part: float = 1.0) -> BoolArray:
+        """Return the proposals that are objects, with such a part of the threshold and of the cost."""
+        return select(table, score, part * self.best_params_.threshold, part * self.best_params_.cost)
+
+    def _unlikeness(
+        self, maps: FeatureMaps, table: FeatureTable, score: FloatArray | Float32Array
+    ) -> Mapping[str, float]:
+        return unlikeness(maps, score, self._selected(table, score), self._selected(table, score, 0.5))
+
+    def scored_proposals(self, image: Image) -> tuple[FeatureMaps, FeatureTable, Float32Array]:
+        """Return an image's feature maps, its proposals with features, and scores: what `predict` selects from."""
         self._require_fit()
         maps = feature_maps(image, self._sizes, coloured=self._planes == COLOUR_PLANES)
         maps.pixel_score = classify_pixels(maps, self._form)
@@ -241,6 +261,7 @@ class ObjectFinder:
             "sources": [source.name for source in self._sources],
             "features": feature_names(self._planes, "torque" in self.best_params_.kinds),
             "kinds": self.kinds,
+            "range": dict(self._range.largest),
         }
         arrays = {field.name: getattr(self._forest, field.name) for field in fields(Forest)}
         buffer = io.BytesIO()
@@ -259,6 +280,7 @@ class ObjectFinder:
                 )
             finder = cls([tuple(part) for part in about["kinds"]])
             finder.best_params_ = BestParams(**{**about["params"], "kinds": tuple(about["params"]["kinds"])}).checked()
+            finder._range = TrainingRange(about["range"]).checked()
             finder._sizes, finder._planes = ObjectSizes(**about["sizes"]).checked(), checked_planes(about["planes"])
             finder._sources = named_sources(about["sources"])
             names = feature_names(finder._planes, "torque" in finder.best_params_.kinds)

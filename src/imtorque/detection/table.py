@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from imtorque.io.atomic import write_bytes, write_text
 
 EXTREMA = ("y", "x", "size", "value")
 SHOWN = ("y", "x", "diameter", "area", "contrast", "score")
+WHOLE_IMAGE = ("labels", "plane", "trust", "warning")  # fields of the image, not of its objects
 WHOLE = ("size", "top", "left", "bottom", "right")
 COLUMNS = (
     "y", "x", "size", "value", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr",
@@ -68,6 +70,11 @@ class Blobs(Extrema):
     plane
         In what they were found: "grey", "red", "green", "blue", a mixture such as "0.60 red -0.40 green +0.00 blue", or
         "edges".
+    trust
+        How far the image is like those that a trained finder learned from: 1 for one like them, below one half for one
+        that is not; NaN without a trained finder.
+    warning
+        What it has that they had not, such as "lower scores", where trust is below one half.
     """
 
     diameter: FloatArray
@@ -87,6 +94,8 @@ class Blobs(Extrema):
     outline: FloatArray
     labels: NDArray[np.int32]
     plane: str = "grey"
+    trust: float = math.nan
+    warning: str = ""
 
     def __post_init__(self) -> None:
         """Check the fields and sort the rows by falling strength."""
@@ -105,7 +114,7 @@ class Blobs(Extrema):
         """Return the rows chosen, with their labels."""
         rows = np.arange(len(self))[index if isinstance(index, slice) else np.atleast_1d(_as_index(index))]
         columns = {name: getattr(self, name)[rows] for name in _rows()}
-        return Blobs(**columns, labels=_renumbered(self.labels, rows), plane=self.plane)
+        return replace(self, **columns, labels=_renumbered(self.labels, rows))
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, those of `Extrema` first, the label last: ready for any table library."""
@@ -174,7 +183,7 @@ class Blobs(Extrema):
 
 def _rows() -> list[str]:
     """Return the names of the fields with a row for each object."""
-    return [field.name for field in fields(Blobs) if field.name not in ("labels", "plane")]
+    return [field.name for field in fields(Blobs) if field.name not in WHOLE_IMAGE]
 
 
 def _as_index(index: ArrayLike) -> NDArray[Any]:

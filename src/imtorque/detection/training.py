@@ -19,11 +19,11 @@ from imtorque.detection.proposal_kinds import PROPOSAL_KINDS, Source
 from imtorque.detection.proposals import Proposals
 from imtorque.detection.selection import select_set
 
-CV_FOLDS = 8  # bound: of the time to train
+CV_FOLDS = 4  # bound: of the time to train; convention
 CV_TREES, CV_ROWS = 40, 8000  # of a forest that is grown to choose settings
 SCORE_THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)  # that cross-validation chooses from
 USUAL_THRESHOLD = 0.33  # tuned on halves of the counting sets' training images, with what follows
-PRIOR_OBJECTS = 200  # that this threshold counts as: few objects do not tell thresholds apart
+PRIOR_OBJECTS = 800  # that this threshold counts as: few objects do not tell thresholds apart
 OBJECT_COSTS = (0.4, 1.0)  # of a further object, as parts of the threshold
 COUNT_PENALTY = 0.25  # in F1, of counts that are wrong by their whole
 MAX_SHARED = 0.3  # of the smaller proposal that two may share
@@ -109,28 +109,31 @@ class BestParams:
 class CVResult:
     """What some proposal kinds reach at their best threshold and cost.
 
-    `counts` has a row for each image, as `Assignment.counts` gives it.
+    `counts` has a row for each image, as `Assignment.counts` gives it; `values` are the scores of the examples'
+    proposals by forests that did not see their image.
     """
 
     params: BestParams
     counts: FloatArray
     examples: list[Examples]
+    values: list[FloatArray]
 
 
 def cross_validate(
     training: Sequence[TrainingImage], sizes: ObjectSizes, kind_sets: Sequence[tuple[str, ...]]
-) -> tuple[BestParams, list[Examples]]:
-    """Return the kinds, threshold and cost that serve best on images not learned from; and those examples."""
+) -> tuple[BestParams, list[Examples], list[FloatArray]]:
+    """Return the kinds, threshold and cost that serve best on images not learned from; those examples and scores."""
     results = []
     for kinds in kind_sets:
         examples = [image.examples(kinds, sizes) for image in training]
         if any(len(part.table.proposals) for part in examples):
-            params, counts = _best_params(examples, out_of_fold(examples), kinds)
-            results.append(CVResult(params, counts, examples))
+            values = out_of_fold(examples)
+            params, counts = _best_params(examples, values, kinds)
+            results.append(CVResult(params, counts, examples, values))
     if not results:
         raise ValueError(f"kinds must be of proposals that the images have, got none by {list(kind_sets)}")
     chosen = one_standard_error(results)
-    return chosen.params, chosen.examples
+    return chosen.params, chosen.examples, chosen.values
 
 
 def one_standard_error(results: Sequence[CVResult]) -> CVResult:
@@ -159,7 +162,7 @@ def _clearly_better(best: FloatArray, other: FloatArray) -> bool:
 
 def params_from_clicks(
     training: Sequence[TrainingImage], sizes: ObjectSizes, kinds: tuple[str, ...]
-) -> tuple[BestParams, list[Examples]]:
+) -> tuple[BestParams, list[Examples], list[FloatArray]]:
     """Return parameters where only some of the objects are annotated: learning from positive and unlabelled examples.
 
     A forest that takes the unlabelled for negatives gives every object a score in proportion to its probability to be
@@ -173,12 +176,13 @@ def params_from_clicks(
     values = out_of_fold(examples)
     likely = CLICKED_SHARE * float(np.median(_best_of_annotated(examples, values)))
     examples = [_without_likely(e, value >= likely) for e, value in zip(examples, values, strict=True)]
-    best = _best_of_annotated(examples, out_of_fold(examples))
+    values = out_of_fold(examples)
+    best = _best_of_annotated(examples, values)
     threshold = CLICKED_SHARE * float(np.median(best))
     found = float(np.mean(best >= threshold))
     mean = float(np.mean([part.assignment.annotated for part in examples]))
     cost = OBJECT_COSTS[0] * threshold
-    return BestParams(kinds, threshold, cost, found, found, mean * (1 - found), 0.0, mean), examples
+    return BestParams(kinds, threshold, cost, found, found, mean * (1 - found), 0.0, mean), examples, values
 
 
 def _best_of_annotated(examples: Sequence[Examples], values: Sequence[FloatArray]) -> FloatArray:

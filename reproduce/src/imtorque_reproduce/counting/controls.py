@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -16,7 +16,7 @@ from imtorque.core.types import TorqueVolume
 from imtorque.datasets.counting import CountingImage
 from imtorque.detection.annotations import read_annotations
 from imtorque.detection.blob_filters import radial_responses
-from imtorque.detection.feature_maps import annotated_sizes
+from imtorque.detection.feature_maps import ObjectSizes, annotated_sizes
 from imtorque.detection.pyramid import block_means
 from imtorque.images import grey_image
 from imtorque_reproduce.counting.scores import Detections, discs
@@ -31,9 +31,7 @@ def threshold_watershed(grey: Floats, sizes: Range, setting: Setting) -> Detecti
     """Threshold, part touching regions by the watershed of the distance transform; as in scikit-image's gallery."""
     from scipy import ndimage
 
-    feature, filters = import_module("skimage.feature"), import_module("skimage.filters")
-    watershed: Any = import_module("skimage.segmentation").watershed
-    regionprops: Any = import_module("skimage.measure").regionprops
+    filters = import_module("skimage.filters")
     sign, way, apart = setting
     plane = ndimage.gaussian_filter(sign * grey, max(1.0, sizes[0] / 12))
     cut = filters.threshold_otsu(plane)
@@ -43,10 +41,18 @@ def threshold_watershed(grey: Floats, sizes: Range, setting: Setting) -> Detecti
         mask = plane > np.median(plane) + float(way) * (cut - np.median(plane))
     mask = ndimage.binary_fill_holes(mask)
     distance = ndimage.gaussian_filter(ndimage.distance_transform_edt(mask), max(1.0, sizes[0] / 12))
-    peaks = feature.peak_local_max(distance, min_distance=max(1, int(apart * sizes[0])), labels=mask.astype(int))
-    markers = np.zeros(grey.shape, np.int32)
+    return split_mask(mask, distance, sizes, apart)
+
+
+def split_mask(mask: NDArray[np.bool_], hills: Floats, sizes: Range, apart: float) -> Detections:
+    """Split a mask by the watershed from the peaks of these hills, this part of the least diameter apart."""
+    peak_local_max: Any = import_module("skimage.feature").peak_local_max
+    watershed: Any = import_module("skimage.segmentation").watershed
+    regionprops: Any = import_module("skimage.measure").regionprops
+    peaks = peak_local_max(hills, min_distance=max(1, int(apart * sizes[0])), labels=mask.astype(int))
+    markers = np.zeros(mask.shape, np.int32)
     markers[tuple(peaks.T)] = np.arange(1, len(peaks) + 1)
-    labels = watershed(-distance, markers, mask=mask)
+    labels = watershed(-hills, markers, mask=mask)
     kept = [r for r in regionprops(labels) if r.area >= 0.4 * sizes[0] ** 2]
     renumbered = np.zeros(int(labels.max(initial=0)) + 1, np.int32)
     renumbered[[r.label for r in kept]] = np.arange(1, len(kept) + 1)
@@ -130,12 +136,17 @@ def detect(name: str, image: NDArray[Any], sizes: Range, setting: Setting) -> De
     return CONTROLS[name][0](((grey - low) / max(high - low, 1e-6)).clip(0, 1), sizes, setting)
 
 
-def marked_sizes(training: list[CountingImage]) -> Range:
+def marked_sizes(training: Sequence[CountingImage]) -> Range:
     """Return the range of sizes that a person would give for these images: most of what was marked."""
+    sizes = object_sizes(training)
+    return sizes.smallest, sizes.largest
+
+
+def object_sizes(training: Sequence[CountingImage]) -> ObjectSizes:
+    """Return how large the marked objects are; those marked by points as the outlines around them."""
     images = [p.image() for p in training]
     marks = [read_annotations(objects_of(t), p.shape[:2]) for t, p in zip(training, images, strict=True)]
-    sizes = annotated_sizes(images, marks)
-    return sizes.smallest, sizes.largest
+    return annotated_sizes(images, marks)
 
 
 def objects_of(image: CountingImage) -> NDArray[Any]:

@@ -1,8 +1,7 @@
-"""How finding bears changed images, and how much it must be trained."""
+"""How detection bears changed images, and how much must be annotated."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -13,27 +12,28 @@ from numpy.typing import NDArray
 from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.detection import ObjectFinder
 from imtorque.jobs.processes import each
-from imtorque_reproduce.counting.methods import Method, found_by, learn
+from imtorque_reproduce.counting.methods import Method, found_by, learn, learn_pixels, match_radius
+from imtorque_reproduce.counting.pixel_controls import CENTRE_REGRESSION, PIXEL_FOREST
 from imtorque_reproduce.counting.scores import ImageScores, score_image, summary
 
 CURVE_IMAGES = 12  # of a set's test images, the first by name
 # What a learning curve is drawn over: images, and objects clicked.
-IMAGE_COUNTS = (1, 2, 4, 8, 16)
+IMAGE_COUNTS = (1, 2, 4, 8)
 CLICKS = (3, 10, 30)
-ROBUST = ("learned", "learned-torque", "torque-sizes", "control:learned-threshold", "control:threshold-watershed",
+CURVES = ("learned", PIXEL_FOREST, CENTRE_REGRESSION)  # that learn from whole images, each in its own way
+ROBUST = ("learned", "learned-torque", "torque-sizes", PIXEL_FOREST, CENTRE_REGRESSION, "control:threshold-watershed",
           "control:blob-log", "control:radial-symmetry")  # fmt: skip
 Pixels = NDArray[np.float64]
 
 
 def _ramp(pixels: Pixels) -> Pixels:
-    """Add light from left to right, half of the full range."""
-    ramp = np.linspace(0, 0.5, pixels.shape[1])[None, :, None]
-    return 0.5 * pixels + ramp
+    """Light the image from left to right, from one half to one and a half of its light."""
+    return pixels * np.linspace(0.5, 1.5, pixels.shape[1])[None, :, None]
 
 
-def _contrast(pixels: Pixels) -> Pixels:
-    """Shrink all values to 0.4 of their distance from one half."""
-    return 0.5 + 0.4 * (pixels - 0.5)
+def _dim(pixels: Pixels) -> Pixels:
+    """Leave 0.3 of the light."""
+    return 0.3 * pixels
 
 
 def _noise(pixels: Pixels) -> Pixels:
@@ -58,7 +58,7 @@ def _blur(pixels: Pixels) -> Pixels:
 
 CHANGES: Mapping[str, Callable[[Pixels], Pixels]] = {
     "ramp": _ramp,
-    "contrast": _contrast,
+    "dim": _dim,
     "noise": _noise,
     "texture": _texture,
     "blur": _blur,
@@ -78,6 +78,7 @@ def robustness_rows(
     test: Sequence[CountingImage],
     plain: Mapping[str, Sequence[ImageScores]],
     jobs: int,
+    radius: float | None = None,
 ) -> list[dict[str, Any]]:
     """Return rows METHOD:CHANGE@SET, over the first test images; METHOD:plain are the same images as they are.
 
@@ -91,6 +92,8 @@ def robustness_rows(
         Its test images, and what each method scored on them as they are.
     jobs
         Images worked on at a time.
+    radius
+        Of a point within which an object is found.
     """
     rows = []
     known: dict[tuple[int, str], dict[str, float]] = {}  # methods that are one are asked once
@@ -99,7 +102,7 @@ def robustness_rows(
         for change in CHANGES:
             key = id(methods[name]), change
             if key not in known:
-                task = partial(_score_changed, method=methods[name], change=change)
+                task = partial(_score_changed, method=methods[name], change=change, radius=radius)
                 known[key] = _summary(list(each(task, test[:CURVE_IMAGES], jobs, f"{name}:{change}@{part.name}")))
             rows.append({"method": f"{name}:{change}@{part.name}", **known[key]})
     return rows
@@ -110,39 +113,43 @@ def _summary(scores: Sequence[ImageScores]) -> dict[str, float]:
     return {name: value for name, value in summary(scores).items() if name != "mask_ap"}
 
 
-def _score_changed(truth: CountingImage, method: Method, change: str) -> ImageScores:
+def _score_changed(truth: CountingImage, method: Method, change: str, radius: float | None = None) -> ImageScores:
     image = truth.image()
     image = image if change == "plain" else changed(image, change)
-    return score_image(found_by(method, image), truth, masks=False)
+    return score_image(found_by(method, image), truth, masks=False, radius=radius)
 
 
-def curve_rows(part: CountingSet, learned: Method, test: Sequence[CountingImage], jobs: int) -> list[dict[str, Any]]:
-    """Return rows learned:N-images@SET and learned:N-clicks@SET, where `learned` knows all training images.
+def curve_rows(
+    part: CountingSet, methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int, clicks: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return rows METHOD:N-images@SET, of methods that know all training images for the last, and learned:N-clicks@SET.
 
-    Further training images are the next by the SHA-256 of their names; no row of the curves is scored on them.
+    The smaller numbers are the first of the training images.
     """
-    by_hash = sorted(part.test, key=lambda p: hashlib.sha256(p.name.encode()).hexdigest())
-    more = by_hash[: max(IMAGE_COUNTS) - len(part.training)] if len(by_hash) > max(IMAGE_COUNTS) else []
-    images = [*part.training, *more]
-    left = [p for p in test if p not in more][:CURVE_IMAGES]
+    left = test[:CURVE_IMAGES]
     if not left:
         return []
-    known = len(part.training)
-    finders: dict[str, Callable[[], ObjectFinder]] = {
-        f"{n}-images": partial(learn, images[:n]) for n in IMAGE_COUNTS if n <= len(images) and n != known
+    images, radius = part.training, match_radius(part.training)
+    trainers: dict[str, Callable[[], Method]] = {}
+    for method in CURVES:
+        teach = learn if method == "learned" else partial(learn_pixels, method)
+        for count in IMAGE_COUNTS:
+            if count < len(images):
+                trainers[f"{method}:{count}-images"] = partial(teach, images[:count])
+    trainers |= {f"learned:{n}-clicks": partial(trained_by_clicks, images, n) for n in clicks}
+    trained = each(_call, list(trainers.values()), jobs, f"learning curves@{part.name}", "trainings")
+    known = dict(zip(trainers, trained, strict=True)) | {
+        f"{name}:{len(images)}-images": methods[name] for name in CURVES
     }
-    finders |= {f"{n}-clicks": partial(trained_by_clicks, part.training, n) for n in CLICKS}
-    called = each(_call, list(finders.values()), jobs, f"learning curves@{part.name}", "finders")
-    trained: dict[str, Method] = dict(zip(finders, called, strict=True))
     rows = []
-    for name in (*(f"{n}-images" for n in IMAGE_COUNTS if n <= len(images)), *(f"{n}-clicks" for n in CLICKS)):
-        task = partial(_score_changed, method=trained.get(name, learned), change="plain")
-        scores = list(each(task, left, jobs, f"learned:{name}@{part.name}"))
-        rows.append({"method": f"learned:{name}@{part.name}", **summary(scores)})
+    for name, knowing in known.items():
+        task = partial(_score_changed, method=knowing, change="plain", radius=radius)
+        scores = list(each(task, left, jobs, f"{name}@{part.name}"))
+        rows.append({"method": f"{name}@{part.name}", **summary(scores)})
     return rows
 
 
-def _call(train: Callable[[], ObjectFinder]) -> ObjectFinder:
+def _call(train: Callable[[], Method]) -> Method:
     return train()
 
 

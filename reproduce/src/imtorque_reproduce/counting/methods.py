@@ -10,36 +10,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.datasets.counting import CountingImage
-from imtorque.detection import ObjectFinder, find_blobs
+from imtorque.detection import Blobs, ObjectFinder, find_blobs
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting import disc_proposals  # noqa: F401  registers its kinds
-from imtorque_reproduce.counting.controls import CONTROLS, Range, Setting, detect, marked_sizes, objects_of
+from imtorque_reproduce.counting.controls import (
+    CONTROLS,
+    Range,
+    Setting,
+    detect,
+    marked_sizes,
+    object_sizes,
+    objects_of,
+)
+from imtorque_reproduce.counting.pixel_controls import DETECT, Objects, PixelControl, train_pixel_control
 from imtorque_reproduce.counting.scores import Detections, goal, score_image
 
 LEARNED: Mapping[str, list[tuple[str, ...]] | None] = {
     "learned": None,
     "learned-torque": [("torque",)],
     "control:learned-threshold": [("threshold",)],
-    "control:learned-log": [("log-disc",)],
     "control:learned-radial": [("radial-disc",)],
-    "learned-log-outlines": [("log",)],
-    "learned-radial-outlines": [("radial",)],
 }
 TORQUE = ("torque-default", "torque-sizes")
-Method = ObjectFinder | tuple[str, Range, Setting]
+Method = ObjectFinder | PixelControl | tuple[str, Range, Setting]
 
 
 def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Method]:
     """Return every method with its settings chosen on the training images."""
-    sizes = marked_sizes(list(training))
+    sizes, radius = marked_sizes(training), match_radius(training)
     methods: dict[str, Method] = {name: (name, _limits(training), ()) for name in TORQUE}
     trained = each(partial(_trained, training=training), list(LEARNED.values()), jobs, "learning", "finders")
     methods |= zip(LEARNED, _shared(list(trained)), strict=True)
+    pixel = each(partial(learn_pixels, training=training), list(DETECT), jobs, "learning", "pixel controls")
+    methods |= zip(DETECT, pixel, strict=True)
     for name, (_, settings) in CONTROLS.items():
         trials: list[Method] = [(name, sizes, setting) for setting in settings]
-        found = each(partial(_goal, training=training), trials, jobs, f"tuning {name}", "settings")
-        methods[name] = trials[int(np.argmax(list(found)))]
+        task = partial(_goal, training=training, radius=radius)
+        methods[name] = trials[int(np.argmax(list(each(task, trials, jobs, f"tuning {name}", "settings"))))]
     return methods
+
+
+def match_radius(training: Sequence[CountingImage]) -> float:
+    """Return how far from a point an object is still found: half the typical diameter of the set's objects."""
+    return object_sizes(training).typical / 2
 
 
 def _trained(kinds: Sequence[tuple[str, ...]] | None, training: Sequence[CountingImage]) -> ObjectFinder:
@@ -58,15 +71,27 @@ def learn(training: Sequence[CountingImage], kinds: Sequence[tuple[str, ...]] | 
     return ObjectFinder(kinds).fit(images, [objects_of(p) for p in training], [p.ignored for p in training])
 
 
+def learn_pixels(name: str, training: Sequence[CountingImage]) -> PixelControl:
+    """Return a control that learned from the pixels of these images."""
+    sizes = object_sizes(training)
+    objects = Objects((sizes.smallest, sizes.largest), sizes.typical)
+    return train_pixel_control(name, training, objects, match_radius(training))
+
+
 def found_by(method: Method, image: NDArray[Any]) -> Detections:
     """Return what a method finds in an image."""
+    if isinstance(method, PixelControl):
+        return method(image)
     if isinstance(method, ObjectFinder):
-        blobs = method.predict(image)
-    else:
-        name, sizes, setting = method
-        if name not in TORQUE:
-            return detect(name, image, sizes, setting)
-        blobs = find_blobs(image) if name == "torque-default" else find_blobs(image, sizes=sizes)
+        return detections(method.predict(image))
+    name, sizes, setting = method
+    if name not in TORQUE:
+        return detect(name, image, sizes, setting)
+    return detections(find_blobs(image) if name == "torque-default" else find_blobs(image, sizes=sizes))
+
+
+def detections(blobs: Blobs) -> Detections:
+    """Return objects of the library as detections."""
     boxes = np.stack([blobs.top, blobs.left, blobs.bottom, blobs.right], axis=1).astype(float)
     return Detections(np.stack([blobs.y, blobs.x], axis=1), boxes, blobs.labels)
 
@@ -76,9 +101,9 @@ def _limits(training: Sequence[CountingImage]) -> Range:
 
     The sizes of objects that were marked by points are guessed, with room to spare.
     """
-    smallest, largest = marked_sizes(list(training))
+    smallest, largest = marked_sizes(training)
     return (0.8 * smallest, 1.25 * largest) if training[0].has_boxes else (smallest, largest)
 
 
-def _goal(method: Method, training: Sequence[CountingImage]) -> float:
-    return goal([score_image(found_by(method, p.image()), p, masks=False) for p in training])
+def _goal(method: Method, training: Sequence[CountingImage], radius: float) -> float:
+    return goal([score_image(found_by(method, p.image()), p, masks=False, radius=radius) for p in training])

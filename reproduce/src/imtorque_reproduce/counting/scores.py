@@ -20,7 +20,7 @@ from imtorque.evaluation.counting import (
     pooled_f1,
 )
 
-POINT_RADIUS = 12.0  # pixels from a point at which an object without a box is still found
+POINT_RADIUS = 12.0  # pixels from a point at which an object of unknown size is still found
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,12 @@ class ImageScores:
     mask_ap: float | None
 
 
-def score_image(found: Detections, truth: CountingImage, *, masks: bool = True) -> ImageScores:
-    """Score detections against what was marked in an image."""
+def score_image(
+    found: Detections, truth: CountingImage, *, masks: bool = True, radius: float | None = None
+) -> ImageScores:
+    """Score detections against what was marked in an image; what was marked by points, within this radius."""
     if not truth.has_boxes:
-        return ImageScores(centre_scores(found.centres, truth.points, radius=POINT_RADIUS), None, None)
+        return ImageScores(centre_scores(found.centres, truth.points, radius=radius or POINT_RADIUS), None, None)
     centre = centre_scores(found.centres, truth.points, boxes=truth.boxes, ignored=truth.ignored)
     box = box_scores(found.boxes, truth.boxes, ignored=truth.ignored)
     labels = truth.labels() if masks else None

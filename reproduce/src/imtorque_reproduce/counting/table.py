@@ -29,7 +29,8 @@ METHODS = {
     "learned-torque": "learned, torque alone",
     "control:learned-threshold": "learned, regions of thresholds",
     "control:learned-radial": "learned, radial symmetry",
-    "control:learned-log": "learned, Laplacian",
+    "control:pixel-forest": "pixel forest + watershed",
+    "control:centre-regression": "regression of centres",
     "torque-sizes": "**find_blobs**, sizes known",
     "torque-default": "find_blobs, nothing known",
     "control:threshold-watershed": "threshold + watershed",
@@ -38,7 +39,18 @@ METHODS = {
     "control:simple-blob": "SimpleBlobDetector",
     "control:hough": "Hough circles",
 }
-IMAGES = {"learning.png": "F1 over what was marked", "robustness.png": "F1 in changed images"}
+CHANGES = ("plain", "ramp", "dim", "noise", "texture", "blur")
+ORACLES = {
+    "as-is": "as it is",
+    "best-threshold": "best threshold of each image",
+    "perfect-ranking": "perfect ranking",
+    "perfect-outlines": "perfect outlines",
+}
+IMAGES = {
+    "learning.png": "F1 over what was annotated",
+    "robustness.png": "F1 in changed images",
+    "worst.png": "The worst image of each set: found (blue), annotated (boxes)",
+}
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -51,6 +63,40 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     for method, title in METHODS.items():
         lines.append(f"| {title} | " + " | ".join(_cell(scores[f"{method}@{name}"]) for name in sets) + " |")
+    return "\n".join(lines)
+
+
+def changes_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of changed images: F1 by centre, plain and after each change."""
+    scores = {str(row["method"]): row for row in rows}
+    sets = [name for name in SETS if f"learned:plain@{name}" in scores]
+    if not sets:
+        return ""
+    lines = [
+        f"| F1 by centre: {', '.join(CHANGES)} | " + " | ".join(SETS[name] for name in sets) + " |",
+        "|---" * (len(sets) + 1) + "|",
+    ]
+    for method in [name for name in METHODS if f"{name}:plain@{sets[0]}" in scores]:
+        cells = (", ".join(f"{scores[f'{method}:{change}@{name}']['f1']:.2f}" for change in CHANGES) for name in sets)
+        lines.append(f"| {METHODS[method]} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def oracle_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of what `learned` loses where."""
+    scores = {str(row["method"]): row for row in rows}
+    sets = [name for name in SETS if f"oracle:as-is@{name}" in scores]
+    if not sets:
+        return ""
+    lines = [
+        "| learned, F1 by centre / by box | " + " | ".join(SETS[name] for name in sets) + " |",
+        "|---" * (len(sets) + 1) + "|",
+    ]
+    for oracle, title in ORACLES.items():
+        found = [scores[f"oracle:{oracle}@{name}"] for name in sets]
+        lines.append(f"| {title} | " + " | ".join(f"{row['f1']:.3f} / {row['f1_iou']:.3f}" for row in found) + " |")
+    recalls = (f"{scores[f'oracle:recall@{name}']['recall']:.3f}" for name in sets)
+    lines.append("| objects that some proposal overlaps | " + " | ".join(recalls) + " |")
     return "\n".join(lines)
 
 
@@ -71,10 +117,11 @@ def main(
     page: Annotated[Path, typer.Argument(help="Page to write the table into.")],
 ) -> None:
     """Write the table and the images beside the results into the page."""
-    text = table(json.loads(results.read_text("utf-8"))["rows"])
+    rows = json.loads(results.read_text("utf-8"))["rows"]
+    tables = [text for text in (table(rows), changes_table(rows), oracle_table(rows)) if text]
     folder = results.parent.relative_to(page.parent).as_posix()
     shown = [f"![{title}]({folder}/{name})" for name, title in IMAGES.items() if (results.parent / name).exists()]
-    write_text(page, filled(page.read_text("utf-8"), "\n\n".join([text, *shown])))
+    write_text(page, filled(page.read_text("utf-8"), "\n\n".join([*tables, *shown])))
 
 
 if __name__ == "__main__":
