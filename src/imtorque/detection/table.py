@@ -6,7 +6,7 @@ import csv
 import io
 import os
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,17 @@ EXTREMA = ("y", "x", "size", "value")
 SHOWN = ("y", "x", "diameter", "area", "contrast", "score")
 WHOLE = ("size", "top", "left", "bottom", "right")
 COLUMNS = (
-    "y", "x", "size", "value", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr",
-    "intensity", "score", "top", "left", "bottom", "right",
+    "y", "x", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr", "intensity",
+    "score", "value", "top", "left", "bottom", "right", "size",
 )  # fmt: skip
+
+
+class SizeRange(NamedTuple):
+    """A range of diameters, in pixels, and how many objects of a clear score lie in it."""
+
+    smallest: float
+    largest: float
+    count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +76,9 @@ class Blobs(Extrema):
     plane
         In what they were found: "grey", "red", "green", "blue", a mixture such as "0.60 red -0.40 green +0.00 blue", or
         "edges".
+    size_ranges
+        Where no sizes were given: the range of diameters that was taken, that of the objects which hold most of what
+        the image shows. Where most objects are of other sizes than these the image is torn, and their range is second.
     """
 
     diameter: FloatArray
@@ -87,6 +98,7 @@ class Blobs(Extrema):
     outline: FloatArray
     labels: NDArray[np.int32]
     plane: str = "grey"
+    size_ranges: tuple[SizeRange, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields and sort the rows by falling strength."""
@@ -105,10 +117,10 @@ class Blobs(Extrema):
         """Return the rows chosen, with their labels."""
         rows = np.arange(len(self))[index if isinstance(index, slice) else np.atleast_1d(_as_index(index))]
         columns = {name: getattr(self, name)[rows] for name in _rows()}
-        return Blobs(**columns, labels=_renumbered(self.labels, rows), plane=self.plane)
+        return Blobs(**columns, labels=_renumbered(self.labels, rows), plane=self.plane, size_ranges=self.size_ranges)
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name, those of `Extrema` first, the label last: ready for any table library."""
+        """Return the columns by name, in the order of tables, the label last: ready for any table library."""
         columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in COLUMNS}
         return columns | {"label": np.arange(1, len(self) + 1)}
 
@@ -174,7 +186,7 @@ class Blobs(Extrema):
 
 def _rows() -> list[str]:
     """Return the names of the fields with a row for each object."""
-    return [field.name for field in fields(Blobs) if field.name not in ("labels", "plane")]
+    return [field.name for field in fields(Blobs) if field.name not in ("labels", "plane", "size_ranges")]
 
 
 def _as_index(index: ArrayLike) -> NDArray[Any]:
