@@ -87,7 +87,9 @@ def test_sizes_alone_count_too_in_pixels_and_in_micrometres():
     assert [row["count"] for row in rows_of("out/counts.csv")] == ["6"] * 5
     tifffile.imwrite("a.tif", draw(0)[0], imagej=True, resolution=(2, 2), metadata={"unit": "um"})
     run("count", "a.tif", "--sizes", "7-15um", "--sign", "bright", "--out", "out")
-    (summary,) = rows_of("out/counts.csv")
+    *earlier, summary = rows_of("out/counts.csv")
+    assert [row["image"] for row in earlier] == [f"{k}.png" for k in range(5)]
+    assert len(rows_of("out/objects.csv")) == 36
     assert (summary["count"], summary["pixel_size_um"]) == ("6", "0.5")
     assert "needs a --pixel-size" in run("count", "cells/0.png", "--sizes", "7-15um", status=1).output
 
@@ -292,3 +294,65 @@ def test_the_size_taken_from_clicks_is_told_and_sizes_override_it():
     assert "taken as" not in run(*command, "--sizes", "12-30").output
     assert imtorque.ObjectFinder.load("a.finder").diameters[::2] == (12, 30)
     assert "sizes must be in pixels" in run(*command, "--sizes", "12-30um", status=2).output
+
+
+def test_results_are_in_the_pixels_of_the_file_whatever_the_reduction(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small, boxes = draw(0)
+    image = np.pad(small.repeat(4, axis=0).repeat(4, axis=1), ((0, 3), (0, 1)), mode="edge")
+    write_image("a.png", image)
+    plain, reduced = ({}, {})
+    for folder, options, rows in (("plain", (), plain), ("reduced", ("--reduce", 4, "--rois", "geojson"), reduced)):
+        run(
+            "count",
+            "a.png",
+            "--sizes",
+            "56-120",
+            "--sign",
+            "bright",
+            "--pixel-size",
+            "0.5um",
+            *options,
+            "--out",
+            folder,
+        )
+        rows |= {(round(float(r["y"]) / 40), round(float(r["x"]) / 40)): r for r in rows_of(f"{folder}/objects.csv")}
+    assert len(plain) == len(boxes)
+    assert plain.keys() == reduced.keys()
+    for place, row in plain.items():
+        for name in ("y", "x", "diameter", "diameter_um", "major"):
+            assert float(reduced[place][name]) == pytest.approx(float(row[name]), rel=0.04, abs=2)
+    labels = read_image("reduced/a.png.count.labels.tiff")
+    assert labels.shape == image.shape
+    (summary,) = rows_of("reduced/counts.csv")
+    assert (summary["height"], summary["width"], summary["pixel_size_um"]) == ("483", "481", "0.5")
+
+
+def test_objects_are_counted_inside_the_dish_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y, x = np.indices((300, 360))
+    image = np.full((300, 360), 60, np.uint8)
+    image[np.hypot(y - 150, x - 170) <= 135] = 160
+    for cy, cx in [(100, 120), (150, 200), (200, 160), (20, 20), (280, 340)]:
+        image[np.hypot(y - cy, x - cx) <= 8] = 230
+    write_image("dish.png", image)
+    write_image("plain.png", np.full((100, 100), 90, np.uint8))
+    run("count", "dish.png", "--sizes", "10-25", "--inside", "circle", "--out", "out")
+    assert [row["count"] for row in rows_of("out/counts.csv")] == ["3"]
+    assert "must show one round dish" in run("count", "plain.png", "--inside", "circle", status=1).output
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_range_of_sizes_is_suggested_where_none_was_given():
+    told = re.search(r"most are (\d+) to (\d+) px: --sizes (\d+)-(\d+)", run("count", "cells/0.png").output)
+    least, most, smallest, largest = (int(text) for text in told.groups())
+    assert smallest < 15 <= least <= most <= 23 < largest
+    assert "most are" not in run("count", "cells/0.png", "--sizes", "14-30", "--out", "given").output
+
+
+@pytest.mark.usefixtures("cells")
+def test_images_that_fail_now_keep_no_row_of_an_earlier_call():
+    run("count", "cells/0.png", "cells/1.png", "--sizes", "14-30", "--out", "out")
+    Path("cells/1.png").write_bytes(b"no image")
+    run("count", "cells/1.png", "cells/2.png", "--sizes", "14-30", "--out", "out", status=1)
+    assert [row["image"] for row in rows_of("out/counts.csv")] == ["0.png", "2.png"]
