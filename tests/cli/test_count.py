@@ -147,6 +147,30 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
 
 
 @pytest.mark.parametrize(
+    ("text", "image"),
+    [
+        ("index,axis-0,axis-1\n0,1.5,2\n1,3,4\n", ""),  # napari's points
+        (" ,Label,Area,X,Y\n1,a.tif:0001-0002,0,2,1.5\n2,a.tif:0003,0,4,3\n", "a.tif"),  # Fiji's measurements
+        ("Image;Y;X\r\na.tif;1,5;2\r\na.tif;3;4\r\n", "a.tif"),  # a spreadsheet where commas are decimal
+        ("IMAGE\tY\tX\na.tif\t1.5\t2\na.tif\t3\t4\n", "a.tif"),
+    ],
+    ids=["napari", "Fiji", "semicolons", "tabs"],
+)
+def test_points_are_read_as_other_programs_save_them(tmp_path, text, image):
+    (tmp_path / "a.csv").write_text(text, newline="")
+    marks = load_annotations(tmp_path / "a.csv")
+    assert {name: marked.objects.tolist() for name, marked in marks.items()} == {image: [[1.5, 2], [3, 4]]}
+    assert [*match_images([Path("a.tif"), Path("b.tif")], {**marks}, tmp_path / "a.csv")] == [Path("a.tif")]
+
+
+def test_a_table_without_names_is_of_the_only_image_or_refused():
+    marks = {"": Annotation(np.zeros((1, 2)), np.zeros((0, 2)))}
+    assert [*match_images([Path("b.tif")], marks, Path("points.csv"))] == [Path("b.tif")]
+    with pytest.raises(ValueError, match="must have a column image, or the name of its image, got neither"):
+        match_images([Path("b.tif"), Path("c.tif")], marks, Path("points.csv"))
+
+
+@pytest.mark.parametrize(
     ("marked", "images", "found"),
     [
         ("a.png", "d/a.png d/a.jpg", "d/a.png"),
