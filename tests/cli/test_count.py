@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import imtorque
 from imtorque.cli import app
+from imtorque.cli.count_page import why_look
 from imtorque.cli.train_detector import Annotation, load_annotations, match_images
 from imtorque.files import read_image, write_image
 
@@ -380,3 +381,33 @@ def test_images_that_fail_now_keep_no_row_of_an_earlier_call():
     Path("cells/1.png").write_bytes(b"no image")
     run("count", "cells/1.png", "cells/2.png", "--sizes", "14-30", "--out", "out", status=1)
     assert [row["image"] for row in rows_of("out/counts.csv")] == ["0.png", "2.png"]
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_preview_is_one_page_with_unusual_images_first():
+    write_image("cells/empty.png", np.full((120, 120), 90, np.uint8))
+    run("count", "cells", "--sizes", "14-30", "--preview", "--out", "out")
+    page = Path("out/counts.html").read_text()
+    assert page.count("<img") == 6
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert "30 objects in 6 images" in page
+    first, second = re.findall(r"<b>(.*?)</b>", page)[:2]
+    assert (first, second) == ("empty.png", "0.png")
+    assert "1 image to look at first" in page
+    run("count", "cells/0.png", "--preview", "--no-overlay", status=2)
+    Path("mine").mkdir()
+    Path("mine/counts.html").write_text("mine")
+    assert "another file" in run("count", "cells/0.png", "--preview", "--out", "mine", status=1).output
+
+
+def test_a_result_unlike_the_others_is_to_be_looked_at():
+    def result(count, diameter=20.0, score=0.9, note=""):
+        rows = [{"score": score, "diameter": diameter}] * count
+        return {"objects": rows, "mean_diameter": diameter, "note": note}
+
+    usual = [result(count) for count in (20, 22, 25, 18, 21)]
+    assert why_look(usual[0], usual) == []
+    odd = {"count": result(400), "mean diameter": result(20, diameter=80.0), "low scores": result(20, score=0.5)}
+    for word, one in (odd | {"torn": result(20, note="torn between two")}).items():
+        assert word in "; ".join(why_look(one, [*usual, one]))
+    assert why_look(result(0), usual) == ["no objects"]

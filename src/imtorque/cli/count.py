@@ -17,6 +17,7 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
+from imtorque.cli.count_page import preview_page
 from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_range, parse_sizes, refuse
 from imtorque.cli.runner import TableBatch, folder_ledger, one_line_errors, recorded
 from imtorque.core.resizing import shrink_image
@@ -248,6 +249,12 @@ def count(
     ] = False,
     overlay: Annotated[bool, typer.Option(help="Write the image with outlines and numbers.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their object.")] = True,
+    preview: Annotated[
+        bool,
+        typer.Option(
+            "--preview", help="Also write counts.html: one page with every overlay, those to be looked at first."
+        ),
+    ] = False,
     rois: Annotated[
         Form | None,
         typer.Option(help="Also write outlines for QuPath (geojson) or for ImageJ (imagej, needs roifile)."),
@@ -294,7 +301,13 @@ def count(
         rois=rois,
         opening=opening,
     )
-    tables = _Tables(batch)
+    if preview:
+        refuse(
+            "--preview shows the overlays of the folder: leave it out",
+            table=batch.table,
+            no_overlay=not overlay,
+        )
+    tables = _Tables(batch, preview)
     with one_line_errors():
         tables.check()
     try:
@@ -307,9 +320,10 @@ def count(
 class _Tables:
     """One table of all images, and one of all objects; none where the batch goes into one table of its own."""
 
-    def __init__(self, batch: TableBatch) -> None:
+    def __init__(self, batch: TableBatch, preview: bool) -> None:
         self.out = batch.folder if batch.table is None else None
         self.paths = [batch.folder / "counts.csv", batch.folder / "objects.csv"]
+        self.page = batch.folder / "counts.html" if preview else None
         self.overwrite = batch.overwrite
         self.any_image = False
         self.counts: dict[str, dict[str, Any]] = {}
@@ -320,6 +334,8 @@ class _Tables:
         """Refuse to replace tables that this verb did not write."""
         if self.out is not None:
             folder_ledger(self.out, "count", self.overwrite).check(*(path.name for path in self.paths))
+            if self.page is not None:
+                folder_ledger(self.out, "count.page", self.overwrite).check(self.page.name)
 
     def add(self, outcome: Outcome) -> None:
         """Take in what became of an image."""
@@ -347,9 +363,20 @@ class _Tables:
             for row in json.loads(record.read_text(encoding="utf-8"))["result"]["objects"]
         )
         known = any(row["pixel_size_um"] is not None for row in self.counts.values())
+        if self.page is not None:
+            with recorded(self.out, "count.page", [self.page], self.overwrite):
+                write_text(self.page, self._page(shown))
         with recorded(self.out, "count", self.paths, self.overwrite):
             write_text(self.paths[0], csv_table(SUMMARY, counts))
             write_text(self.paths[1], csv_table(["image", *object_columns(known)], objects))
+
+    def _page(self, shown: dict[str, str]) -> str:
+        """Return the page of all images under the names of the tables."""
+        results = {
+            shown[path]: json.loads(record.read_text(encoding="utf-8"))["result"]
+            for path, record in self.records.items()
+        }
+        return preview_page(results, {shown[path]: record.with_suffix(".png") for path, record in self.records.items()})
 
     def _earlier(self) -> Iterator[tuple[str, Path, dict[str, Any]]]:
         """Yield the image, the record and the result of each image that another call has counted into this folder."""
