@@ -22,6 +22,7 @@ from imtorque import _native
 from imtorque.io.arrays import BoolArray, Image
 from imtorque.io.atomic import open_regular, replacing, write_bytes, write_text
 from imtorque.io.decoding import FORMATS, decode, decode_pages, decode_shape, reading
+from imtorque.io.fits import FITS_SUFFIXES, is_fits, read_fits
 from imtorque.io.ledger import read_record
 from imtorque.io.microscopy import READERS, is_microscopy, plane_size, read_plane
 from imtorque.io.pixel_size import checked, tiff_pixel_size
@@ -48,7 +49,21 @@ __all__ = [
     "write_text",
 ]
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".ppm", ".pgm", ".pbm", *READERS)
+SUFFIXES = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".tif",
+    ".tiff",
+    ".bmp",
+    ".webp",
+    ".gif",
+    ".ppm",
+    ".pgm",
+    ".pbm",
+    *FITS_SUFFIXES,
+    *READERS,
+)
 LARGEST_IMAGE = 2**30  # bound: pixels; Pillow alone warns at 2^26.4, which microscopes and satellites exceed
 LONGEST_STEM = 200  # bound: bytes of an output's name before what a verb adds; file systems allow 255 in all
 
@@ -60,7 +75,7 @@ def read_image(path: str | os.PathLike[str], page: int | None = None, channel: i
     ----------
     path
         A PNG, JPEG, TIFF, BMP, WebP, GIF or PPM file of up to 2^30 pixels, whatever its name; or a .czi, .lif or .nd2
-        file, where bioio is installed.
+        file, where bioio is installed, or .fits, where astropy is.
     page
         Which image of a stack or an animation, counted from 0; by default there must be one only. In ImageJ and OME
         TIFF and microscopes' files all axes but Y, X and channels count pages, the last fastest, in the first series.
@@ -91,6 +106,8 @@ def read_image(path: str | os.PathLike[str], page: int | None = None, channel: i
     with reading(path), open_regular(path) as file:
         if is_microscopy(path):
             return read_plane(path, LARGEST_IMAGE, *numbers)
+        if is_fits(path):
+            return read_fits(path, LARGEST_IMAGE, *numbers)
         return decode(file, LARGEST_IMAGE, *numbers)
 
 

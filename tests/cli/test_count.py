@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import imtorque
 from imtorque.cli import app
+from imtorque.cli.count_page import why_look
 from imtorque.cli.train_detector import Annotation, load_annotations, match_images
 from imtorque.files import read_image, write_image
 
@@ -87,7 +88,9 @@ def test_sizes_alone_count_too_in_pixels_and_in_micrometres():
     assert [row["count"] for row in rows_of("out/counts.csv")] == ["6"] * 5
     tifffile.imwrite("a.tif", draw(0)[0], imagej=True, resolution=(2, 2), metadata={"unit": "um"})
     run("count", "a.tif", "--sizes", "7-15um", "--sign", "bright", "--out", "out")
-    (summary,) = rows_of("out/counts.csv")
+    *earlier, summary = rows_of("out/counts.csv")
+    assert [row["image"] for row in earlier] == [f"{k}.png" for k in range(5)]
+    assert len(rows_of("out/objects.csv")) == 36
     assert (summary["count"], summary["pixel_size_um"]) == ("6", "0.5")
     assert "needs a --pixel-size" in run("count", "cells/0.png", "--sizes", "7-15um", status=1).output
 
@@ -142,6 +145,30 @@ def test_marks_are_read_from_tables_of_boxes_or_points_and_from_label_images(tmp
         "b.png": [[3, 4]],
     }
     assert load_annotations(tmp_path / "labels")["a.png"].objects.shape == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "image"),
+    [
+        ("index,axis-0,axis-1\n0,1.5,2\n1,3,4\n", ""),  # napari's points
+        (" ,Label,Area,X,Y\n1,a.tif:0001-0002,0,2,1.5\n2,a.tif:0003,0,4,3\n", "a.tif"),  # Fiji's measurements
+        ("Image;Y;X\r\na.tif;1,5;2\r\na.tif;3;4\r\n", "a.tif"),  # a spreadsheet where commas are decimal
+        ("IMAGE\tY\tX\na.tif\t1.5\t2\na.tif\t3\t4\n", "a.tif"),
+    ],
+    ids=["napari", "Fiji", "semicolons", "tabs"],
+)
+def test_points_are_read_as_other_programs_save_them(tmp_path, text, image):
+    (tmp_path / "a.csv").write_text(text, newline="")
+    marks = load_annotations(tmp_path / "a.csv")
+    assert {name: marked.objects.tolist() for name, marked in marks.items()} == {image: [[1.5, 2], [3, 4]]}
+    assert [*match_images([Path("a.tif"), Path("b.tif")], {**marks}, tmp_path / "a.csv")] == [Path("a.tif")]
+
+
+def test_a_table_without_names_is_of_the_only_image_or_refused():
+    marks = {"": Annotation(np.zeros((1, 2)), np.zeros((0, 2)))}
+    assert [*match_images([Path("b.tif")], marks, Path("points.csv"))] == [Path("b.tif")]
+    with pytest.raises(ValueError, match="must have a column image, or the name of its image, got neither"):
+        match_images([Path("b.tif"), Path("c.tif")], marks, Path("points.csv"))
 
 
 @pytest.mark.parametrize(
@@ -292,3 +319,95 @@ def test_the_size_taken_from_clicks_is_told_and_sizes_override_it():
     assert "taken as" not in run(*command, "--sizes", "12-30").output
     assert imtorque.ObjectFinder.load("a.finder").diameters[::2] == (12, 30)
     assert "sizes must be in pixels" in run(*command, "--sizes", "12-30um", status=2).output
+
+
+def test_results_are_in_the_pixels_of_the_file_whatever_the_reduction(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small, boxes = draw(0)
+    image = np.pad(small.repeat(4, axis=0).repeat(4, axis=1), ((0, 3), (0, 1)), mode="edge")
+    write_image("a.png", image)
+    plain, reduced = ({}, {})
+    for folder, options, rows in (("plain", (), plain), ("reduced", ("--reduce", 4, "--rois", "geojson"), reduced)):
+        run(
+            "count",
+            "a.png",
+            "--sizes",
+            "56-120",
+            "--sign",
+            "bright",
+            "--pixel-size",
+            "0.5um",
+            *options,
+            "--out",
+            folder,
+        )
+        rows |= {(round(float(r["y"]) / 40), round(float(r["x"]) / 40)): r for r in rows_of(f"{folder}/objects.csv")}
+    assert len(plain) == len(boxes)
+    assert plain.keys() == reduced.keys()
+    for place, row in plain.items():
+        for name in ("y", "x", "diameter", "diameter_um", "major"):
+            assert float(reduced[place][name]) == pytest.approx(float(row[name]), rel=0.04, abs=2)
+    labels = read_image("reduced/a.png.count.labels.tiff")
+    assert labels.shape == image.shape
+    (summary,) = rows_of("reduced/counts.csv")
+    assert (summary["height"], summary["width"], summary["pixel_size_um"]) == ("483", "481", "0.5")
+
+
+def test_objects_are_counted_inside_the_dish_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y, x = np.indices((300, 360))
+    image = np.full((300, 360), 60, np.uint8)
+    image[np.hypot(y - 150, x - 170) <= 135] = 160
+    for cy, cx in [(100, 120), (150, 200), (200, 160), (20, 20), (280, 340)]:
+        image[np.hypot(y - cy, x - cx) <= 8] = 230
+    write_image("dish.png", image)
+    write_image("plain.png", np.full((100, 100), 90, np.uint8))
+    run("count", "dish.png", "--sizes", "10-25", "--inside", "circle", "--out", "out")
+    assert [row["count"] for row in rows_of("out/counts.csv")] == ["3"]
+    assert "must show one round dish" in run("count", "plain.png", "--inside", "circle", status=1).output
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_range_of_sizes_is_suggested_where_none_was_given():
+    told = re.search(r"most are (\d+) to (\d+) px: --sizes (\d+)-(\d+)", run("count", "cells/0.png").output)
+    least, most, smallest, largest = (int(text) for text in told.groups())
+    assert smallest < 15 <= least <= most <= 23 < largest
+    assert "most are" not in run("count", "cells/0.png", "--sizes", "14-30", "--out", "given").output
+
+
+@pytest.mark.usefixtures("cells")
+def test_images_that_fail_now_keep_no_row_of_an_earlier_call():
+    run("count", "cells/0.png", "cells/1.png", "--sizes", "14-30", "--out", "out")
+    Path("cells/1.png").write_bytes(b"no image")
+    run("count", "cells/1.png", "cells/2.png", "--sizes", "14-30", "--out", "out", status=1)
+    assert [row["image"] for row in rows_of("out/counts.csv")] == ["0.png", "2.png"]
+
+
+@pytest.mark.usefixtures("cells")
+def test_a_preview_is_one_page_with_unusual_images_first():
+    write_image("cells/empty.png", np.full((120, 120), 90, np.uint8))
+    run("count", "cells", "--sizes", "14-30", "--preview", "--out", "out")
+    page = Path("out/counts.html").read_text()
+    assert page.count("<img") == 6
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert "30 objects in 6 images" in page
+    first, second = re.findall(r"<b>(.*?)</b>", page)[:2]
+    assert (first, second) == ("empty.png", "0.png")
+    assert "1 image to look at first" in page
+    run("count", "cells/0.png", "--preview", "--no-overlay", status=2)
+    Path("mine").mkdir()
+    Path("mine/counts.html").write_text("mine")
+    assert "another file" in run("count", "cells/0.png", "--preview", "--out", "mine", status=1).output
+
+
+def test_a_result_unlike_the_others_is_to_be_looked_at():
+    def result(count, diameter=20.0, score=0.9, note=""):
+        rows = [{"score": score, "diameter": diameter}] * count
+        return {"objects": rows, "mean_diameter": diameter, "note": note}
+
+    usual = [result(count) for count in (20, 22, 25, 18, 21)]
+    assert why_look(usual[0], usual) == []
+    odd = {"count": result(400), "mean diameter": result(20, diameter=80.0), "low scores": result(20, score=0.5)}
+    for word, one in (odd | {"torn": result(20, note="torn between two")}).items():
+        assert word in "; ".join(why_look(one, [*usual, one]))
+    assert why_look(result(0), usual) == ["no objects"]

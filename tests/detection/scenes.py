@@ -1,6 +1,7 @@
 """Images of discs and ellipses with known answers."""
 
 import numpy as np
+from scipy import ndimage
 
 
 def ellipse(shape, centre, semi_axes, turn=0.0):
@@ -38,3 +39,22 @@ def capsule(shape, centre, half_length, radius, turn=0.0):
     y, x = y - centre[0], x - centre[1]
     u, v = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
     return np.clip(radius - np.hypot(np.maximum(np.abs(u) - half_length, 0), v) + 0.5, 0, 1)
+
+
+def scattered(shape, count, draw, reach, seed=0):
+    """Draw objects of random turns that do not touch: the image and their centres.
+
+    `draw(shape, centre, turn)` gives the coverage of one, which reaches so far from its centre.
+    """
+    rng = np.random.default_rng(seed)
+    image, near, centres = np.zeros(shape), np.zeros(shape, bool), []
+    for _ in range(100 * count):
+        centre, turn = rng.uniform(reach + 3, np.array(shape) - reach - 3), rng.uniform(0, np.pi)
+        top, left = np.maximum(np.floor(centre - reach - 4).astype(int), 0)
+        window = np.s_[top : int(centre[0] + reach) + 5, left : int(centre[1] + reach) + 5]
+        one = draw(image[window].shape, centre - (top, left), turn)
+        if len(centres) < count and not near[window][one > 0].any():
+            image[window] += one
+            near[window] |= ndimage.binary_dilation(one > 0, iterations=2)
+            centres.append(centre)
+    return image, np.array(centres)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skimage.data import coins
 from skimage.transform import rescale
 
-from detection.scenes import discs, ellipse, lattice, missed_and_extra
+from detection.scenes import capsule, discs, ellipse, lattice, missed_and_extra, scattered
 from imtorque import Edges, Extrema, detect_edges, find_blobs
 
 SHAPE = (240, 260)
@@ -99,6 +99,22 @@ def test_an_ellipse_is_one_thing_with_its_axes(aspect, degrees):
     assert_allclose((blobs.y[0], blobs.x[0]), (74.6, 81.3), atol=0.6)
     assert_allclose((blobs.major[0], blobs.minor[0]), (22 * aspect, 22), rtol=0.08)
     assert abs(np.sin(blobs.orientation[0] - turn)) < 0.06
+
+
+@pytest.mark.parametrize(
+    ("draw", "count", "long", "short"),
+    [
+        (lambda shape, centre, turn: capsule(shape, centre, 12.5, 6.5, turn), 40, 19, 6.5),  # like grains of rice
+        (lambda shape, centre, turn: capsule(shape, centre, 21.6, 5.4, turn), 20, 27, 5.4),  # like nanorods
+        (lambda shape, centre, turn: ellipse(shape, centre, (36, 6), turn), 12, 36, 6),
+    ],
+    ids=["grains 3:1", "rods 5:1", "ellipses 6:1"],
+)
+def test_long_things_in_a_crowd_are_each_found_whole(draw, count, long, short):
+    image, centres = scattered((360, 380), count, draw, long)
+    blobs = find_blobs(0.2 + 0.5 * image + np.random.default_rng(0).normal(0, 0.03, image.shape))
+    assert missed_and_extra(blobs, centres, short) == (0, 0)
+    assert_allclose(blobs.major / blobs.minor, long / short, rtol=0.15)
 
 
 def test_a_thing_in_a_thing_of_clearly_different_size_is_kept():

@@ -191,3 +191,44 @@ def test_a_microscopes_file_that_bioio_has_no_reader_for_says_what_to_install(mo
         ValueError, match=r"must be whole, and bioio must have a reader .*: pip install bioio-(czi|lif|nd2)$"
     ):
         read_image(microscopy)
+
+
+class FakeParts(list):
+    """What of astropy's HDUList is used here."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+@pytest.fixture
+def fits_file(tmp_path):
+    path = tmp_path / "sky.FITS"
+    path.write_bytes(b"SIMPLE  =                    T")
+    return path
+
+
+def fake_fits(monkeypatch, *arrays):
+    parts = FakeParts(SimpleNamespace(is_image=True, shape=a.shape, data=a) for a in arrays)
+    monkeypatch.setitem(sys.modules, "astropy.io.fits", SimpleNamespace(open=lambda *_, **__: parts))
+
+
+def test_a_fits_file_is_read_by_astropy_from_its_first_image(monkeypatch, fits_file):
+    sky = np.arange(24, dtype=">i2").reshape(2, 3, 4)
+    fake_fits(monkeypatch, np.zeros(0), sky)
+    image = read_image(fits_file, page=1)
+    assert_array_equal(image, sky[1])
+    assert image.dtype == np.int16
+    with pytest.raises(ValueError, match=r"sky\.FITS: must hold one image, got a FITS of 2 pages"):
+        read_image(fits_file)
+
+
+def test_a_fits_file_without_astropy_or_without_an_image_is_refused_in_one_line(monkeypatch, fits_file):
+    fake_fits(monkeypatch, np.zeros(0))
+    with pytest.raises(ValueError, match=r"sky\.FITS: must hold an image, got none"):
+        read_image(fits_file)
+    monkeypatch.setitem(sys.modules, "astropy.io.fits", None)
+    with pytest.raises(ValueError, match=r"must be read by astropy, which is not installed: pip install astropy$"):
+        read_image(fits_file)

@@ -6,7 +6,8 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -16,22 +17,35 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
+from imtorque.cli.count_page import preview_page
 from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_range, parse_sizes, refuse
 from imtorque.cli.runner import TableBatch, folder_ledger, one_line_errors, recorded
+from imtorque.core.resizing import shrink_image
 from imtorque.core.types import BoolArray, Edges, Image
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
-from imtorque.detection.table import COLUMNS
+from imtorque.detection.ring_torque import odd_sizes
+from imtorque.detection.table import COLUMNS, SizeRange
 from imtorque.edges import edges_from_depth, find_recipe
 from imtorque.files import SUFFIXES, pixel_size, read_mask, write_bytes, write_image, write_text
+from imtorque.io.ledger import read_record
 from imtorque.render.objects import numbered_overlay
 
 Form = Literal["geojson", "imagej"]
+Region = Literal["circle"]
 # What the columns are called in tables, the number first.
 NAMES = {"label": "number"} | {name: "torque" if name == "value" else name for name in COLUMNS}
 LENGTHS = ("y", "x", "diameter")  # columns that come in micrometres too, as does the area
-SUMMARY = ["image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width", "plane", "trust"]
+SUMMARY = [
+    "image", "count", "mean_diameter", "mean_diameter_um", "pixel_size_um", "height", "width", "plane", "trust", "note",
+]  # fmt: skip
 MICROMETRES = {"nm": 1e-3, "um": 1.0, "µm": 1.0, "μm": 1.0, "mm": 1e3, "": 1.0}
 DEFAULT_OVERLAP = 0.4  # that of find_blobs
+MIN_SUGGESTING = 3  # objects, from which their sizes are suggested; convention
+MOST_OBJECTS, SUGGESTED_MARGIN = (0.1, 0.9), 1.2  # quantiles of their diameters, and the margin about them; convention
+DISH_SIDE = 200  # pixels, at least, of the reduced image in which a dish is found
+MIN_DISH_SHARE, MAX_DISH_SHARE = 0.4, 1.2  # of the image's shorter side, a dish's diameter; convention
+MIN_DISH_ROUNDNESS = 0.85  # of its axes
+INSIDE_RIM = 0.94  # of a dish's radius: its rim and what is reflected there are left out; convention
 TRAINED = "a model knows sizes, signs and scores itself, and finds its own edges: leave out one of the two"
 
 
@@ -50,6 +64,7 @@ class CountObjects(Task):
     overlap: float
     count: int | None
     mask: str | None
+    inside: Region | None
     pixel: float | None
     detector: str | None
     depth: bool
@@ -74,9 +89,9 @@ class CountObjects(Task):
         if self.labels:
             outputs.append(write_image(f"{stem}.labels.tiff", _label_image(found, inside)))
         if self.rois == "geojson":
-            outputs.append(write_text(f"{stem}.geojson", found.to_geojson(scale=self.opening.reduce)))
+            outputs.append(write_text(f"{stem}.geojson", found.to_geojson()))
         elif self.rois == "imagej":
-            outputs.append(write_bytes(f"{stem}.rois.zip", found.to_imagej_rois(scale=self.opening.reduce)))
+            outputs.append(write_bytes(f"{stem}.rois.zip", found.to_imagej_rois()))
         return outputs, result
 
     def measure(self, source: Path) -> dict[str, Any]:
@@ -89,9 +104,11 @@ class CountObjects(Task):
         return found
 
     def _measured(self, source: Path) -> tuple[Image, BoolArray | None, Blobs, dict[str, Any]]:
-        image = self.opening.read(source)
-        inside, pixel = self._inside(source, image), self._pixel(source)
-        found = self._find(image, inside, source, pixel)
+        """Return the image, where it is searched, its objects in its own pixels whatever --reduce, and the result."""
+        own, image = self.opening.read_both(source)
+        inside, pixel = self._inside(source, image, own.shape), self._pixel(source)
+        searched = None if inside is None else self.opening.reduced(inside)
+        found = enlarged(self._find(image, searched, source, pixel), self.opening.reduce, own.shape)
         rows = [_with_lengths(row, pixel) for row in object_rows(found)]
         diameters = [row["diameter"] for row in rows]
         mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}
@@ -99,15 +116,17 @@ class CountObjects(Task):
             mean["mean_diameter_um"] = float(f"{np.mean(diameters) * pixel:.6g}") if rows else None
         bright = int(np.count_nonzero(found.value > 0))
         counts = {"count": len(rows), "bright": bright, "dark": len(rows) - bright}
-        shape = {"height": image.shape[0], "width": image.shape[1], "pixel_size_um": pixel}
-        return image, inside, found, {**shape, **counts, **mean, "plane": found.plane, **_trust(found), "objects": rows}
+        shape = {"height": own.shape[0], "width": own.shape[1], "pixel_size_um": pixel}
+        ranges = [_enlarged_range(one, self.opening.reduce) for one in found.size_ranges]
+        told = {"plane": found.plane, "note": torn_note(ranges), "usual_sizes": _usual_sizes(diameters, ranges)}
+        return own, inside, found, {**shape, **counts, **mean, **told, **_trust(found), "objects": rows}
 
     def _pixel(self, source: Path) -> float | None:
-        """Return micrometres per pixel of the image that is worked on."""
+        """Return micrometres per pixel of the file."""
         own = self.pixel
         if own is None and (sides := pixel_size(source)) is not None:
             own = math.sqrt(sides[0] * sides[1])
-        return None if own is None else own * self.opening.reduce
+        return own
 
     def _find(self, image: Image, inside: BoolArray | None, source: Path, pixel: float | None) -> Blobs:
         if self.model is not None:
@@ -116,11 +135,15 @@ class CountObjects(Task):
                 y, x = (np.rint(column).astype(int) for column in (found.y, found.x))
                 found = found[inside[np.clip(y, 0, len(inside) - 1), np.clip(x, 0, inside.shape[1] - 1)]]
             return found[: self.count]
-        sizes: Any = None if self.patch_sizes is None else list(self.patch_sizes)
+        factor = self.opening.reduce
+        sizes: Any = None
+        if self.patch_sizes is not None:
+            sizes = np.unique(odd_sizes(np.maximum(np.array(self.patch_sizes) / factor, 3))).tolist()
         if self.sizes is not None:
             if self.in_micrometres and pixel is None:
                 raise ValueError(f"{source}: --sizes in um needs a --pixel-size, got none, nor one in the file")
-            sizes = tuple(size / pixel if self.in_micrometres and pixel else size for size in self.sizes)
+            unit = factor * (pixel if self.in_micrometres and pixel else 1.0)
+            sizes = tuple(size / unit for size in self.sizes)
         return find_blobs(
             self._edges_or(image),
             sizes=sizes,
@@ -138,17 +161,27 @@ class CountObjects(Task):
             return edges_from_depth(image)
         return image if self.detector is None else find_recipe(self.detector).edges(image)
 
-    def _inside(self, source: Path, image: Image) -> BoolArray | None:
+    def _inside(self, source: Path, image: Image, shape: tuple[int, ...]) -> BoolArray | None:
+        """Return where to count, in the file's pixels."""
+        height, width = shape[:2]
+        dish = None
+        if self.inside == "circle":
+            circle = find_dish(image)
+            if circle is None:
+                raise ValueError(f"{source}: must show one round dish for --inside circle, got none; give a --mask")
+            y, x, radius = (value * self.opening.reduce for value in circle)
+            rows, columns = np.ogrid[:height, :width]
+            dish = np.hypot(rows - y, columns - x) <= radius
         if self.mask is None:
-            return None
-        path, (height, width) = self._mask_path(source), image.shape[:2]
-        mask: BoolArray = self.opening.reduced(read_mask(path))
+            return dish
+        path = self._mask_path(source)
+        mask: BoolArray = read_mask(path)
         if mask.shape != (height, width):
             raise ValueError(
                 f"{source}: mask must have the image's {height} x {width} pixels, got {path} "
                 f"of {mask.shape[0]} x {mask.shape[1]}"
             )
-        return mask
+        return mask if dish is None else mask & dish
 
     def _mask_path(self, source: Path) -> Path:
         """Return the mask: the file itself, or the one of the image's name in a folder."""
@@ -201,6 +234,10 @@ def count(
             help="Count inside a region: an image, white inside; or a folder with one of each input's name.",
         ),
     ] = None,
+    inside: Annotated[
+        Region | None,
+        typer.Option(help="Count inside a region that is found in each image: circle, the inside of a round dish."),
+    ] = None,
     pixel_size: Annotated[
         str | None, typer.Option(metavar="0.32um", help="Side of a pixel; by default what the file says.")
     ] = None,
@@ -214,6 +251,12 @@ def count(
     ] = False,
     overlay: Annotated[bool, typer.Option(help="Write the image with outlines and numbers.")] = True,
     labels: Annotated[bool, typer.Option(help="Write a TIFF whose pixels hold the number of their object.")] = True,
+    preview: Annotated[
+        bool,
+        typer.Option(
+            "--preview", help="Also write counts.html: one page with every overlay, those to be looked at first."
+        ),
+    ] = False,
     rois: Annotated[
         Form | None,
         typer.Option(help="Also write outlines for QuPath (geojson) or for ImageJ (imagej, needs roifile)."),
@@ -251,6 +294,7 @@ def count(
         overlap=overlap,
         count=count,
         mask=None if mask is None else batch.shared(mask),
+        inside=inside,
         pixel=None if pixel_size is None else _length("--pixel-size", pixel_size),
         detector=detector,
         depth=depth,
@@ -259,7 +303,13 @@ def count(
         rois=rois,
         opening=opening,
     )
-    tables = _Tables(batch)
+    if preview:
+        refuse(
+            "--preview shows the overlays of the folder: leave it out",
+            table=batch.table,
+            no_overlay=not overlay,
+        )
+    tables = _Tables(batch, preview)
     with one_line_errors():
         tables.check()
     try:
@@ -272,30 +322,40 @@ def count(
 class _Tables:
     """One table of all images, and one of all objects; none where the batch goes into one table of its own."""
 
-    def __init__(self, batch: TableBatch) -> None:
+    def __init__(self, batch: TableBatch, preview: bool) -> None:
         self.out = batch.folder if batch.table is None else None
         self.paths = [batch.folder / "counts.csv", batch.folder / "objects.csv"]
+        self.page = batch.folder / "counts.html" if preview else None
         self.overwrite = batch.overwrite
         self.any_image = False
         self.counts: dict[str, dict[str, Any]] = {}
         self.records: dict[str, Path] = {}  # not the objects: a batch may be long
+        self.failed: set[str] = set()
 
     def check(self) -> None:
         """Refuse to replace tables that this verb did not write."""
         if self.out is not None:
             folder_ledger(self.out, "count", self.overwrite).check(*(path.name for path in self.paths))
+            if self.page is not None:
+                folder_ledger(self.out, "count.page", self.overwrite).check(self.page.name)
 
     def add(self, outcome: Outcome) -> None:
         """Take in what became of an image."""
         self.any_image = True
-        if self.out is not None and outcome.status != "failed":
+        if outcome.status == "failed":
+            self.failed.add(outcome.input)
+        elif self.out is not None:
             self.counts[outcome.input] = {key: outcome.result.get(key) for key in SUMMARY[1:]}
             self.records[outcome.input] = Path(outcome.outputs[-1])
 
     def write(self) -> None:
-        """Write both tables, without rows where all images failed: older ones would pass for this run's."""
+        """Write both tables, with the images of earlier calls that are in the folder still, and without failed ones."""
         if self.out is None or not self.any_image:
             return
+        counts, records = {}, {}
+        for name, record, result in self._earlier():
+            counts[name], records[name] = {key: result.get(key) for key in SUMMARY[1:]}, record
+        self.counts, self.records = counts | self.counts, records | self.records
         names = Counter(Path(path).name for path in self.counts)  # images of one name are told by their paths
         shown = {path: Path(path).name if names[Path(path).name] == 1 else path for path in self.counts}
         counts = ({"image": shown[path], **row} for path, row in self.counts.items())
@@ -305,9 +365,78 @@ class _Tables:
             for row in json.loads(record.read_text(encoding="utf-8"))["result"]["objects"]
         )
         known = any(row["pixel_size_um"] is not None for row in self.counts.values())
+        if self.page is not None:
+            with recorded(self.out, "count.page", [self.page], self.overwrite):
+                write_text(self.page, self._page(shown))
         with recorded(self.out, "count", self.paths, self.overwrite):
             write_text(self.paths[0], csv_table(SUMMARY, counts))
             write_text(self.paths[1], csv_table(["image", *object_columns(known)], objects))
+
+    def _page(self, shown: dict[str, str]) -> str:
+        """Return the page of all images under the names of the tables."""
+        results = {
+            shown[path]: json.loads(record.read_text(encoding="utf-8"))["result"]
+            for path, record in self.records.items()
+        }
+        return preview_page(results, {shown[path]: record.with_suffix(".png") for path, record in self.records.items()})
+
+    def _earlier(self) -> Iterator[tuple[str, Path, dict[str, Any]]]:
+        """Yield the image, the record and the result of each image that another call has counted into this folder."""
+        now = {record.name for record in self.records.values()}
+        for path in sorted(self.paths[0].parent.glob(f"*.{CountObjects.verb}.json")):
+            record = None if path.name in now else read_record(path, CountObjects.verb)
+            if record is not None and record.get("input") not in self.failed and "result" in record:
+                yield record["input"], path, record["result"]
+
+
+def enlarged(found: Blobs, factor: int, shape: tuple[int, ...]) -> Blobs:
+    """Return objects of an image reduced by a factor, in the pixels of the whole one, which has this shape."""
+    if factor == 1:
+        return found
+    places = {name: getattr(found, name) * float(factor) + (factor - 1) / 2 for name in ("y", "x", "outline")}
+    lengths = {name: getattr(found, name) * float(factor) for name in ("diameter", "major", "minor")}
+    whole = {name: getattr(found, name) * factor for name in ("size", "top", "left", "bottom", "right")}
+    labels = found.labels.repeat(factor, axis=0).repeat(factor, axis=1)
+    rest = [(0, side - reduced) for side, reduced in zip(shape[:2], labels.shape, strict=True)]  # filled no block
+    labels = np.pad(labels, rest)
+    return replace(found, **places, **lengths, **whole, area=found.area * float(factor) ** 2, labels=labels)
+
+
+def _enlarged_range(one: SizeRange, factor: int) -> SizeRange:
+    return SizeRange(one.smallest * factor, one.largest * factor, one.count)
+
+
+def torn_note(ranges: Sequence[SizeRange]) -> str:
+    """Return what is to be said of an image in which objects of two sizes were found; nothing of others."""
+    if len(ranges) < 2:
+        return ""
+    taken, other = (f"{math.floor(one.smallest)}-{math.ceil(one.largest)}" for one in ranges)
+    return f"sizes {taken} taken, but {number_of(ranges[1].count, 'object')} lie in {other}: give --sizes"
+
+
+def _usual_sizes(diameters: Sequence[float], ranges: Sequence[SizeRange]) -> list[int] | None:
+    """Return the sizes of most objects that were found without a range, and a range that holds them with a margin."""
+    if not ranges or len(diameters) < MIN_SUGGESTING:
+        return None
+    small, large = np.quantile(diameters, MOST_OBJECTS)
+    limits = (small, large, small / SUGGESTED_MARGIN, large * SUGGESTED_MARGIN)
+    return [
+        max(3, rounded(limit)) for rounded, limit in zip((round, round, math.floor, math.ceil), limits, strict=True)
+    ]
+
+
+def find_dish(image: Image) -> tuple[float, float, float] | None:
+    """Return the middle of the largest round object and the radius inside its rim; None where there is none."""
+    factor = max(1, min(image.shape[:2]) // DISH_SIDE)
+    small = shrink_image(image, factor)
+    side = min(small.shape[:2])
+    found = find_blobs(small, sizes=(MIN_DISH_SHARE * side, MAX_DISH_SHARE * side), sign=0)
+    round_ones = np.flatnonzero(found.minor >= MIN_DISH_ROUNDNESS * found.major)
+    if not round_ones.size:
+        return None
+    dish = found[round_ones[[found.diameter[round_ones].argmax()]]]
+    y, x = (float(place[0]) * factor + (factor - 1) / 2 for place in (dish.y, dish.x))
+    return y, x, INSIDE_RIM * float(dish.diameter[0]) * factor / 2
 
 
 def object_columns(in_micrometres: bool) -> list[str]:
@@ -343,17 +472,25 @@ def _trained(path: str) -> ObjectFinder:
 
 
 def _describe(result: dict[str, Any]) -> str:
-    size = f", {result['mean_diameter']:.3g} pixels across in the mean" if result["count"] else ""
+    size = f", mean diameter {_in_pixels(result['mean_diameter'])} px" if result["count"] else ""
     plane = result.get("plane", "grey")  # records of before have none
     found_in = "" if plane in ("grey", "edges") else f", found in {plane}"
+    kinds = f"({result['bright']} bright, {result['dark']} dark)"
+    usual, note = result.get("usual_sizes"), result.get("note")
+    hint = "" if usual is None else "; most are {} to {} px: --sizes {}-{}".format(*usual)
     unlike = f"; warning: {result['warning']} than in the annotated images" if result.get("warning") else ""
-    counted = f"{number_of(result['count'], 'object')} ({result['bright']} bright, {result['dark']} dark)"
-    return f"{counted}{size}{found_in}{unlike}"
+    counted = f"{number_of(result['count'], 'object')} {kinds}{size}{found_in}"
+    return f"{counted}{unlike}{f'; {note}' if note else hint}"
 
 
 def _trust(found: Blobs) -> dict[str, Any]:
     """Return how far the image is like those learned from, and what it has that they had not; None, "" untrained."""
     return {"trust": None if math.isnan(found.trust) else float(f"{found.trust:.3g}"), "warning": found.warning}
+
+
+def _in_pixels(length: float) -> str:
+    """Return a length in pixels, with a decimal where that says something."""
+    return f"{length:.0f}" if length >= 100 else f"{length:.1f}"
 
 
 def _length(option: str, text: str) -> float:

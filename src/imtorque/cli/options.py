@@ -104,16 +104,21 @@ class Opening:
         typer.Option(
             min=1,
             metavar="N",
-            help="Average N x N pixels first. Places and sizes are then those of the reduced image.",
+            help="Average N x N pixels first. Places and sizes are then those of the reduced image; count keeps to the "
+            "file's own.",
             rich_help_panel=FILE_PANEL,
         ),
     ] = 1
 
     def read(self, path: Path) -> Image:
-        """Read the image of a file."""
+        """Read the image of a file, reduced."""
+        return self.read_both(path)[1]
+
+    def read_both(self, path: Path) -> tuple[Image, Image]:
+        """Read the image of a file, as it is and reduced."""
         image = read_image(path, self.page, self.channel)
         try:
-            return self.reduced(image)
+            return image, self.reduced(image)
         except ValueError:
             height, width = image.shape[:2]
             raise ValueError(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +23,7 @@ from imtorque.detection import ObjectFinder
 from imtorque.detection.annotations import read_annotations
 from imtorque.files import SUFFIXES, find_images, read_image
 
+NAPARI = {"axis-0": "y", "axis-1": "x"}
 BOXES, POINTS = ("y0", "x0", "y1", "x1"), ("y", "x")
 NEXT_NAMED = 5  # images named that are worth annotating next; convention
 
@@ -36,8 +40,8 @@ def train_detector(
         Path,
         typer.Option(
             exists=True,
-            help="A CSV table with image,y0,x0,y1,x1 or image,y,x (with 1 in a column wrong: what is no object); "
-            "or a folder of label images.",
+            help="A CSV table with image,y0,x0,y1,x1 or image,y,x (with 1 in a column wrong: what is no object), or "
+            "points as napari, Fiji or a spreadsheet saves them; or a folder of label images.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The detector to write.")],
@@ -148,7 +152,9 @@ def load_annotations(place: Path) -> dict[str, Annotation]:
     """Return annotations by file name: boxes or points of a CSV table, or the label images of a folder.
 
     A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x; 1 in a column `wrong` marks what is no
-    object. Label images are named as their images.
+    object. Tables of napari (index,axis-0,axis-1), Fiji (Label,X,Y) and spreadsheets (semicolons or tabs, decimal
+    commas) are read as well, in capitals or not; one without image names, under "", is of the image of its own name.
+    Label images are named as their images.
     """
     if place.is_dir():
         paths = [path for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES]
@@ -156,17 +162,17 @@ def load_annotations(place: Path) -> dict[str, Annotation]:
         if not found:
             raise ValueError(f"{place}: must hold label images, got none")
         return found
-    with _reading_table(place), open(place, newline="", encoding="utf-8-sig") as file:
-        rows = csv.DictReader(file)
-        columns = set(rows.fieldnames or ())
-        names = next((names for names in (BOXES, POINTS) if {"image", *names} <= columns), None)
+    with _reading_table(place):
+        columns, rows = _table(place.read_text(encoding="utf-8-sig"))
+        names = next((names for names in (BOXES, POINTS) if {*names} <= columns), None)
         if names is None:
             raise ValueError(f"{place}: must have the columns image,y0,x0,y1,x1 or image,y,x, got {sorted(columns)}")
         marked: dict[str, list[list[float]]] = {}
         wrong: dict[str, list[list[float]]] = {}
         for number, row in enumerate(rows, start=2):
             try:
-                image, numbers = str(Path(row["image"])), [float(row[name]) for name in names]
+                image = str(Path(row["image"])) if "image" in columns else ""
+                numbers = [float(row[name]) for name in names]
                 is_wrong = {"": False, "0": False, "1": True}[(row.get("wrong") or "").strip()]
             except (KeyError, TypeError, ValueError):
                 must = f"numbers in {', '.join(names)}, and in wrong 0 or 1"
@@ -178,18 +184,44 @@ def load_annotations(place: Path) -> dict[str, Annotation]:
     }
 
 
+def _table(text: str) -> tuple[set[str], list[dict[str, Any]]]:
+    """Return the columns and rows of a table, whatever program wrote it, under the names used here."""
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    header, *lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    written = [name.strip().lower() for name in header]
+    aliases = NAPARI | ({"label": "image"} if "image" not in written else {})
+    names = [aliases.get(name, name) for name in written]
+    if delimiter == ";":  # where numbers may have decimal commas
+        lines = [[field.replace(",", ".") if _is_number(field) else field for field in line] for line in lines]
+    rows: list[dict[str, Any]] = [dict(zip_longest(names, line)) for line in lines if line]
+    if "label" in aliases:  # Fiji adds the region or the slice to the image's name
+        for row in rows:
+            row["image"] = re.sub(r"(\.\w{3,4}):.*", r"\1", row.get("image") or "")
+    return set(names), rows
+
+
+def _is_number(field: str) -> bool:
+    return re.fullmatch(r"\s*[-+]?\d+,\d+\s*", field) is not None
+
+
 def match_images(paths: list[Path], annotations: dict[str, Annotation], place: Path) -> dict[Path, Annotation]:
     """Return the annotation of each image that has one, in the order of the images.
 
     Names must be the same, with folders where both have them, or less the ending: label images may be TIFF files beside
-    JPEG images, and tables may leave the ending out.
+    JPEG images, and tables may leave the ending out. A table without names is of the image of its own name, or of the
+    only one there is.
     """
     found: dict[Path, Annotation] = {}
     for image, own in annotations.items():
-        name = Path(image)
+        name = Path(image or place.stem)
         same = [path for path in paths if path.parts[-len(name.parts) :] == name.parts]
         same = same or [path for path in paths if path.name == name.name]
         same = same or [path for path in paths if path.stem == name.stem]
+        if not image and not same:
+            if len(paths) > 1:
+                raise ValueError(f"{place}: must have a column image, or the name of its image, got neither")
+            same = paths
         if len(same) > 1:
             raise ValueError(f"{place}: {image} must be the name of one image, got {same[0]} and {same[1]}")
         if same and same[0] in found:

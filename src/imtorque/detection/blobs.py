@@ -23,7 +23,7 @@ from imtorque.detection.proposals import Proposals
 from imtorque.detection.pyramid import Level
 from imtorque.detection.scoring import ContourScorer, contour_scorer, contour_scores
 from imtorque.detection.selection import suppress_by_edges
-from imtorque.detection.table import Blobs
+from imtorque.detection.table import Blobs, SizeRange
 from imtorque.edges.canny import check_sigma
 from imtorque.images import CheckedImage, grey_image
 
@@ -127,12 +127,13 @@ def find_blobs(
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     chosen = _mask(mask, shape)
     plane = "edges" if isinstance(image, Edges) else "grey"
+    ranges: tuple[SizeRange, ...] = ()
     if method == "paper":
         found = paper_proposals(image, sizes, sign or None, 0.4 if threshold is None else threshold, overlap)
     else:
         if not isinstance(image, Edges):
             image, plane = object_plane(image)
-        found = _found_contours(
+        found, ranges = _found_contours(
             image,
             Search(size_range(shape, None), None, sign or None, ring, patch, "unknown"),
             sizes,
@@ -143,7 +144,7 @@ def find_blobs(
             min_score=min_score,
             signed=sign is not None,
         )
-    blobs = replace(measure_objects(found, image, shape), plane=plane)
+    blobs = replace(measure_objects(found, image, shape), plane=plane, size_ranges=ranges)
     if chosen is not None:
         y, x = (np.clip(np.rint(v).astype(int), 0, n - 1) for v, n in zip((blobs.y, blobs.x), shape, strict=True))
         blobs = blobs[chosen[y, x]]
@@ -161,11 +162,11 @@ def _found_contours(
     overlap: float,
     min_score: float | None,
     signed: bool,
-) -> Proposals:
+) -> tuple[Proposals, tuple[SizeRange, ...]]:
     """Return the contours of objects: those found without sizes that have the sizes wanted, then others of these sizes.
 
     Sizes add to what is searched and leave out of what is found: what is found without them and has the size is found
-    with them.
+    with them. Without them the ranges in which objects seem to lie are returned as well.
     """
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     least = None if min_score is None and threshold is None else min_score or 0.0
@@ -174,23 +175,24 @@ def _found_contours(
         search = replace(usual, range=size_range(shape, sizes), sizes=_listed(sizes, shape), known="given")
         proposals, levels, grey = propose([search])
         found = scored_and_selected(proposals, search=search, shape=shape, grey=grey, signed=signed, overlap=overlap)
-        return _refined(found[found.score >= (MIN_SCORE if least is None else least)], levels)
+        return _refined(found[found.score >= (MIN_SCORE if least is None else least)], levels), ()
     limits = (0.0, math.inf) if sizes is None else size_range(shape, sizes)
     proposals, levels, grey = propose([usual] if limits[1] > MIN_FOUND_SHARE * usual.range[0] else [])
     select = partial(scored_and_selected, shape=shape, grey=grey, signed=signed, overlap=overlap)
     found = select(proposals, search=usual)
+    ranges = size_ranges(found)
     if len(found):
         found = select(proposals, search=replace(usual, range=usual_sizes(found), known="found"))
     found = _refined(found[found.score >= (MIN_SCORE_UNGUIDED if least is None else least)], levels)
     if sizes is None:
-        return found
+        return found, ranges
     more, finer, grey = propose([replace(usual, range=part) for part in _beyond(limits, usual.range)])
     levels += [level for level in finer if level.factor not in {known.factor for known in levels}]
     others = partial(select, grey=grey)(
         Proposals.join([proposals, more]), search=replace(usual, range=_inner_range(limits), known="given")
     )
     others = _refined(others[others.score >= (MIN_SCORE if least is None else least)], levels)
-    return _joined(_within(found, limits), _within(others, limits), shape, overlap)
+    return _joined(_within(found, limits), _within(others, limits), shape, overlap), ()
 
 
 def scored_and_selected(
@@ -268,8 +270,29 @@ def _joined(first: Proposals, others: Proposals, shape: tuple[int, int], overlap
 def usual_sizes(found: Proposals) -> tuple[float, float]:
     """Return the range of diameters of the objects that hold most of what the image shows: contrast times area."""
     best = found[found.score >= min(RANGE_SCORE, float(found.score.max()))]
-    weight = np.nan_to_num(np.abs(best.contrast), nan=1.0) * best.area * best.score
-    small, large = (weighted_quantile(best.diameter, weight, q) for q in (SIZE_QUANTILE, 1 - SIZE_QUANTILE))
+    return _range_of(best, np.nan_to_num(np.abs(best.contrast), nan=1.0) * best.area * best.score)
+
+
+def size_ranges(found: Proposals) -> tuple[SizeRange, ...]:
+    """Return the range of the objects that hold most of what the image shows, and that of most objects if it is apart.
+
+    An image in which a few large objects hold most, and most objects are small, is torn between the two.
+    """
+    clear = found[found.score >= MIN_SCORE_UNGUIDED]
+    if not len(clear):
+        return ()
+    ranges = []
+    for smallest, largest in (usual_sizes(found), _range_of(clear, np.ones(len(clear)))):
+        inside = int(np.sum((clear.diameter >= smallest) & (clear.diameter <= largest)))
+        ranges.append(SizeRange(smallest, largest, inside))
+    main, other = ranges
+    apart = other.smallest > main.largest / RANGE_MARGIN or other.largest < main.smallest * RANGE_MARGIN
+    return (main, other) if apart else (main,)
+
+
+def _range_of(found: Proposals, weight: FloatArray) -> tuple[float, float]:
+    """Return the range of diameters in which most of the weight lies, with a margin."""
+    small, large = (weighted_quantile(found.diameter, weight, q) for q in (SIZE_QUANTILE, 1 - SIZE_QUANTILE))
     return small / RANGE_MARGIN, large * RANGE_MARGIN
 
 

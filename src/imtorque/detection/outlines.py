@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.types import BoolArray, Extrema, Float32Array, FloatArray, IntArray
@@ -17,10 +19,12 @@ RAY_RADII = 24  # tried on each ray
 NEAREST_SHARE, FARTHEST_SHARE = 0.45, 1.75  # shares of the seed's radius between which its contour lies
 SLOPE = 0.1  # evidence given up for a change of the radius by one step, 6 %
 STRETCHED_ASPECT = 1.25  # ratio of axes from which a contour is looked for again in a stretched frame
-MAX_ASPECT = 5.0  # of the frame of a contour that is looked for again
+MAX_ASPECT = 7.0  # of the frame of a contour that is looked for again
 SIDE_ASPECTS = (2.0, 3.5)  # of the frames tried around objects with edges on two sides
+MAX_MOVES = 3  # bound: of a contour about its own middle, after which long ones reach both ends
 MIN_SIDE_EVIDENCE = 0.25  # mean evidence from which sides are worth following
 MIN_TWO_SIDEDNESS = 0.2  # how far evidence must gather on two sides, from 0 (all around) to 1
+MIN_OPENNESS = 0.12  # how far evidence must leave one side free, from 0 (all around) to 1
 MIN_RETRY_EVIDENCE = 0.48  # mean evidence from which a contour is looked for again about its own middle
 REFINED_SATURATION = 8.0  # k of the refined search over that of the level
 REFINED_RAYS = (ANGLES, 25, 0.65, 1.54, 0.01)  # angles, radii, nearest, farthest, slope of the refined search
@@ -56,8 +60,9 @@ def fit_outlines(level: Level, seeds: Extrema, *, least: float = -1.0) -> Propos
     moved = _improve(level, found, _about_the_middle(found, sign, np.ones(n, bool)), least)
     for aspect in SIDE_ASPECTS:
         moved |= _improve(level, found, _along_the_sides(found, sign, aspect), least)
-    # What has not moved since would only be found again.
-    _improve(level, found, _about_the_middle(found, sign, moved), least)
+        moved |= _improve(level, found, _beyond_the_open_end(found, sign, aspect), least)
+    for _ in range(MAX_MOVES):  # what has not moved would only be found again
+        moved = _improve(level, found, _about_the_middle(found, sign, moved), least)
     return _in_image(level, seeds, sign, found)
 
 
@@ -123,18 +128,51 @@ def _about_the_middle(found: _Found, sign: FloatArray, moved: BoolArray) -> _Aga
 
 def _along_the_sides(found: _Found, sign: FloatArray, aspect: float) -> _Again:
     """Return seeds stretched along the two sides of contours that have edges on two sides only: long objects."""
+    rays = _weighted_rays(found)
+    turning = (rays.evidence * rays.direction**2).sum(axis=1)  # twice the angle, so that opposite sides add up
+    which = np.flatnonzero(rays.worthy & (np.abs(turning) > MIN_TWO_SIDEDNESS * rays.mass))
+    turn = np.angle(turning[which]) / 2 + math.pi / 2
+    return which, _stretched_seeds(rays, which, turn, aspect, 0.0, sign)
+
+
+def _beyond_the_open_end(found: _Found, sign: FloatArray, aspect: float) -> _Again:
+    """Return seeds stretched beyond the open side of contours that have edges on all others: ends of long objects."""
+    rays = _weighted_rays(found)
+    closed = (rays.evidence * rays.direction).sum(axis=1)
+    which = np.flatnonzero(rays.worthy & (np.abs(closed) > MIN_OPENNESS * rays.mass))
+    return which, _stretched_seeds(rays, which, np.angle(-closed[which]), aspect, aspect - 1, sign)
+
+
+class _Rays(NamedTuple):
+    """Contours by the rays from the mean of their points: evidence, unit directions and half the mean width."""
+
+    y: FloatArray
+    x: FloatArray
+    evidence: FloatArray
+    direction: NDArray[np.complex128]
+    mass: FloatArray
+    width: FloatArray
+    worthy: BoolArray
+
+
+def _weighted_rays(found: _Found) -> _Rays:
     y, x, evidence = found[0], found[1], np.maximum(found[2], 0)
     middle_y, middle_x = y.mean(axis=1), x.mean(axis=1)
-    v, u = y - middle_y[:, None], x - middle_x[:, None]
-    reach = np.hypot(v, u)
-    # Twice the angle, so that opposite sides add up.
-    turning = (evidence * ((u + 1j * v) / np.maximum(reach, 1e-6)) ** 2).sum(axis=1)
+    away = (x - middle_x[:, None]) + 1j * (y - middle_y[:, None])
+    reach = np.abs(away)
     mass = np.maximum(evidence.sum(axis=1), 1e-6)
-    which = np.flatnonzero((np.abs(turning) > MIN_TWO_SIDEDNESS * mass) & (mass >= MIN_SIDE_EVIDENCE * ANGLES))
-    width = ((evidence * reach).sum(axis=1) / mass)[which]  # half of it
-    turn = np.angle(turning[which]) / 2 + math.pi / 2
-    stretch = np.full(len(which), aspect)
-    return which, np.stack([middle_y[which], middle_x[which], width * math.sqrt(aspect), turn, stretch, sign[which]])
+    width = (evidence * reach).sum(axis=1) / mass
+    direction = away / np.maximum(reach, 1e-6)
+    return _Rays(middle_y, middle_x, evidence, direction, mass, width, mass >= MIN_SIDE_EVIDENCE * ANGLES)
+
+
+def _stretched_seeds(
+    rays: _Rays, which: IntArray, turn: FloatArray, aspect: float, shift: float, sign: FloatArray
+) -> FloatArray:
+    """Return seeds of these contours stretched along a turn, and shifted along it by so many of their half widths."""
+    width = rays.width[which]
+    y, x = rays.y[which] + shift * width * np.sin(turn), rays.x[which] + shift * width * np.cos(turn)
+    return np.stack([y, x, width * math.sqrt(aspect), turn, np.full(len(which), aspect), sign[which]])
 
 
 def _search(level: Level, seeds: FloatArray, worth: FloatArray) -> _Found:

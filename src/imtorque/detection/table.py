@@ -7,7 +7,7 @@ import io
 import math
 import os
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,12 +19,20 @@ from imtorque.io.atomic import write_bytes, write_text
 
 EXTREMA = ("y", "x", "size", "value")
 SHOWN = ("y", "x", "diameter", "area", "contrast", "score")
-WHOLE_IMAGE = ("labels", "plane", "trust", "warning")  # fields of the image, not of its objects
+WHOLE_IMAGE = ("labels", "plane", "trust", "warning", "size_ranges")  # fields of the image, not of its objects
 WHOLE = ("size", "top", "left", "bottom", "right")
 COLUMNS = (
-    "y", "x", "size", "value", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr",
-    "intensity", "score", "top", "left", "bottom", "right",
+    "y", "x", "diameter", "area", "major", "minor", "eccentricity", "orientation", "contrast", "snr", "intensity",
+    "score", "value", "top", "left", "bottom", "right", "size",
 )  # fmt: skip
+
+
+class SizeRange(NamedTuple):
+    """A range of diameters, in pixels, and how many objects of a clear score lie in it."""
+
+    smallest: float
+    largest: float
+    count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +83,9 @@ class Blobs(Extrema):
         that is not; NaN without a trained finder.
     warning
         What it has that they had not, such as "lower scores", where trust is below one half.
+    size_ranges
+        Where no sizes were given: the range of diameters that was taken, that of the objects which hold most of what
+        the image shows. Where most objects are of other sizes than these the image is torn, and their range is second.
     """
 
     diameter: FloatArray
@@ -96,6 +107,7 @@ class Blobs(Extrema):
     plane: str = "grey"
     trust: float = math.nan
     warning: str = ""
+    size_ranges: tuple[SizeRange, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields and sort the rows by falling strength."""
@@ -117,7 +129,7 @@ class Blobs(Extrema):
         return replace(self, **columns, labels=_renumbered(self.labels, rows))
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name, those of `Extrema` first, the label last: ready for any table library."""
+        """Return the columns by name, in the order of tables, the label last: ready for any table library."""
         columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in COLUMNS}
         return columns | {"label": np.arange(1, len(self) + 1)}
 
