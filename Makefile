@@ -68,14 +68,15 @@ format: $(VENV)/check
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(CXXFILES)
 
-# The kernels' typed face, as they declare it.
+# The kernels' typed face, as they declare it; without what no type checker reads: ranks, order, device.
 stubs: build/_native.pyi
 	cp build/_native.pyi $(STUB)
 
 build/_native.pyi: $(VENV)/check
 	@mkdir -p build
-	$(BIN)/python -m nanobind.stubgen --quiet -m imtorque._native -o $@
-	$(BIN)/ruff format --quiet --config pyproject.toml --no-respect-gitignore $@
+	$(BIN)/python -m nanobind.stubgen --quiet -m imtorque._native -o $@.full
+	sed -E 's/Annotated\[(NDArray\[numpy\.[a-z0-9_]+\]), dict\([^]]*\)\]/\1/g; s/Annotated, //' $@.full > $@
+	$(BIN)/ruff format --quiet --config pyproject.toml --config format.skip-magic-trailing-comma=true --no-respect-gitignore $@
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py

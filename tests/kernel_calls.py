@@ -4,7 +4,7 @@ import threading
 
 from imtorque import _native
 
-SETTINGS = ("num_threads", "set_num_threads", "use_all_threads", "keep_memory", "watch_nothing")
+SETTINGS = ("num_threads", "set_num_threads", "use_all_threads", "watch_nothing")
 KERNELS = [
     name
     for name in dir(_native)

@@ -18,7 +18,6 @@ NOT_KERNELS = {
     "allow_avx512",
     "use_all_threads",
     "watch_nothing",
-    "pool_memory",
 }
 METHODS = ("statistics", "turned")
 FIELD = _native.EdgeField  # while calls are recorded a class of its own stands in its place

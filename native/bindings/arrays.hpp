@@ -13,10 +13,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 #include <vector>
-
-#include "core/memory_pool.hpp"
 
 namespace imtorque {
 
@@ -46,7 +45,7 @@ inline void prefer_large_pages(void* memory, size_t bytes) {
 template <class T>
 T* uninitialised(size_t count) {
     const size_t bytes = std::max<size_t>(count, 1) * sizeof(T);
-    void* memory = take_memory(bytes);
+    void* memory = ::operator new(bytes);
     prefer_large_pages(memory, bytes);
     return static_cast<T*>(memory);
 }
@@ -57,7 +56,7 @@ Out<T, kRank> make(std::initializer_list<size_t> shape) {
     size_t count = 1;
     for (size_t n : shape) count *= n;
     T* data = uninitialised<T>(count);
-    nb::capsule owner(data, [](void* p) noexcept { return_memory(p); });
+    nb::capsule owner(data, [](void* p) noexcept { ::operator delete(p); });
     return Out<T, kRank>(data, shape, owner);
 }
 

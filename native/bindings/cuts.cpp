@@ -3,7 +3,6 @@
 #include "bindings/bindings.hpp"
 #include "cuts/alpha_expansion.hpp"
 #include "cuts/box_scores.hpp"
-#include "cuts/dilate.hpp"
 #include "cuts/flood.hpp"
 #include "cuts/max_flow.hpp"
 #include "cuts/nearest_seeds.hpp"
@@ -207,29 +206,6 @@ void bind_cuts(nb::module_& m) {
             return polar;
         },
         "strength"_a, "dx"_a, "dy"_a, "y"_a, "x"_a, "threshold"_a, "columns"_a);
-    m.def(
-        "flood",
-        [](In<uint8_t, 2> mask, In<uint8_t, 2> seeds) {
-            if (mask.shape(0) != seeds.shape(0) || mask.shape(1) != seeds.shape(1))
-                throw std::invalid_argument("mask and seeds differ in shape");
-            auto reached = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
-            nb::gil_scoped_release release;
-            flood(mask.data(), seeds.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)),
-                  reached.data());
-            return reached;
-        },
-        "mask"_a, "seeds"_a);
-    m.def(
-        "dilate",
-        [](In<uint8_t, 2> mask, int radius) {
-            if (radius < 0) throw std::invalid_argument("radius must not be negative");
-            auto dilated = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
-            nb::gil_scoped_release release;
-            dilate(mask.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)), radius,
-                   dilated.data());
-            return dilated;
-        },
-        "mask"_a, "radius"_a);
     m.def(
         "fill_holes",
         [](In<uint8_t, 2> mask) {

@@ -10,7 +10,6 @@
 #include "detection/hills.hpp"
 #include "detection/max_weight_set.hpp"
 #include "detection/outlines.hpp"
-#include "detection/ranks.hpp"
 #include "detection/smoothing.hpp"
 
 namespace imtorque {
@@ -223,21 +222,6 @@ void bind_selection(nb::module_& m) {
             return out;
         },
         "plane"_a, "weights"_a);
-    m.def(
-        "order_statistics",
-        [](Plane plane, In<int64_t, 1> places) {
-            const std::vector<int64_t> ranks(places.data(), places.data() + places.size());
-            for (int64_t rank : ranks)
-                if (rank < 0 || rank >= static_cast<int64_t>(plane.size()))
-                    throw std::invalid_argument("a rank is out of range");
-            std::vector<float> found;
-            {
-                nb::gil_scoped_release release;
-                found = order_statistics(plane.data(), plane.size(), ranks);
-            }
-            return array_of(found);
-        },
-        "plane"_a, "ranks"_a);
     m.def(
         "box_mean",
         [](Plane plane, int size) {

@@ -8,7 +8,6 @@
 #endif
 
 #include "bindings/bindings.hpp"
-#include "core/memory_pool.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 
@@ -66,7 +65,6 @@ NB_MODULE(_native, m) {
     m.def("allow_avx2", &allow_avx2, nb::arg("yes"));
     m.def("uses_avx512", &use_avx512);
     m.def("allow_avx512", &allow_avx512, nb::arg("yes"));
-    m.def("pool_memory", &pool_memory, nb::arg("yes"));
     m.def("use_all_threads", &use_all_threads, nb::arg("yes"));
     // A daemon thread that is inside a kernel when Python ends keeps what it was given; nanobind would call that a
     // leak.

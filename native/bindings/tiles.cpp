@@ -1,8 +1,7 @@
-// Edges and extrema in parts of an image, for imtorque.scale.
+// Edges and extrema in parts of an image, for imtorque.tiling.
 #include "edges/tiles.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
-#include "core/strongest.hpp"
 
 namespace imtorque {
 namespace {
@@ -99,16 +98,6 @@ bool bind_connect_edges(InOut<float, 2> gx, InOut<float, 2> gy, float low, float
                          known, rounds, part);
 }
 
-template <class T>
-Out<T, 3> bind_strongest(In<T, 3> values) {
-    const size_t planes = values.shape(0), height = values.shape(1), width = values.shape(2);
-    auto out = make<T, 3>({planes, (height + 1) / 2, (width + 1) / 2});
-    nb::gil_scoped_release release;
-    strongest_of_four(values.data(), static_cast<int>(planes), static_cast<int>(height), static_cast<int>(width),
-                      out.data());
-    return out;
-}
-
 }  // namespace
 
 void bind_tiles(nb::module_& m) {
@@ -140,9 +129,6 @@ void bind_tiles(nb::module_& m) {
                              static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)));
         },
         "candidates"_a, "part_width"_a, "y"_a, "x"_a, "gx"_a, "gy"_a);
-    m.def("strongest_floats", &bind_strongest<float>, "values"_a);
-    m.def("strongest_doubles", &bind_strongest<double>, "values"_a);
-    m.def("strongest_integers", &bind_strongest<int32_t>, "values"_a);
     m.def("label_tile_edges", &bind_label_tile_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "rows"_a, "columns"_a);
     m.def("connect_edges", &bind_connect_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "seeds"_a, "rounds"_a, "core"_a);
 }

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "core/forces.hpp"
-#include "core/memory_pool.hpp"
 #include "core/parallel.hpp"
 
 namespace imtorque {
@@ -190,7 +189,7 @@ class BoxTables {
           given_width_(table_width(tile)),
           used_(kSkewed ? whole_vectors(tile.right - tile.left + 2 * tile.reach_x + 1) : width()),
           built_(0),
-          cells_(pooled_array<Uint>(static_cast<size_t>(width()) * (kTables * (ring_ + kRepeated) + 2) + 3 * kPad)) {
+          cells_(new Uint[static_cast<size_t>(width()) * (kTables * (ring_ + kRepeated) + 2) + 3 * kPad]) {
         sums_ = reinterpret_cast<Uint*>((reinterpret_cast<uintptr_t>(cells_.get()) + kLine - 1) / kLine * kLine);
         std::fill_n(sums_, static_cast<size_t>(width()) * 2, Uint{0});
         std::fill_n(row(0), static_cast<size_t>(width()) * kTables, Uint{0});
@@ -478,7 +477,7 @@ class BoxTables {
     int built_;
     int turn_ = 0;  // the row that lies first in the ring
     Poll poll_{16};
-    PooledArray<Uint> cells_;
+    std::unique_ptr<Uint[]> cells_;
     Uint* sums_;  // running KX and KY, then the ring of rows D1 | D2 | Q
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 
 #include "core/box_tables.hpp"
 
@@ -26,7 +27,7 @@ class MassRows {
           built_(first_),
           turn_(first_),
           ring_(2 * tile.reach_y + rows + 2),
-          cells_(pooled_array<Uint>(kPlanes * stride_ * (static_cast<size_t>(ring_) + 1))),
+          cells_(new Uint[kPlanes * stride_ * (static_cast<size_t>(ring_) + 1)]),
           sums_(cells_.get() + kPlanes * stride_ * ring_) {
         std::fill_n(cells(first_), kPlanes * stride_, Uint{0});
         std::fill_n(sums_, kPlanes * stride_, Uint{0});
@@ -107,7 +108,7 @@ class MassRows {
     ptrdiff_t stride_;
     int reach_;
     int first_, built_, turn_, ring_;  // rows: the first, the next, the one that lies first in the ring, and its length
-    PooledArray<Uint> cells_;
+    std::unique_ptr<Uint[]> cells_;
     Uint* sums_;  // of the current row
 };
 

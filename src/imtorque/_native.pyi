@@ -2,7 +2,7 @@
 The compiled kernels: arrays in, arrays out; the public functions check and choose.
 """
 
-from typing import Annotated, overload
+from typing import overload
 
 import numpy
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ def uses_avx2() -> bool: ...
 def allow_avx2(yes: bool) -> None: ...
 def uses_avx512() -> bool: ...
 def allow_avx512(yes: bool) -> None: ...
-def pool_memory(yes: bool) -> None: ...
 def use_all_threads(yes: bool) -> None: ...
 
 class Cancelled(Exception):
@@ -29,47 +28,18 @@ class Cancellation:
 def watch_nothing() -> None: ...
 def check_interrupt() -> None: ...
 @overload
-def to_grey(
-    pixels: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    white: float,
-    offset: float,
-    scale: float,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+def to_grey(pixels: NDArray[numpy.uint8], white: float, offset: float, scale: float) -> NDArray[numpy.float32]: ...
 @overload
-def to_grey(
-    pixels: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    white: float,
-    offset: float,
-    scale: float,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+def to_grey(pixels: NDArray[numpy.uint16], white: float, offset: float, scale: float) -> NDArray[numpy.float32]: ...
 @overload
-def to_grey(
-    pixels: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    white: float,
-    offset: float,
-    scale: float,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+def to_grey(pixels: NDArray[numpy.float32], white: float, offset: float, scale: float) -> NDArray[numpy.float32]: ...
 @overload
-def to_grey(
-    pixels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    white: float,
-    offset: float,
-    scale: float,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+def to_grey(pixels: NDArray[numpy.float64], white: float, offset: float, scale: float) -> NDArray[numpy.float32]: ...
 def canny(
-    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sigma: float,
-    low: float,
-    high: float,
-    quantiles: bool,
-    automatic: bool,
-    scale: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-]: ...
+    image: NDArray[numpy.float32], sigma: float, low: float, high: float, quantiles: bool, automatic: bool, scale: float
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]: ...
 def canny_field(
-    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    image: NDArray[numpy.float32],
     sigma: float,
     low: float,
     high: float,
@@ -79,225 +49,148 @@ def canny_field(
     directions: int = 0,
     arc_length: bool = False,
 ) -> EdgeField: ...
-def automatic_thresholds(
-    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sigma: float,
-) -> tuple[float, float]: ...
+def automatic_thresholds(image: NDArray[numpy.float32], sigma: float) -> tuple[float, float]: ...
 def smoothed_gradient(
-    image: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sigma: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-]: ...
+    image: NDArray[numpy.float32], sigma: float
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]: ...
 def suppress_non_maxima(
-    strength: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    threshold: float,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+    strength: NDArray[numpy.float32], gx: NDArray[numpy.float32], gy: NDArray[numpy.float32], threshold: float
+) -> NDArray[numpy.float32]: ...
 def shape_forces(
-    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    strength_scale: float,
-    directions: int,
-    arc_length: bool,
+    fx: NDArray[numpy.float32], fy: NDArray[numpy.float32], strength_scale: float, directions: int, arc_length: bool
 ) -> None: ...
-def watershed(
-    heights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
+def watershed(heights: NDArray[numpy.float32]) -> NDArray[numpy.int32]: ...
 def weigh_cracks(
-    regions: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    oriented: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
-    ],
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-]: ...
+    regions: NDArray[numpy.int32], oriented: NDArray[numpy.float32]
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]: ...
 def merge_weakest(
-    regions: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    down: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-]: ...
+    regions: NDArray[numpy.int32], right: NDArray[numpy.float32], down: NDArray[numpy.float32]
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float32]]: ...
 def half_disc_gradients(
-    bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    count: int,
-    radius: int,
-    reach: int,
-    step: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+    bins: NDArray[numpy.uint8], count: int, radius: int, reach: int, step: int
+) -> NDArray[numpy.float32]: ...
 def correlate(
-    plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    plane: NDArray[numpy.float32],
     border: int,
-    dy: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    dx: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+    dy: NDArray[numpy.int32],
+    dx: NDArray[numpy.int32],
+    weight: NDArray[numpy.float32],
+) -> NDArray[numpy.float32]: ...
 def closed_contours(
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    grey: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    seeds: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gx: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
+    grey: NDArray[numpy.float32],
+    seeds: NDArray[numpy.float64],
     angles: int,
     radii: int,
     nearest: float,
     farthest: float,
     slope: float,
 ) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.bool_], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
+    NDArray[numpy.float64],
+    NDArray[numpy.float64],
+    NDArray[numpy.float32],
+    NDArray[numpy.bool_],
+    NDArray[numpy.float32],
+    NDArray[numpy.float32],
 ]: ...
 def suppress_by_edges(
-    y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    evidence: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sign: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    diameter: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    y: NDArray[numpy.float64],
+    x: NDArray[numpy.float64],
+    evidence: NDArray[numpy.float32],
+    sign: NDArray[numpy.float64],
+    diameter: NDArray[numpy.float64],
     height: int,
     width: int,
     own_share: float,
     overlap: float,
     size_ratio: float,
     margin: float,
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None, None))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]
-]: ...
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]: ...
 def find_outlines(
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    radius: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    sign: Annotated[NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    gx: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
+    y: NDArray[numpy.float32],
+    x: NDArray[numpy.float32],
+    radius: NDArray[numpy.float32],
+    sign: NDArray[numpy.int8],
     angles: int,
     low: float,
     high: float,
     steps: int,
     stiffness: float,
     attraction: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]
-]: ...
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]: ...
 def label_outlines(
-    labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    number: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    labels: NDArray[numpy.int32],
+    number: NDArray[numpy.int32],
+    y: NDArray[numpy.float32],
+    x: NDArray[numpy.float32],
     angles: int,
-    reach: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+    reach: NDArray[numpy.float32],
+) -> NDArray[numpy.float32]: ...
 def outline_profiles(
-    planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    radii: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    parts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None))]: ...
+    planes: NDArray[numpy.float32],
+    y: NDArray[numpy.float32],
+    x: NDArray[numpy.float32],
+    radii: NDArray[numpy.float32],
+    parts: NDArray[numpy.float32],
+) -> NDArray[numpy.float32]: ...
 def outline_diameters(
-    planes: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    radii: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+    planes: NDArray[numpy.float32], y: NDArray[numpy.float32], x: NDArray[numpy.float32], radii: NDArray[numpy.float32]
+) -> NDArray[numpy.float32]: ...
 def outline_contrasts(
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    radii: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+    gx: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
+    y: NDArray[numpy.float32],
+    x: NDArray[numpy.float32],
+    radii: NDArray[numpy.float32],
+) -> NDArray[numpy.float32]: ...
 def outline_shapes(
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    radii: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    height: int,
-    width: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+    y: NDArray[numpy.float32], x: NDArray[numpy.float32], radii: NDArray[numpy.float32], height: int, width: int
+) -> NDArray[numpy.float64]: ...
 def outline_overlaps(
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    radii: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    y: NDArray[numpy.float32],
+    x: NDArray[numpy.float32],
+    radii: NDArray[numpy.float32],
     height: int,
     width: int,
     part: float,
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-]: ...
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]]: ...
 def paint_outlines(
-    y: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    radii: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    height: int,
-    width: int,
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
+    y: NDArray[numpy.float32], x: NDArray[numpy.float32], radii: NDArray[numpy.float32], height: int, width: int
+) -> NDArray[numpy.int32]: ...
 def extremal_regions(
-    image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    smallest: int,
-    largest: int,
-    growth: float,
-    angles: int,
+    image: NDArray[numpy.uint8], smallest: int, largest: int, growth: float, angles: int
 ) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
+    NDArray[numpy.float32],
+    NDArray[numpy.float32],
+    NDArray[numpy.float32],
+    NDArray[numpy.int64],
+    NDArray[numpy.float32],
+    NDArray[numpy.int32],
 ]: ...
-def distance_transform(
-    inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
-def smooth_plane(
-    plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
-def order_statistics(
-    plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    ranks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
-def box_mean(
-    plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    size: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+def distance_transform(inside: NDArray[numpy.uint8]) -> NDArray[numpy.float32]: ...
+def smooth_plane(plane: NDArray[numpy.float32], weights: NDArray[numpy.float64]) -> NDArray[numpy.float32]: ...
+def box_mean(plane: NDArray[numpy.float32], size: int) -> NDArray[numpy.float32]: ...
 def label_hills(
-    plane: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    inside: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))]
-]: ...
+    plane: NDArray[numpy.float32], inside: NDArray[numpy.uint8]
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
 def max_weight_set(
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    second: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    budget: int,
-) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], bool]: ...
+    weight: NDArray[numpy.float64], first: NDArray[numpy.int32], second: NDArray[numpy.int32], budget: int
+) -> tuple[NDArray[numpy.uint8], bool]: ...
 def forest_values(
-    feature: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    root: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    features: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
+    feature: NDArray[numpy.int32],
+    threshold: NDArray[numpy.float32],
+    left: NDArray[numpy.int32],
+    right: NDArray[numpy.int32],
+    value: NDArray[numpy.float32],
+    root: NDArray[numpy.int32],
+    features: NDArray[numpy.float32],
+) -> NDArray[numpy.float32]: ...
 
 class EdgeField:
-    def __init__(
-        self,
-        fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    ) -> None: ...
+    def __init__(self, fx: NDArray[numpy.float32], fy: NDArray[numpy.float32]) -> None: ...
     def round_to(self, steps: float) -> None: ...
     def statistics(
         self,
@@ -306,104 +199,74 @@ class EdgeField:
     @property
     def mass(self) -> float: ...
     @property
-    def fx(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
+    def fx(self) -> NDArray[numpy.float32]: ...
     @property
-    def fy(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
+    def fy(self) -> NDArray[numpy.float32]: ...
 
-def divide_by_mass(
-    edges: EdgeField,
-    half: int,
-    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-) -> None: ...
-def divide_by_second_mass(
-    edges: EdgeField,
-    half: int,
-    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-) -> None: ...
+def divide_by_mass(edges: EdgeField, half: int, tau: NDArray[numpy.float32]) -> None: ...
+def divide_by_second_mass(edges: EdgeField, half: int, tau: NDArray[numpy.float32]) -> None: ...
 def add_coherent_votes(
-    edges: EdgeField,
-    halves: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-    total: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    edges: EdgeField, halves: NDArray[numpy.int64], tau: NDArray[numpy.float32], total: NDArray[numpy.float64]
 ) -> None: ...
 def torque_volume(
     edges: EdgeField,
-    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    heights: NDArray[numpy.int64],
+    widths: NDArray[numpy.int64],
+    areas: NDArray[numpy.float64],
     shape: int,
     free: bool,
-    out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+    out: NDArray[numpy.float32],
 ) -> None: ...
 def value_and_scale(
     edges: EdgeField,
-    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    heights: NDArray[numpy.int64],
+    widths: NDArray[numpy.int64],
+    areas: NDArray[numpy.float64],
     shape: int,
     free: bool,
-    labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
-]: ...
+    labels: NDArray[numpy.int32],
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.int32]]: ...
 def value_and_scale_of_volume(
-    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
-]: ...
+    tau: NDArray[numpy.float32], labels: NDArray[numpy.int32]
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.int32]]: ...
 def torque_spectrum(
     edges: EdgeField,
-    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    heights: NDArray[numpy.int64],
+    widths: NDArray[numpy.int64],
+    areas: NDArray[numpy.float64],
     shape: int,
     free: bool,
     y: int,
     x: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
-def patch_moments(
-    edges: EdgeField, height: int, width: int
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+) -> NDArray[numpy.float32]: ...
+def patch_moments(edges: EdgeField, height: int, width: int) -> NDArray[numpy.float32]: ...
 def moments_at(
     edges: EdgeField,
-    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+    y: NDArray[numpy.int64],
+    x: NDArray[numpy.int64],
+    height: NDArray[numpy.int64],
+    width: NDArray[numpy.int64],
+) -> NDArray[numpy.float64]: ...
 def gradient_torque(
-    image: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
-def gradient_disks(
-    image: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+    image: NDArray[numpy.float64], heights: NDArray[numpy.int64], widths: NDArray[numpy.int64]
+) -> NDArray[numpy.float32]: ...
+def gradient_disks(image: NDArray[numpy.float64], sizes: NDArray[numpy.int64]) -> NDArray[numpy.float32]: ...
 def extrema_of_volume(
-    tau: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    tau: NDArray[numpy.float32],
+    heights: NDArray[numpy.int64],
+    widths: NDArray[numpy.int64],
     sign: int,
     count: int,
     end_scales: bool,
     least: float,
     cross: bool = False,
     inside: bool = False,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-]: ...
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float32]]: ...
 def extrema_of_field(
     edges: EdgeField,
-    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    heights: NDArray[numpy.int64],
+    widths: NDArray[numpy.int64],
+    areas: NDArray[numpy.float64],
     shape: int,
     free: bool,
     sign: int,
@@ -413,19 +276,13 @@ def extrema_of_field(
     cross: bool = False,
     inside: bool = False,
     near: bool = False,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
-    int,
-]: ...
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float32], int]: ...
 def force_bounded_search(yes: bool) -> None: ...
 def unmerged_extrema(
     edges: EdgeField,
-    heights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    widths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    heights: NDArray[numpy.int64],
+    widths: NDArray[numpy.int64],
+    areas: NDArray[numpy.float64],
     shape: int,
     free: bool,
     least: float,
@@ -435,358 +292,261 @@ def unmerged_extrema(
     end_scales: bool = True,
     cross: bool = False,
     inside: bool = False,
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
-def merge_extrema(rows: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu")]) -> int: ...
+) -> NDArray[numpy.int32]: ...
+def merge_extrema(rows: NDArray[numpy.int32]) -> int: ...
 def suppress_overlaps(
-    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    y: NDArray[numpy.int64],
+    x: NDArray[numpy.int64],
+    height: NDArray[numpy.int64],
+    width: NDArray[numpy.int64],
+    value: NDArray[numpy.float32],
     overlap: float,
-) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+) -> NDArray[numpy.bool_]: ...
 def contributions(
-    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    fx: NDArray[numpy.float32],
+    fy: NDArray[numpy.float32],
+    y: NDArray[numpy.int64],
+    x: NDArray[numpy.int64],
+    height: NDArray[numpy.int64],
+    width: NDArray[numpy.int64],
+    weight: NDArray[numpy.float64],
     shape: int,
     absolute: bool,
     free: bool,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+) -> NDArray[numpy.float64]: ...
 def max_flow(
-    source: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sink: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down_right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down_left: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    source: NDArray[numpy.float64],
+    sink: NDArray[numpy.float64],
+    right: NDArray[numpy.float64],
+    down: NDArray[numpy.float64],
+    down_right: NDArray[numpy.float64],
+    down_left: NDArray[numpy.float64],
     diagonal: bool,
     wrap_rows: bool,
-) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None))], float]: ...
+) -> tuple[NDArray[numpy.uint8], float]: ...
 def max_flow_from(
-    source: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sink: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    source: NDArray[numpy.float64],
+    sink: NDArray[numpy.float64],
+    right: NDArray[numpy.float64],
+    down: NDArray[numpy.float64],
     wrap_rows: bool,
-    flow: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+    flow: NDArray[numpy.int64],
+) -> NDArray[numpy.uint8]: ...
 def alpha_expansion(
-    unary: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down_right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down_left: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    unary: NDArray[numpy.float64],
+    right: NDArray[numpy.float64],
+    down: NDArray[numpy.float64],
+    down_right: NDArray[numpy.float64],
+    down_left: NDArray[numpy.float64],
     diagonal: bool,
     wrap_rows: bool,
-    metric: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    metric: NDArray[numpy.float64],
     cycles: int,
-    start: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None, None))], float]: ...
+    start: NDArray[numpy.int32],
+) -> tuple[NDArray[numpy.int32], float]: ...
 def box_scores(
-    planes: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    boxes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    inside: float,
-    outside: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]
-]: ...
-def distinct_boxes(
-    boxes: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    overlap: float,
-    most: int,
-) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    planes: NDArray[numpy.float64], boxes: NDArray[numpy.int64], inside: float, outside: float
+) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+def distinct_boxes(boxes: NDArray[numpy.int64], overlap: float, most: int) -> NDArray[numpy.int64]: ...
 def count_words(
-    words: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    words: NDArray[numpy.int64],
     top: int,
     left: int,
-    figure: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    on: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    off: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    figure: NDArray[numpy.uint8],
+    on: NDArray[numpy.uint8],
+    off: NDArray[numpy.uint8],
     count: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+) -> NDArray[numpy.float64]: ...
 def cut_words(
-    words: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    right: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    words: NDArray[numpy.int64],
+    right: NDArray[numpy.float64],
+    down: NDArray[numpy.float64],
     top: int,
     left: int,
-    log_odds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    log_odds: NDArray[numpy.float64],
     cost: float,
-    on: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    off: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    flow: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+    on: NDArray[numpy.uint8],
+    off: NDArray[numpy.uint8],
+    flow: NDArray[numpy.int64],
+) -> NDArray[numpy.uint8]: ...
 def polar_edges(
-    strength: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    dx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    dy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    strength: NDArray[numpy.float32],
+    dx: NDArray[numpy.float32],
+    dy: NDArray[numpy.float32],
     y: int,
     x: int,
     threshold: float,
     columns: int,
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
-def flood(
-    mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    seeds: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
-def dilate(
-    mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    radius: int,
-) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
-def fill_holes(
-    mask: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
-def nearest_seeds(
-    cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    seeds: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
-def thin(
-    image: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+) -> NDArray[numpy.float64]: ...
+def fill_holes(mask: NDArray[numpy.uint8]) -> NDArray[numpy.uint8]: ...
+def nearest_seeds(cost: NDArray[numpy.float64], seeds: NDArray[numpy.int32]) -> NDArray[numpy.int32]: ...
+def thin(image: NDArray[numpy.uint8]) -> NDArray[numpy.uint8]: ...
 def match_min_cost(
-    pixels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    truths: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    pixels: NDArray[numpy.int32],
+    starts: NDArray[numpy.int64],
+    truths: NDArray[numpy.uint8],
     radius: float,
     outlier_cost: float,
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
+) -> NDArray[numpy.int32]: ...
 def match_cardinality(
-    pixels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    truths: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    radius: float,
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None))]: ...
+    pixels: NDArray[numpy.int32], starts: NDArray[numpy.int64], truths: NDArray[numpy.uint8], radius: float
+) -> NDArray[numpy.int32]: ...
 def multiscale_torque(
-    fx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    fy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    fx: NDArray[numpy.float32],
+    fy: NDArray[numpy.float32],
     steps: float,
-    y: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    height: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    width: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    regions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    y: NDArray[numpy.int64],
+    x: NDArray[numpy.int64],
+    height: NDArray[numpy.int64],
+    width: NDArray[numpy.int64],
+    regions: NDArray[numpy.float64],
+    distances: NDArray[numpy.float64],
     align: bool,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+) -> NDArray[numpy.float32]: ...
 def direction_histograms(
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gx: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
     size: int,
-    top: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    left: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+    top: NDArray[numpy.int32],
+    left: NDArray[numpy.int32],
+) -> NDArray[numpy.float32]: ...
 def linear_codes(
-    descriptors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    words: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    neighbours: int,
-    beta: float,
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-]: ...
+    descriptors: NDArray[numpy.float32], words: NDArray[numpy.float32], neighbours: int, beta: float
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.float32]]: ...
 def max_pool(
-    index: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    weight: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    cell: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    words: int,
-    cells: int,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+    index: NDArray[numpy.int32], weight: NDArray[numpy.float32], cell: NDArray[numpy.int32], words: int, cells: int
+) -> NDArray[numpy.float32]: ...
 def sum_by_word(
-    descriptors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    words: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-]: ...
+    descriptors: NDArray[numpy.float32], words: NDArray[numpy.float32]
+) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.int32]]: ...
 def train_linear_svms(
-    products: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    products: NDArray[numpy.float32],
+    label: NDArray[numpy.int32],
     cost: float,
     tolerance: float,
     most: int,
-    coefficient: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    coefficient: NDArray[numpy.float32],
 ) -> int: ...
 def volume_torque(
-    gz: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    gz: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
+    gx: NDArray[numpy.float32],
     steps: float,
-    halves: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    norms: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    halves: NDArray[numpy.int32],
+    norms: NDArray[numpy.float32],
     wide: bool,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None))]: ...
+) -> NDArray[numpy.float32]: ...
 def volume_value_and_scale(
-    gz: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    gz: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
+    gx: NDArray[numpy.float32],
     steps: float,
-    halves: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    norms: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    halves: NDArray[numpy.int32],
+    norms: NDArray[numpy.float32],
     wide: bool,
-    labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None, None, None))],
-]: ...
+    labels: NDArray[numpy.int32],
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.int32]]: ...
 def volume_extrema(
-    gz: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    gz: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
+    gx: NDArray[numpy.float32],
     steps: float,
-    halves: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    norms: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    halves: NDArray[numpy.int32],
+    norms: NDArray[numpy.float32],
     wide: bool,
     sign: int,
     least: float,
 ) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
+    NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float32]
 ]: ...
 def volume_thin(
-    strength: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
-    ],
-    gz: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    strength: NDArray[numpy.float32],
+    gz: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
+    gx: NDArray[numpy.float32],
     threshold: float,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+) -> NDArray[numpy.float32]: ...
 def volume_gradient_torque(
-    image: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    unit: float,
-    halves: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    norms: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None))]: ...
+    image: NDArray[numpy.int32], unit: float, halves: NDArray[numpy.int32], norms: NDArray[numpy.float32]
+) -> NDArray[numpy.float32]: ...
 def volume_gradient_extrema(
-    image: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    image: NDArray[numpy.int32],
     unit: float,
-    halves: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    norms: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    halves: NDArray[numpy.int32],
+    norms: NDArray[numpy.float32],
     sign: int,
     least: float,
 ) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None,))],
+    NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float32]
 ]: ...
 def volume_suppress(
-    centre: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    side: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    overlap: float,
-) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+    centre: NDArray[numpy.int64], side: NDArray[numpy.int64], value: NDArray[numpy.float32], overlap: float
+) -> NDArray[numpy.bool_]: ...
 def shape_response(
-    first: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    second: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    down: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    across: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    first: NDArray[numpy.int32],
+    second: NDArray[numpy.int32],
+    down: NDArray[numpy.int32],
+    across: NDArray[numpy.int32],
+    weights: NDArray[numpy.float32],
     floor: float,
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]: ...
+) -> NDArray[numpy.float32]: ...
 def find_candidates(
-    window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sigma: float,
-    low: float,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
-]: ...
+    window: NDArray[numpy.float32], sigma: float, low: float
+) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32]]: ...
 def count_bins(
-    window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    sigma: float,
-    core: tuple[int, int, int, int],
-    largest: float,
-) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    window: NDArray[numpy.float32], sigma: float, core: tuple[int, int, int, int], largest: float
+) -> NDArray[numpy.int64]: ...
 def list_candidates(
-    window: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    window: NDArray[numpy.float32],
     sigma: float,
     low: float,
     automatic: bool,
     core: tuple[int, int, int, int],
     block: int,
-) -> tuple[
-    Annotated[NDArray[numpy.uint32], dict(shape=(None, None))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    float,
-    int,
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-]: ...
+) -> tuple[NDArray[numpy.uint32], NDArray[numpy.int64], float, int, NDArray[numpy.int64]]: ...
 def place_candidates(
-    candidates: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    candidates: NDArray[numpy.uint32],
     part_width: int,
     y: int,
     x: int,
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    gx: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
 ) -> None: ...
-def strongest_floats(
-    values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
-def strongest_doubles(
-    values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]: ...
-def strongest_integers(
-    values: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.int32], dict(shape=(None, None, None))]: ...
 def label_tile_edges(
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    gx: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
     low: float,
     high: float,
-    rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int64], dict(shape=(None,))],
-    Annotated[NDArray[numpy.bool_], dict(shape=(None,))],
-]: ...
+    rows: NDArray[numpy.int64],
+    columns: NDArray[numpy.int64],
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.bool_]]: ...
 def connect_edges(
-    gx: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    gy: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    gx: NDArray[numpy.float32],
+    gy: NDArray[numpy.float32],
     low: float,
     high: float,
-    seeds: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    seeds: NDArray[numpy.int64],
     rounds: int,
     core: tuple[int, int, int, int],
 ) -> bool: ...
 def token_features(
-    planes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-    y: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    x: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    second: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))]: ...
+    planes: NDArray[numpy.uint8],
+    y: NDArray[numpy.int32],
+    x: NDArray[numpy.int32],
+    first: NDArray[numpy.int32],
+    second: NDArray[numpy.int32],
+) -> NDArray[numpy.uint8]: ...
 def grow_token_tree(
-    features: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    classes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    tried: int,
-    least: int,
-    seed: int,
-) -> tuple[
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.uint8], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-    Annotated[NDArray[numpy.int32], dict(shape=(None,))],
-]: ...
+    features: NDArray[numpy.uint8], classes: NDArray[numpy.uint8], tried: int, least: int, seed: int
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint8], NDArray[numpy.int32], NDArray[numpy.int32]]: ...
 def token_predictions(
-    planes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    planes: NDArray[numpy.uint8],
     side: int,
     step: int,
-    first: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    second: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    threshold: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    value: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    root: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]: ...
+    first: NDArray[numpy.int32],
+    second: NDArray[numpy.int32],
+    threshold: NDArray[numpy.uint8],
+    child: NDArray[numpy.int32],
+    value: NDArray[numpy.float32],
+    root: NDArray[numpy.int32],
+) -> NDArray[numpy.float32]: ...

@@ -10,7 +10,7 @@ from scipy import ndimage
 
 import naive
 from imtorque import _native
-from imtorque.detection.filters import quantiles, smoothed
+from imtorque.detection.filters import smoothed
 from imtorque.detection.forest import grow_forest
 from imtorque.detection.region_proposals import without_holes
 from imtorque.detection.selection import select_set
@@ -172,23 +172,6 @@ def test_a_box_mean_is_its_definition_and_that_of_scipy(plane, size):
     mean = _native.box_mean(plane, size)
     assert_allclose(mean, naive.box_mean(plane, size), atol=1e-5)
     assert_allclose(mean, ndimage.uniform_filter(plane, size), atol=1e-5)
-
-
-@given(
-    hnp.arrays(
-        np.float32,
-        hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=30),
-        elements=st.floats(-4, 4, width=32),
-    ),
-    st.lists(st.floats(0, 1), min_size=1, max_size=4),
-)
-def test_quantiles_are_those_of_numpy(plane, parts):
-    assert_array_equal(quantiles(plane, *parts), np.quantile(plane, parts))
-
-
-def test_a_rank_beyond_the_values_is_refused():
-    with pytest.raises(ValueError, match="rank is out of range"):
-        _native.order_statistics(np.zeros((2, 3), np.float32), np.array([6]))
 
 
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9)))

@@ -107,31 +107,9 @@ def test_boxes_outside_of_the_image_are_refused(box):
         _native.box_scores(np.zeros((1, 3, 4)), np.array([box], np.int64), 0.75, 1.15)
 
 
-@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)), st.integers(0, 1000))
-def test_a_flood_reaches_the_parts_that_hold_a_seed(mask, seed):
-    seeds = np.random.default_rng(seed).random(mask.shape) < 0.1
-    parts, _ = ndimage.label(mask)
-    expected = np.isin(parts, parts[seeds & mask]) & mask
-    found = _native.flood(mask.view(np.uint8), seeds.view(np.uint8))
-    assert_array_equal(found, expected)
-
-
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)))
 def test_holes_are_what_no_way_from_the_border_leads_to(mask):
     assert_array_equal(_native.fill_holes(mask.view(np.uint8)), ndimage.binary_fill_holes(mask))
-
-
-@given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12)), st.integers(0, 15))
-def test_a_mask_dilates_by_squares(mask, reach):
-    expected = ndimage.maximum_filter(mask, 2 * reach + 1, mode="constant")
-    assert_array_equal(_native.dilate(mask.view(np.uint8), reach), expected)
-
-
-def test_a_mask_dilates_as_far_as_there_are_pixels():
-    mask = np.eye(3, 5, dtype=np.uint8)
-    assert_array_equal(_native.dilate(mask, 2**31 - 1), 1)
-    with pytest.raises(ValueError, match="radius"):
-        _native.dilate(mask, -1)
 
 
 @st.composite

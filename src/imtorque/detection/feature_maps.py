@@ -13,7 +13,7 @@ from imtorque.core.caching import cached_property
 from imtorque.core.types import LARGEST_SIZE, Float32Array, FloatArray, Image
 from imtorque.detection.annotations import Annotations
 from imtorque.detection.click_sizes import clicked_diameters
-from imtorque.detection.filters import quantiles, smoothed
+from imtorque.detection.filters import smoothed
 from imtorque.detection.noise import noise_level
 from imtorque.detection.pyramid import MIN_NOISE, saturate
 from imtorque.images import CheckedImage, rgb_image
@@ -127,7 +127,7 @@ class FeatureMaps:
         if key not in self._gradients:
             gx, gy = _native.smoothed_gradient(np.ascontiguousarray(self.plane(name)), key[1])
             strength = np.hypot(gx, gy)
-            middle, high = quantiles(strength, 0.5, 0.99)
+            middle, high = np.quantile(strength, [0.5, 0.99])
             self._gradients[key] = saturate(gx, gy, strength, 2 * float(middle) + 0.05 * float(high) + 1e-6)
         return self._gradients[key]
 
@@ -146,7 +146,7 @@ def feature_maps(image: Image | CheckedImage, sizes: ObjectSizes, coloured: bool
     if factor > 1:
         grey = _reduced(grey[None], factor)[0]
     grey = (grey - light_ramp(grey)).astype(np.float32)
-    low, high = quantiles(grey, 0.005, 0.995)
+    low, high = np.quantile(grey, [0.005, 0.995])
     grey = ((grey - low) / max(high - low, 1e-6)).astype(np.float32)
     planes = [grey, np.sqrt(grey.clip(0))]
     if coloured:

@@ -1,20 +1,11 @@
-"""Filters and quantiles as SciPy and NumPy have them, to the bit, in less time."""
+"""A filter as SciPy has it, to the bit, in less time."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from imtorque import _native
-from imtorque.core.types import Float32Array, FloatArray
-
-
-def quantiles(plane: Float32Array, *parts: float) -> FloatArray:
-    """Return what `np.quantile` does with a list of parts, to the bit, in less time; no value may be NaN."""
-    at = np.array(parts) * (plane.size - 1)
-    below = at.astype(np.int64)
-    ranks = np.minimum([below, below + 1], plane.size - 1)
-    pairs = _native.order_statistics(plane, ranks.ravel()).reshape(2, -1).T
-    return np.array([np.quantile(two, [share])[0] for two, share in zip(pairs, at - below, strict=True)])
+from imtorque.core.types import Float32Array
 
 
 def smoothed(plane: Float32Array, sigma: float, truncate: float = 4) -> Float32Array:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.types import Float32Array
-from imtorque.detection.filters import quantiles, smoothed
+from imtorque.detection.filters import smoothed
 from imtorque.detection.proposals import ANGLES
 
 AREA_STEP = 1.2  # ratio of areas between kept extremal regions
@@ -18,7 +18,7 @@ Regions = tuple[Float32Array, Float32Array, Float32Array, Float32Array]  # y, x,
 def extremal_regions(plane: Float32Array, smallest: float, largest: float, diameter: float) -> Regions:
     """Return the bright components at all levels of the smoothed plane, within the range of diameters."""
     smooth = smoothed(plane, max(0.7, diameter / 25))
-    low, high = quantiles(smooth, 0.002, 0.998)
+    low, high = np.quantile(smooth, [0.002, 0.998])
     scaled = ((smooth - low) / max(high - low, 1e-6)).clip(0, 1)
     areas = (0.5 * smallest**2, 1.1 * largest**2)
     y, x, radii, _, stability, _ = _native.extremal_regions(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from imtorque import _native
 from imtorque.core.types import BoolArray, FloatArray
@@ -119,7 +120,7 @@ def _appearance_features(view: View, masks: BoolArray, flat: NDArray[np.float32]
 def _ring(mask: BoolArray) -> BoolArray:
     """Return the ring of pixels around a mask, as wide as a share of its size."""
     reach = max(1, int(RING_WIDTH * math.sqrt(mask.sum())))
-    return _native.dilate(mask.view(np.uint8), reach).view(bool) & ~mask
+    return np.asarray(ndimage.maximum_filter(mask, 2 * reach + 1, mode="constant") & ~mask)
 
 
 def _histograms(words: NDArray[np.int64], parts: BoolArray) -> FloatArray:

@@ -6,26 +6,20 @@ that a tile writes, so tasks never write to the same file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque import _native
 from imtorque.tiling.grid import Box, Grid
 from imtorque.tiling.job import Job
 from imtorque.tiling.source import Affine, Source
 
 DTYPES = {"value": "float32", "scale": "int32", "edges": "float32", "strengthened": "float64", "saliency": "float64"}
 CHUNK = 1024  # convention: pixels a side at most, where the tile can be cut so
-KERNELS: dict[str, Callable[..., Any]] = {
-    "float32": _native.strongest_floats,
-    "float64": _native.strongest_doubles,
-    "int32": _native.strongest_integers,
-}
 PYRAMID_TOP = 512  # convention: pixels of the longer side at which a pyramid ends
 TILE_LEVELS = 2  # bound: levels that the task of a tile writes besides the full size; those above are made from them
 COMPRESSION_LEVEL = 1  # of LZ4 on shuffled bits: a third of the time of zstd at the same size
@@ -140,9 +134,14 @@ def _open_once(store: str, path: str, mode: str, empty: bool, _state: tuple[int,
 
 def strongest(values: NDArray[Any]) -> NDArray[Any]:
     """Return the strongest of each 2 x 2 pixels of (H, W) or (C, H, W); over the rim there is nothing."""
-    planes = np.ascontiguousarray(values if values.ndim == 3 else values[None])
-    kept: NDArray[Any] = KERNELS[str(planes.dtype)](planes)
+    planes = values if values.ndim == 3 else values[None]
+    whole = np.pad(planes, ((0, 0), *((0, side % 2) for side in planes.shape[1:])))
+    kept = reduce(_stronger, (whole[:, y::2, x::2] for y in (0, 1) for x in (0, 1)))
     return kept if values.ndim == 3 else kept[0]
+
+
+def _stronger(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    return np.where(np.abs(second).sum(axis=0) > np.abs(first).sum(axis=0), second, first)
 
 
 def shrink_block(out: Path, level: int, pair: tuple[str, tuple[str, Box]]) -> None:
