@@ -24,8 +24,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 LARGEST = 200_000  # bytes
 OPENING = """# Gallery
 
-See what torque does on drawn shapes and photographs: the paper's figures redone, and what came after them. Each is a short
-script to start from; `make gallery` draws them all."""
+See what torque does on drawn shapes and photographs: the paper's figures redone, and what came after them. Each is a
+short script to start from; `make gallery` draws them all."""
 
 
 def needs_torch(example: Path) -> bool:
