@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.datasets.counting import CountingImage
-from imtorque.detection.filters import quantiles
 from imtorque_reproduce.counting.controls import NOTHING, Range, Setting, split_mask
 from imtorque_reproduce.counting.scores import Detections, discs, goal, paint_discs, score_image
 
@@ -86,7 +85,7 @@ def _channels(image: NDArray[Any], factor: int) -> list[NDArray[np.float32]]:
         height, width = (side // factor for side in plane.shape)
         blocks = plane[: height * factor, : width * factor].reshape(height, factor, width, factor)
         reduced = blocks.mean(axis=(1, 3)).astype(np.float32)
-        low, high = quantiles(reduced, 0.005, 0.995)
+        low, high = np.quantile(reduced, [0.005, 0.995])
         scaled.append((reduced - low) / max(high - low, 1e-6))
     return scaled
 
