@@ -38,7 +38,11 @@ WALKS = {
 
 def modules():
     """The package's modules by the files they are in."""
-    paths = [path for path in PACKAGE.rglob("*.py") if path.name != "deprecation.py"]  # wraps what it lets pass
+    wrappers = (
+        "deprecation.py",
+        "caching.py",
+    )  # let pass what they wrap
+    paths = [path for path in PACKAGE.rglob("*.py") if path.name not in wrappers]
     return {
         str(path): re.sub(r"\.__init__$", "", ".".join(path.relative_to(PACKAGE).with_suffix("").parts))
         for path in paths
