@@ -34,7 +34,7 @@ def test_json_is_one_object(tmp_path):
         make_video(tmp_path, count=6), "--json", "--out", tmp_path, "--sizes", "11-40", "--sign", "dark", "--no-link"
     )
     report = json.loads(result.stdout)
-    assert report["videos"][0]["result"] == {"frames": 6, "places": 6, "tracks": 0}
+    assert report["videos"][0]["result"] == {"frames": 6, "places": 6, "tracks": 0, "full": 0}
     assert report["parameters"]["find"]["sizes"][0] == 11
     assert report["stopped"] is False
 
@@ -45,6 +45,18 @@ def test_blobs_of_a_folder(tmp_path):
         write_image(tmp_path / "in" / f"{k}.png", frame)
     result = run(tmp_path / "in", "--find", "blobs", "--sizes", "12-30", "--out", tmp_path / "out")
     assert "8 places in 4 frames, 2 tracks" in result.stdout
+
+
+def test_what_finds_nothing_or_as_much_as_it_may_is_said(tmp_path):
+    video, out = make_video(tmp_path, count=3), tmp_path / "out"
+    none = run(video, "--threshold", 3, "--out", out)
+    assert "0 places in 3 frames" in none.stdout
+    assert "nothing was found: try --sizes, a lower --threshold, or --find blobs" in none.stderr
+    capped = run(video, "--threshold", 0.05, "--count", 1, "--out", out)
+    assert "3 frames have as many places as --count allows, and maybe more objects" in capped.stderr
+    assert run(video, "--out", out).stderr == ""
+    refused = run(video, "--threshold", 0.05, "--find", "blobs", "--out", out, status=2)
+    assert "leave it out with --find blobs" in refused.stderr
 
 
 def test_each_bad_video_is_one_line_and_the_others_are_done(tmp_path):

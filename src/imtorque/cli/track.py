@@ -64,7 +64,7 @@ class TrackVideo(Task):
         work = VideoWork(video, self.find, self.linking, self.every, self.limit)
         done = work.write(stem, self.overlay, self.table, jobs, progress or (lambda _done, _total: None), client)
         outputs = [done.table] if done.overlay is None else [done.table, done.overlay]
-        return outputs, {"frames": done.frames, "places": done.places, "tracks": done.tracks}
+        return outputs, {"frames": done.frames, "places": done.places, "tracks": done.tracks, "full": done.full}
 
 
 def track(
@@ -91,6 +91,9 @@ def track(
     ] = None,
     sign: Annotated[Sign, typer.Option(help="Which objects to look for; auto may choose anew in each frame.")] = "both",
     count: Annotated[int, typer.Option(min=1, metavar="N", help="Most places in a frame.")] = 50,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, help="Least |torque| of extrema: 1 is a strong edge all around.")
+    ] = None,
     memory: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many looked-at frames an object may be hidden.")
     ] = Linking.memory,
@@ -113,7 +116,7 @@ def track(
 
     Example: [bold]imtorque track video.mp4 --every 5 --overlay[/bold]
     """
-    finder = _finder(find, None if sizes is None else _range(sizes), sign, count)
+    finder = _finder(find, None if sizes is None else _range(sizes), sign, count, threshold)
     linking = Linking(memory, search_range) if link else None
     if scheduler is not None:
         refuse("must be left out with --scheduler", jobs=jobs)
@@ -155,16 +158,25 @@ def _tell(outcome: Outcome, *, quiet: bool) -> None:
         objects = f", {number_of(result['tracks'], 'track')}" if result["tracks"] else ""
         typer.echo(f"{outcome.input}: {places}{objects}{as_before(outcome)}")
         typer.echo(f"  written: {', '.join(outcome.outputs)}")
+        if not result["places"]:
+            typer.echo("  nothing was found: try --sizes, a lower --threshold, or --find blobs", err=True)
+        elif full := result.get("full"):  # records of before have none
+            frames = "1 frame has" if full == 1 else f"{full} frames have"
+            typer.echo(f"  {frames} as many places as --count allows, and maybe more objects", err=True)
 
 
-def _finder(find: Find, sizes: tuple[float, float] | None, sign: Sign, count: int) -> FrameExtrema | FrameBlobs:
+def _finder(
+    find: Find, sizes: tuple[float, float] | None, sign: Sign, count: int, threshold: float | None
+) -> FrameExtrema | FrameBlobs:
     if find == "blobs":
+        refuse("is of extrema: leave it out with --find blobs", threshold=threshold)
         return FrameBlobs(sizes, SIGNS[sign], count=count)
     listed = None
     if sizes is not None:
         smallest = 2 * int(sizes[0] // 2) + 1
         listed = tuple(default_sizes((1, 1), smallest=smallest, largest=max(smallest, int(sizes[1]))).tolist())
-    return FrameExtrema(listed, SIGNS[sign] or None, count=count)
+    least = FrameExtrema.threshold if threshold is None else threshold
+    return FrameExtrema(listed, SIGNS[sign] or None, threshold=least, count=count)
 
 
 def _range(text: str) -> tuple[float, float]:

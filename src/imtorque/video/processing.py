@@ -48,6 +48,8 @@ class VideoSummary:
         How many rows the table has.
     tracks
         How many objects there were; 0 where places were not linked.
+    full
+        How many frames had as many places as `count` of the detector allows.
     """
 
     table: Path
@@ -55,6 +57,7 @@ class VideoSummary:
     frames: int
     places: int
     tracks: int
+    full: int = 0
 
 
 def process_video(
@@ -146,7 +149,7 @@ class VideoWork:
         elif table != "csv":
             raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
         target, drawn = Path(f"{stem}.{table}"), Path(f"{stem}.mp4") if overlay else None
-        tally = _Tally(target, self._total(), progress)
+        tally = _Tally(target, self._total(), getattr(self.find, "count", None), progress)
         try:
             with ExitStack() as files:
                 rows = files.enter_context(writing_table(target, table))
@@ -157,7 +160,7 @@ class VideoWork:
             if tally.frames:
                 interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
             raise
-        return VideoSummary(target, drawn, tally.frames, tally.places, tally.tracks)
+        return VideoSummary(target, drawn, tally.frames, tally.places, tally.tracks, tally.full)
 
     def _run(self, found: Iterator[FoundImage], rows: Table, video: Overlay | None, tally: _Tally) -> None:
         linker = None if self.linking is None else Linker(self.linking)
@@ -222,15 +225,16 @@ def finder(find: Finder | str) -> Finder:
 
 
 class _Tally:
-    """Counts of frames, places and tracks, reported as they grow."""
+    """Counts of frames, places, tracks, and frames with as many places as may be, reported as they grow."""
 
-    def __init__(self, table: Path, total: int, progress: Progress) -> None:
-        self.table, self.total, self.progress = table, total, progress
-        self.frames = self.places = self.tracks = 0
+    def __init__(self, table: Path, total: int, most: int | None, progress: Progress) -> None:
+        self.table, self.total, self.most, self.progress = table, total, most, progress
+        self.frames = self.places = self.tracks = self.full = 0
 
     def add(self, places: int, newest: int) -> None:
         self.frames += 1
         self.places += places
+        self.full += self.most is not None and places >= self.most
         self.tracks = max(self.tracks, newest)
         self.progress(self.frames, self.total)
 
