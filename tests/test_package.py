@@ -121,6 +121,7 @@ def test_the_oracle_imports_numpy_only():
 
 WRITERS = {  # where files are written, and what else has calls of these names
     "cli/train_detector.py": "calls ObjectFinder.save",
+    "cli/count_page.py": "encodes into memory",
     "cli/data.py": "calls SketchTokens.save",
     "cli/demo.py": "the demo's page, by replacing()",
     "cli/evaluate.py": "draws into memory",

@@ -60,8 +60,8 @@ def test_images_to_annotate_next_are_looked_at_one_after_the_other(finder, monke
     made, seen = [], []
     monkeypatch.setattr(
         ObjectFinder,
-        "_scored",
-        lambda self, image, own=ObjectFinder._scored: seen.append(len(made)) or own(self, image),
+        "scored_proposals",
+        lambda self, image, own=ObjectFinder.scored_proposals: seen.append(len(made)) or own(self, image),
     )
     images = [IMAGES[0], NEW, np.full(SHAPE, 0.8)]
     order = finder.query(made.append(image) or image for image in images)

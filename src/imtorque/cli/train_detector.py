@@ -188,7 +188,7 @@ def _table(text: str) -> tuple[set[str], list[dict[str, Any]]]:
     """Return the columns and rows of a table, whatever program wrote it, under the names used here."""
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
-    header, *lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header, *lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if text else [[]]
     written = [name.strip().lower() for name in header]
     aliases = NAPARI | ({"label": "image"} if "image" not in written else {})
     names = [aliases.get(name, name) for name in written]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from imtorque import _native
 from imtorque.core.types import BoolArray, FloatArray
@@ -119,6 +118,8 @@ def _appearance_features(view: View, masks: BoolArray, flat: NDArray[np.float32]
 
 def _ring(mask: BoolArray) -> BoolArray:
     """Return the ring of pixels around a mask, as wide as a share of its size."""
+    from scipy import ndimage
+
     reach = max(1, int(RING_WIDTH * math.sqrt(mask.sum())))
     return np.asarray(ndimage.maximum_filter(mask, 2 * reach + 1, mode="constant") & ~mask)
 
