@@ -352,10 +352,10 @@ class _Tables:
         """Write both tables, with the images of earlier calls that are in the folder still, and without failed ones."""
         if self.out is None or not self.any_image:
             return
-        counts, records = {}, {}
+        earlier, records = {}, {}
         for name, record, result in self._earlier():
-            counts[name], records[name] = {key: result.get(key) for key in SUMMARY[1:]}, record
-        self.counts, self.records = counts | self.counts, records | self.records
+            earlier[name], records[name] = {key: result.get(key) for key in SUMMARY[1:]}, record
+        self.counts, self.records = earlier | self.counts, records | self.records
         names = Counter(Path(path).name for path in self.counts)  # images of one name are told by their paths
         shown = {path: Path(path).name if names[Path(path).name] == 1 else path for path in self.counts}
         counts = ({"image": shown[path], **row} for path, row in self.counts.items())
@@ -403,7 +403,7 @@ def enlarged(found: Blobs, factor: int, shape: tuple[int, ...]) -> Blobs:
 
 
 def _enlarged_range(one: SizeRange, factor: int) -> SizeRange:
-    return SizeRange(one.smallest * factor, one.largest * factor, one.count)
+    return SizeRange(one.smallest * factor, one.largest * factor, one.objects)
 
 
 def torn_note(ranges: Sequence[SizeRange]) -> str:
@@ -411,7 +411,7 @@ def torn_note(ranges: Sequence[SizeRange]) -> str:
     if len(ranges) < 2:
         return ""
     taken, other = (f"{math.floor(one.smallest)}-{math.ceil(one.largest)}" for one in ranges)
-    return f"sizes {taken} taken, but {number_of(ranges[1].count, 'object')} lie in {other}: give --sizes"
+    return f"sizes {taken} taken, but {number_of(ranges[1].objects, 'object')} lie in {other}: give --sizes"
 
 
 def _usual_sizes(diameters: Sequence[float], ranges: Sequence[SizeRange]) -> list[int] | None:
@@ -419,10 +419,8 @@ def _usual_sizes(diameters: Sequence[float], ranges: Sequence[SizeRange]) -> lis
     if not ranges or len(diameters) < MIN_SUGGESTING:
         return None
     small, large = np.quantile(diameters, MOST_OBJECTS)
-    limits = (small, large, small / SUGGESTED_MARGIN, large * SUGGESTED_MARGIN)
-    return [
-        max(3, rounded(limit)) for rounded, limit in zip((round, round, math.floor, math.ceil), limits, strict=True)
-    ]
+    margins = math.floor(small / SUGGESTED_MARGIN), math.ceil(large * SUGGESTED_MARGIN)
+    return [max(3, size) for size in (round(small), round(large), *margins)]
 
 
 def find_dish(image: Image) -> tuple[float, float, float] | None:

@@ -32,7 +32,7 @@ class SizeRange(NamedTuple):
 
     smallest: float
     largest: float
-    count: int
+    objects: int
 
 
 @dataclass(frozen=True, eq=False)
