@@ -1,5 +1,7 @@
 // Requests to the server: images there and back, answers of several arrays.
 
+import { ask, tell } from "./engine.js";
+
 const ARRAYS = { int32: Int32Array, float32: Float32Array, uint8: Uint8Array };
 
 async function refusal(response) {
@@ -13,7 +15,7 @@ async function refusal(response) {
 async function request(path, options) {
   let response;
   try {
-    response = await fetch(path, options);
+    response = await ask(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     const message = "The explorer's server does not answer. Is `imtorque explore` still running?";
@@ -81,7 +83,7 @@ export class StoredImage {
 
   async bitmap() { return createImageBitmap(await (await this.request("image.png", "")).blob()); }
 
-  remove() { fetch(`api/images/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
+  remove() { ask(`api/images/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
 
-  markClosed() { navigator.sendBeacon(`api/images/${this.key}/close`); }
+  markClosed() { tell(`api/images/${this.key}/close`); }
 }
