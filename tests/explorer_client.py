@@ -12,6 +12,7 @@ from PIL import Image
 
 from imtorque.explorer.launch import listen
 from imtorque.explorer.server import make_app
+from waiting import GIVEN_UP
 
 
 @contextlib.contextmanager
@@ -32,7 +33,7 @@ def running(**options):
 
 @contextlib.contextmanager
 def client(**options):
-    with running(**options) as address, httpx.Client(base_url=address, timeout=60) as open_client:
+    with running(**options) as address, httpx.Client(base_url=address, timeout=GIVEN_UP) as open_client:
         yield open_client
 
 

@@ -365,7 +365,7 @@ def test_a_terminal_gets_a_bar_with_the_time_left_and_no_color_is_heeded(shapes)
         }
         command = [sys.executable, "-m", "imtorque", "count", "p0.png", "p1.png", "p2.png", "--jobs", "1"]
         started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=side, env=environment, text=True)
-        lines, _ = started.communicate(timeout=60)
+        lines, _ = started.communicate(timeout=GIVEN_UP)
         os.close(side)
         shown = os.read(main, 100_000).decode()
         os.close(main)

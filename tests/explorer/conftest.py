@@ -8,6 +8,7 @@ import pytest
 from explorer_browser import ARGUMENTS, CHROMIUM, Tab, need_browser
 from explorer_client import running
 from imtorque.explorer.image_store import ImageStore
+from waiting import GIVEN_UP
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +36,7 @@ def address(store):
 @pytest.fixture
 def tab(browser, address):
     context = browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(1000 * GIVEN_UP)
     opened = Tab(context.new_page(), address)
     yield opened
     context.close()

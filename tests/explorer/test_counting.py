@@ -16,6 +16,7 @@ from explorer_browser import Tab, photograph
 from explorer_client import client, file_bytes, running, unpack
 from imtorque.cli import app
 from imtorque.cli.explore import start_images
+from waiting import GIVEN_UP
 
 # The coins of scikit-image's image: y, x and diameter.
 COINS = [
@@ -62,7 +63,6 @@ def discs(missing=()):
 
 def test_ten_clicks_on_the_coins_give_24_of_24(tab):
     tab.open("#tool=count&tab=count").drop(file_bytes(coins()), "coins.png")
-    tab.page.set_default_timeout(120_000)
     clicked = []
 
     def drag(coin):
@@ -90,7 +90,6 @@ def test_fifteen_clicks_on_a_blood_smear_give_an_f1_of_at_least_70_per_cent(tab,
         rows = [row for row in csv.DictReader(file) if row["image"] == name]
     truth = np.array([[float(row[key]) for key in ("y0", "x0", "y1", "x1")] for row in rows])
     tab.open("#tool=count&tab=count").drop((folder / "images" / name).read_bytes(), name)
-    tab.page.set_default_timeout(120_000)
 
     found_places = []
 
@@ -212,7 +211,7 @@ def test_the_images_of_a_folder_are_gone_through_with_what_was_taught(browser, t
         (tmp_path / name).write_bytes(file_bytes(discs(missing)))
     with running(start=start_images([str(tmp_path)])) as address:
         tab = Tab(browser.new_page(viewport={"width": 1280, "height": 720}), address)
-        tab.page.set_default_timeout(60_000)
+        tab.page.set_default_timeout(1000 * GIVEN_UP)
         tab.open("#tool=count&tab=count").shows("#image option:checked", "a.png")
         for y, x in ((24, 24), (60, 60), (96, 96)):
             mark(tab, y, x, 20)

@@ -23,6 +23,7 @@ from imtorque.cli import explore as verb
 from imtorque.explorer import launch
 from imtorque.explorer.launch import is_loopback, listen, network_address, page_address
 from imtorque.files import write_image
+from waiting import GIVEN_UP
 
 
 def run(*arguments, status=1):
@@ -56,7 +57,7 @@ def test_it_starts_with_an_image_says_where_and_ends_on_ctrl_c(tmp_path):
             }
     finally:
         process.send_signal(signal.SIGINT)
-        _, complaints = process.communicate(timeout=30)
+        _, complaints = process.communicate(timeout=GIVEN_UP)
     assert (process.returncode, complaints) == (0, "")
 
 
@@ -85,10 +86,10 @@ def test_serving_says_where_and_opens_the_page_there_once_it_answers(browser, mo
     thread = threading.Thread(target=launch.serve, kwargs=options)
     thread.start()
     try:
-        address = told.get(timeout=60)
+        address = told.get(timeout=GIVEN_UP)
         with urllib.request.urlopen(f"{address}api/start") as answer:
             assert json.load(answer)["start"] == []
-        assert not browser or opened.get(timeout=60) == address
+        assert not browser or opened.get(timeout=GIVEN_UP) == address
         assert opened.empty()
     finally:
         servers[0].should_exit = True

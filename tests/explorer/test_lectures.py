@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import imtorque
-from explorer_browser import Tab, library_torque
+from explorer_browser import IDLE, Tab, library_torque
 
 
 def box(tab, selector):
@@ -119,21 +119,31 @@ def test_the_image_is_zoomed_and_moved_and_the_patch_stays_where_it_is(tab):
 
 
 PLAYS = "#step-pause[aria-label=Pause]"  # the step's image is loaded, and it plays
-LARGER = "(size) => parseInt(/\\d+/.exec(document.getElementById('size-out').textContent)) > size"
+LATER = 3_600_000  # milliseconds on the page's clock: long after it is open
+
+
+def size_after(tab, milliseconds):
+    """Let so much time pass on the page, whose clock stands still else; the size of its patch then."""
+    tab.page.wait_for_selector(IDLE)
+    tab.page.clock.run_for(milliseconds)
+    return tab.place[2]
 
 
 def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
+    tab.page.clock.install(time=0)
     tab.open()
     entries = tab.page.evaluate("history.length")
+    tab.page.clock.pause_at(LATER)
     tab.page.click("#play")
     tab.shows("#step-title", "1/5 A patch grows over a disc")
     tab.page.wait_for_selector(PLAYS)
-    tab.page.wait_for_function(LARGER, arg=41)
+    assert size_after(tab, 1_000) > 41
     tab.page.click("#step-pause")
-    held = tab.wait().place
-    assert tab.frames(20).place == held
+    paused = size_after(tab, 0)
+    assert size_after(tab, 1_000) == paused
     tab.page.click("#step-pause")
-    tab.page.wait_for_function(LARGER, arg=held[2])
+    assert size_after(tab, 1_000) > paused
+    tab.page.clock.resume()
     for title in ("2/5 Texture cancels", "3/5 A hole turns back", "4/5 Alpha chooses the scale", "5/5 Other patterns"):
         tab.page.keyboard.press("PageDown")
         tab.shows("#step-title", title)
@@ -145,8 +155,9 @@ def test_steps_play_by_themselves_pause_and_are_no_steps_to_undo(tab):
 
 
 def test_one_step_follows_the_other_until_they_are_held(tab):
-    tab.page.clock.install()
+    tab.page.clock.install(time=0)
     tab.open()
+    tab.page.clock.pause_at(LATER)
     tab.page.click("#play")
     tab.page.get_by_label("Pause").wait_for()
     for title in ("2/5 Texture cancels", "3/5 A hole turns back"):
@@ -186,14 +197,16 @@ def test_on_a_phone_on_its_side_image_and_numbers_are_seen_together(browser, add
 
 
 def test_a_lecture_goes_by_keys_alone(tab):
+    tab.page.clock.install(time=0)
     tab.open()
+    tab.page.clock.pause_at(LATER)
     tab.page.keyboard.press("p")
     tab.page.keyboard.press("PageDown")
     tab.shows("#step-title", "1/5 A patch grows over a disc")
     tab.page.wait_for_selector(PLAYS)
-    tab.page.wait_for_function(LARGER, arg=41)
+    assert size_after(tab, 1_000) > 41
     tab.page.keyboard.press("Space")
-    held = tab.wait().place
-    assert tab.frames(20).place == held
+    paused = size_after(tab, 0)
+    assert size_after(tab, 1_000) == paused
     tab.page.keyboard.press("Escape")
-    assert tab.wait().page.locator("header").is_visible()
+    tab.page.locator("header").wait_for()

@@ -26,6 +26,7 @@ from imtorque.explorer.image_store import ImageStore, StoredImage, image_of_arra
 from imtorque.explorer.python_code import python_code
 from imtorque.explorer.results import extrema_of
 from imtorque.explorer.settings import LAYERS, read_settings
+from waiting import GIVEN_UP
 
 LAYER_FILES = [f"{layer}.{kind}" for layer in LAYERS for kind in ("png", "npy")]
 LAST = {"connection": "close"}  # where the server hangs up after its answer
@@ -531,7 +532,7 @@ def test_a_failure_of_our_own_is_logged_and_answered_without_a_traceback(server,
     monkeypatch.setattr("imtorque.explorer.results.detect_edges", fail)
     message = refusal(server.get(f"/api/images/{disc}/view", headers=LAST), 500)
     assert message == "the explorer failed: RuntimeError"
-    record = records.get(timeout=20)  # the answer comes first
+    record = records.get(timeout=GIVEN_UP)  # the answer comes first
     assert (record.name, record.getMessage().splitlines()[0]) == (
         "imtorque.explorer",
         f"request failed: /api/images/{disc}/view",
