@@ -101,6 +101,70 @@ def test_what_is_found_does_not_depend_on_the_frames_before(monkeypatch):
             assert_array_equal(getattr(found, name), getattr(alone, name))
 
 
+def truth_found(found, y, x, size):
+    """How many of the true places have one found near, and how many found have no true one near."""
+    near = np.hypot(found.y[:, None] - y, found.x[:, None] - x) <= np.maximum(size / 4, 2)
+    return int(near.any(axis=0).sum()), int((~near.any(axis=1)).sum())
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("noise", "share"), [(1, 0.99), (4, 0.97)])
+def test_hundreds_of_faint_spots_are_found_by_their_sizes_alone(noise, share, turned):
+    scene = synthetic.spot_scene(7, frames=1, noise=noise)
+    frame = next(scene.frames())
+    found = FrameExtrema(sizes=(5, 7, 9, 11))(255 - frame if turned else frame)
+    right, wrong = truth_found(found, scene.y[0], scene.x[0], scene.size)
+    assert right >= share * 550
+    assert wrong <= 0.03 * 550
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        lambda frame, _rng: frame * 0.12,  # dark
+        lambda frame, _rng: 128 + 0.12 * (frame - 128),  # of low contrast
+        lambda frame, rng: 128 + 0.12 * (frame - 128) + rng.normal(0, 4, frame.shape),  # and noisy
+        lambda frame, rng: frame + rng.normal(0, 25, frame.shape),
+        lambda frame, rng: np.uint16(300 + 0.5 * frame + rng.normal(0, 3, frame.shape)),  # 10 bits
+        lambda frame, rng: np.uint16(300 + 50 * frame + rng.normal(0, 100, frame.shape)),  # 14 bits
+    ],
+)
+def test_dark_faint_noisy_and_deep_videos_are_as_good(shown):
+    scene = video_scene(2, shape=(360, 640), frames=1, count=8, posts=0)
+    frame = shown(next(scene.frames()).astype(float), np.random.default_rng(0))
+    frame = frame if frame.dtype == np.uint16 else np.uint8(np.clip(np.rint(frame), 0, 255))
+    right, wrong = truth_found(FrameExtrema(sizes=tuple(range(15, 72, 4)))(frame), scene.y[0], scene.x[0], scene.size)
+    whole = int((scene.visible()[0] > 0.75).sum())
+    assert right >= whole - 1
+    assert wrong <= 2
+
+
+def test_nothing_is_found_in_faint_noise_with_sizes_either():
+    frame = np.random.default_rng(0).normal(128, 6, (160, 200)).clip(0, 255).astype(np.uint8)
+    assert len(FrameExtrema(sizes=tuple(range(5, 40, 2)))(frame)) == 0
+
+
+def test_what_lies_between_brighter_spots_is_no_dark_one_and_a_hole_and_a_dark_spot_are():
+    shape = (120, 120)
+    ring = [(60 + 15 * np.sin(a), 60 + 15 * np.cos(a)) for a in np.arange(4) * np.pi / 2]
+    image = np.full(shape, 0.3)
+    for centre in ring:
+        image = synthetic.paint(image, synthetic.disc(shape, centre, 7), 0.9)
+    assert not np.any(FrameExtrema(sizes=tuple(range(9, 42, 2)))(image).value < 0)
+    image = synthetic.paint(np.full(shape, 0.3), synthetic.disc(shape, (40, 40), 20), 0.9)
+    image = synthetic.paint(image, synthetic.disc(shape, (40, 40), 8), 0.6)
+    image = synthetic.paint(image, synthetic.disc(shape, (90, 90), 8), 0.0)
+    found = FrameExtrema(sizes=tuple(range(9, 52, 2)))(image)
+    dark = {(int(y), int(x)) for y, x in zip(found.y[found.value < 0], found.x[found.value < 0], strict=True)}
+    assert dark == {(40, 40), (90, 90)}
+
+
+def test_without_sizes_the_strongest_are_found_and_with_them_all():
+    assert FrameExtrema().limit == 50
+    assert FrameExtrema(sizes=(5, 7)).limit is None
+    assert FrameExtrema(sizes=(5, 7), count=3).limit == 3
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (3, 4), (9, 200)])
 def test_frames_of_any_shape_are_taken(shape):
     assert len(FrameExtrema()(np.zeros(shape, np.uint8))) == 0

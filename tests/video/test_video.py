@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from imtorque.cli import app
 from imtorque.cli import track as verb
 from imtorque.files import write_image
+from imtorque.synthetic import spot_scene
 from video_files import drawn_frames, make_video
 
 
@@ -45,6 +46,16 @@ def test_blobs_of_a_folder(tmp_path):
         write_image(tmp_path / "in" / f"{k}.png", frame)
     result = run(tmp_path / "in", "--find", "blobs", "--sizes", "12-30", "--out", tmp_path / "out")
     assert "8 places in 4 frames, 2 tracks" in result.stdout
+
+
+def test_sizes_alone_find_hundreds_of_faint_spots(tmp_path):
+    (tmp_path / "in").mkdir()
+    for k, frame in enumerate(spot_scene(3, frames=2, noise=2).frames()):
+        write_image(tmp_path / "in" / f"{k}.png", frame)
+    result = run(tmp_path / "in", "--sizes", "5-11", "--json", "--out", tmp_path / "out")
+    found = json.loads(result.stdout)["videos"][0]["result"]
+    assert 0.97 * 1100 <= found["places"] <= 1.03 * 1100
+    assert found["full"] == 0
 
 
 def test_what_finds_nothing_or_as_much_as_it_may_is_said(tmp_path):

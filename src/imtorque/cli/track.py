@@ -90,9 +90,13 @@ def track(
         str | None, typer.Option(metavar="20-60", help="Smallest and largest size to look for, in pixels.")
     ] = None,
     sign: Annotated[Sign, typer.Option(help="Which objects to look for; auto may choose anew in each frame.")] = "both",
-    count: Annotated[int, typer.Option(min=1, metavar="N", help="Most places in a frame.")] = 50,
+    count: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Most places in a frame: 50 for extrema without --sizes, else all."),
+    ] = None,
     threshold: Annotated[
-        float | None, typer.Option(min=0, help="Least |torque| of extrema: 1 is a strong edge all around.")
+        float | None,
+        typer.Option(min=0, help="Least |torque| of extrema, by default by noise and contrast of each frame."),
     ] = None,
     memory: Annotated[
         int, typer.Option(min=0, metavar="N", help="How many looked-at frames an object may be hidden.")
@@ -162,11 +166,11 @@ def _tell(outcome: Outcome, *, quiet: bool) -> None:
             typer.echo("  nothing was found: try --sizes, a lower --threshold, or --find blobs", err=True)
         elif full := result.get("full"):  # records of before have none
             frames = "1 frame has" if full == 1 else f"{full} frames have"
-            typer.echo(f"  {frames} as many places as --count allows, and maybe more objects", err=True)
+            typer.echo(f"  {frames} as many places as --count allows, and maybe more objects: try --sizes", err=True)
 
 
 def _finder(
-    find: Find, sizes: tuple[float, float] | None, sign: Sign, count: int, threshold: float | None
+    find: Find, sizes: tuple[float, float] | None, sign: Sign, count: int | None, threshold: float | None
 ) -> FrameExtrema | FrameBlobs:
     if find == "blobs":
         refuse("is of extrema: leave it out with --find blobs", threshold=threshold)
@@ -175,8 +179,7 @@ def _finder(
     if sizes is not None:
         smallest = 2 * int(sizes[0] // 2) + 1
         listed = tuple(default_sizes((1, 1), smallest=smallest, largest=max(smallest, int(sizes[1]))).tolist())
-    least = FrameExtrema.threshold if threshold is None else threshold
-    return FrameExtrema(listed, SIGNS[sign] or None, threshold=least, count=count)
+    return FrameExtrema(listed, SIGNS[sign] or None, threshold=threshold, count=count)
 
 
 def _range(text: str) -> tuple[float, float]:

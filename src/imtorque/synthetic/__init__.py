@@ -16,6 +16,7 @@ from imtorque.synthetic.motion import MotionScene, motion_scene
 from imtorque.synthetic.nuclei import NucleiVolume, nuclei_volume
 from imtorque.synthetic.overlaps import OverlapScene, overlap_scene
 from imtorque.synthetic.silhouettes import SilhouetteScene, silhouette, silhouette_scene
+from imtorque.synthetic.spots import SpotScene, spot_scene
 from imtorque.synthetic.videos import VideoScene, video_scene
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "NucleiVolume",
     "OverlapScene",
     "SilhouetteScene",
+    "SpotScene",
     "VideoScene",
     "curves",
     "depth_scene",
@@ -37,6 +39,7 @@ __all__ = [
     "scene",
     "silhouette",
     "silhouette_scene",
+    "spot_scene",
     "square",
     "texture",
     "triangle",

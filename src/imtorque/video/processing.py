@@ -49,7 +49,7 @@ class VideoSummary:
     tracks
         How many objects there were; 0 where places were not linked.
     full
-        How many frames had as many places as `count` of the detector allows.
+        How many frames had as many places as the detector's count allows.
     """
 
     table: Path
@@ -149,7 +149,7 @@ class VideoWork:
         elif table != "csv":
             raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
         target, drawn = Path(f"{stem}.{table}"), Path(f"{stem}.mp4") if overlay else None
-        tally = _Tally(target, self._total(), getattr(self.find, "count", None), progress)
+        tally = _Tally(target, self._total(), getattr(self.find, "limit", None), progress)
         try:
             with ExitStack() as files:
                 rows = files.enter_context(writing_table(target, table))
