@@ -16,6 +16,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 from skimage.data import coins
 
+from imtorque.explorer.connections import server_config
 from imtorque.explorer.launch import listen
 from imtorque.explorer.server import make_app
 
@@ -54,7 +55,7 @@ ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 def served() -> Iterator[str]:
     """Run the server in a thread and give its address."""
     listening = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(make_app(), log_level="warning"))
+    server = uvicorn.Server(server_config(make_app()))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield f"http://127.0.0.1:{listening.getsockname()[1]}/"

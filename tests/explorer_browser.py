@@ -51,7 +51,7 @@ class Tab:
         """Wait until the state is in the page's address, so that the next change is a step of the history."""
         self.wait().page.wait_for_function(
             """async () => {
-                const { page, state } = await import("/page/page.js");
+                const { page, state } = await import(new URL("page/page.js", document.baseURI).href);
                 const { writeAddress } = await import("/page/state.js");
                 return !page.replaceHistory && location.hash === writeAddress(state);
             }"""
@@ -92,7 +92,7 @@ class Tab:
         """Where a pixel of the image lies in the frame."""
         return self.frame.evaluate(
             """async ([y, x]) => {
-                const { page } = await import("/page/page.js");
+                const { page } = await import(new URL("page/page.js", document.baseURI).href);
                 const box = page.stage.canvas.getBoundingClientRect();
                 return [box.left + page.stage.left + (x + 0.5) * page.stage.scale,
                         box.top + page.stage.top + (y + 0.5) * page.stage.scale];

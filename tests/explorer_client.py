@@ -10,6 +10,7 @@ import numpy as np
 import uvicorn
 from PIL import Image
 
+from imtorque.explorer.connections import server_config
 from imtorque.explorer.launch import listen
 from imtorque.explorer.server import make_app
 from waiting import GIVEN_UP
@@ -20,7 +21,7 @@ def running(**options):
     """Run a server in a thread and give its address."""
     listening = listen("127.0.0.1", 0)
     listening.listen()  # who comes before the server has started waits, and is not turned away
-    server = uvicorn.Server(uvicorn.Config(make_app(**options), log_level="critical", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(server_config(make_app(**options), timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

@@ -36,7 +36,7 @@ HOSTILE = (
 @pytest.fixture
 def process():
     """A server of its own process; (address, process)."""
-    command = [sys.executable, "-m", "imtorque", "explore", "--no-browser", "--port", "0"]
+    command = [sys.executable, "-m", "imtorque", "explore", "--no-browser", "--no-token", "--port", "0"]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

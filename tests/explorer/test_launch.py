@@ -45,7 +45,7 @@ def test_it_starts_with_an_image_says_where_and_ends_on_ctrl_c(tmp_path):
     )
     try:
         line = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        address = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{22}/", line)[0]
         with urllib.request.urlopen(f"{address}api/start") as answer:
             assert json.load(answer) == {
                 "version": imtorque.__version__,
@@ -130,7 +130,13 @@ def test_without_the_extra_the_error_names_it(monkeypatch):
 
 def test_other_machines_are_let_in_only_with_a_note(monkeypatch):
     monkeypatch.setattr("imtorque.explorer.launch.serve", lambda *_, **__: None)
-    assert "whoever reaches 0.0.0.0" in run("--host", "0.0.0.0", status=0)
+    assert "whoever reaches 0.0.0.0 can use" in run("--host", "0.0.0.0", "--no-token", status=0)
+    said = run("sample:disc", "--host", "0.0.0.0", status=0)
+    assert (
+        "whoever has the address below can use the explorer and send it images. Of the images here they see the 1 given"
+        in said
+    )
+    assert "none of yours. What is sent is not encrypted" in run("--host", "0.0.0.0", status=0)
     assert "whoever" not in run(status=0)
     loopback = {host: is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "lab.example")}
     assert [host for host, yes in loopback.items() if yes] == ["127.0.0.1", "::1", "localhost"]
@@ -152,7 +158,10 @@ def test_the_address_on_the_network_is_said_where_there_is_one(monkeypatch):
 
     monkeypatch.setattr(launch, "_Server", Quiet)
     launch.serve(None, host="0.0.0.0", port=0, browser=False, announce=told.append)
-    assert re.fullmatch(r"http://127.0.0.1:(\d+)/ and, on this network, at http://192.168.1.7:\1/", told[0])
+    launch.serve(None, host="0.0.0.0", port=0, browser=False, token=False, announce=told.append)
+    both = r"http://127.0.0.1:(\d+)/{0} and, on this network, at http://192.168.1.7:\1/{0}"
+    assert re.fullmatch(both.format(r"([\w-]{22}/)").replace(r"\1/([\w-]{22}/)", r"\1/\2"), told[0])
+    assert re.fullmatch(both.format(""), told[1])
 
 
 def test_answers_do_not_wait_for_each_other():

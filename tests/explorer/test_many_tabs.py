@@ -43,7 +43,7 @@ main()
 def server():
     """A server of its own process, which soon lets go of images, and tells what it holds: its address, itself,
     and what it tells."""
-    command = [sys.executable, "-c", SERVER, "explore", "--no-browser", "--port", "0"]
+    command = [sys.executable, "-c", SERVER, "explore", "--no-browser", "--no-token", "--port", "0"]
     given = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=given) as started:
         told = []

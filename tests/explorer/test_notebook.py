@@ -138,6 +138,12 @@ def test_names_of_version_0_2_warn(exploration):
         _ = exploration.picture
 
 
+def test_without_the_token_of_its_address_nothing_is_answered(exploration):
+    site, token = exploration.address.rstrip("/").rsplit("/", 1)
+    assert httpx.get(f"{site}/api/start").status_code == 403
+    assert httpx.get(f"{site}/{token}/api/start").status_code == 200
+
+
 def test_only_notebooks_may_frame_the_page(exploration):
     policy = httpx.get(exploration.address).headers["content-security-policy"]
     assert "frame-ancestors http://localhost:* http://127.0.0.1:* " in policy
@@ -147,14 +153,15 @@ def test_a_proxy_is_named_by_its_address(monkeypatch):
     monkeypatch.setattr(notebook.webbrowser, "open", lambda _: None)
     shown = imtorque.explore("disc", address="https://hub.example/user/me/proxy/8745/")
     try:
-        local = f"http://127.0.0.1:{shown._server.servers[0].sockets[0].getsockname()[1]}"
+        token = shown.address.removeprefix("https://hub.example/user/me/proxy/8745/")
+        local = f"http://127.0.0.1:{shown._server.servers[0].sockets[0].getsockname()[1]}/{token.rstrip('/')}"
         ours = {"host": "hub.example", "origin": "https://hub.example"}
         assert httpx.post(f"{local}/api/images?start=0", headers=ours).status_code == 201
         passed_on = {"origin": "https://hub.example"}
         assert httpx.post(f"{local}/api/images?start=0", headers=passed_on).status_code == 201
         foreign = {"origin": "https://other.example"}
         assert httpx.post(f"{local}/api/images?start=0", headers=foreign).status_code == 403
-        assert "https://hub.example;" in httpx.get(local).headers["content-security-policy"]
+        assert "https://hub.example;" in httpx.get(f"{local}/").headers["content-security-policy"]
     finally:
         shown.close()
 

@@ -41,6 +41,9 @@ def explore(
         int | None, typer.Option(min=0, max=65535, show_default="8745, or the next free one", help="Port to listen at.")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    token: Annotated[
+        bool, typer.Option(help="Have a token in the address: who does not know it is not answered.")
+    ] = True,
 ) -> None:
     """See torque happen: a page in the browser where a patch turns, maps change and objects are cut out.
 
@@ -57,9 +60,15 @@ def explore(
 
         start = start_images(images or [])
         if not is_loopback(host):
-            typer.echo(f"Note: whoever reaches {host} can use the explorer and send it images.", err=True)
+            who = "whoever has the address below" if token else f"whoever reaches {host}"
+            seen = f"the {len(start)} given" if start else "none of yours"
+            typer.echo(
+                f"Note: {who} can use the explorer and send it images. Of the images here they see {seen}. "
+                "What is sent is not encrypted.",
+                err=True,
+            )
         with contextlib.suppress(KeyboardInterrupt):
-            serve(start, host=host, port=port, browser=browser, announce=_announce)
+            serve(start, host=host, port=port, browser=browser, token=token, announce=_announce)
 
 
 def start_images(images: list[str]) -> list[StartImage]:

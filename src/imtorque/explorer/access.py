@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import ipaddress
 import logging
+import secrets
 from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOGGER = logging.getLogger("imtorque.explorer")
@@ -26,22 +29,39 @@ HEADERS = {
     "cache-control": "no-store",
 }
 
+# Addresses with another token, or none, lead to where this browser last opened the page (engine.js keeps that).
+SCRIPT = """try {
+  const known = localStorage.getItem("imtorque");
+  if (known && known !== location.pathname) location.replace(known + location.hash);
+} catch { /* a browser that keeps nothing */ }"""
+DOOR = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>imtorque</title>
+<p>The explorer's address has a token: open the address that it printed.</p><script>{SCRIPT}</script></html>"""
+DOOR_POLICY = (
+    f"default-src 'none'; script-src 'sha256-{base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()}'; "
+    "frame-ancestors {ancestors}; base-uri 'none'; form-action 'none'"
+)
+
 
 class Guard:
-    """Refuse requests for foreign host names, from other sites, or with bodies that are too large.
+    """Refuse requests without the token, for foreign host names, from other sites, or with bodies that are too large.
 
+    The token is the first part of every path: others who use the machine can reach the server, but do not know it.
     Against DNS rebinding, where a web site points its own name at 127.0.0.1, a request must name the server by an
     address, by localhost, or by a name it was started with.
     """
 
-    def __init__(self, app: ASGIApp, names: Iterable[str] = (), ancestors: Iterable[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, names: Iterable[str] = (), ancestors: Iterable[str] = (), token: str | None = None
+    ) -> None:
         """Guard an application that answers to these names and may be framed by these sites."""
         self._app = app
+        self._token = token
         self._names = {"localhost", *(name.lower() for name in names)}
         sites = " ".join(ancestors)
         self._framed = bool(sites)
         policy = CONTENT_POLICY.format(ancestors=sites or "'none'")
         self._headers = {"content-security-policy": policy, **HEADERS}
+        self._door_headers = {"content-security-policy": DOOR_POLICY.format(ancestors=sites or "'none'")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -55,9 +75,21 @@ class Guard:
             await JSONResponse({"error": message}, status)(scope, receive, self._with_headers(send))
             return
         try:
-            await self._app(scope, receive, self._with_headers(send))
+            await self._behind_token(scope)(scope, receive, self._with_headers(send))
         except Exception:  # the application has answered it
             LOGGER.exception("request failed: %s", scope["path"])
+
+    def _behind_token(self, scope: Scope) -> ASGIApp:
+        """Return what answers a request: the application, whose paths have no token, where it gave the right one."""
+        if self._token is None:
+            return self._app
+        given, slash, rest = scope["path"].removeprefix("/").partition("/")
+        if not secrets.compare_digest(given.encode(), self._token.encode()):
+            return HTMLResponse(DOOR, 403, self._door_headers)
+        if not slash:
+            return RedirectResponse(f"{given}/")
+        scope.update(path=f"/{rest}", raw_path=f"/{rest}".encode())
+        return self._app
 
     def _refusal(self, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import secrets
 import socket
 import threading
 import webbrowser
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import uvicorn
 
+from imtorque.explorer.connections import server_config
 from imtorque.explorer.image_store import StartImage
 from imtorque.explorer.limits import single_threaded_blas
 from imtorque.explorer.server import make_app
@@ -24,6 +26,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
+    token: bool = True,
     announce: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until interrupted.
@@ -38,16 +41,21 @@ def serve(
         The port; by default 8745, or the next that is free.
     browser
         Whether to open the page.
+    token
+        Whether the address has a token, without which nothing is answered.
     announce
         Called with the page's address once it is reachable.
     """
     sock = listen(host, port)
     number = sock.getsockname()[1]
-    address = page_address(host, number)
+    secret = new_token() if token else None
+    path = "" if secret is None else f"{secret}/"
+    address = page_address(host, number) + path
     network = network_address(host, number)
+    network = None if network is None else network + path
     names = () if is_loopback(host) else (host, socket.gethostname(), socket.getfqdn())
-    app = make_app(start, names=names)
-    server = _Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
+    app = make_app(start, names=names, token=secret)
+    server = _Server(server_config(app, timeout_graceful_shutdown=2))
 
     def ready() -> None:
         announce(address if network in (None, address) else f"{address} and, on this network, at {network}")
@@ -67,6 +75,11 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready()
+
+
+def new_token() -> str:
+    """Return a token that nobody guesses."""
+    return secrets.token_urlsafe(16)
 
 
 def listen(host: str, port: int | None) -> socket.socket:

@@ -149,8 +149,8 @@ def explore(
         start = image_of_array(np.asarray(image), "image", "...  # the array that was explored")
     site = urlsplit(address or "")
     notebook = Notebook((*ANCESTORS, *([f"{site.scheme}://{site.netloc}"] if site.netloc else ())))
-    served_at, server = _start_server(start, notebook, port, site.hostname)
-    exploration = Exploration(address or served_at, notebook, start, server)
+    served_at, token, server = _start_server(start, notebook, port, site.hostname)
+    exploration = Exploration(f"{(address or served_at).rstrip('/')}/{token}/", notebook, start, server)
     if _in_notebook():
         from IPython.display import IFrame, display
 
@@ -160,23 +160,25 @@ def explore(
     return exploration
 
 
-def _start_server(start: StoredImage, notebook: Notebook, port: int | None, name: str | None) -> tuple[str, Any]:
-    """Start a server in a thread; return its address and itself."""
+def _start_server(start: StoredImage, notebook: Notebook, port: int | None, name: str | None) -> tuple[str, str, Any]:
+    """Start a server in a thread; return its address, its token and itself."""
     import uvicorn
 
-    from imtorque.explorer.launch import listen, page_address
+    from imtorque.explorer.connections import server_config
+    from imtorque.explorer.launch import listen, new_token, page_address
     from imtorque.explorer.server import make_app
 
     sock = listen("127.0.0.1", port)
-    app = make_app([start_image(start)], names=() if name is None else (name,), notebook=notebook)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    token = new_token()
+    app = make_app([start_image(start)], names=() if name is None else (name,), notebook=notebook, token=token)
+    server = uvicorn.Server(server_config(app, timeout_graceful_shutdown=1))
     # As a daemon: a notebook that ends does not wait for it.
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
     thread.start()
     until = time.monotonic() + START_SECONDS
     while not server.started and time.monotonic() < until:
         time.sleep(0.01)
-    return page_address("127.0.0.1", sock.getsockname()[1]), server
+    return page_address("127.0.0.1", sock.getsockname()[1]), token, server
 
 
 def _in_notebook() -> bool:

@@ -23,6 +23,7 @@ from imtorque import _native
 from imtorque.datasets import SAMPLES
 from imtorque.edges import DETECTORS, CannyOptions, Detector
 from imtorque.explorer.access import MAX_UPLOAD_BYTES, Guard
+from imtorque.explorer.connections import log_loop_error
 from imtorque.explorer.handlers import HANDLERS, Handler, image_info
 from imtorque.explorer.image_store import (
     ImageStore,
@@ -46,6 +47,7 @@ def make_app(
     names: tuple[str, ...] = (),
     store: ImageStore | None = None,
     notebook: Notebook | None = None,
+    token: str | None = None,
 ) -> ASGIApp:
     """Return the explorer as an ASGI application.
 
@@ -59,12 +61,16 @@ def make_app(
         Keeps the images.
     notebook
         Receives the page's state, and may frame the page.
+    token
+        The first part of every path; None for none.
     """
     images = ImageStore() if store is None else store
     explorer = Explorer(images, start, notebook)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_exception_handler(log_loop_error)
+
         async def evict() -> None:
             while True:
                 await asyncio.sleep(EVICTION_INTERVAL)
@@ -89,7 +95,7 @@ def make_app(
         lifespan=lifespan,
     )
     # Outermost, so that answers to failures have its headers too.
-    return Guard(app, names, () if notebook is None else notebook.ancestors)
+    return Guard(app, names, () if notebook is None else notebook.ancestors, token)
 
 
 @dataclass
