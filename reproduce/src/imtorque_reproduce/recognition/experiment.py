@@ -12,7 +12,9 @@ from imtorque import evaluation
 from imtorque.io.caches import cache_folder
 from imtorque.recognition.bag_of_words import parameters
 from imtorque.recognition.presets import BLOCKS, METHODS
+from imtorque_reproduce.factorial import TRAIN
 from imtorque_reproduce.recognition.ablation import STEPS, ablation_rows, blocks_of, methods_of
+from imtorque_reproduce.recognition.factorial import WORDS, choosing_images, combinations, frozen_file
 from imtorque_reproduce.recognition.plan import Plan, class_folders, make_plan
 from imtorque_reproduce.recognition.plots import (
     accuracy_image,
@@ -48,23 +50,26 @@ COMPARED = (
 
 
 def run(request: Request) -> Report:
-    """Train and test every method on several splits and sizes of training set."""
+    """Train and test every method on several splits and sizes of training set; or choose a reading of the paper."""
     request.require_options(["train", "splits", "seed", "categories", "keep", "readings", "methods", "words"])
-    steps = STEPS[: request.number("readings", 0, 0)]
-    words = {"words": request.number("words", 0, 1)} if "words" in request.options else {}
-    rows: dict[str, Mapping[str, float]] = {name: METHODS[name] for name in request.names("methods", METHODS, "sift")}
+    choosing = request.split is not None and request.parts(TRAIN) == (TRAIN,)
+    steps = combinations() if choosing else STEPS[: request.number("readings", 0, 0)]
+    words = {"words": request.number("words", WORDS, 1)} if choosing or "words" in request.options else {}
+    names = ["sift"] if choosing else request.names("methods", METHODS, "sift")
+    rows: dict[str, Mapping[str, float]] = {name: METHODS[name] for name in names}
     methods = {**rows, **{name: weights for step in steps for name, weights in methods_of(step).items()}}
     needed = {name for weights in rows.values() for name in weights}
     categories = request.number("categories", 0, 2) if "categories" in request.options else None
     root, classes = class_folders(request.data, categories)
+    classes = choosing_images(classes) if choosing else classes
     if request.limit is not None:
         classes = {name: paths[: request.limit] for name, paths in classes.items()}
     paths = [path for own in classes.values() for path in own]
     content = checksum(paths, root)
     plan = make_plan(
         classes,
-        train=_sizes(request.option("train", PAPER_SIZES)),
-        splits=request.number("splits", 5),
+        train=_sizes(request.option("train", "10" if choosing else PAPER_SIZES)),
+        splits=request.number("splits", 2 if choosing else 5),
         seed=request.number("seed", 0, 0),
         blocks={name: BLOCKS[name]() for name in BLOCKS if name in needed}
         | {name: block for step in steps for name, block in blocks_of(step, **words).items()},
@@ -73,6 +78,7 @@ def run(request: Request) -> Report:
     )
     predictions = learn(plan, methods, request.jobs)
     accuracies = class_accuracies(plan, predictions)
+    readings = ablation_rows(steps, list(methods), plan.train, accuracies)
     report = Report(
         data=root.name,
         data_sha256=content,
@@ -81,9 +87,11 @@ def run(request: Request) -> Report:
         settings=_settings(plan, rows),
         rows=_rows(plan, list(rows), accuracies),
         differences=_differences(plan, list(rows), accuracies),
-        notes=_notes(plan),
-        plots=_plots(plan, predictions, accuracies) if rows == METHODS else {},
-        readings=ablation_rows(steps, list(methods), plan.train, accuracies),
+        notes=["Chosen: the largest accuracy of torque alone. No results."] if choosing else _notes(plan),
+        plots=frozen_file(readings, request, root.name)
+        if choosing
+        else (_plots(plan, predictions, accuracies) if rows == METHODS else {}),
+        readings=readings,
     )
     if request.option("keep", "no", ("no", "yes")) == "no":
         clear(plan)

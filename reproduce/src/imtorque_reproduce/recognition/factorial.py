@@ -1,0 +1,55 @@
+"""Readings of the paper's patches (Sec. 4.4) by design, chosen on images that have no part in the results.
+
+All combinations of what the paper leaves open, and one that does what it states and the row `torque-paper` does not:
+turn patches. Chosen on the images of each class after its first `REPORTED`, with fewer words; results that are compared
+with the paper are of the first `REPORTED` (``--limit 30``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from imtorque_reproduce.ablation import Step
+from imtorque_reproduce.factorial import FROZEN, TRAIN
+from imtorque_reproduce.report import Request, provenance
+
+REPORTED = 30  # images of each class: 15 to train, 15 to test
+CHOOSING = 20  # images of each class that chooses: as many as most classes have besides, of 50
+EVERY = 4  # so many-th class, and
+WORDS = 512  # words: for time
+CHOSEN = Path(__file__).with_name(FROZEN)
+FACTORS: Sequence[Mapping[str, dict[str, Any]]] = (
+    {"squares": {"aspects": [1.0]}, "squares and rectangles": {"aspects": [1.0, 0.5, 2.0]}},
+    {"extrema in boxes": {"neighbourhood": "box"}, "extrema along axes": {"neighbourhood": "cross"}},
+    {"torque": {"signs": True}, "magnitudes": {"signs": False}},
+)
+
+
+def combinations() -> list[Step[Mapping[str, Any]]]:
+    """Return every combination as a step, and the first with patches turned."""
+    steps = []
+    for levels in product(*(factor.items() for factor in FACTORS)):
+        reading = {name: value for _, changes in levels for name, value in changes.items()}
+        steps.append(Step(", ".join(level for level, _ in levels), "open", reading))
+    return [*steps, Step(f"{steps[0].choice}, turned", "stated", {**steps[0].reading, "align": True})]
+
+
+def choosing_images(classes: Mapping[str, Sequence[Path]]) -> dict[str, list[Path]]:
+    """Return the images that choose, of the classes that have enough."""
+    enough = {name: paths[REPORTED:][:CHOOSING] for name, paths in classes.items()}
+    full = [name for name, paths in enough.items() if len(paths) == CHOOSING]
+    if len(full) < 2:
+        raise ValueError(f"at least 2 classes must have {REPORTED + CHOOSING} images, got {len(full)}")
+    return {name: list(enough[name]) for name in full[:: EVERY if len(full) >= 2 * EVERY else 1]}
+
+
+def frozen_file(readings: Sequence[Mapping[str, Any]], request: Request, data: str) -> dict[str, bytes]:
+    """Return the file of the reading of the largest accuracy, by its name."""
+    best = max(readings, key=lambda row: row["accuracy"])["choice"]
+    (step,) = [step for step in combinations() if step.choice == best]
+    content = {**provenance(data=data, split=TRAIN, command=request.command), "choice": best, "reading": step.reading}
+    return {FROZEN: (json.dumps(content, indent=1) + "\n").encode()}
