@@ -31,9 +31,9 @@ FACTORS: Sequence[Mapping[str, dict[str, Any]]] = (
 
 def combinations() -> list[Step[Mapping[str, Any]]]:
     """Return every combination as a step, and the first with patches turned."""
-    steps = []
+    steps: list[Step[Mapping[str, Any]]] = []
     for levels in product(*(factor.items() for factor in FACTORS)):
-        reading = {name: value for _, changes in levels for name, value in changes.items()}
+        reading: dict[str, Any] = {name: value for _, changes in levels for name, value in changes.items()}
         steps.append(Step(", ".join(level for level, _ in levels), "open", reading))
     return [*steps, Step(f"{steps[0].choice}, turned", "stated", {**steps[0].reading, "align": True})]
 
