@@ -12,6 +12,9 @@ confirmed ones in the full search range, then the rest. A track that begins wher
 may be around part of it, as it comes out from behind another: it comes last, and is confirmed late, so that it cannot
 take the object from the older track.
 
+Where objects wander at random (`video.motion` tells), they are expected where they were last, all tracks seen in the
+frame before compete alike, by squared distances in units of the steps that objects take, and hidden ones come last.
+
 Where two confirmed objects are detected as one, one track has the detection and the other is occluded: it stays at its
 prediction, so that both keep their numbers when they part.
 """
@@ -27,9 +30,9 @@ import numpy as np
 
 from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
 from imtorque.core.types import BoolArray, Extrema, FloatArray, IntArray
-from imtorque.video.motion import PART_OFFSET, Tracks
+from imtorque.video.motion import PART_OFFSET, YOUNG_SEEN, MotionEstimate, Tracks
 
-YOUNG_RANGE = 1.6  # search range of a track that was seen once, in those of a track with known velocity
+YOUNG_RANGE = 1.6  # search range of a track without a known velocity, in those of others
 SIZE_WEIGHT, TORQUE_WEIGHT = 0.66, 0.7  # cost of an octave of size or torque, in sizes of distance
 CONFIRMED_AFTER = 8  # frames in which an object must be seen for its track to be confirmed, and for half confidence
 CONFIDENCE_DECAY = 0.9  # of the confidence, with each frame an object is hidden
@@ -37,7 +40,9 @@ RANGE_GROWTH = 0.25  # of the search range, with each frame an object is hidden
 # Frames, for a track that begins within so many sizes of where a confirmed track predicts its object.
 FRAGMENT_CONFIRMED_AFTER, FRAGMENT_DISTANCE = 24, 0.75
 NEAR_RANGE = 0.5  # of the search range, in the first rounds
-DENSE_PAIRS = 1 << 16  # bound: of tracks and detections; from there on connected groups are assigned one by one
+# Where objects wander: search range in steps, how many times the usual one it is at most, and cost of an octave of
+# size or torque, in steps. Chosen on 60, 300 and 500 objects in Brownian motion of 0.5 to 4 pixels a step.
+STEP_RANGE, MAX_STEP_RANGE, OCTAVE_STEPS = 5.0, 4.0, 2.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class Linking:
     memory
         How many of the frames looked at in a row an object may be hidden and keep its identity.
     search_range
-        How far from where it is expected an object may be found, in its own sizes.
+        How far from where it is expected an object may be found, in its own sizes; farther where objects wander at
+        random in larger steps.
     """
 
     memory: int = 10
@@ -107,6 +113,7 @@ class Linker:
         self.linking = linking
         self.occluded = NONE_OCCLUDED
         self._tracks = Tracks()
+        self._motion = MotionEstimate()
         self._count = 0
 
     if not TYPE_CHECKING:
@@ -127,7 +134,8 @@ class Linker:
         size = np.sqrt(np.asarray(found.height, np.float64) * found.width)
         torque = np.asarray(found.value, np.float64)
         tracks = self._tracks.predicted()
-        rows, columns = links_in_rounds(tracks, place, size, torque, self.linking.search_range)
+        rows, columns = links_in_rounds(tracks, place, size, torque, self.linking.search_range, self._motion)
+        self._motion.add(tracks, rows, place[columns])
         self.occluded = occluded_by(tracks, rows, place[columns], size[columns], torque[columns])
         numbers = np.zeros(len(found), np.int64)
         numbers[columns] = tracks.number[rows]
@@ -143,43 +151,73 @@ class Linker:
 
 
 def links_in_rounds(
-    tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray, search_range: float
+    tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray, search_range: float, motion: MotionEstimate
 ) -> tuple[IntArray, IntArray]:
-    """Return the linked tracks and detections: confirmed tracks first, and near detections first."""
-    cost = link_cost(tracks, place, size, torque) / search_range**2
-    rows, columns = np.nonzero(cost < 1)
+    """Return the linked tracks and detections: confirmed tracks first, and near detections first.
+
+    Parameters
+    ----------
+    tracks, place, size, torque
+        Tracks, and the detections.
+    search_range
+        In sizes of a track.
+    motion
+        How objects move.
+    """
+    rows, columns, cost = link_costs(tracks, place, size, torque, search_range, motion)
     if _disjoint(rows, columns):  # every round finds these
         return rows, columns
     confirmed = tracks.seen >= tracks.confirmed_from
-    young = ~confirmed & (tracks.confirmed_from == CONFIRMED_AFTER)  # fragments of confirmed objects come last
-    confidence = (tracks.seen / (tracks.seen + CONFIRMED_AFTER) * CONFIDENCE_DECAY ** (tracks.hidden - 1))[:, None]
-    rows = columns = np.zeros(0, np.intp)
-    for who, near in ((confirmed, NEAR_RANGE), (young, NEAR_RANGE), (confirmed, 1.0), (~confirmed, 1.0)):
-        if not who.any():
-            continue
-        gain = confidence * np.maximum(1 - cost / near**2, 0)
-        gain[~who] = 0
-        more, places = best_links(gain)
-        rows, columns = np.append(rows, more), np.append(columns, places)
-        cost[more] = cost[:, places] = np.inf
-    return rows, columns
+    if motion.wandering:
+        confidence, visible = np.ones(len(tracks)), tracks.hidden == 1
+        rounds = [(visible, 1.0), (~visible, 1.0)]
+    else:
+        confidence = tracks.seen / (tracks.seen + CONFIRMED_AFTER) * CONFIDENCE_DECAY ** (tracks.hidden - 1)
+        young = ~confirmed & (tracks.confirmed_from == CONFIRMED_AFTER)  # fragments of confirmed objects come last
+        rounds = [(confirmed, NEAR_RANGE), (young, NEAR_RANGE), (confirmed, 1.0), (~confirmed, 1.0)]
+    linked = np.zeros((2, 0), np.intp)
+    for who, near in rounds:
+        free = ~np.isin(rows, linked[0]) & ~np.isin(columns, linked[1]) & who[rows] & (cost < near**2)
+        gain = confidence[rows[free]] * (1 - cost[free] / near**2)
+        linked = np.hstack([linked, best_links(rows[free], columns[free], gain)])
+    return linked[0], linked[1]
 
 
-def link_cost(tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray) -> FloatArray:
-    """Return the cost of linking each track to each detection, shape (tracks, detections): 1 at one size of distance.
+def link_costs(
+    tracks: Tracks, place: FloatArray, size: FloatArray, torque: FloatArray, search_range: float, motion: MotionEstimate
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return tracks and detections that may be linked, and what each link costs: 1 at the end of the search range."""
+    unit = octave = np.maximum(tracks.size, 1.0)
+    reach = unit * search_range
+    if motion.wandering:
+        octave = np.minimum(unit, OCTAVE_STEPS * motion.step)
+        reach = np.clip(STEP_RANGE * motion.step, reach, MAX_STEP_RANGE * reach) * np.sqrt(tracks.hidden)
+    else:
+        reach *= np.where(tracks.seen <= YOUNG_SEEN, YOUNG_RANGE, 1.0) * (1 + RANGE_GROWTH * (tracks.hidden - 1))
+    states = motion.expected(tracks)
+    part = PART_OFFSET * unit
+    pairs = [near_pairs(state, reach + part, place) for state in states]
+    code = np.unique(np.concatenate([row * len(place) + column for row, column in pairs]))
+    rows, columns = np.divmod(code, max(len(place), 1))
+    far = np.min([np.linalg.norm(state[rows] - place[columns], axis=1) for state in states], axis=0)
+    far = np.maximum(far - np.maximum(part[rows] - PART_OFFSET * size[columns], 0), 0)
+    larger = np.log2(size[columns] / tracks.size[rows])
+    stronger = tracks.stronger(rows, torque[columns])
+    cost = far**2 + octave[rows] ** 2 * ((SIZE_WEIGHT * larger) ** 2 + (TORQUE_WEIGHT * stronger) ** 2)
+    cost /= reach[rows] ** 2
+    may = (cost < 1) & (tracks.sign[rows] == np.sign(torque[columns]))
+    return rows[may], columns[may], cost[may]
 
-    Infinite where one is bright and the other dark.
-    """
-    unit = np.maximum(tracks.size, 1.0)[:, None]
-    by_fast, by_slow = (np.linalg.norm(state.position[:, None] - place, axis=2) for state in (tracks.fast, tracks.slow))
-    far = np.minimum(by_fast, by_slow) / unit
-    far = np.maximum(far - PART_OFFSET * np.maximum(1 - size[None] / unit, 0), 0)
-    larger = np.log2(size[None] / tracks.size[:, None])
-    stronger = tracks.stronger(np.arange(len(tracks))[:, None], torque[None])
-    loss = far**2 + (SIZE_WEIGHT * larger) ** 2 + (TORQUE_WEIGHT * stronger) ** 2
-    loss[tracks.sign[:, None] != np.sign(torque)] = np.inf
-    range_factor = np.where(tracks.seen == 1, YOUNG_RANGE, 1.0) * (1 + RANGE_GROWTH * (tracks.hidden - 1))
-    return np.asarray(loss / range_factor[:, None] ** 2)
+
+def near_pairs(these: FloatArray, reach: FloatArray, others: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return which of these places (n, 2) have which others (m, 2) within a square of half-width `reach` (n,)."""
+    order = np.argsort(others[:, 0], kind="stable")
+    first = np.searchsorted(others[order, 0], these[:, 0] - reach)
+    count = np.searchsorted(others[order, 0], these[:, 0] + reach, side="right") - first
+    row = np.repeat(np.arange(len(these)), count)
+    column = order[np.arange(len(row)) + np.repeat(first - np.cumsum(count) + count, count)]
+    near = np.abs(these[row, 1] - others[column, 1]) <= reach[row]
+    return row[near], column[near]
 
 
 def may_be_fragments(tracks: Tracks, fresh: Tracks) -> BoolArray:
@@ -212,59 +250,36 @@ def occluded_by(tracks: Tracks, rows: IntArray, place: FloatArray, size: FloatAr
     return Occluded(tracks.number[row].astype(np.int64), y, x, tracks.size[row], torque[by])
 
 
-def best_links(gain: FloatArray) -> tuple[IntArray, IntArray]:
+def best_links(row: IntArray, column: IntArray, gain: FloatArray) -> tuple[IntArray, IntArray]:
     """Return the rows and columns of the links of the largest total gain, each row and column used at most once.
 
     Parameters
     ----------
-    gain
-        Of linking a row to a column, shape (n, m), not negative; 0 where they must not be linked.
+    row, column, gain
+        Links that may be taken, and the gain of each, above 0. Shape (n,).
 
     Examples
     --------
-    >>> rows, columns = best_links(np.array([[3.0, 2.0, 0.0], [2.5, 0.0, 0.0]]))
+    >>> rows, columns = best_links(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3.0, 2.0, 2.5]))
     >>> rows.tolist(), columns.tolist()
     ([0, 1], [1, 0])
     """
-    row, column = np.nonzero(gain)
     if _disjoint(row, column):
         return row, column
-    from scipy.optimize import linear_sum_assignment  # here, because it takes longer to load than the rest
+    from scipy.sparse import coo_array  # here, because they take longer to load than the rest
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-    if gain.size <= DENSE_PAIRS:
-        chosen = linear_sum_assignment(gain, maximize=True)
-        linked = np.stack(chosen)[:, gain[chosen] > 0]
-        return linked[0], linked[1]
-    rows: list[int] = []
-    columns: list[int] = []
-    for some, others in _groups(gain):
-        if len(some) == len(others) == 1:
-            first, second = some, others
-        else:
-            chosen = linear_sum_assignment(gain[np.ix_(some, others)], maximize=True)
-            first, second = some[chosen[0]], others[chosen[1]]
-        rows += first.tolist()
-        columns += second.tolist()
-    linked = np.array([rows, columns], np.intp).reshape(2, -1)
-    linked = linked[:, gain[linked[0], linked[1]] > 0]
-    order = np.argsort(linked[0])
-    return linked[0, order], linked[1, order]
+    rows, n = np.unique(row, return_inverse=True)
+    columns, m = np.unique(column, return_inverse=True)
+    own = np.arange(len(rows))  # a column of its own for each row, which stands for no link
+    weight = np.concatenate([2 * gain.max() - gain, np.full(len(rows), 2 * gain.max())])
+    shape = len(rows), len(columns) + len(rows)
+    graph = coo_array((weight, (np.append(n, own), np.append(m, len(columns) + own))), shape=shape)
+    some, others = min_weight_full_bipartite_matching(graph.tocsr())
+    linked = others < len(columns)
+    return rows[some[linked]], columns[others[linked]]
 
 
 def _disjoint(row: IntArray, column: IntArray) -> bool:
     """Say whether no two links share a row or a column, which is the usual case."""
     return len(set(row.tolist())) == len(set(column.tolist())) == len(row)
-
-
-def _groups(gain: FloatArray) -> list[tuple[IntArray, IntArray]]:
-    """Return the rows and columns of each connected component of the links."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n, m = gain.shape
-    row, column = np.nonzero(gain)
-    graph = coo_array((np.ones(len(row)), (row, n + column)), shape=(n + m, n + m))
-    label = connected_components(graph, directed=False)[1]
-    order = np.argsort(label, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
-    return [(part[part < n], part[part >= n] - n) for part in parts if len(part) > 1]

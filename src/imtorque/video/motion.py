@@ -27,7 +27,11 @@ FAST_RESET, SLOW_RESET = 0.4, 1.0
 APPEARANCE_GAIN = 0.3  # of a change in size and torque; larger in the first frames
 PART_OFFSET = 0.5  # how far off its object's centre a part may be, for each pixel by which it is smaller
 LEAST_TORQUE = 1e-3  # bound: for ratios
-TRACK_COLUMNS = 21  # derived: 7 of the track, and 7 of each of its two filters
+TRACK_COLUMNS = 23  # derived: 9 of the track, and 7 of each of its two filters
+YOUNG_SEEN = 2  # derived: in so many frames the velocity of a track is not known, unless all objects keep theirs
+# Links from which on the kind of motion is known, and links that count; of the error of the filters, how much that of
+# the last places must be below for wandering. Chosen as in `video.linking`.
+MIN_LINKS, MOTION_LINKS, WANDERING_SHARE = 20, 2000, 0.9
 
 
 class KalmanState:
@@ -69,7 +73,8 @@ class Tracks:
         """Name the columns; no tracks by default."""
         self.rows = np.zeros((0, TRACK_COLUMNS)) if rows is None else rows
         self.number, self.size, self.sign, self.torque, self.seen, self.hidden, self.confirmed_from = self.rows.T[:7]
-        self.fast, self.slow = KalmanState(self.rows[:, 7:14]), KalmanState(self.rows[:, 14:])
+        self.last = self.rows[:, 7:9]  # place of the last detection
+        self.fast, self.slow = KalmanState(self.rows[:, 9:16]), KalmanState(self.rows[:, 16:])
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -81,6 +86,7 @@ class Tracks:
         tracks = Tracks(np.zeros((len(number), TRACK_COLUMNS)))
         tracks.number[:], tracks.size[:], tracks.sign[:], tracks.seen[:] = number, size, np.sign(torque), 1
         tracks.torque[:] = np.maximum(np.abs(torque), LEAST_TORQUE)
+        tracks.last[:] = place
         for state in (tracks.fast, tracks.slow):
             state.position[:], state.position_variance[:] = place, POSITION_NOISE**2
             state.velocity_variance[:] = INITIAL_VELOCITY**2
@@ -110,6 +116,7 @@ class Tracks:
         self.size[rows] *= 2 ** (gain * larger)
         self.torque[rows] *= 2 ** (gain * stronger)
         self.seen[rows] += 1
+        self.last[rows] = place
         self.hidden[rows] = 0
 
     def _innovations(
@@ -150,3 +157,48 @@ class Tracks:
     def joined(self, others: Tracks) -> Tracks:
         """Return these tracks and others."""
         return Tracks(np.concatenate([self.rows, others.rows]))
+
+
+class MotionEstimate:
+    """How the objects of a video move: steadily, as filters predict, or at random from where they are."""
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self.links = 0.0
+        self.errors = np.zeros(3)  # sums of squared distances: from the last places, from both filters' predictions
+
+    def add(self, tracks: Tracks, rows: IntArray, place: FloatArray) -> None:
+        """Take in the links of a frame: of tracks that were seen in the frame before, with a known velocity."""
+        known = (tracks.hidden[rows] == 1) & (tracks.seen[rows] > 1)
+        rows, place = rows[known], place[known]
+        fade = 1 - min(len(rows) / MOTION_LINKS, 1)
+        states = (tracks.last, tracks.fast.position, tracks.slow.position)
+        squares = [((state[rows] - place) ** 2).sum() for state in states]
+        self.errors = fade * self.errors + squares
+        self.links = fade * self.links + len(rows)
+
+    @property
+    def known(self) -> bool:
+        """Whether enough links were seen to tell."""
+        return self.links >= MIN_LINKS
+
+    @property
+    def wandering(self) -> bool:
+        """Whether objects wander at random: their last places predict them best."""
+        still, *steady = self.errors
+        return self.known and still < WANDERING_SHARE * min(steady)
+
+    @property
+    def step(self) -> float:
+        """Standard deviation of a step along either axis, in pixels, of objects that wander."""
+        return float(np.sqrt(self.errors[0] / max(self.links, 1) / 2))
+
+    def expected(self, tracks: Tracks) -> list[FloatArray]:
+        """Return places where the objects of tracks are looked for, each (n, 2)."""
+        if self.wandering:
+            return [tracks.last]
+        steady = [tracks.fast.position, tracks.slow.position]
+        if self.known:
+            return steady
+        young = (tracks.seen <= YOUNG_SEEN)[:, None]
+        return [*steady, np.where(young, tracks.last, tracks.fast.position)]
