@@ -67,8 +67,32 @@ Out<T, 1> from_vector(const std::vector<T>& values) {
     return out;
 }
 
-inline void require_same_shape(const Plane& a, const Plane& b) {
+// A new array of a plane's height and width.
+template <class T, class Array>
+Out<T, 2> like(const Array& plane) {
+    return make<T, 2>({plane.shape(0), plane.shape(1)});
+}
+
+template <class Array>
+int extent(const Array& array, size_t axis) {
+    return static_cast<int>(array.shape(axis));
+}
+
+template <class Array>
+int count_of(const Array& array) {
+    return static_cast<int>(array.size());
+}
+
+template <class First, class Second>
+void require_same_shape(const First& a, const Second& b) {
     if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
+}
+
+// Do what needs no Python without the GIL.
+template <class Work>
+auto unlocked(const Work& work) {
+    nb::gil_scoped_release release;
+    return work();
 }
 
 }  // namespace imtorque

@@ -63,10 +63,21 @@ auto tuple_of(const std::vector<Extremum>& extrema) {
     return std::make_tuple(k, y, x, value);
 }
 
+void write_rows(const std::vector<UnmergedExtremum>& found, int32_t* row) {
+    for (const UnmergedExtremum& f : found) {
+        std::memcpy(row, &f.value, sizeof(float));
+        row[1] = f.k;
+        row[2] = f.y;
+        row[3] = f.x;
+        row[4] = f.tied;
+        row += 5;
+    }
+}
+
 template <void (*kDivide)(const Field&, int, float*)>
 void divide(const EdgeField& edges, int half, InOut<float, 2> tau) {
     const Field field = edges.field();
-    if (static_cast<int>(tau.shape(0)) != field.height || static_cast<int>(tau.shape(1)) != field.width)
+    if (extent(tau, 0) != field.height || extent(tau, 1) != field.width)
         throw std::invalid_argument("tau differs in shape");
     nb::gil_scoped_release release;
     kDivide(field, half, tau.data());
@@ -109,8 +120,7 @@ void bind_torque(nb::module_& m) {
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
            bool free, InOut<float, 3> out) {
             const Field field = edges.field(free);
-            if (out.shape(0) != heights.shape(0) || static_cast<int>(out.shape(1)) != field.height ||
-                static_cast<int>(out.shape(2)) != field.width)
+            if (out.shape(0) != heights.shape(0) || extent(out, 1) != field.height || extent(out, 2) != field.width)
                 throw std::invalid_argument("out has the wrong shape");
             nb::gil_scoped_release release;
             const Patches p = patches_of(field, heights, widths, areas, shape);
@@ -125,11 +135,10 @@ void bind_torque(nb::module_& m) {
             const size_t height = static_cast<size_t>(field.height), width = static_cast<size_t>(field.width);
             auto value = make<float, 2>({height, width});
             auto scale = make<int32_t, 2>({height, width});
-            {
-                nb::gil_scoped_release release;
+            unlocked([&] {
                 const Patches p = patches_of(field, heights, widths, areas, shape);
                 value_and_scale(field, p.patches, p.shape, labels.data(), value.data(), scale.data());
-            }
+            });
             return std::make_tuple(value, scale);
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "labels"_a);
@@ -138,12 +147,11 @@ void bind_torque(nb::module_& m) {
         [](In<float, 3> tau, In<int32_t, 1> labels) {
             auto value = make<float, 2>({tau.shape(1), tau.shape(2)});
             auto scale = make<int32_t, 2>({tau.shape(1), tau.shape(2)});
-            {
-                nb::gil_scoped_release release;
-                value_and_scale_of_volume(tau.data(), static_cast<int>(tau.shape(0)),
+            unlocked([&] {
+                value_and_scale_of_volume(tau.data(), extent(tau, 0),
                                           static_cast<long long>(tau.shape(1) * tau.shape(2)), labels.data(),
                                           value.data(), scale.data());
-            }
+            });
             return std::make_tuple(value, scale);
         },
         "tau"_a, "labels"_a);
@@ -219,13 +227,10 @@ void bind_extrema(nb::module_& m) {
             std::vector<Reach> halves;
             for (size_t k = 0; k < tau.shape(0); ++k)
                 halves.push_back({static_cast<int>(heights.data()[k] / 2), static_cast<int>(widths.data()[k] / 2)});
-            std::vector<Extremum> extrema;
-            {
-                nb::gil_scoped_release release;
-                extrema = extrema_of_volume(tau.data(), halves, static_cast<int>(tau.shape(1)),
-                                            static_cast<int>(tau.shape(2)),
-                                            {sign, count, end_scales, least, false, cross, inside});
-            }
+            const auto extrema = unlocked([&] {
+                return extrema_of_volume(tau.data(), halves, extent(tau, 1), extent(tau, 2),
+                                         {sign, count, end_scales, least, false, cross, inside});
+            });
             return tuple_of(extrema);
         },
         "tau"_a, "heights"_a, "widths"_a, "sign"_a, "count"_a, "end_scales"_a, "least"_a, "cross"_a = false,
@@ -236,14 +241,12 @@ void bind_extrema(nb::module_& m) {
         [](const EdgeField& edges, In<int64_t, 1> heights, In<int64_t, 1> widths, In<double, 1> areas, int shape,
            bool free, int sign, long long count, bool end_scales, float least, bool cross, bool inside, bool near) {
             const Field field = edges.field(free);
-            std::vector<Extremum> extrema;
             long long visited = 0;
-            {
-                nb::gil_scoped_release release;
+            const auto extrema = unlocked([&] {
                 const Patches p = patches_of(field, heights, widths, areas, shape);
-                extrema = extrema_of_field(field, p.patches, p.shape,
-                                           {sign, count, end_scales, least, near, cross, inside}, &visited);
-            }
+                return extrema_of_field(field, p.patches, p.shape,
+                                        {sign, count, end_scales, least, near, cross, inside}, &visited);
+            });
             return std::tuple_cat(tuple_of(extrema), std::make_tuple(visited));
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "sign"_a, "count"_a, "end_scales"_a,
@@ -257,26 +260,19 @@ void bind_extrema(nb::module_& m) {
            bool cross, bool inside) {
             const Field field = edges.field(free);
             const auto [top, left, bottom, right] = core;
-            std::vector<UnmergedExtremum> found;
-            {
-                nb::gil_scoped_release release;
+            std::vector<UnmergedExtremum> inner;
+            unlocked([&, top = top, left = left, bottom = bottom, right = right] {
                 const Patches p = patches_of(field, heights, widths, areas, shape);
-                found = unmerged_extrema(field, p.patches, p.shape, {0, -1, end_scales, least, false, cross, inside});
-                const auto outside = [&, top = top, left = left, bottom = bottom,
-                                      right = right](const UnmergedExtremum& f) {
-                    return f.y < top || f.y >= bottom || f.x < left || f.x >= right;
-                };
-                found.erase(std::remove_if(found.begin(), found.end(), outside), found.end());
-            }
-            auto rows = make<int32_t, 2>({found.size(), 5});
-            for (size_t i = 0; i < found.size(); ++i) {
-                int32_t* row = rows.data() + 5 * i;
-                std::memcpy(row, &found[i].value, sizeof(float));
-                row[1] = found[i].k;
-                row[2] = found[i].y + y;
-                row[3] = found[i].x + x;
-                row[4] = found[i].tied;
-            }
+                for (UnmergedExtremum f :
+                     unmerged_extrema(field, p.patches, p.shape, {0, -1, end_scales, least, false, cross, inside})) {
+                    if (f.y < top || f.y >= bottom || f.x < left || f.x >= right) continue;
+                    f.y += y;
+                    f.x += x;
+                    inner.push_back(f);
+                }
+            });
+            auto rows = make<int32_t, 2>({inner.size(), 5});
+            write_rows(inner, rows.data());
             return rows;
         },
         "edges"_a, "heights"_a, "widths"_a, "areas"_a, "shape"_a, "free"_a, "least"_a, "core"_a, "y"_a, "x"_a,
@@ -297,14 +293,7 @@ void bind_extrema(nb::module_& m) {
                 found[i].tied = row[4] != 0;
             }
             sort_and_merge(found);
-            for (size_t i = 0; i < found.size(); ++i) {
-                int32_t* row = rows.data() + 5 * i;
-                std::memcpy(row, &found[i].value, sizeof(float));
-                row[1] = found[i].k;
-                row[2] = found[i].y;
-                row[3] = found[i].x;
-                row[4] = found[i].tied;
-            }
+            write_rows(found, rows.data());
             return found.size();
         },
         "rows"_a);
@@ -314,8 +303,8 @@ void bind_extrema(nb::module_& m) {
            double overlap) {
             auto keep = make<bool, 1>({y.shape(0)});
             nb::gil_scoped_release release;
-            const std::vector<bool> kept = suppress_overlaps(y.data(), x.data(), height.data(), width.data(),
-                                                             value.data(), static_cast<int>(y.shape(0)), overlap);
+            const std::vector<bool> kept =
+                suppress_overlaps(y.data(), x.data(), height.data(), width.data(), value.data(), extent(y, 0), overlap);
             std::copy(kept.begin(), kept.end(), keep.data());
             return keep;
         },
@@ -333,9 +322,9 @@ void bind_core(nb::module_& m) {
         [](Plane fx, Plane fy, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height, In<int64_t, 1> width,
            In<double, 1> weight, int shape, bool absolute, bool free) {
             require_same_shape(fx, fy);
-            Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)), 1, nullptr};
+            Field field{fx.data(), fy.data(), extent(fx, 0), extent(fx, 1), 1, nullptr};
             field.free = free;
-            auto total = make<double, 2>({fx.shape(0), fx.shape(1)});
+            auto total = like<double>(fx);
             const Votes votes{y.data(),     x.data(),      height.data(),
                               width.data(), weight.data(), static_cast<long long>(y.shape(0))};
             nb::gil_scoped_release release;

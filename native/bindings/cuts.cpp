@@ -46,15 +46,10 @@ void bind_grid_cuts(nb::module_& m) {
         [](In<double, 2> source, In<double, 2> sink, In<double, 2> right, In<double, 2> down, In<double, 2> down_right,
            In<double, 2> down_left, bool diagonal, bool wrap_rows) {
             const size_t height = source.shape(0), width = source.shape(1);
-            if (sink.shape(0) != height || sink.shape(1) != width)
-                throw std::invalid_argument("source and sink differ in shape");
+            require_same_shape(source, sink);
             const GridLinks links = links_of(height, width, right, down, down_right, down_left, diagonal, wrap_rows);
             auto mask = make<uint8_t, 2>({height, width});
-            double flow;
-            {
-                nb::gil_scoped_release release;
-                flow = max_flow(links, source.data(), sink.data(), mask.data());
-            }
+            const auto flow = unlocked([&] { return max_flow(links, source.data(), sink.data(), mask.data()); });
             return std::make_tuple(mask, flow);
         },
         "source"_a, "sink"_a, "right"_a, "down"_a, "down_right"_a, "down_left"_a, "diagonal"_a, "wrap_rows"_a);
@@ -63,8 +58,7 @@ void bind_grid_cuts(nb::module_& m) {
         [](In<double, 2> source, In<double, 2> sink, In<double, 2> right, In<double, 2> down, bool wrap_rows,
            InOut<int64_t, 1> flow) {
             const size_t height = source.shape(0), width = source.shape(1);
-            if (sink.shape(0) != height || sink.shape(1) != width)
-                throw std::invalid_argument("source and sink differ in shape");
+            require_same_shape(source, sink);
             const GridLinks links = links_of(height, width, right, down, right, right, false, wrap_rows);
             GridSteps steps = steps_of(flow, straight_links(links));
             auto mask = make<uint8_t, 2>({height, width});
@@ -89,13 +83,10 @@ void bind_grid_cuts(nb::module_& m) {
                     throw std::invalid_argument("start holds an unknown label");
             const GridLinks links = links_of(height, width, right, down, down_right, down_left, diagonal, wrap_rows);
             auto labels = make<int32_t, 2>({height, width});
-            double energy;
-            {
-                nb::gil_scoped_release release;
-                std::copy_n(start.data(), start.size(), labels.data());
-                energy =
-                    alpha_expansion(links, unary.data(), metric.data(), static_cast<int>(count), cycles, labels.data());
-            }
+            std::copy_n(start.data(), start.size(), labels.data());
+            const double energy = unlocked([&] {
+                return alpha_expansion(links, unary.data(), metric.data(), extent(unary, 0), cycles, labels.data());
+            });
             return std::make_tuple(labels, energy);
         },
         "unary"_a, "right"_a, "down"_a, "down_right"_a, "down_left"_a, "diagonal"_a, "wrap_rows"_a, "metric"_a,
@@ -106,15 +97,14 @@ void bind_boxes(nb::module_& m) {
     m.def(
         "box_scores",
         [](In<double, 3> planes, In<int64_t, 2> boxes, double inside, double outside) {
-            const int height = static_cast<int>(planes.shape(1)), width = static_cast<int>(planes.shape(2));
+            const int height = extent(planes, 1), width = extent(planes, 2);
             const BoxList list = boxes_of(boxes, height, width);
             auto torque = make<double, 1>({boxes.shape(0)});
             auto sides = make<double, 2>({boxes.shape(0), 4});
-            {
-                nb::gil_scoped_release release;
-                box_scores(planes.data(), static_cast<int>(planes.shape(0)), height, width, list, inside, outside,
-                           torque.data(), sides.data());
-            }
+            unlocked([&] {
+                box_scores(planes.data(), extent(planes, 0), height, width, list, inside, outside, torque.data(),
+                           sides.data());
+            });
             return std::make_tuple(torque, sides);
         },
         "planes"_a, "boxes"_a, "inside"_a, "outside"_a);
@@ -123,10 +113,7 @@ void bind_boxes(nb::module_& m) {
         [](In<int64_t, 2> boxes, double overlap, long long most) {
             const BoxList list = boxes_of(boxes, INT32_MAX, INT32_MAX);
             std::vector<int64_t> kept(static_cast<size_t>(std::max(0LL, std::min(most, list.count))));
-            {
-                nb::gil_scoped_release release;
-                kept.resize(static_cast<size_t>(distinct_boxes(list, overlap, most, kept.data())));
-            }
+            unlocked([&] { kept.resize(static_cast<size_t>(distinct_boxes(list, overlap, most, kept.data()))); });
             auto places = make<int64_t, 1>({kept.size()});
             std::copy(kept.begin(), kept.end(), places.data());
             return places;
@@ -175,7 +162,7 @@ void bind_word_cuts(nb::module_& m) {
             const WordLinks links{whole.right,           whole.down,  cost,
                                   whole.height,          whole.width, static_cast<int>(top),
                                   static_cast<int>(left)};
-            auto figure = make<uint8_t, 2>({on.shape(0), on.shape(1)});
+            auto figure = like<uint8_t>(on);
             GridSteps steps = steps_of(flow, straight_links(whole));
             nb::gil_scoped_release release;
             cut_words(window, links, log_odds.data(), on.data(), off.data(), steps, figure.data());
@@ -198,8 +185,7 @@ void bind_cuts(nb::module_& m) {
             require_same_shape(strength, dy);
             if (columns < 1) throw std::invalid_argument("columns must be at least 1");
             auto polar = make<double, 2>({360, columns});
-            const EdgePoints edges{strength.data(), dx.data(), dy.data(), static_cast<int>(strength.shape(0)),
-                                   static_cast<int>(strength.shape(1))};
+            const EdgePoints edges{strength.data(), dx.data(), dy.data(), extent(strength, 0), extent(strength, 1)};
             nb::gil_scoped_release release;
             std::fill_n(polar.data(), polar.size(), 0.0);
             splat_polar_edges(edges, y, x, threshold, static_cast<int>(columns), polar.data());
@@ -210,22 +196,21 @@ void bind_cuts(nb::module_& m) {
         "fill_holes",
         [](In<uint8_t, 2> mask) {
             if (mask.size() == 0) throw std::invalid_argument("mask must not be empty");
-            auto filled = make<uint8_t, 2>({mask.shape(0), mask.shape(1)});
+            auto filled = like<uint8_t>(mask);
             nb::gil_scoped_release release;
-            fill_holes(mask.data(), static_cast<int>(mask.shape(0)), static_cast<int>(mask.shape(1)), filled.data());
+            fill_holes(mask.data(), extent(mask, 0), extent(mask, 1), filled.data());
             return filled;
         },
         "mask"_a);
     m.def(
         "nearest_seeds",
         [](In<double, 2> cost, In<int32_t, 2> seeds) {
-            if (cost.shape(0) != seeds.shape(0) || cost.shape(1) != seeds.shape(1))
-                throw std::invalid_argument("cost and seeds differ in shape");
+            require_same_shape(cost, seeds);
             if (cost.size() > INT32_MAX) throw std::invalid_argument("the image has too many pixels");
-            auto labels = make<int32_t, 2>({seeds.shape(0), seeds.shape(1)});
+            auto labels = like<int32_t>(seeds);
             nb::gil_scoped_release release;
             std::copy_n(seeds.data(), seeds.size(), labels.data());
-            nearest_seeds(cost.data(), static_cast<int>(cost.shape(0)), static_cast<int>(cost.shape(1)), labels.data());
+            nearest_seeds(cost.data(), extent(cost, 0), extent(cost, 1), labels.data());
             return labels;
         },
         "cost"_a, "seeds"_a);

@@ -18,14 +18,7 @@ namespace {
 Outlines outlines_of(const In<float, 1>& y, const In<float, 1>& x, const Plane& radii) {
     if (y.size() != x.size() || y.size() != radii.shape(0) || radii.shape(1) < 3)
         throw std::invalid_argument("centres and radii differ in number");
-    return {y.data(), x.data(), radii.data(), static_cast<int>(y.size()), static_cast<int>(radii.shape(1))};
-}
-
-template <class T>
-Out<T, 1> array_of(const std::vector<T>& values) {
-    auto array = make<T, 1>({values.size()});
-    std::copy(values.begin(), values.end(), array.data());
-    return array;
+    return {y.data(), x.data(), radii.data(), count_of(y), extent(radii, 1)};
 }
 
 void bind_contours(nb::module_& m) {
@@ -46,13 +39,11 @@ void bind_contours(nb::module_& m) {
             const double* row = seeds.data();
             const Seeds list{row,         row + n,     row + 2 * n, row + 3 * n,
                              row + 4 * n, row + 5 * n, row + 6 * n, static_cast<int>(n)};
-            const GradientField field{gx.data(), gy.data(), grey.data(), static_cast<int>(gx.shape(0)),
-                                      static_cast<int>(gx.shape(1))};
-            {
-                nb::gil_scoped_release release;
+            const GradientField field{gx.data(), gy.data(), grey.data(), extent(gx, 0), extent(gx, 1)};
+            unlocked([&] {
                 closed_contours(field, list, {angles, radii, nearest, farthest, slope},
                                 {y.data(), x.data(), evidence.data(), seen.data(), inside.data(), outside.data()});
-            }
+            });
             return std::make_tuple(y, x, evidence, seen, inside, outside);
         },
         "gx"_a, "gy"_a, "grey"_a, "seeds"_a, "angles"_a, "radii"_a, "nearest"_a, "farthest"_a, "slope"_a);
@@ -68,12 +59,11 @@ void bind_contours(nb::module_& m) {
                 throw std::invalid_argument("the grid must not be empty");
             auto labels = make<int32_t, 2>({static_cast<size_t>(height), static_cast<size_t>(width)});
             auto label_of = make<int32_t, 1>({n});
-            {
-                nb::gil_scoped_release release;
+            unlocked([&] {
                 suppress_by_edges({y.data(), x.data(), evidence.data(), sign.data(), diameter.data(),
                                    static_cast<int>(n), static_cast<int>(t), height, width},
                                   {own_share, overlap, size_ratio, margin}, labels.data(), label_of.data());
-            }
+            });
             return std::make_tuple(labels, label_of);
         },
         "y"_a, "x"_a, "evidence"_a, "sign"_a, "diameter"_a, "height"_a, "width"_a, "own_share"_a, "overlap"_a,
@@ -90,12 +80,11 @@ void bind_outlines(nb::module_& m) {
                 throw std::invalid_argument("centres, radii and signs differ in number");
             auto radii = make<float, 2>({y.size(), static_cast<size_t>(angles)});
             auto mean = make<float, 1>({y.size()});
-            {
-                nb::gil_scoped_release release;
-                find_outlines(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)),
-                              y.data(), x.data(), radius.data(), sign.data(), static_cast<int>(y.size()), angles,
-                              {low, high, steps, stiffness, attraction}, radii.data(), mean.data());
-            }
+            unlocked([&] {
+                find_outlines(gx.data(), gy.data(), extent(gx, 0), extent(gx, 1), y.data(), x.data(), radius.data(),
+                              sign.data(), count_of(y), angles, {low, high, steps, stiffness, attraction}, radii.data(),
+                              mean.data());
+            });
             return std::make_tuple(radii, mean);
         },
         "gx"_a, "gy"_a, "y"_a, "x"_a, "radius"_a, "sign"_a, "angles"_a, "low"_a, "high"_a, "steps"_a, "stiffness"_a,
@@ -108,9 +97,8 @@ void bind_outlines(nb::module_& m) {
                 throw std::invalid_argument("centres, numbers and reaches differ in length");
             auto radii = make<float, 2>({y.size(), static_cast<size_t>(angles)});
             nb::gil_scoped_release release;
-            label_outlines(labels.data(), static_cast<int>(labels.shape(0)), static_cast<int>(labels.shape(1)),
-                           number.data(), y.data(), x.data(), static_cast<int>(y.size()), angles, reach.data(),
-                           radii.data());
+            label_outlines(labels.data(), extent(labels, 0), extent(labels, 1), number.data(), y.data(), x.data(),
+                           count_of(y), angles, reach.data(), radii.data());
             return radii;
         },
         "labels"_a, "number"_a, "y"_a, "x"_a, "angles"_a, "reach"_a);
@@ -120,9 +108,8 @@ void bind_outlines(nb::module_& m) {
             const Outlines outlines = outlines_of(y, x, radii);
             auto profiles = make<float, 4>({y.size(), planes.shape(0), parts.size(), 2});
             nb::gil_scoped_release release;
-            outline_profiles(planes.data(), static_cast<int>(planes.shape(0)), static_cast<int>(planes.shape(1)),
-                             static_cast<int>(planes.shape(2)), outlines, parts.data(), static_cast<int>(parts.size()),
-                             profiles.data());
+            outline_profiles(planes.data(), extent(planes, 0), extent(planes, 1), extent(planes, 2), outlines,
+                             parts.data(), count_of(parts), profiles.data());
             return profiles;
         },
         "planes"_a, "y"_a, "x"_a, "radii"_a, "parts"_a);
@@ -133,8 +120,8 @@ void bind_outlines(nb::module_& m) {
             if (outlines.angles % 2) throw std::invalid_argument("directions must be even in number");
             auto lines = make<float, 3>({y.size(), planes.shape(0), 4});
             nb::gil_scoped_release release;
-            outline_diameters(planes.data(), static_cast<int>(planes.shape(0)), static_cast<int>(planes.shape(1)),
-                              static_cast<int>(planes.shape(2)), outlines, lines.data());
+            outline_diameters(planes.data(), extent(planes, 0), extent(planes, 1), extent(planes, 2), outlines,
+                              lines.data());
             return lines;
         },
         "planes"_a, "y"_a, "x"_a, "radii"_a);
@@ -145,8 +132,7 @@ void bind_outlines(nb::module_& m) {
             const Outlines outlines = outlines_of(y, x, radii);
             auto contrasts = make<float, 2>({y.size(), 5});
             nb::gil_scoped_release release;
-            outline_contrasts(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)),
-                              outlines, contrasts.data());
+            outline_contrasts(gx.data(), gy.data(), extent(gx, 0), extent(gx, 1), outlines, contrasts.data());
             return contrasts;
         },
         "gx"_a, "gy"_a, "y"_a, "x"_a, "radii"_a);
@@ -164,12 +150,8 @@ void bind_outlines(nb::module_& m) {
         "outline_overlaps",
         [](In<float, 1> y, In<float, 1> x, Plane radii, int height, int width, double part) {
             const Outlines outlines = outlines_of(y, x, radii);
-            Pairs pairs;
-            {
-                nb::gil_scoped_release release;
-                pairs = outline_overlaps(outlines, height, width, part);
-            }
-            return std::make_tuple(array_of(pairs.first), array_of(pairs.second), array_of(pairs.common));
+            const auto pairs = unlocked([&] { return outline_overlaps(outlines, height, width, part); });
+            return std::make_tuple(from_vector(pairs.first), from_vector(pairs.second), from_vector(pairs.common));
         },
         "y"_a, "x"_a, "radii"_a, "height"_a, "width"_a, "part"_a);
     m.def(
@@ -188,25 +170,22 @@ void bind_selection(nb::module_& m) {
     m.def(
         "extremal_regions",
         [](In<uint8_t, 2> image, long long smallest, long long largest, double growth, int angles) {
-            Regions regions;
-            {
-                nb::gil_scoped_release release;
-                regions = extremal_regions(image.data(), static_cast<int>(image.shape(0)),
-                                           static_cast<int>(image.shape(1)), {smallest, largest, growth, angles});
-            }
+            const auto regions = unlocked([&] {
+                return extremal_regions(image.data(), extent(image, 0), extent(image, 1),
+                                        {smallest, largest, growth, angles});
+            });
             auto radii = make<float, 2>({regions.y.size(), static_cast<size_t>(angles)});
             std::copy(regions.radii.begin(), regions.radii.end(), radii.data());
-            return std::make_tuple(array_of(regions.y), array_of(regions.x), radii, array_of(regions.area),
-                                   array_of(regions.stability), array_of(regions.level));
+            return std::make_tuple(from_vector(regions.y), from_vector(regions.x), radii, from_vector(regions.area),
+                                   from_vector(regions.stability), from_vector(regions.level));
         },
         "image"_a, "smallest"_a, "largest"_a, "growth"_a, "angles"_a);
     m.def(
         "distance_transform",
         [](In<uint8_t, 2> inside) {
-            auto distance = make<float, 2>({inside.shape(0), inside.shape(1)});
+            auto distance = like<float>(inside);
             nb::gil_scoped_release release;
-            distance_transform(inside.data(), static_cast<int>(inside.shape(0)), static_cast<int>(inside.shape(1)),
-                               distance.data());
+            distance_transform(inside.data(), extent(inside, 0), extent(inside, 1), distance.data());
             return distance;
         },
         "inside"_a);
@@ -214,11 +193,10 @@ void bind_selection(nb::module_& m) {
         "smooth_plane",
         [](Plane plane, In<double, 1> weights) {
             if (!weights.size()) throw std::invalid_argument("weights must not be empty");
-            auto out = make<float, 2>({plane.shape(0), plane.shape(1)});
+            auto out = like<float>(plane);
             const std::vector<double> half(weights.data(), weights.data() + weights.size());
             nb::gil_scoped_release release;
-            smooth_plane(plane.data(), static_cast<int>(plane.shape(0)), static_cast<int>(plane.shape(1)), half,
-                         out.data());
+            smooth_plane(plane.data(), extent(plane, 0), extent(plane, 1), half, out.data());
             return out;
         },
         "plane"_a, "weights"_a);
@@ -226,25 +204,20 @@ void bind_selection(nb::module_& m) {
         "box_mean",
         [](Plane plane, int size) {
             if (size < 1) throw std::invalid_argument("size must be at least 1");
-            auto out = make<float, 2>({plane.shape(0), plane.shape(1)});
+            auto out = like<float>(plane);
             nb::gil_scoped_release release;
-            box_mean(plane.data(), static_cast<int>(plane.shape(0)), static_cast<int>(plane.shape(1)), size,
-                     out.data());
+            box_mean(plane.data(), extent(plane, 0), extent(plane, 1), size, out.data());
             return out;
         },
         "plane"_a, "size"_a);
     m.def(
         "label_hills",
         [](Plane plane, In<uint8_t, 2> inside) {
-            if (plane.shape(0) != inside.shape(0) || plane.shape(1) != inside.shape(1))
-                throw std::invalid_argument("planes differ in shape");
-            auto labels = make<int32_t, 2>({plane.shape(0), plane.shape(1)});
-            std::vector<Hill> hills;
-            {
-                nb::gil_scoped_release release;
-                hills = label_hills(plane.data(), inside.data(), static_cast<int>(plane.shape(0)),
-                                    static_cast<int>(plane.shape(1)), labels.data());
-            }
+            require_same_shape(plane, inside);
+            auto labels = like<int32_t>(plane);
+            const auto hills = unlocked([&] {
+                return label_hills(plane.data(), inside.data(), extent(plane, 0), extent(plane, 1), labels.data());
+            });
             auto table = make<int64_t, 2>({hills.size(), 7});
             static_assert(sizeof(Hill) == 7 * sizeof(int64_t), "a row of the table");
             if (!hills.empty()) std::memcpy(table.data(), hills.data(), hills.size() * sizeof(Hill));
@@ -255,19 +228,17 @@ void bind_selection(nb::module_& m) {
         "max_weight_set",
         [](In<double, 1> weight, In<int32_t, 1> first, In<int32_t, 1> second, int budget) {
             if (first.size() != second.size()) throw std::invalid_argument("pairs differ in number");
-            const int count = static_cast<int>(weight.size());
+            const int count = count_of(weight);
             for (size_t i = 0; i < first.size(); ++i)
                 if (first.data()[i] < 0 || second.data()[i] < 0 || first.data()[i] >= count ||
                     second.data()[i] >= count)
                     throw std::invalid_argument("an index is out of range");
             auto selected = make<uint8_t, 1>({weight.size()});
-            bool exact = false;
-            {
-                nb::gil_scoped_release release;
-                exact = max_weight_set(weight.data(), count,
-                                       {first.data(), second.data(), static_cast<long long>(first.size())}, budget,
-                                       selected.data());
-            }
+            const auto exact = unlocked([&] {
+                return max_weight_set(weight.data(), count,
+                                      {first.data(), second.data(), static_cast<long long>(first.size())}, budget,
+                                      selected.data());
+            });
             return std::make_tuple(selected, exact);
         },
         "weight"_a, "first"_a, "second"_a, "budget"_a);
@@ -291,9 +262,8 @@ void bind_selection(nb::module_& m) {
             auto values = make<float, 1>({features.shape(0)});
             nb::gil_scoped_release release;
             forest_values({feature.data(), threshold.data(), left.data(), right.data(), value.data(), root.data(),
-                           static_cast<int>(root.size())},
-                          features.data(), static_cast<int>(features.shape(0)), static_cast<int>(features.shape(1)),
-                          values.data());
+                           count_of(root)},
+                          features.data(), extent(features, 0), extent(features, 1), values.data());
             return values;
         },
         "feature"_a, "threshold"_a, "left"_a, "right"_a, "value"_a, "root"_a, "features"_a);

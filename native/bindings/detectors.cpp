@@ -9,10 +9,9 @@ void bind_detectors(nb::module_& m) {
     m.def(
         "watershed",
         [](Plane heights) {
-            auto basins = make<int32_t, 2>({heights.shape(0), heights.shape(1)});
+            auto basins = like<int32_t>(heights);
             nb::gil_scoped_release release;
-            watershed(heights.data(), static_cast<int>(heights.shape(0)), static_cast<int>(heights.shape(1)),
-                      basins.data());
+            watershed(heights.data(), extent(heights, 0), extent(heights, 1), basins.data());
             return basins;
         },
         "heights"_a);
@@ -23,11 +22,10 @@ void bind_detectors(nb::module_& m) {
             if (oriented.shape(0) < 1 || oriented.shape(1) != height || oriented.shape(2) != width)
                 throw std::invalid_argument("oriented and regions differ in shape");
             auto right = make<float, 2>({height, width}), down = make<float, 2>({height, width});
-            {
-                nb::gil_scoped_release release;
-                weigh_cracks(regions.data(), oriented.data(), static_cast<int>(oriented.shape(0)),
-                             static_cast<int>(height), static_cast<int>(width), right.data(), down.data());
-            }
+            unlocked([&] {
+                weigh_cracks(regions.data(), oriented.data(), extent(oriented, 0), static_cast<int>(height),
+                             static_cast<int>(width), right.data(), down.data());
+            });
             return std::make_tuple(right, down);
         },
         "regions"_a, "oriented"_a);
@@ -42,20 +40,18 @@ void bind_detectors(nb::module_& m) {
             if (regions.size() == 0 || *std::min_element(regions.data(), end) < 0)
                 throw std::invalid_argument("regions must be numbered from 0");
             const int count = *std::max_element(regions.data(), end) + 1;
-            Merges merges;
-            {
-                nb::gil_scoped_release release;
-                merges = merge_weakest(regions.data(), count, static_cast<int>(height), static_cast<int>(width),
-                                       right.data(), down.data());
-            }
+            const auto merges = unlocked([&] {
+                return merge_weakest(regions.data(), count, static_cast<int>(height), static_cast<int>(width),
+                                     right.data(), down.data());
+            });
             return std::make_tuple(from_vector(merges.kept), from_vector(merges.gone), from_vector(merges.heights));
         },
         "regions"_a, "right"_a, "down"_a);
     m.def(
         "half_disc_gradients",
         [](In<uint8_t, 2> bins, int count, int radius, int reach, int step) {
-            const int height = static_cast<int>(bins.shape(0)) - 2 * radius;
-            const int width = static_cast<int>(bins.shape(1)) - 2 * radius;
+            const int height = extent(bins, 0) - 2 * radius;
+            const int width = extent(bins, 1) - 2 * radius;
             if (radius < 1 || radius > kMostRadius || reach < 0 || reach > 2 || step < 1 || height < 1 || width < 1)
                 throw std::invalid_argument("radius, reach or step out of range");
             if (count < 1 || count > kMostBins ||
@@ -71,9 +67,9 @@ void bind_detectors(nb::module_& m) {
     m.def(
         "correlate",
         [](Plane plane, int border, In<int32_t, 1> dy, In<int32_t, 1> dx, In<float, 1> weight) {
-            const int height = static_cast<int>(plane.shape(0)) - 2 * border;
-            const int width = static_cast<int>(plane.shape(1)) - 2 * border;
-            const int taps = static_cast<int>(weight.size());
+            const int height = extent(plane, 0) - 2 * border;
+            const int width = extent(plane, 1) - 2 * border;
+            const int taps = count_of(weight);
             const auto far = [&](int32_t d) { return d < -border || d > border; };
             if (height < 1 || width < 1 || dy.size() != weight.size() || dx.size() != weight.size() ||
                 std::any_of(dy.data(), dy.data() + taps, far) || std::any_of(dx.data(), dx.data() + taps, far))

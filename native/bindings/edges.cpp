@@ -9,10 +9,10 @@ namespace {
 
 template <class T>
 Out<float, 2> bind_to_grey(In<T, 3> pixels, double white, double offset, double scale) {
-    auto grey = make<float, 2>({pixels.shape(0), pixels.shape(1)});
+    auto grey = like<float>(pixels);
     nb::gil_scoped_release release;
-    to_grey(pixels.data(), static_cast<long long>(pixels.shape(0) * pixels.shape(1)), static_cast<int>(pixels.shape(2)),
-            white, offset, scale, grey.data());
+    to_grey(pixels.data(), static_cast<long long>(pixels.shape(0) * pixels.shape(1)), extent(pixels, 2), white, offset,
+            scale, grey.data());
     return grey;
 }
 
@@ -59,8 +59,7 @@ void bind_edges(nb::module_& m) {
         "automatic_thresholds",
         [](Plane image, double sigma) {
             nb::gil_scoped_release release;
-            const Thresholds t = automatic_thresholds(image.data(), static_cast<int>(image.shape(0)),
-                                                      static_cast<int>(image.shape(1)), sigma);
+            const Thresholds t = automatic_thresholds(image.data(), extent(image, 0), extent(image, 1), sigma);
             return std::make_tuple(t.low, t.high);
         },
         "image"_a, "sigma"_a);
@@ -69,11 +68,10 @@ void bind_edges(nb::module_& m) {
         [](Plane image, double sigma) {
             const size_t height = image.shape(0), width = image.shape(1);
             auto gx = make<float, 2>({height, width}), gy = make<float, 2>({height, width});
-            {
-                nb::gil_scoped_release release;
+            unlocked([&] {
                 smoothed_gradient(image.data(), static_cast<int>(height), static_cast<int>(width), sigma, gx.data(),
                                   gy.data());
-            }
+            });
             return std::make_tuple(gx, gy);
         },
         "image"_a, "sigma"_a);
@@ -82,18 +80,17 @@ void bind_edges(nb::module_& m) {
         [](Plane strength, Plane gx, Plane gy, float threshold) {
             require_same_shape(strength, gx);
             require_same_shape(gx, gy);
-            auto thinned = make<float, 2>({strength.shape(0), strength.shape(1)});
+            auto thinned = like<float>(strength);
             nb::gil_scoped_release release;
-            suppress_non_maxima(strength.data(), gx.data(), gy.data(), static_cast<int>(gx.shape(0)),
-                                static_cast<int>(gx.shape(1)), threshold, thinned.data());
+            suppress_non_maxima(strength.data(), gx.data(), gy.data(), extent(gx, 0), extent(gx, 1), threshold,
+                                thinned.data());
             return thinned;
         },
         "strength"_a, "gx"_a, "gy"_a, "threshold"_a);
     m.def(
         "shape_forces",
         [](InOut<float, 2> fx, InOut<float, 2> fy, double strength_scale, int directions, bool arc_length) {
-            if (fx.shape(0) != fy.shape(0) || fx.shape(1) != fy.shape(1))
-                throw std::invalid_argument("fx and fy differ in shape");
+            require_same_shape(fx, fy);
             nb::gil_scoped_release release;
             shape_forces(fx.data(), fy.data(), static_cast<long long>(fx.size()),
                          {strength_scale, directions, arc_length});

@@ -14,8 +14,8 @@ Out<int32_t, 2> match_truths(const In<int32_t, 1>& pixels, const In<int64_t, 1>&
                              const Match& match) {
     const size_t count = truths.shape(0), area = truths.shape(1) * truths.shape(2);
     auto partners = make<int32_t, 2>({count, pixels.size()});
-    const BoundaryMaps maps{pixels.data(), starts.data(), static_cast<int>(starts.size()) - 1,
-                            static_cast<int>(truths.shape(1)), static_cast<int>(truths.shape(2))};
+    const BoundaryMaps maps{pixels.data(), starts.data(), static_cast<int>(starts.size()) - 1, extent(truths, 1),
+                            extent(truths, 2)};
     nb::gil_scoped_release release;
     // Each pixel has several neighbours to be matched with, and is looked at several times.
     parallel_for(static_cast<int>(count), 500.0 * static_cast<double>(pixels.size()),
@@ -29,10 +29,10 @@ void bind_matching(nb::module_& m) {
     m.def(
         "thin",
         [](In<uint8_t, 2> image) {
-            auto thinned = make<uint8_t, 2>({image.shape(0), image.shape(1)});
+            auto thinned = like<uint8_t>(image);
             nb::gil_scoped_release release;
             std::copy_n(image.data(), image.size(), thinned.data());
-            thin(thinned.data(), static_cast<int>(image.shape(0)), static_cast<int>(image.shape(1)));
+            thin(thinned.data(), extent(image, 0), extent(image, 1));
             return thinned;
         },
         "image"_a);

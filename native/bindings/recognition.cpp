@@ -27,10 +27,8 @@ void bind_descriptors(nb::module_& m) {
         [](Plane fx, Plane fy, double steps, In<int64_t, 1> y, In<int64_t, 1> x, In<int64_t, 1> height,
            In<int64_t, 1> width, In<double, 1> regions, In<double, 1> distances, bool align) {
             require_same_shape(fx, fy);
-            const Field field{fx.data(), fy.data(), static_cast<int>(fx.shape(0)), static_cast<int>(fx.shape(1)),
-                              steps,     nullptr};
-            const Layout layout{regions.data(), static_cast<int>(regions.size()), distances.data(),
-                                static_cast<int>(distances.size()), align};
+            const Field field{fx.data(), fy.data(), extent(fx, 0), extent(fx, 1), steps, nullptr};
+            const Layout layout{regions.data(), count_of(regions), distances.data(), count_of(distances), align};
             if (x.size() != y.size() || height.size() != y.size() || width.size() != y.size())
                 throw std::invalid_argument("patches differ in number");
             auto descriptors = make<float, 2>({y.size(), static_cast<size_t>(descriptor_length(layout))});
@@ -47,9 +45,8 @@ void bind_descriptors(nb::module_& m) {
             if (size < kSiftCells || size % kSiftCells) throw std::invalid_argument("size must be a multiple of 4");
             auto histograms = make<float, 2>({top.size() * left.size(), static_cast<size_t>(kSiftLength)});
             nb::gil_scoped_release release;
-            direction_histograms(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)),
-                                 size, top.data(), static_cast<int>(top.size()), left.data(),
-                                 static_cast<int>(left.size()), histograms.data());
+            direction_histograms(gx.data(), gy.data(), extent(gx, 0), extent(gx, 1), size, top.data(), count_of(top),
+                                 left.data(), count_of(left), histograms.data());
             return histograms;
         },
         "gx"_a, "gy"_a, "size"_a, "top"_a, "left"_a);
@@ -63,12 +60,10 @@ void bind_codes(nb::module_& m) {
             const size_t n = descriptors.shape(0);
             auto index = make<int32_t, 2>({n, static_cast<size_t>(neighbours)});
             auto weight = make<float, 2>({n, static_cast<size_t>(neighbours)});
-            {
-                nb::gil_scoped_release release;
-                linear_codes(descriptors.data(), static_cast<int>(n), static_cast<int>(descriptors.shape(1)),
-                             words.data(), static_cast<int>(words.shape(0)), neighbours, beta, index.data(),
-                             weight.data());
-            }
+            unlocked([&] {
+                linear_codes(descriptors.data(), static_cast<int>(n), extent(descriptors, 1), words.data(),
+                             extent(words, 0), neighbours, beta, index.data(), weight.data());
+            });
             return std::make_tuple(index, weight);
         },
         "descriptors"_a, "words"_a, "neighbours"_a, "beta"_a);
@@ -83,7 +78,7 @@ void bind_codes(nb::module_& m) {
             auto pooled = make<float, 2>({static_cast<size_t>(cells), static_cast<size_t>(words)});
             nb::gil_scoped_release release;
             max_pool(index.data(), weight.data(), static_cast<int>(n), static_cast<int>(count), cell.data(),
-                     static_cast<int>(cell.shape(1)), words, cells, pooled.data());
+                     extent(cell, 1), words, cells, pooled.data());
             return pooled;
         },
         "index"_a, "weight"_a, "cell"_a, "words"_a, "cells"_a);
@@ -95,11 +90,10 @@ void bind_codes(nb::module_& m) {
             auto sums = make<double, 2>({count, length});
             auto counts = make<int64_t, 1>({count});
             auto index = make<int32_t, 1>({n});
-            {
-                nb::gil_scoped_release release;
+            unlocked([&] {
                 sum_by_word(descriptors.data(), static_cast<int>(n), static_cast<int>(length), words.data(),
                             static_cast<int>(count), sums.data(), counts.data(), index.data());
-            }
+            });
             return std::make_tuple(sums, counts, index);
         },
         "descriptors"_a, "words"_a);
@@ -117,8 +111,8 @@ void bind_recognition(nb::module_& m) {
             if (products.shape(0) != n || products.shape(1) != n || coefficient.shape(0) != n)
                 throw std::invalid_argument("products, labels and coefficients differ in number");
             nb::gil_scoped_release release;
-            return train_linear_svms(products.data(), static_cast<int>(n), label.data(),
-                                     static_cast<int>(coefficient.shape(1)), cost, tolerance, most, coefficient.data());
+            return train_linear_svms(products.data(), static_cast<int>(n), label.data(), extent(coefficient, 1), cost,
+                                     tolerance, most, coefficient.data());
         },
         "products"_a, "label"_a, "cost"_a, "tolerance"_a, "most"_a, "coefficient"_a);
 }

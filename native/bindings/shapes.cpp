@@ -20,16 +20,15 @@ void bind_shapes(nb::module_& m) {
         "shape_response",
         [](In<int32_t, 2> first, In<int32_t, 2> second, In<int32_t, 1> down, In<int32_t, 1> across,
            In<float, 3> weights, float floor) {
-            if (first.shape(0) != second.shape(0) || first.shape(1) != second.shape(1))
-                throw std::invalid_argument("channels differ in shape");
+            require_same_shape(first, second);
             if (weights.shape(0) != 2 || weights.shape(1) == 0 || weights.shape(2) == 0)
                 throw std::invalid_argument("weights must be those of two channels");
             const ShapeCells cells{borders(down, weights.shape(1)), borders(across, weights.shape(2)), weights.data(),
                                    weights.data() + weights.shape(1) * weights.shape(2)};
-            auto response = make<float, 2>({first.shape(0), first.shape(1)});
+            auto response = like<float>(first);
             nb::gil_scoped_release release;
-            shape_response(first.data(), second.data(), static_cast<int>(first.shape(0)),
-                           static_cast<int>(first.shape(1)), cells, floor, response.data());
+            shape_response(first.data(), second.data(), extent(first, 0), extent(first, 1), cells, floor,
+                           response.data());
             return response;
         },
         "first"_a, "second"_a, "down"_a, "across"_a, "weights"_a, "floor"_a);

@@ -16,43 +16,29 @@ Part part_of(const Bounds& bounds, size_t height, size_t width) {
     return {top, left, bottom, right};
 }
 
-template <class T>
-Out<T, 1> array_of(const std::vector<T>& values) {
-    auto array = make<T, 1>({values.size()});
-    std::copy(values.begin(), values.end(), array.data());
-    return array;
-}
-
-void require_one_shape(const InOut<float, 2>& a, const InOut<float, 2>& b) {
-    if (a.shape(0) != b.shape(0) || a.shape(1) != b.shape(1)) throw std::invalid_argument("planes differ in shape");
-}
-
 auto bind_find_candidates(Plane window, double sigma, double low) {
     const size_t height = window.shape(0), width = window.shape(1);
     auto gx = make<float, 2>({height, width}), gy = make<float, 2>({height, width});
-    {
-        nb::gil_scoped_release release;
+    unlocked([&] {
         find_candidates(window.data(), static_cast<int>(height), static_cast<int>(width), sigma, low, gx.data(),
                         gy.data());
-    }
+    });
     return std::make_tuple(gx, gy);
 }
 
 auto bind_list_candidates(Plane window, double sigma, double low, bool automatic, const Bounds& core, int block) {
     const Part part = part_of(core, window.shape(0), window.shape(1));
     if (block < 1) throw std::invalid_argument("block must be at least 1");
-    CandidateBlocks found;
     FineCounts fine;
-    {
-        nb::gil_scoped_release release;
-        found = list_candidates(window.data(), static_cast<int>(window.shape(0)), static_cast<int>(window.shape(1)),
-                                sigma, low, part, block, automatic ? &fine : nullptr);
-    }
+    const CandidateBlocks found = unlocked([&] {
+        return list_candidates(window.data(), extent(window, 0), extent(window, 1), sigma, low, part, block,
+                               automatic ? &fine : nullptr);
+    });
     auto rows = make<uint32_t, 2>({found.candidates.size(), 3});
     static_assert(sizeof(Candidate) == 3 * sizeof(uint32_t), "a row of the list");
     if (!found.candidates.empty())
         std::memcpy(rows.data(), found.candidates.data(), found.candidates.size() * sizeof(Candidate));
-    return std::make_tuple(rows, array_of(found.begins), fine.largest, fine.first, array_of(fine.counts));
+    return std::make_tuple(rows, from_vector(found.begins), fine.largest, fine.first, from_vector(fine.counts));
 }
 
 auto bind_label_tile_edges(Plane gx, Plane gy, float low, float high, In<int64_t, 1> rows, In<int64_t, 1> columns) {
@@ -67,12 +53,8 @@ auto bind_label_tile_edges(Plane gx, Plane gy, float low, float high, In<int64_t
         return kept;
     };
     const std::vector<int> across = checked(rows, gx.shape(0)), down = checked(columns, gx.shape(1));
-    Lines lines;
-    {
-        nb::gil_scoped_release release;
-        lines = label_tile_edges(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)),
-                                 low, high, across, down);
-    }
+    const auto lines = unlocked(
+        [&] { return label_tile_edges(gx.data(), gy.data(), extent(gx, 0), extent(gx, 1), low, high, across, down); });
     auto at = make<int64_t, 1>({lines.pixels.size()}), label = make<int64_t, 1>({lines.pixels.size()});
     auto strong = make<bool, 1>({lines.strong.size()});
     for (size_t i = 0; i < lines.pixels.size(); ++i) {
@@ -85,7 +67,7 @@ auto bind_label_tile_edges(Plane gx, Plane gy, float low, float high, In<int64_t
 
 bool bind_connect_edges(InOut<float, 2> gx, InOut<float, 2> gy, float low, float high, In<int64_t, 1> seeds, int rounds,
                         const Bounds& core) {
-    require_one_shape(gx, gy);
+    require_same_shape(gx, gy);
     const Part part = part_of(core, gx.shape(0), gx.shape(1));
     std::vector<size_t> known;
     for (size_t i = 0; i < seeds.shape(0); ++i) {
@@ -94,8 +76,7 @@ bool bind_connect_edges(InOut<float, 2> gx, InOut<float, 2> gy, float low, float
         known.push_back(static_cast<size_t>(seeds.data()[i]));
     }
     nb::gil_scoped_release release;
-    return connect_edges(gx.data(), gy.data(), static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)), low, high,
-                         known, rounds, part);
+    return connect_edges(gx.data(), gy.data(), extent(gx, 0), extent(gx, 1), low, high, known, rounds, part);
 }
 
 }  // namespace
@@ -106,27 +87,23 @@ void bind_tiles(nb::module_& m) {
         "count_bins",
         [](Plane window, double sigma, const Bounds& core, float largest) {
             const Part part = part_of(core, window.shape(0), window.shape(1));
-            std::vector<long long> counts;
-            {
-                nb::gil_scoped_release release;
-                counts = count_bins(window.data(), static_cast<int>(window.shape(0)), static_cast<int>(window.shape(1)),
-                                    sigma, part, largest);
-            }
-            return array_of(std::vector<int64_t>(counts.begin(), counts.end()));
+            const auto counts = unlocked(
+                [&] { return count_bins(window.data(), extent(window, 0), extent(window, 1), sigma, part, largest); });
+            return from_vector(std::vector<int64_t>(counts.begin(), counts.end()));
         },
         "window"_a, "sigma"_a, "core"_a, "largest"_a);
     m.def("list_candidates", &bind_list_candidates, "window"_a, "sigma"_a, "low"_a, "automatic"_a, "core"_a, "block"_a);
     m.def(
         "place_candidates",
         [](In<uint32_t, 2> candidates, int part_width, int y, int x, InOut<float, 2> gx, InOut<float, 2> gy) {
-            require_one_shape(gx, gy);
+            require_same_shape(gx, gy);
             if (candidates.shape(1) != 3 || part_width < 1)
                 throw std::invalid_argument("candidates must have three columns");
             nb::gil_scoped_release release;
             std::vector<Candidate> rows(candidates.shape(0));
             if (!rows.empty()) std::memcpy(rows.data(), candidates.data(), rows.size() * sizeof(Candidate));
             place_candidates(rows.data(), static_cast<long long>(rows.size()), part_width, y, x, gx.data(), gy.data(),
-                             static_cast<int>(gx.shape(0)), static_cast<int>(gx.shape(1)));
+                             extent(gx, 0), extent(gx, 1));
         },
         "candidates"_a, "part_width"_a, "y"_a, "x"_a, "gx"_a, "gy"_a);
     m.def("label_tile_edges", &bind_label_tile_edges, "gx"_a, "gy"_a, "low"_a, "high"_a, "rows"_a, "columns"_a);

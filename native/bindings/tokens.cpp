@@ -21,9 +21,7 @@ void require_within(const In<uint8_t, 3>& planes, const Numbers& first, const Nu
         throw std::invalid_argument("features must lie within the planes");
 }
 
-TokenPlanes as_planes(const In<uint8_t, 3>& planes) {
-    return {planes.data(), static_cast<int>(planes.shape(1)), static_cast<int>(planes.shape(2))};
-}
+TokenPlanes as_planes(const In<uint8_t, 3>& planes) { return {planes.data(), extent(planes, 1), extent(planes, 2)}; }
 
 void require_tree(const Numbers& child, size_t nodes, const Numbers& root) {
     const auto count = static_cast<int64_t>(nodes);
@@ -54,26 +52,24 @@ void bind_tokens(nb::module_& m) {
             require_within(planes, first, second, last);
             auto features = make<uint8_t, 2>({first.size(), y.size()});
             nb::gil_scoped_release release;
-            token_features(as_planes(planes), y.data(), x.data(), static_cast<int>(y.size()), first.data(),
-                           second.data(), static_cast<int>(first.size()), features.data());
+            token_features(as_planes(planes), y.data(), x.data(), count_of(y), first.data(), second.data(),
+                           count_of(first), features.data());
             return features;
         },
         "planes"_a, "y"_a, "x"_a, "first"_a, "second"_a);
     m.def(
         "grow_token_tree",
         [](In<uint8_t, 2> features, In<uint8_t, 1> classes, int tried, int least, uint64_t seed) {
-            const int columns = static_cast<int>(features.shape(0)), count = static_cast<int>(features.shape(1));
+            const int columns = extent(features, 0), count = extent(features, 1);
             if (classes.size() != features.shape(1) || count < 1)
                 throw std::invalid_argument("features and classes differ in length, or are empty");
             if (tried < 1 || tried > columns || least < 1)
                 throw std::invalid_argument("tried must be at most the number of columns, and least at least 1");
             auto leaf = make<int32_t, 1>({classes.size()});
-            TokenTree tree;
-            {
-                nb::gil_scoped_release release;
-                tree =
-                    grow_token_tree(features.data(), classes.data(), columns, count, tried, least, seed, leaf.data());
-            }
+            const auto tree = unlocked([&] {
+                return grow_token_tree(features.data(), classes.data(), columns, count, tried, least, seed,
+                                       leaf.data());
+            });
             return std::make_tuple(from_vector(tree.column), from_vector(tree.threshold), from_vector(tree.child),
                                    leaf);
         },
@@ -82,8 +78,8 @@ void bind_tokens(nb::module_& m) {
         "token_predictions",
         [](In<uint8_t, 3> planes, int side, int step, Numbers first, Numbers second, In<uint8_t, 1> threshold,
            Numbers child, In<float, 2> value, Numbers root) {
-            const int height = static_cast<int>(planes.shape(1)) - side + 1;
-            const int width = static_cast<int>(planes.shape(2)) - side + 1;
+            const int height = extent(planes, 1) - side + 1;
+            const int width = extent(planes, 2) - side + 1;
             if (side < 1 || step < 1 || height < 1 || width < 1)
                 throw std::invalid_argument("side or step out of range");
             const size_t nodes = child.size();
@@ -94,13 +90,8 @@ void bind_tokens(nb::module_& m) {
             require_within(planes, first, second, static_cast<size_t>(height - 1) * planes.shape(2) + width - 1);
             const size_t rows = (height + step - 1) / step, columns = (width + step - 1) / step;
             auto predictions = make<float, 3>({kTokenValues, rows, columns});
-            const TokenForest forest = {first.data(),
-                                        second.data(),
-                                        threshold.data(),
-                                        child.data(),
-                                        value.data(),
-                                        root.data(),
-                                        static_cast<int>(root.size())};
+            const TokenForest forest = {first.data(), second.data(), threshold.data(), child.data(),
+                                        value.data(), root.data(),   count_of(root)};
             nb::gil_scoped_release release;
             token_predictions(as_planes(planes), forest, step, static_cast<int>(rows), static_cast<int>(columns),
                               predictions.data());

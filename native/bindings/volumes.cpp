@@ -8,8 +8,9 @@ namespace {
 
 using Volume = In<float, 3>;
 
-Grid grid_of(const Volume& volume) {
-    return {static_cast<int>(volume.shape(0)), static_cast<int>(volume.shape(1)), static_cast<int>(volume.shape(2))};
+template <class Array>
+Grid grid_of(const Array& volume) {
+    return {extent(volume, 0), extent(volume, 1), extent(volume, 2)};
 }
 
 void require_one_shape(const Volume& a, const Volume& b) {
@@ -70,10 +71,7 @@ void bind_field(nb::module_& m) {
             if (labels.size() != boxes.size()) throw std::invalid_argument("labels and boxes differ in number");
             auto value = make<float, 3>({gz.shape(0), gz.shape(1), gz.shape(2)});
             auto scale = make<int32_t, 3>({gz.shape(0), gz.shape(1), gz.shape(2)});
-            {
-                nb::gil_scoped_release release;
-                volume_value_and_scale(field, boxes, wide, labels.data(), value.data(), scale.data());
-            }
+            unlocked([&] { volume_value_and_scale(field, boxes, wide, labels.data(), value.data(), scale.data()); });
             return std::make_tuple(value, scale);
         },
         "gz"_a, "gy"_a, "gx"_a, "steps"_a, "halves"_a, "norms"_a, "wide"_a, "labels"_a);
@@ -83,11 +81,7 @@ void bind_field(nb::module_& m) {
            float least) {
             const VolumeField field = field_of(gz, gy, gx, steps);
             const auto boxes = boxes_of(halves, norms);
-            std::vector<VolumeExtremum> found;
-            {
-                nb::gil_scoped_release release;
-                found = volume_extrema(field, boxes, wide, sign, least);
-            }
+            const auto found = unlocked([&] { return volume_extrema(field, boxes, wide, sign, least); });
             return listed(found);
         },
         "gz"_a, "gy"_a, "gx"_a, "steps"_a, "halves"_a, "norms"_a, "wide"_a, "sign"_a, "least"_a);
@@ -110,8 +104,7 @@ void bind_gradient(nb::module_& m) {
         "volume_gradient_torque",
         [](In<int32_t, 3> image, double unit, In<int32_t, 2> halves, In<float, 1> norms) {
             const auto boxes = boxes_of(halves, norms);
-            const Grid grid{static_cast<int>(image.shape(0)), static_cast<int>(image.shape(1)),
-                            static_cast<int>(image.shape(2))};
+            const Grid grid = grid_of(image);
             auto tau = make<float, 4>({boxes.size(), image.shape(0), image.shape(1), image.shape(2)});
             nb::gil_scoped_release release;
             volume_gradient_torque(image.data(), grid, boxes, unit, tau.data());
@@ -122,13 +115,9 @@ void bind_gradient(nb::module_& m) {
         "volume_gradient_extrema",
         [](In<int32_t, 3> image, double unit, In<int32_t, 2> halves, In<float, 1> norms, int sign, float least) {
             const auto boxes = boxes_of(halves, norms);
-            const Grid grid{static_cast<int>(image.shape(0)), static_cast<int>(image.shape(1)),
-                            static_cast<int>(image.shape(2))};
-            std::vector<VolumeExtremum> found;
-            {
-                nb::gil_scoped_release release;
-                found = volume_gradient_extrema(image.data(), grid, boxes, unit, sign, least);
-            }
+            const Grid grid = grid_of(image);
+            const auto found =
+                unlocked([&] { return volume_gradient_extrema(image.data(), grid, boxes, unit, sign, least); });
             return listed(found);
         },
         "image"_a, "unit"_a, "halves"_a, "norms"_a, "sign"_a, "least"_a);
@@ -146,11 +135,9 @@ void bind_volumes(nb::module_& m) {
             if (centre.shape(0) != n || side.shape(0) != n || centre.shape(1) != 3 || side.shape(1) != 3)
                 throw std::invalid_argument("boxes differ in number");
             auto keep = make<bool, 1>({n});
-            std::vector<bool> kept;
-            {
-                nb::gil_scoped_release release;
-                kept = volume_suppress(centre.data(), side.data(), value.data(), static_cast<int>(n), overlap);
-            }
+            const auto kept = unlocked([&] {
+                return volume_suppress(centre.data(), side.data(), value.data(), static_cast<int>(n), overlap);
+            });
             std::copy(kept.begin(), kept.end(), keep.data());
             return keep;
         },

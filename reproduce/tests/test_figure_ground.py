@@ -94,15 +94,6 @@ def test_readings_are_chosen_on_outlines_and_scored_on_horses(data):
 
 
 @pytest.mark.slow
-def test_small_objects_chooses_on_dev_and_reports_on_test(data):
-    run("reproduce", "small-objects", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
-    found, methods = check_form(data / "out", "small-objects", "iou")
-    assert ROWS | {"control:grabcut-typical-box", "grabcut+torque-box-torque", "choice+torque"} <= set(methods)
-    assert found["images"] == 1
-    assert {"iou", "iou_caltech"} <= set(methods["choice+torque"]) & set(methods["figure"])
-
-
-@pytest.mark.slow
 def test_click_sets_one_rule_beside_the_best_box_of_each_set(data):
     run("reproduce", "click", "--data", data, "--limit", 1, "--out", data / "out", "--jobs", 1)
     found, methods = check_form(data / "out", "click", "iou")
@@ -201,7 +192,6 @@ def test_pasted_objects_need_outlines_and_photographs(data, tmp_path):
         (["figure-ground", "--split", "cats"], "--split must be one of caltech, horses, got cats"),
         (["figure-ground", "--images", "."], "--images and --masks must be given together"),
         (["figure-ground", "--set", "x=1"], "must be given settings it has (images, masks), got x"),
-        (["small-objects", "--split", "dev"], "--split must be test, got dev"),
         (["click", "--split", "dev"], "--split must be left out, got dev"),
         (["proposals", "--split", "dev"], "--split must be one of small, caltech, got dev"),
     ],

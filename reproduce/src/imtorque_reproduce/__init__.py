@@ -48,6 +48,5 @@ EXPERIMENTS = {
     "recognition": Experiment("recognition.experiment", "torque beside SIFT on Caltech-101 (Sec. 4.4)", lists=OBJECTS),
     "regions": Experiment("regions.experiment", "region segmentation (Sec. 4.3.1)"),
     "shapes": Experiment("shapes.experiment", "detection of a class of shapes", lists=OBJECTS),
-    "small-objects": Experiment("figure_ground.small_objects", "small objects under a fixation", lists=OBJECTS),
     "strong-bases": Experiment("strong_bases.experiment", "torque on top of gPb"),
 }

@@ -15,6 +15,7 @@ from imtorque.cli.runner import Batch
 from imtorque.files import write_array, write_image, write_text
 from imtorque.render.saliency import heat_overlay
 from imtorque.saliency import METHODS, saliency_map, scan_path
+from imtorque.saliency.registry import DEFAULT_SHARE
 
 FIXATION = ["order", "y", "x", "saliency"]
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ def saliency(
         Method,
         typer.Option(help="; ".join(f"{name}: {known.title}" for name, known in METHODS.items())),
     ] = "blend",
-    # 0.4 was tuned on SUN scenes (docs/saliency.md).
-    share: Annotated[float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")] = 0.4,
+    share: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of torque in the blend; the paper's is 0.3.")
+    ] = DEFAULT_SHARE,
     fixations: Annotated[
         int, typer.Option(min=0, max=1000, metavar="N", help="Places to predict, in the order of looking.")
     ] = 10,

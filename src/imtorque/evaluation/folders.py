@@ -33,6 +33,11 @@ class BoundaryOptions:
     matching: Matching = "min_cost"
     thinning: bool = True
 
+    @property
+    def matched(self) -> dict[str, Any]:
+        """How pixels are matched, as both scores take it."""
+        return {"max_distance": self.max_distance, "matching": self.matching, "thinning": self.thinning}
+
 
 def pair_files(predictions: Path, truths: Mapping[str, T], kind: Kind | None = None) -> list[tuple[str, Path, T]]:
     """Pair prediction files with truths by name; a missing or extra file is an error that names it."""
@@ -64,14 +69,9 @@ def _scored(score: Callable[[Path, T], Any], item: tuple[str, Path, T]) -> Any:
 def score_boundaries(path: Path, truth: datasets.Truth, options: BoundaryOptions) -> evaluation.BoundaryScores:
     """Score one file of boundaries."""
     prediction = datasets.read_prediction(path)
-    if prediction.segmentations is not None:
-        return evaluation.segmentation_boundary_scores(
-            prediction.segmentations,
-            truth.boundaries(prediction.segmentations[0].shape),
-            max_distance=options.max_distance,
-            matching=options.matching,
-            thinning=options.thinning,
-        )
+    found = prediction.segmentations
+    if found is not None:
+        return evaluation.segmentation_boundary_scores(found, truth.boundaries(found[0].shape), **options.matched)
     if prediction.ucm is not None:
         strength: NDArray[Any] = evaluation.contours_from_ucm(prediction.ucm)
     else:
@@ -79,14 +79,7 @@ def score_boundaries(path: Path, truth: datasets.Truth, options: BoundaryOptions
     humans = truth.boundaries(strength.shape)
     if _is_double(strength.shape, humans[0].shape):
         strength = evaluation.contours_from_ucm(strength)
-    return evaluation.boundary_scores(
-        strength,
-        humans,
-        thresholds=options.thresholds,
-        max_distance=options.max_distance,
-        matching=options.matching,
-        thinning=options.thinning,
-    )
+    return evaluation.boundary_scores(strength, humans, thresholds=options.thresholds, **options.matched)
 
 
 def summarise_boundary_files(names: Sequence[str], scores: Sequence[evaluation.BoundaryScores]) -> Result:

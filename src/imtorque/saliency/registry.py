@@ -15,10 +15,8 @@ from imtorque.saliency.itti import itti_saliency
 from imtorque.saliency.maps import Map, blend_saliency
 from imtorque.saliency.signature import signature_saliency
 
-DEFAULT_SHARE = (
-    0.4  # of torque in the blend: tuned on the SUN scenes by `imtorque reproduce attention`; the paper's is 0.3
-)
-# Chosen on 170 SUN scenes and 175 images of OSIE (docs/saliency.md, "Blends of many maps").
+DEFAULT_SHARE = 0.4  # of torque in the blend; tuned on SUN scenes by `imtorque reproduce attention`; the paper's is 0.3
+# Chosen on 170 SUN scenes and 175 images of OSIE (docs/measured/saliency.md, "Blends of many maps").
 AVERAGED = ("torque", "gbvs", "boolean", "signature", "centre")
 
 

@@ -20,6 +20,7 @@ from imtorque_reproduce.scoring import evenly
 
 LONG_SIDE = 200  # pixels: larger images are shrunk to this, for time
 CALTECH_PER_CATEGORY = 15  # of Caltech's outlines, for time
+TEST_SCENES = 144  # of small objects
 Source = CaltechImage | MaskedImage | PastedObject
 
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from imtorque import datasets
 from imtorque_reproduce.figure_ground.ablation import AUTHORS, Way
-from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, source_files
+from imtorque_reproduce.figure_ground.cases import TEST_SCENES, Source, caltech_cases, horse_cases, source_files
 from imtorque_reproduce.figure_ground.plots import figure_sheet
 from imtorque_reproduce.figure_ground.rows import score_sources
-from imtorque_reproduce.figure_ground.small_objects import TEST_SCENES
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, compare, evenly
 
@@ -42,7 +41,7 @@ SHOWN = ("figure", "control:no-torque", "polar", "control:grabcut-box-0.35", "co
 NOTES = (
     "iou_caltech, iou_horses, iou_small: mean overlap, intersection over union, with the object of 360 outlines of "
     "Caltech-101, of all horses, clicked at their centroids, and of 144 small objects pasted into photographs, clicked "
-    "at a random pixel (as in figure-ground and small-objects). iou: the mean of the three; its intervals draw "
+    "at a random pixel (`datasets.small_objects`). iou: the mean of the three; its intervals draw "
     "images of all sets together.",
     "figure: segment_figure(image, click), one rule for all, with no size known beforehand. It was learned from "
     "other images of Caltech and other small objects (imtorque_reproduce.figure_ground.weights); no horse was "

@@ -18,12 +18,10 @@ from imtorque_reproduce.figure_ground import controls
 from imtorque_reproduce.figure_ground.ablation import Way, reading_cue
 from imtorque_reproduce.figure_ground.bases import base_cue
 from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, read_scene
-from imtorque_reproduce.figure_ground.choice import best_cut
 from imtorque_reproduce.report import Request
 from imtorque_reproduce.scoring import Floats, score_images
 
 COSTS = {"5/20": (5.0, 20.0), "20/50": (20.0, 50.0)}  # eta and k: as published first, and as its authors' code has it
-FIXATED = ("0.25", "0.35", "0.47", "0.7", "0.85")  # boxes around the fixation, of the square root of the area
 
 
 class Cutter:
@@ -54,8 +52,6 @@ class Cutter:
             return self._polar(extra, eta=5.0, k=20.0, size=size)
         if name == "grabcut":
             return controls.grab_cut(self.scene.image, self._box(extra, setting), self.scene.fixation)
-        if name == "choice":
-            return best_cut(self.scene.image, [self.cut(one) for one in choice_of(setting)])
         if name.startswith("figure"):
             return self._figure(name.endswith("@anywhere"), setting == "torque")
         if name == "chan-vese":
@@ -91,12 +87,6 @@ class Cutter:
         return controls.torque_box(self.scene.image, self.scene.fixation, setting)
 
 
-def choice_of(cue: str) -> list[Way]:
-    """Return the cuts to choose from: GrabCut in boxes of many sizes and, where a cue is named, the polar cut."""
-    boxes = [("grabcut:fixated", part) for part in FIXATED] + [("grabcut:centred", "0.9")]
-    return [*boxes, (f"cue:{cue}", "20/50")] if cue else boxes
-
-
 def score_ways(source: Source, ways: Iterable[Way]) -> dict[Way, float]:
     """Return the overlap with the truth that each way reaches on one scene."""
     cutter = Cutter(read_scene(source))
@@ -113,6 +103,6 @@ def means_of(scores: Mapping[Way, Floats]) -> dict[Way, float]:
     return {way: float(values.mean()) for way, values in scores.items()}
 
 
-def best_setting(means: Mapping[Way, float], *kinds: str) -> Way:
-    """Return the setting of these kinds of cut with the highest mean."""
-    return max((way for kind in kinds for way in means if way[0] == kind), key=lambda way: means[way])
+def best_setting(means: Mapping[Way, float], kind: str) -> Way:
+    """Return the setting of this kind of cut with the highest mean."""
+    return max((way for way in means if way[0] == kind), key=lambda way: means[way])

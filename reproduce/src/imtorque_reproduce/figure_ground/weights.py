@@ -38,8 +38,7 @@ from imtorque.segmentation.figure_cuts import (
 )
 from imtorque.segmentation.figure_features import cut_features
 from imtorque.segmentation.working_size import enlarge, moved
-from imtorque_reproduce.figure_ground.cases import Scene, Source, any_pixel, caltech_cases, read_scene
-from imtorque_reproduce.figure_ground.small_objects import TEST_SCENES
+from imtorque_reproduce.figure_ground.cases import TEST_SCENES, Scene, Source, any_pixel, caltech_cases, read_scene
 from imtorque_reproduce.report import provenance
 from imtorque_reproduce.scoring import evenly
 
