@@ -59,7 +59,7 @@ COMES_OUT = {  # what a page says comes of its code, from its names and what it 
     "boundary.md": lambda names, _: 0.5 < names["boundary"].max() <= 1,
     "installing.md": lambda names, _: names["text"].startswith('{"type": "FeatureCollection"'),
     "large_images.md": lambda names, _: names["summary"].extrema > 0,
-    "tutorial.md": lambda _, printed: printed.startswith("y,x,size,torque,"),
+    "tutorial.md": lambda _, printed: printed.startswith("y,x,diameter,area,"),
 }
 
 
