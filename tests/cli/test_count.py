@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import imtorque
 from imtorque.cli import app
-from imtorque.cli.count_page import why_look
+from imtorque.cli.count_page import preview_page, why_look
 from imtorque.cli.train_detector import Annotation, load_annotations, match_images
 from imtorque.files import read_image, write_image
 
@@ -401,13 +401,21 @@ def test_a_preview_is_one_page_with_unusual_images_first():
 
 
 def test_a_result_unlike_the_others_is_to_be_looked_at():
-    def result(count, diameter=20.0, score=0.9, note=""):
+    def result(count, diameter=20.0, score=0.9, **more):
         rows = [{"score": score, "diameter": diameter}] * count
-        return {"objects": rows, "mean_diameter": diameter, "note": note}
+        return {"objects": rows, "mean_diameter": diameter, **more}
 
     usual = [result(count) for count in (20, 22, 25, 18, 21)]
     assert why_look(usual[0], usual) == []
     odd = {"count": result(400), "mean diameter": result(20, diameter=80.0), "low scores": result(20, score=0.5)}
-    for word, one in (odd | {"torn": result(20, note="torn between two")}).items():
+    odd |= {"torn": result(20, note="torn between two"), "lower scores than": result(20, warning="lower scores")}
+    for word, one in odd.items():
         assert word in "; ".join(why_look(one, [*usual, one]))
     assert why_look(result(0), usual) == ["no objects"]
+
+
+def test_an_image_unlike_the_annotated_ones_is_shown_before_all_others():
+    page = preview_page(
+        {"empty": {"objects": [], "note": "torn"}, "odd": {"objects": [], "warning": "lower scores"}}, {}
+    )
+    assert page.index("odd") < page.index("empty")

@@ -17,7 +17,7 @@ import typer
 from numpy.typing import NDArray
 
 from imtorque.cli.batch import Outcome, Task, Written, csv_table
-from imtorque.cli.count_page import preview_page
+from imtorque.cli.count_page import UNLIKE, preview_page
 from imtorque.cli.options import SIGNS, Opening, Sign, detector_option, number_of, parse_range, parse_sizes, refuse
 from imtorque.cli.runner import TableBatch, folder_ledger, one_line_errors, recorded
 from imtorque.core.resizing import shrink_image
@@ -476,7 +476,7 @@ def _describe(result: dict[str, Any]) -> str:
     kinds = f"({result['bright']} bright, {result['dark']} dark)"
     usual, note = result.get("usual_sizes"), result.get("note")
     hint = "" if usual is None else "; most are {} to {} px: --sizes {}-{}".format(*usual)
-    unlike = f"; warning: {result['warning']} than in the annotated images" if result.get("warning") else ""
+    unlike = f"; warning: {result['warning']} {UNLIKE}" if result.get("warning") else ""
     counted = f"{number_of(result['count'], 'object')} {kinds}{size}{found_in}"
     return f"{counted}{unlike}{f'; {note}' if note else hint}"
 

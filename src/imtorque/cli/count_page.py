@@ -14,11 +14,10 @@ from PIL import Image as PillowImage
 
 from imtorque.cli.options import number_of
 
+UNLIKE = "than in the annotated images"  # after what a trained detector says of an image that is not like them
 SHOWN_SIDE = 1000  # pixels of an overlay's longer side in the page, at most; convention
 BINS, BAR_HEIGHT, BAR_WIDTH = 30, 120, 20  # of the histogram
-UNUSUAL = (
-    3.5  # robust z-score from which a count or a size is unlike those of the other images (Iglewicz, Hoaglin 1993)
-)
+UNUSUAL = 3.5  # robust z-score (Iglewicz, Hoaglin 1993) from which a count or a size is unlike those of the others
 LEAST_SPREAD = 0.1  # of the logarithm, added to that of the images: small differences are none
 MIN_COMPARED = 5  # images, from which they are compared
 LOW_SCORE = 0.7  # mean score of an image's objects, below which they are doubtful; convention
@@ -38,7 +37,7 @@ def preview_page(results: Mapping[str, Mapping[str, Any]], overlays: Mapping[str
         The image of each with its outlines, where there is one.
     """
     reasons = {name: why_look(result, list(results.values())) for name, result in results.items()}
-    order = sorted(results, key=lambda name: -len(reasons[name]))
+    order = sorted(results, key=lambda name: (not results[name].get("warning"), -len(reasons[name])))
     diameters = np.array([row["diameter"] for result in results.values() for row in result["objects"]])
     unusual = sum(map(bool, reasons.values()))
     body = [
@@ -54,7 +53,8 @@ def preview_page(results: Mapping[str, Mapping[str, Any]], overlays: Mapping[str
 
 def why_look(result: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return why a result is to be looked at: what it says itself, and how it differs from the others."""
-    reasons = [result["note"]] if result.get("note") else []
+    reasons = [f"{result['warning']} {UNLIKE}"] if result.get("warning") else []
+    reasons += [result["note"]] if result.get("note") else []
     scores = [row["score"] for row in result["objects"]]
     if not scores:
         return [*reasons, "no objects"]
