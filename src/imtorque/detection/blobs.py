@@ -59,8 +59,9 @@ def find_blobs(
     Proposals are extrema of ring torque over place and size; the outline of each is the closed contour around it with
     most edges. A logistic model scores its edges and shape, a second one how it compares with the other contours
     (`contour_scores`); greedy suppression by edge ownership selects (`suppress_by_edges`). Edges are taken at a scale
-    in proportion to the objects, and judged by the image's own noise: magnification, contrast, empty margins and slow
-    changes of light do not matter.
+    in proportion to the objects, and judged by the image's own noise: contrast and slow changes of light do not matter.
+    Magnification, turns, crops and margins cost few clear objects: without sizes, on 13 photographs, 1 to 12 of 100
+    with a score of at least 0.8. Doubtful ones come and go with them (of all, 5 to 19 of 100).
 
     Parameters
     ----------
