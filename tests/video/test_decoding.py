@@ -2,6 +2,7 @@
 
 import os
 import wave
+from fractions import Fraction
 
 import av
 import numpy as np
@@ -82,13 +83,46 @@ def refused(path, match):
     assert os.path.basename(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["open.mp4", "open.mkv"])
-@pytest.mark.parametrize("share", [0.3, 0.7])
-def test_a_video_that_is_cut_off_is_refused(tmp_path, name, share):
+@pytest.mark.parametrize(("name", "share"), [("open.mkv", 0.3), ("open.mkv", 0.95), ("mpeg4.avi", 0.7)])
+def test_of_a_video_that_is_cut_off_there_is_what_came_before(tmp_path, name, share):
     path = make_video(tmp_path, name)
+    pixels = {round(frame.time, 6): frame.pixels for frame in open_video(path).frames()}
+    assert not open_video(path).warning
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    refused(path, "must be a (whole video|video that can be read)")
+    video = open_video(path)
+    assert video.warning == f"the video is cut off: it has {video.count} whole frames"
+    parts = [frame for segment in video.segments() for frame in video.frames(segment)]
+    assert [frame.number for frame in parts] == list(range(video.count))
+    assert 8 < video.count < 60
+    for frame in [*parts, *video.frames()]:
+        assert_array_equal(frame.pixels, pixels[round(frame.time, 6)])
+
+
+def test_a_video_that_is_cut_off_before_its_index_is_refused(tmp_path):
+    path = make_video(tmp_path, "open.mp4")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(0.7 * len(content))])
+    refused(path, "must be a video that can be read")
+
+
+def test_frames_of_an_avi_that_repeat_the_one_before_are_passed_over(tmp_path):
+    """They are stored as chunks without content, and the file counts them as frames."""
+    path = tmp_path / "a.avi"
+    shown = [k for k in range(60) if k % 5 == 0 or k > 50]
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=25)
+        stream.height, stream.width, stream.pix_fmt = 96, 128, "yuv420p"
+        for k in shown:
+            frame = av.VideoFrame.from_ndarray(drawn_frames()[k], format="gray").reformat(format="yuv420p")
+            frame.pts, frame.time_base = k, Fraction(1, 25)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    with av.open(str(path)) as container:
+        assert container.streams.video[0].frames == 60
+    video = open_video(path)
+    assert (video.count, video.warning) == (len(shown), "")
+    assert [round(25 * frame.time) for frame in video.frames()] == shown
 
 
 def test_a_video_without_an_image_is_refused(tmp_path):
@@ -123,7 +157,7 @@ def test_without_pyav_it_is_said_how_to_get_it(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("share", [0.4, 0.66, 0.9])
-def test_a_recording_without_a_length_that_is_cut_off_is_refused(tmp_path, share):
+def test_of_a_recording_without_a_length_there_is_what_came_before_the_cut(tmp_path, share):
     """Matroska as it is streamed: the length, and those of its clusters, are not known when they are written."""
     path = tmp_path / "a.mkv"
     with open(path, "wb") as file, av.open(_Stream(file), "w", format="matroska") as container:
@@ -136,7 +170,10 @@ def test_a_recording_without_a_length_that_is_cut_off_is_refused(tmp_path, share
     assert open_video(path).count == 60
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    refused(path, "must be a whole video, got one that is cut off")
+    video = open_video(path)
+    assert video.warning
+    assert [frame.number for frame in video.frames()] == list(range(video.count))
+    assert 5 < video.count < 60
 
 
 class _Stream:

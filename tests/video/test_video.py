@@ -35,7 +35,7 @@ def test_json_is_one_object(tmp_path):
         make_video(tmp_path, count=6), "--json", "--out", tmp_path, "--sizes", "11-40", "--sign", "dark", "--no-link"
     )
     report = json.loads(result.stdout)
-    assert report["videos"][0]["result"] == {"frames": 6, "places": 6, "tracks": 0, "full": 0}
+    assert report["videos"][0]["result"] == {"frames": 6, "places": 6, "tracks": 0, "full": 0, "warning": ""}
     assert report["parameters"]["find"]["sizes"][0] == 11
     assert report["stopped"] is False
 
@@ -107,3 +107,11 @@ def test_a_bar_is_shown_on_a_terminal(monkeypatch):
     with verb.progress_bars() as progress:
         progress("frames", 1, 2)
         progress("frames", 2, None)
+
+
+def test_a_recording_that_is_cut_off_is_followed_up_to_there_and_that_is_said(tmp_path):
+    path = make_video(tmp_path, "open.mkv")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(0.7 * len(content))])
+    result = run(path, "--out", tmp_path / "out", "--every", 5)
+    assert "the video is cut off: it has 34 whole frames" in result.stderr

@@ -64,7 +64,7 @@ class TrackVideo(Task):
         work = VideoWork(video, self.find, self.linking, self.every, self.limit)
         done = work.write(stem, self.overlay, self.table, jobs, progress or (lambda _done, _total: None), client)
         outputs = [done.table] if done.overlay is None else [done.table, done.overlay]
-        return outputs, {"frames": done.frames, "places": done.places, "tracks": done.tracks, "full": done.full}
+        return outputs, {name: getattr(done, name) for name in ("frames", "places", "tracks", "full", "warning")}
 
 
 def track(
@@ -162,9 +162,11 @@ def _tell(outcome: Outcome, *, quiet: bool) -> None:
         objects = f", {number_of(result['tracks'], 'track')}" if result["tracks"] else ""
         typer.echo(f"{outcome.input}: {places}{objects}{as_before(outcome)}")
         typer.echo(f"  written: {', '.join(outcome.outputs)}")
+        if warning := result.get("warning"):  # records of before have none
+            typer.echo(f"  {warning}", err=True)
         if not result["places"]:
             typer.echo("  nothing was found: try --sizes, a lower --threshold, or --find blobs", err=True)
-        elif full := result.get("full"):  # records of before have none
+        elif full := result.get("full"):
             frames = "1 frame has" if full == 1 else f"{full} frames have"
             typer.echo(f"  {frames} as many places as --count allows, and maybe more objects: try --sizes", err=True)
 

@@ -58,12 +58,15 @@ class VideoFile:
         Its segments; none where frames do not say when they are shown, and it must be read from its beginning.
     count
         How many frames it has.
+    warning
+        That it is cut off, if it is: its frames up to there are all there are.
     """
 
     name: str
     rate: float
     parts: tuple[Segment, ...]
     count: int
+    warning: str = ""
 
     def segments(self) -> Sequence[Segment | None]:
         """Return the parts that can be read by themselves, in order."""
@@ -84,7 +87,7 @@ class VideoFile:
 
     def _shown(self, container: Any, stream: Any, part: Segment, every: int, colour: bool) -> Iterator[Frame]:
         zero, unit = self.parts[0].shown[0], stream.time_base
-        for frame in _decoded(self.name, stream, _packets(container, stream, part)):
+        for frame in _decoded(self.name, stream, self._whole_packets(_packets(container, stream, part))):
             if frame.pts is None or frame.pts < part.shown[0]:
                 continue
             if frame.pts > part.shown[-1]:
@@ -95,10 +98,14 @@ class VideoFile:
                 yield as_frame(number, float((frame.pts - zero) * unit), frame, colour)
 
     def _counted(self, container: Any, stream: Any, every: int, colour: bool) -> Iterator[Frame]:
-        for number, frame in enumerate(_decoded(self.name, stream, container.demux(stream))):
+        for number, frame in enumerate(_decoded(self.name, stream, self._whole_packets(container.demux(stream)))):
             if number % every == 0:
                 self._check(stream, frame, number)
                 yield as_frame(number, number / self.rate, frame, colour)
+
+    def _whole_packets(self, packets: Iterator[Any]) -> Iterator[Any]:
+        """Yield the packets, of a video that is cut off those before the end, and then none, which ends decoding."""
+        return _before_end(packets) if self.warning else packets
 
     def _check(self, stream: Any, frame: Any, number: int) -> None:
         if frame.is_corrupt:
@@ -113,21 +120,29 @@ class VideoFile:
 def open_video_file(path: Path) -> VideoFile:
     """Look through a video once, without decoding it, for where it can be cut."""
     with _video(path) as (container, stream):
-        packets = [
-            (packet.pts, packet.dts, packet.is_keyframe)
-            for packet in _whole_packets(path, container, stream)
-            if not packet.is_discard
-        ]
+        packets, end = [], 0.0
+        for packet in _before_end(container.demux()):
+            if packet.size and packet.pts is not None:
+                end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+            if packet.size and packet.stream_index == stream.index and not packet.is_discard:
+                packets.append((packet.pts, packet.dts, packet.is_keyframe))
         known = stream.codec_context.name not in UNCUT_CODECS
-        unpromised = not container.duration and "matroska" in container.format.name
-        promised, rate = stream.frames, float(stream.average_rate or stream.guessed_rate or RATE)
+        rate = float(stream.average_rate or stream.guessed_rate or RATE)
+        promised = (container.duration or 0) / 1e6 + (container.start_time or 0) / 1e6
+        missing = promised - end > max(MISSING_SECONDS, MISSING_SHARE * promised)
+        # Frames that repeat the one before may be stored as none: times go on, packets do not.
+        missing |= len(packets) < stream.frames and _frames_of_time(packets, stream, rate) < stream.frames
+        missing |= "matroska" in container.format.name and is_cut_off(path)
     if not packets:
         raise ValueError(f"{path}: must have frames, got none")
-    if unpromised and is_cut_off(path):
-        raise ValueError(f"{path}: must be a whole video, got one that is cut off")
-    if len(packets) < promised:
-        raise ValueError(f"{path}: must be a whole video of {promised} frames, got {len(packets)}")
-    return VideoFile(str(path), rate, _cut(packets) if known else (), len(packets))
+    warning = f"the video is cut off: it has {len(packets)} whole frames" if missing else ""
+    return VideoFile(str(path), rate, _cut(packets) if known else (), len(packets), warning)
+
+
+def _frames_of_time(packets: list[tuple[int | None, int | None, bool]], stream: Any, rate: float) -> int:
+    """Return how many frames there are from the first to the last one, by their times."""
+    shown = [pts for pts, _, _ in packets if pts is not None]
+    return round((max(shown) - min(shown)) * float(stream.time_base) * rate) + 1 if shown else 0
 
 
 def _cut(packets: list[tuple[int | None, int | None, bool]]) -> tuple[Segment, ...]:
@@ -167,23 +182,20 @@ def _decoded(name: str, stream: Any, packets: Iterator[Any]) -> Iterator[Any]:
     """Yield the frames of packets, in the order in which they are shown."""
     with _errors(name):
         for packet in packets:
-            yield from stream.codec_context.decode(packet if packet.size else None)
+            if packet.size:
+                yield from stream.codec_context.decode(packet)
+        yield from stream.codec_context.decode(None)
 
 
-def _whole_packets(path: Path, container: Any, stream: Any) -> Iterator[Any]:
-    """Yield the packets with frames; one that is cut off ends it."""
-    with _errors(path):
-        end = 0.0
-        for packet in container.demux():
+def _before_end(packets: Iterator[Any]) -> Iterator[Any]:
+    """Yield packets up to the first that is damaged, as where a recording was cut off."""
+    try:
+        for packet in packets:
             if packet.is_corrupt:
-                raise ValueError(f"{path}: must be a whole video, got one that is cut off")
-            if packet.size and packet.pts is not None:
-                end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
-            if packet.size and packet.stream_index == stream.index:
-                yield packet
-        promised = (container.duration or 0) / 1e6 + (container.start_time or 0) / 1e6
-        if promised - end > max(MISSING_SECONDS, MISSING_SHARE * promised):
-            raise ValueError(f"{path}: must be a whole video of {promised:.1f} seconds, got {end:.1f}")
+                return
+            yield packet
+    except video_library().error.InvalidDataError:
+        return
 
 
 def as_frame(number: int, time: float, frame: Any, colour: bool) -> Frame:

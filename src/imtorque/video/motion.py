@@ -186,7 +186,7 @@ class MotionEstimate:
     def wandering(self) -> bool:
         """Whether objects wander at random: their last places predict them best."""
         still, *steady = self.errors
-        return self.known and still < WANDERING_SHARE * min(steady)
+        return bool(self.known and still < WANDERING_SHARE * min(steady))
 
     @property
     def step(self) -> float:

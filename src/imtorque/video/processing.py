@@ -17,6 +17,7 @@ from imtorque.core.types import Image
 from imtorque.io.atomic import remove_leftovers
 from imtorque.jobs.processes import default_jobs, each
 from imtorque.video.cluster import Found, on_cluster
+from imtorque.video.decoding import VideoFile
 from imtorque.video.detection import Finder, FrameBlobs, FrameExtrema, as_places
 from imtorque.video.linking import Linker, Linking
 from imtorque.video.overlay import Overlay, writing_overlay
@@ -50,6 +51,8 @@ class VideoSummary:
         How many objects there were; 0 where places were not linked.
     full
         How many frames had as many places as the detector's count allows.
+    warning
+        What was wrong with the video, if anything: a recording that is cut off is followed up to there.
     """
 
     table: Path
@@ -58,6 +61,7 @@ class VideoSummary:
     places: int
     tracks: int
     full: int = 0
+    warning: str = ""
 
 
 def process_video(
@@ -160,7 +164,8 @@ class VideoWork:
             if tally.frames:
                 interrupt.add_note(f"{target} holds the first {tally.frames} frames looked at")
             raise
-        return VideoSummary(target, drawn, tally.frames, tally.places, tally.tracks, tally.full)
+        warning = self.video.warning if isinstance(self.video, VideoFile) else ""
+        return VideoSummary(target, drawn, tally.frames, tally.places, tally.tracks, tally.full, warning)
 
     def _run(self, found: Iterator[FoundImage], rows: Table, video: Overlay | None, tally: _Tally) -> None:
         linker = None if self.linking is None else Linker(self.linking)
