@@ -115,7 +115,6 @@ def test_changed_images_are_scored_beside_the_same_images_as_they_are(tmp_path):
         dict.fromkeys(ROBUST, method),
         [image],
         {name: [missing] for name in ROBUST},
-        1,
     )
     scores = {row["method"]: row["f1"] for row in rows}
     assert len(scores) == len(ROBUST) * (1 + len(CHANGES))
@@ -125,7 +124,7 @@ def test_changed_images_are_scored_beside_the_same_images_as_they_are(tmp_path):
 
 def test_nothing_is_learned_for_curves_that_no_image_is_left_for(tmp_path):
     image = truth(tmp_path)
-    assert curve_rows(CountingSet("discs", [image], []), {}, [], 1, CLICKS) == []
+    assert curve_rows(CountingSet("discs", [image], []), {}, [], CLICKS) == []
 
 
 def test_curves_are_drawn_for_every_set_also_where_eight_images_are_missing():

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from imtorque.datasets.counting import CountingImage, CountingSet
 from imtorque.detection import ObjectFinder
-from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.methods import Method, found_by, learn, learn_pixels, match_radius
 from imtorque_reproduce.counting.pixel_controls import CENTRE_REGRESSION, PIXEL_FOREST
 from imtorque_reproduce.counting.scores import ImageScores, score_image, summary
@@ -77,7 +76,6 @@ def robustness_rows(
     methods: Mapping[str, Method],
     test: Sequence[CountingImage],
     plain: Mapping[str, Sequence[ImageScores]],
-    jobs: int,
     radius: float | None = None,
 ) -> list[dict[str, Any]]:
     """Return rows METHOD:CHANGE@SET, over the first test images; METHOD:plain are the same images as they are.
@@ -90,8 +88,6 @@ def robustness_rows(
         Tuned on its training images, by name.
     test, plain
         Its test images, and what each method scored on them as they are.
-    jobs
-        Images worked on at a time.
     radius
         Of a point within which an object is found.
     """
@@ -102,8 +98,9 @@ def robustness_rows(
         for change in CHANGES:
             key = id(methods[name]), change
             if key not in known:
-                task = partial(_score_changed, method=methods[name], change=change, radius=radius)
-                known[key] = _summary(list(each(task, test[:CURVE_IMAGES], jobs, f"{name}:{change}@{part.name}")))
+                known[key] = _summary(
+                    [_score_changed(truth, methods[name], change, radius) for truth in test[:CURVE_IMAGES]]
+                )
             rows.append({"method": f"{name}:{change}@{part.name}", **known[key]})
     return rows
 
@@ -120,7 +117,7 @@ def _score_changed(truth: CountingImage, method: Method, change: str, radius: fl
 
 
 def curve_rows(
-    part: CountingSet, methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int, clicks: Sequence[int]
+    part: CountingSet, methods: Mapping[str, Method], test: Sequence[CountingImage], clicks: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return rows METHOD:N-images@SET, of methods that know all training images for the last, and learned:N-clicks@SET.
 
@@ -137,20 +134,13 @@ def curve_rows(
             if count < len(images):
                 trainers[f"{method}:{count}-images"] = partial(teach, images[:count])
     trainers |= {f"learned:{n}-clicks": partial(trained_by_clicks, images, n) for n in clicks}
-    trained = each(_call, list(trainers.values()), jobs, f"learning curves@{part.name}", "trainings")
-    known = dict(zip(trainers, trained, strict=True)) | {
-        f"{name}:{len(images)}-images": methods[name] for name in CURVES
-    }
+    known = {name: train() for name, train in trainers.items()}
+    known |= {f"{name}:{len(images)}-images": methods[name] for name in CURVES}
     rows = []
     for name, knowing in known.items():
-        task = partial(_score_changed, method=knowing, change="plain", radius=radius)
-        scores = list(each(task, left, jobs, f"{name}@{part.name}"))
+        scores = [_score_changed(truth, knowing, "plain", radius) for truth in left]
         rows.append({"method": f"{name}@{part.name}", **summary(scores)})
     return rows
-
-
-def _call(train: Callable[[], Method]) -> Method:
-    return train()
 
 
 def trained_by_clicks(training: Sequence[CountingImage], count: int) -> ObjectFinder:

@@ -7,10 +7,11 @@ test images. Rows are METHOD@SET.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from imtorque.datasets.counting import CountingImage, counting_sets
+from imtorque.datasets.counting import CountingImage, CountingSet, counting_sets
 from imtorque.detection import Blobs, ObjectFinder
 from imtorque.jobs.processes import each
 from imtorque_reproduce.counting.controls import CONTROLS
@@ -61,54 +62,66 @@ def run(request: Request) -> Report:
     wanted = [name for name in request.option("sets", "").split(",") if name]
     curves = request.option("curves", "yes", ("yes", "images", "no"))
     sets = [part for part in counting_sets(request.data) if not wanted or part.name in wanted]
-    rows: list[dict[str, Any]] = []
-    differences: list[dict[str, Any]] = []
-    chosen: dict[str, Any] = {}
-    worst_images: dict[str, tuple[CountingImage, Blobs]] = {}
-    for part in sets:
-        test = part.test[: request.limit]
-        methods, radius = tuned_methods(part.training, request.jobs), match_radius(part.training)
-        scores = _scores(methods, test, request.jobs, part.name, radius)
-        rows += [{"method": f"{name}@{part.name}", **summary(found)} for name, found in scores.items()]
-        differences += _differences(part.name, scores)
-        chosen[part.name] = {name: _described(method) for name, method in methods.items()}
-        learned = methods["learned"]
-        assert isinstance(learned, ObjectFinder)
-        lost = each(partial(losses, learned), test, request.jobs, f"oracles@{part.name}")
-        rows += oracle_rows(part.name, list(lost))
-        if curves != "no":
-            rows += robustness_rows(part, methods, test, scores, request.jobs, radius)
-            rows += curve_rows(part, methods, test, request.jobs, CLICKS if curves == "yes" else ())
-        if part.name not in UNLICENSED:
-            worst = min(range(len(test)), key=lambda n: scores["learned"][n].centre.f1)
-            worst_images[part.name] = test[worst], learned.predict(test[worst].image())
+    of_set = partial(_set_results, limit=request.limit, curves=curves)
+    found = list(each(of_set, sets, request.jobs, "counting", "sets"))
+    rows = [row for one in found for row in one.rows]
+    worst = {part.name: one.worst for part, one in zip(sets, found, strict=True) if part.name not in UNLICENSED}
     paths = [path for part in sets for p in (*part.training, *part.test) for path in _files(p)]
     return Report(
         data="counting",
         data_sha256=checksum(paths, request.data),
         split="test",
         images=sum(len(part.test[: request.limit]) for part in sets),
-        settings={"training": {part.name: [p.name for p in part.training] for part in sets}, "chosen": chosen},
+        settings={
+            "training": {part.name: [p.name for p in part.training] for part in sets},
+            "chosen": {part.name: one.chosen for part, one in zip(sets, found, strict=True)},
+        },
         rows=rows,
-        differences=differences,
+        differences=[row for one in found for row in one.differences],
         notes=NOTES,
-        plots={"worst.png": gallery(worst_images)} | (curve_images(rows) if curves != "no" else {}),
+        plots={"worst.png": gallery(worst)} | (curve_images(rows) if curves != "no" else {}),
     )
 
 
-def _score(truth: CountingImage, method: Method, radius: float) -> ImageScores:
-    return score_image(found_by(method, truth.image()), truth, radius=radius)
+@dataclass(frozen=True)
+class SetResults:
+    """One set's rows, differences and chosen settings, and its worst test image with the objects found."""
+
+    rows: list[dict[str, Any]]
+    differences: list[dict[str, Any]]
+    chosen: dict[str, Any]
+    worst: tuple[CountingImage, Blobs]
+
+
+def _set_results(part: CountingSet, *, limit: int | None, curves: str) -> SetResults:
+    """Tune on the training images of a set, and score on its test images."""
+    test = part.test[:limit]
+    methods, radius = tuned_methods(part.training), match_radius(part.training)
+    scores = _scores(methods, test, radius)
+    rows = [{"method": f"{name}@{part.name}", **summary(found)} for name, found in scores.items()]
+    learned = methods["learned"]
+    assert isinstance(learned, ObjectFinder)
+    rows += oracle_rows(part.name, [losses(learned, truth) for truth in test])
+    if curves != "no":
+        rows += robustness_rows(part, methods, test, scores, radius)
+        rows += curve_rows(part, methods, test, CLICKS if curves == "yes" else ())
+    worst = min(range(len(test)), key=lambda n: scores["learned"][n].centre.f1)
+    return SetResults(
+        rows,
+        _differences(part.name, scores),
+        {name: _described(method) for name, method in methods.items()},
+        (test[worst], learned.predict(test[worst].image())),
+    )
 
 
 def _scores(
-    methods: Mapping[str, Method], test: Sequence[CountingImage], jobs: int, of: str, radius: float
+    methods: Mapping[str, Method], test: Sequence[CountingImage], radius: float
 ) -> dict[str, list[ImageScores]]:
     """Return what each method scores on each image; methods that are one are asked once."""
     known: dict[int, list[ImageScores]] = {}
-    for name, method in methods.items():
+    for method in methods.values():
         if id(method) not in known:
-            task = partial(_score, method=method, radius=radius)
-            known[id(method)] = list(each(task, test, jobs, f"{name}@{of}"))
+            known[id(method)] = [score_image(found_by(method, t.image()), t, radius=radius) for t in test]
     return {name: known[id(method)] for name, method in methods.items()}
 
 

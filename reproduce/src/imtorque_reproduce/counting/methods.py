@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from imtorque.datasets.counting import CountingImage
 from imtorque.detection import Blobs, ObjectFinder, find_blobs
-from imtorque.jobs.processes import each
 from imtorque_reproduce.counting import disc_proposals  # noqa: F401  registers its kinds
 from imtorque_reproduce.counting.controls import (
     CONTROLS,
@@ -35,28 +34,21 @@ TORQUE = ("torque-default", "torque-sizes")
 Method = ObjectFinder | PixelControl | tuple[str, Range, Setting]
 
 
-def tuned_methods(training: Sequence[CountingImage], jobs: int) -> dict[str, Method]:
+def tuned_methods(training: Sequence[CountingImage]) -> dict[str, Method]:
     """Return every method with its settings chosen on the training images."""
     sizes, radius = marked_sizes(training), match_radius(training)
     methods: dict[str, Method] = {name: (name, _limits(training), ()) for name in TORQUE}
-    trained = each(partial(_trained, training=training), list(LEARNED.values()), jobs, "learning", "finders")
-    methods |= zip(LEARNED, _shared(list(trained)), strict=True)
-    pixel = each(partial(learn_pixels, training=training), list(DETECT), jobs, "learning", "pixel controls")
-    methods |= zip(DETECT, pixel, strict=True)
+    methods |= zip(LEARNED, _shared([learn(training, kinds) for kinds in LEARNED.values()]), strict=True)
+    methods |= {name: learn_pixels(name, training) for name in DETECT}
     for name, (_, settings) in CONTROLS.items():
         trials: list[Method] = [(name, sizes, setting) for setting in settings]
-        task = partial(_goal, training=training, radius=radius)
-        methods[name] = trials[int(np.argmax(list(each(task, trials, jobs, f"tuning {name}", "settings"))))]
+        methods[name] = max(trials, key=partial(_goal, training=training, radius=radius))
     return methods
 
 
 def match_radius(training: Sequence[CountingImage]) -> float:
     """Return how far from a point an object is still found: half the typical diameter of the set's objects."""
     return object_sizes(training).typical / 2
-
-
-def _trained(kinds: Sequence[tuple[str, ...]] | None, training: Sequence[CountingImage]) -> ObjectFinder:
-    return learn(training, kinds)
 
 
 def _shared(finders: list[ObjectFinder]) -> list[ObjectFinder]:
