@@ -13,6 +13,7 @@ import imtorque
 from imtorque.tiling import process_image
 
 EDGES = ("sigma", "low", "high", "force", "directions", "strength_scale", "length_correction", "value_range")
+ALL = ("value", "scale", "edges", "extrema", "blobs")
 TORQUE = ("patch", "alpha", "pattern", "polarity")
 
 
@@ -33,7 +34,7 @@ def assert_same_in_tiles(image, tile, sizes, source=None, **options):
     """Compare every output of an image in tiles with that of the functions for images in memory."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        process_image(image if source is None else source, out, sizes, tile=tile, jobs=1, **options)
+        process_image(image if source is None else source, out, sizes, ALL, tile=tile, jobs=1, **options)
         compare(out, image, sizes, **options)
 
 

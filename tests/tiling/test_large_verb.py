@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from imtorque import datasets
 from imtorque.cli import app
 from imtorque.tiling import process_image
-from large_images import compare
+from large_images import ALL, compare
 
 SIZES = [5, 11]
 
@@ -31,7 +31,7 @@ def run(*arguments):
 
 def test_an_image_becomes_a_folder_of_results(path, tmp_path):
     out = tmp_path / "out"
-    result = run(path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1)
+    result = run(path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1, "--extrema", "all")
     assert result.exit_code == 0, result.output
     assert result.output.startswith("90 x 120 pixels in 4 tiles: ")
     compare(out, tifffile.imread(path), SIZES)
@@ -48,6 +48,7 @@ def test_json_is_one_object(path, tmp_path):
     ("arguments", "message"),
     [
         (["--outputs", "value,torque"], "outputs must be some of value, "),
+        (["--extrema", "-1"], "least must be finite and not negative, got -1.0"),
         (["--channel", "7"], "channel must be one of the file's 3, counted from 0, got 7"),
         (["--source-level", "3"], "level must be from 0 to 0, got 3"),
         (["--force", "strength"], "strength_scale must be given"),
@@ -62,7 +63,7 @@ def test_errors_are_one_line(path, tmp_path, arguments, message):
 
 
 def test_a_cluster_gives_the_same_bits(path, tmp_path, client):
-    process_image(path, tmp_path / "out", SIZES, tile=40, client=client)
+    process_image(path, tmp_path / "out", SIZES, ALL, tile=40, client=client)
     compare(tmp_path / "out", tifffile.imread(path), SIZES)
 
 
@@ -74,7 +75,7 @@ def test_a_worker_that_is_killed_loses_nothing(path, tmp_path, client):
             left[0] = False
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    process_image(path, tmp_path / "out", SIZES, tile=40, client=client, progress=kill)
+    process_image(path, tmp_path / "out", SIZES, ALL, tile=40, client=client, progress=kill)
     assert not left[0]
     compare(tmp_path / "out", tifffile.imread(path), SIZES)
 
@@ -82,7 +83,7 @@ def test_a_worker_that_is_killed_loses_nothing(path, tmp_path, client):
 @pytest.mark.parametrize("lost", ["extrema.csv", "blobs.csv", "maps.zarr"])
 def test_done_means_that_the_results_are_there(path, tmp_path, lost):
     out = tmp_path / "out"
-    arguments = (path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1)
+    arguments = (path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1, "--extrema", "all")
     assert run(*arguments).exit_code == 0
     if lost == "maps.zarr":
         shutil.rmtree(out / lost)
@@ -99,7 +100,7 @@ def test_done_means_that_the_results_are_there(path, tmp_path, lost):
 @pytest.mark.parametrize("name", ["extrema.csv", "maps.zarr"])
 def test_results_that_are_not_as_they_were_written_are_refused_and_kept(path, tmp_path, name, how):
     out = tmp_path / "out"
-    arguments = (path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1)
+    arguments = (path, "--out", out, "--sizes", "5,11", "--tile", 64, "--jobs", 1, "--extrema", "all")
     assert run(*arguments).exit_code == 0
     file = (
         out / name if name == "extrema.csv" else next(p for p in (out / name / "value").rglob("c/*/*") if p.is_file())

@@ -140,6 +140,13 @@ def test_ome_zarr(tmp_path, version):
         open_image(tmp_path / "o.zarr")
 
 
+def test_a_level_that_is_missing_is_named(tmp_path):
+    group = zarr.open_group(tmp_path / "o.zarr", mode="w")
+    group.attrs.update({"ome": {"multiscales": [{"axes": ["y", "x"], "datasets": [{"path": "0"}]}]}})
+    with pytest.raises(ValueError, match=r"o.zarr: level 0 is missing, '0' is not in the group"):
+        open_image(tmp_path / "o.zarr")
+
+
 def test_three_channels_of_bytes_are_a_colour(tmp_path):
     group = zarr.open_group(tmp_path / "o.zarr", mode="w")
     group.create_array("0", shape=(3, 70, 90), chunks=(1, 16, 16), dtype="u1")[:] = drawn_image(3).transpose(2, 0, 1)

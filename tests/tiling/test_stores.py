@@ -13,9 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 import imtorque
 import naive
 from imtorque import datasets
-from imtorque.tiling import Source, large, maps, process_image
+from imtorque.files import read_image, write_image
+from imtorque.tiling import Source, large, maps, open_image, process_image
+from imtorque.tiling.extrema import strongest_rows
 from imtorque.tiling.source import ArraySource, scaled
-from large_images import assert_same_rows, compare, read_table
+from large_images import ALL, assert_same_rows, compare, read_table
 
 SIZES = [5, 11]
 
@@ -97,8 +99,41 @@ def test_blobs_have_one_rule(tmp_path):
 def test_the_strongest_extrema_are_the_first_of_all(tmp_path):
     asked = {"outputs": ["extrema", "blobs"], "tile": 64, "jobs": 1}
     process_image(drawn_image(), tmp_path / "out", SIZES, count=20, **asked)
+    assert len(read_table(tmp_path / "out" / "blobs.csv")["y"]) > 0
     edges = imtorque.detect_edges(drawn_image())
     assert_same_rows(tmp_path / "out" / "extrema.csv", imtorque.find_extrema(edges, SIZES, count=20))
+
+
+@given(st.lists(st.integers(0, 6), max_size=30), st.integers(0, 8), st.sampled_from([2.0, np.inf]))
+def test_no_row_that_may_be_among_the_strongest_is_left_out(values, count, least):
+    rows = np.zeros((len(values), 5), np.int32)
+    rows[:, 0] = np.array(values, np.float32).view(np.int32)
+    different = sorted(set(values), reverse=True)[:count]
+    kept = strongest_rows(rows, count, least)[:, 0].copy().view(np.float32)
+    assert kept.tolist() == [v for v in values if v in different or v >= least]
+
+
+def test_there_is_a_table_of_extrema_where_some_are_asked_for(tmp_path):
+    found = process_image(drawn_image(), tmp_path / "out", SIZES, tile=64, jobs=1)
+    assert found.extrema is None
+    assert not (tmp_path / "out" / "extrema.csv").exists()
+    process_image(drawn_image(), tmp_path / "some", SIZES, tile=64, jobs=1, least=0.2)
+    strong = imtorque.find_extrema(imtorque.detect_edges(drawn_image()), SIZES, threshold=0.2)
+    assert len(strong) > 5
+    assert_same_rows(tmp_path / "some" / "extrema.csv", strong)
+    with pytest.raises(ValueError, match="least must be finite and not negative, got -1"):
+        process_image(drawn_image(), tmp_path / "no", SIZES, least=-1)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".jpg"])
+def test_png_and_jpeg_are_sources(tmp_path, suffix):
+    path = tmp_path / f"image{suffix}"
+    write_image(path, drawn_image())
+    process_image(path, tmp_path / "out", SIZES, tile=64, jobs=2, count=20)
+    edges = imtorque.detect_edges(read_image(path))
+    assert_same_rows(tmp_path / "out" / "extrema.csv", imtorque.find_extrema(edges, SIZES, count=20))
+    with pytest.raises(ValueError, match="level and page must be left out"):
+        open_image(path, level=1)
 
 
 def test_blobs_of_the_whole_image_are_refused_by_name(tmp_path):
@@ -148,7 +183,7 @@ class StoppingSource(ArraySource):
 
 @pytest.mark.parametrize("windows", [4, 8])
 def test_the_same_call_goes_on_where_one_ended(tmp_path, windows):
-    image, asked = drawn_image(), {"tile": 48, "jobs": 1}
+    image, asked = drawn_image(), {"outputs": ALL, "tile": 48, "jobs": 1}
     source = StoppingSource.of(image)
     StoppingSource.left = windows
     with pytest.raises((RuntimeError, OSError), match="the disk is gone"):
@@ -168,8 +203,8 @@ def test_a_run_that_is_stopped_goes_on(tmp_path, step):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        process_image(image, tmp_path / "out", SIZES, tile=48, jobs=1, progress=stop)
-    process_image(image, tmp_path / "out", SIZES, tile=48, jobs=1)
+        process_image(image, tmp_path / "out", SIZES, ALL, tile=48, jobs=1, progress=stop)
+    process_image(image, tmp_path / "out", SIZES, ALL, tile=48, jobs=1)
     compare(tmp_path / "out", image, SIZES)
 
 

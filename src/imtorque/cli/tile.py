@@ -40,7 +40,7 @@ def tile(
         typer.Argument(
             metavar="IMAGE",
             show_default=False,
-            help="A TIFF of any kind and size, a zarr array or OME-Zarr folder, a .npy file.",
+            help="A TIFF of any kind and size, a zarr array or OME-Zarr folder, a .npy file, a PNG or JPEG.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results of this image.")],
@@ -51,12 +51,19 @@ def tile(
             help="Which of value, scale, edges, extrema, blobs, strengthened, saliency. Blobs are the paper's, as "
             'find_blobs(..., method="paper") has them, not the objects of imtorque count.'
         ),
-    ] = "value,scale,edges,extrema,blobs",
+    ] = "value,scale,edges,blobs",
     tile: Annotated[
         int, typer.Option(min=1, max=16384, metavar="N", help="Side of the tiles in pixels; changes no result.")
     ] = 2048,
     count: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Keep the N strongest extrema; all by default.")
+        int | None, typer.Option(min=0, metavar="N", help="Write a table of the N strongest extrema.")
+    ] = None,
+    extrema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|T",
+            help="Write a table of all extrema, which is long and held at once, or of those with |torque| from T on.",
+        ),
     ] = None,
     level: Annotated[
         int | None,
@@ -81,6 +88,10 @@ def tile(
 
     Example: [bold]imtorque tile slide.svs --out slide --sizes 3-91[/bold]
     """
+    least = _least_torque(extrema)
+    chosen = [name.strip() for name in outputs.split(",")]
+    if "extrema" not in chosen and (count is not None or extrema is not None):
+        chosen.append("extrema")
     with one_line_errors():
         _need_extra()
         from imtorque.tiling import open_image, process_image
@@ -92,7 +103,7 @@ def tile(
                 source,
                 out,
                 parse_sizes("--sizes", sizes),
-                [name.strip() for name in outputs.split(",")],
+                chosen,
                 tile=tile,
                 client=client,
                 jobs=jobs,
@@ -100,11 +111,22 @@ def tile(
                 strength_scale=strength_scale,
                 patch=patch,
                 count=count,
+                least=least,
                 level=level,
                 table=table,
                 progress=progress,
             )
     typer.echo(json.dumps(asdict(summary)) if as_json else _describe(summary))
+
+
+def _least_torque(extrema: str | None) -> float:
+    """Return from which |torque| on extrema are written: all, or a number."""
+    if extrema is None or extrema == "all":
+        return 0.0
+    try:
+        return float(extrema)
+    except ValueError:
+        raise typer.BadParameter(f"must be all or a number, got {extrema!r}", param_hint="--extrema") from None
 
 
 def _need_extra() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imtorque import _native
 from imtorque.core.extrema import suppress_overlaps
-from imtorque.core.types import Extrema
+from imtorque.core.types import Extrema, Float32Array
 from imtorque.jobs.tables import writing_table
 from imtorque.tiling.job import Job
 from imtorque.tiling.source import Affine
@@ -42,9 +42,28 @@ def extrema_of(rows: Rows, sizes: tuple[int, ...]) -> Extrema:
 
 def blobs_of(rows: Rows, sizes: tuple[int, ...], threshold: float, overlap: float) -> Extrema:
     """Return the paper's blobs: the strong extrema, of which the stronger of overlapping ones stay."""
-    strength = np.abs(np.ascontiguousarray(rows[:, 0]).view(np.float32))
-    strong = int(np.count_nonzero(strength >= threshold))  # the first of them: rows come by falling strength
-    return suppress_overlaps(extrema_of(rows[:strong], sizes), overlap)
+    return suppress_overlaps(extrema_of(rows[: number_from(rows, threshold)], sizes), overlap)
+
+
+def number_from(rows: Rows, least: float) -> int:
+    """Return how many rows, which come by falling strength, are at least so strong."""
+    return int(np.count_nonzero(strength_of(rows) >= least))
+
+
+def strength_of(rows: Rows) -> Float32Array:
+    """Return |torque| of each row."""
+    return np.abs(np.ascontiguousarray(rows[:, 0]).view(np.float32))
+
+
+def strongest_rows(rows: Rows, count: int, least: float) -> Rows:
+    """Return the rows of a tile that may be among the `count` strongest of the image, and all of at least `least`.
+
+    Equal neighbours, here or in the next tile, become one: so as many different strengths are kept.
+    """
+    strength = strength_of(rows)
+    different = np.unique(strength)
+    cut = min(float(different[-count]), least) if 0 < count <= len(different) else least if count == 0 else 0.0
+    return rows[strength >= cut]
 
 
 def in_parts(rows: Rows, sizes: tuple[int, ...]) -> Iterator[Extrema]:

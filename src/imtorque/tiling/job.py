@@ -48,8 +48,9 @@ class Job:
 
     @property
     def least(self) -> float:
-        """Least |torque| of extrema."""
-        return 0.0 if "extrema" in self.config.outputs else self.config.threshold
+        """Least |torque| of extrema that are looked for."""
+        least = [self.config.least] if "extrema" in self.config.outputs else []
+        return min([*least, self.config.threshold] if "blobs" in self.config.outputs else least)
 
     @property
     def reach(self) -> int:

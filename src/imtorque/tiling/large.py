@@ -20,7 +20,7 @@ from imtorque.edges.canny import Force
 from imtorque.images import ValueRange
 from imtorque.jobs.tables import TABLE_FORMATS
 from imtorque.tiling import maps
-from imtorque.tiling.extrema import blobs_of, in_parts, merged_rows, write_extrema
+from imtorque.tiling.extrema import blobs_of, in_parts, merged_rows, number_from, write_extrema
 from imtorque.tiling.grid import Grid
 from imtorque.tiling.job import Job, forget_work, save_array, work_folder
 from imtorque.tiling.levels import check_recipe, chosen_level, reduced_source, write_saliency, write_strengthened
@@ -34,7 +34,6 @@ from imtorque.tiling.passes import (
     finish_tiles,
 )
 from imtorque.tiling.settings import (
-    DEFAULT_OUTPUTS,
     MAPS,
     REDUCED,
     Config,
@@ -44,6 +43,7 @@ from imtorque.tiling.settings import (
     chosen_outputs,
     chosen_sizes,
     optional_range,
+    outputs_with_extrema,
 )
 from imtorque.tiling.source import ArraySource, NpySource, Source
 from imtorque.tiling.sources import as_source
@@ -95,7 +95,7 @@ def process_image(
     source: Source | str | os.PathLike[str] | Any,
     out: str | os.PathLike[str],
     sizes: Sizes | None = None,
-    outputs: Sequence[str] = DEFAULT_OUTPUTS,
+    outputs: Sequence[str] | None = None,
     *,
     tile: int = TILE,
     client: Client | None = None,
@@ -118,6 +118,7 @@ def process_image(
     threshold: float = 0.4,
     overlap: float = 0.4,
     count: int | None = None,
+    least: float = 0.0,
     level: int | None = None,
     recipe: str = "canny",
     table: Literal["csv", "parquet"] = "csv",
@@ -140,6 +141,8 @@ def process_image(
         Which results: "value", "scale" (as `value_and_scale_maps`), "edges" (fx and fy, as `detect_edges`), "extrema"
         (as `find_extrema`) and "blobs" (the paper's: place, size and torque as ``find_blobs(..., method="paper")``);
         of the image at a level also "strengthened" (as `boundary_strength`) and "saliency" (as `torque_saliency`).
+        By default value, scale, edges and blobs, and extrema where `count` or `least` is given: of all of them the
+        table is long, of noise above all, and held at once while it is put in order.
     tile
         Side of the tiles in pixels. Changes no result: larger ones take less time in all and more memory.
     client
@@ -155,7 +158,9 @@ def process_image(
     threshold, overlap
         Of blobs: least |torque|, and the largest part of the smaller patch that two of one sign may share.
     count
-        How many extrema the table has at most, the strongest; all by default.
+        How many extrema the table has at most, the strongest.
+    least
+        Least |torque| of extrema in the table.
     level
         Of strengthened edges and saliency: blocks of 2^level x 2^level pixels are averaged first, as `shrink_image`
         does. By default the first level of at most 2^24 pixels, which is the most that saliency takes.
@@ -171,6 +176,7 @@ def process_image(
     Summary
         Also in OUT/results.json.
     """
+    outputs = outputs_with_extrema(outputs, count, least)
     if table not in TABLE_FORMATS:
         raise ValueError(f'table must be "csv" or "parquet", got {table!r}')
     if recipe in ("contours", "paper"):
@@ -193,6 +199,7 @@ def process_image(
         threshold=threshold,
         overlap=overlap,
         count=count,
+        least=least,
         level=level,
         recipe=find_recipe(recipe),
         table=table,
@@ -260,6 +267,7 @@ def _write_tables(job: Job) -> dict[str, int]:
     counts = {}
     if "extrema" in job.config.outputs:
         kept = rows[: job.config.count]
+        kept = kept[: number_from(kept, job.config.least)]
         write_extrema(job.out / f"extrema.{job.config.table}", in_parts(kept, sizes), affine)
         counts["extrema"] = len(kept)
     if "blobs" in job.config.outputs:

@@ -22,7 +22,7 @@ from imtorque.images import ValueRange, checked_range
 MAPS = ("value", "scale", "edges", "strengthened", "saliency")
 REDUCED = ("strengthened", "saliency")  # maps of the image at a reduced size
 TABLES = ("extrema", "blobs")
-DEFAULT_OUTPUTS = ("value", "scale", "edges", "extrema", "blobs")
+DEFAULT_OUTPUTS = ("value", "scale", "edges", "blobs")
 LARGEST_DEFAULT = 91  # bound: pixels, of default sizes: a halo of 45 pixels
 
 
@@ -135,6 +135,7 @@ class Config:
     threshold: float
     overlap: float
     count: int | None
+    least: float
     level: int | None
     recipe: EdgeRecipe
     table: str
@@ -143,6 +144,8 @@ class Config:
         """Check what the parts do not check themselves."""
         if self.count is not None and operator.index(self.count) < 0:
             raise ValueError(f"count must not be negative, got {self.count}")
+        if not (math.isfinite(self.least) and self.least >= 0):
+            raise ValueError(f"least must be finite and not negative, got {self.least}")
 
 
 def chosen_sizes(sizes: Sizes | None, shape: tuple[int, int]) -> tuple[int, ...]:
@@ -165,6 +168,13 @@ def chosen_outputs(outputs: Sequence[str]) -> tuple[str, ...]:
         given = ", ".join(map(str, unknown)) if unknown else "none"
         raise ValueError(f"outputs must be some of {', '.join((*MAPS, *TABLES))}, got {given}")
     return tuple(name for name in (*MAPS, *TABLES) if name in outputs)
+
+
+def outputs_with_extrema(outputs: Sequence[str] | None, count: int | None, least: float) -> Sequence[str]:
+    """Return the outputs; those by default have a table of extrema only where some of them are asked for."""
+    if outputs is not None:
+        return outputs
+    return (*DEFAULT_OUTPUTS, "extrema") if count is not None or least > 0 else DEFAULT_OUTPUTS
 
 
 def checked_tile(tile: int) -> int:

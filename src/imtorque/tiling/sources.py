@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from imtorque.files import read_image
 from imtorque.io.errors import reading_file
-from imtorque.tiling.source import Affine, ArraySource, NpySource, ReducedSource, Source
+from imtorque.tiling.grid import Box
+from imtorque.tiling.source import Affine, ArraySource, NpySource, ReducedSource, Source, native
 from imtorque.tiling.tiff_source import open_tiff
 from imtorque.tiling.zarr_source import open_zarr
+
+WHOLE_SUFFIXES = (".png", ".jpg", ".jpeg")  # convention: formats that have no windows
 
 __all__ = ["Affine", "ArraySource", "ReducedSource", "Source", "as_source", "open_image"]
 
@@ -25,7 +32,8 @@ def open_image(
     ----------
     path
         A zarr array or OME-Zarr group (a folder, or an address such as s3://... where fsspec is installed); a TIFF of
-        any kind, BigTIFF, OME-TIFF, GeoTIFF, COG and whole slides (.svs, .ndpi, .scn, .bif); a NumPy array (.npy).
+        any kind, BigTIFF, OME-TIFF, GeoTIFF, COG and whole slides (.svs, .ndpi, .scn, .bif); a NumPy array (.npy); a
+        PNG or JPEG, which each worker reads whole, once.
     level
         Of a file's own pyramid, 0 for the full size.
     channel, page
@@ -56,6 +64,8 @@ def open_image(
         return open_zarr(name, level, channel, page)
     if Path(name).suffix.lower() == ".npy":
         return _open_npy(name, level, channel, page)
+    if Path(name).suffix.lower() in WHOLE_SUFFIXES:
+        return _open_whole(name, level, channel, page)
     return open_tiff(name, level, channel, page)
 
 
@@ -68,6 +78,33 @@ def as_source(image: Any) -> Source:
     if hasattr(image, "shape") and hasattr(image, "dtype"):
         return ArraySource.of(image)
     raise TypeError(f"source must be a path, a Source or an array, got {type(image).__name__}")
+
+
+@dataclass(frozen=True)
+class WholeSource(Source):
+    """An image in a file that can only be read as a whole: each process decodes it once."""
+
+    channel: int | None = None
+
+    def read(self, box: Box) -> NDArray[Any]:
+        """Return the pixels of a window."""
+        return native(_decoded(self.name, self.channel, os.stat(self.name).st_mtime_ns)[box.slices])
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what changes when the image does."""
+        return {**super().fingerprint(), "channel": self.channel}
+
+
+@lru_cache(maxsize=1)
+def _decoded(name: str, channel: int | None, _changed: int) -> NDArray[Any]:
+    return read_image(name, channel=channel)
+
+
+def _open_whole(name: str, level: int | None, channel: int | None, page: int | None) -> WholeSource:
+    if level or page:
+        raise ValueError(f"{name}: level and page must be left out with {Path(name).suffix.lower()} files")
+    kind = ArraySource.of(_decoded(name, channel, os.stat(name).st_mtime_ns))
+    return WholeSource(name, kind.shape, kind.samples, kind.dtype, None, channel)
 
 
 def _open_npy(name: str, level: int | None, channel: int | None, page: int | None) -> NpySource:

@@ -18,6 +18,7 @@ from imtorque.core.quantisation import ForceStatistics
 from imtorque.core.torque import value_and_scale_maps
 from imtorque.core.types import Edges, Float32Array
 from imtorque.tiling.candidates import found_candidates, listed_candidates
+from imtorque.tiling.extrema import strongest_rows
 from imtorque.tiling.grid import Box
 from imtorque.tiling.hysteresis import Thresholds, seeds_in
 from imtorque.tiling.job import Job, save_numbers
@@ -119,6 +120,8 @@ def _write_extrema(job: Job, edges: Edges, name: str, core: Box, region: Box) ->
     patches = patch_arrays(field, np.asarray(torque.sizes), torque.patch, torque.alpha, torque.polarity)
     inside = core.inside(region).bounds
     rows = _native.unmerged_extrema(field.field, *patches, job.least, inside, region.top, region.left, *torque.rule)
+    if job.config.count is not None:
+        rows = strongest_rows(rows, job.config.count, job.config.threshold if "blobs" in job.config.outputs else np.inf)
     save_numbers(job.scratch("extrema", name, ".raw"), rows)
     return len(rows)
 

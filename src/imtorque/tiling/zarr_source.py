@@ -82,7 +82,10 @@ def _open_group(path: str, group: Any, level: int, channel: int | None, page: in
     levels = image["datasets"]
     if not 0 <= level < len(levels):
         raise ValueError(f"{path}: level must be from 0 to {len(levels) - 1}, got {level}")
-    array = group[levels[level]["path"]]
+    try:
+        array = group[levels[level]["path"]]
+    except KeyError:
+        raise ValueError(f"{path}: level {level} is missing, {levels[level]['path']!r} is not in the group") from None
     named = image.get("axes") or list("tczyx"[-array.ndim :])
     axes = "".join((a["name"] if isinstance(a, dict) else a).upper()[:1] for a in named)
     affine = _world(image, levels[level], axes, named)
