@@ -8,4 +8,4 @@ from imtorque.files import write_text
 
 for name, (folder, _) in LISTS.items():
     found = digests(name, Path(sys.argv[1]) / folder)
-    write_text(FOLDER / f"{name}.txt", list_text(found))
+    write_text(FOLDER / f"{name}.json", list_text(found))

@@ -152,7 +152,7 @@ def test_a_list_tells_which_files_are_others(tmp_path):
 
 @pytest.mark.parametrize("name", lists.LISTS)
 def test_a_list_is_what_is_written_of_it(name):
-    assert lists.list_text(lists.listed(name)) == (lists.FOLDER / f"{name}.txt").read_text()
+    assert lists.list_text(lists.listed(name)) == (lists.FOLDER / f"{name}.json").read_text()
 
 
 def test_the_verb_says_how_the_files_compare(tmp_path):

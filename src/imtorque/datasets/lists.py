@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,26 +44,17 @@ class Comparison:
 
 def listed(name: str) -> dict[str, str]:
     """Return the files of a list, by their path below the set's folder, with the first digits of their SHA-256."""
-    found, folder = {}, ""
-    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
-        if line.endswith("/"):
-            folder = line
-        else:
-            digest, file = line.split(" ", 1)
-            found[folder + file] = digest
-    return found
+    folders = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return {folder + file: digest for folder, files in folders.items() for file, digest in files.items()}
 
 
 def list_text(found: Mapping[str, str]) -> str:
-    """Return the content of a list: each folder on a line of its own, then the checksum and the name of its files."""
-    lines, last = list[str](), ""
+    """Return the content of a list: a line of JSON for each folder."""
+    folders: dict[str, dict[str, str]] = {}
     for path, digest in found.items():
-        folder, _, file = path.rpartition("/")
-        if folder != last:
-            lines.append(f"{folder}/")
-        last = folder
-        lines.append(f"{digest} {file}")
-    return "".join(f"{line}\n" for line in lines)
+        folder, slash, file = path.rpartition("/")
+        folders.setdefault(folder + slash, {})[file] = digest
+    return "{" + ",\n".join(f"{json.dumps(folder)}: {json.dumps(files)}" for folder, files in folders.items()) + "}\n"
 
 
 def compare_with_list(name: str, folder: Path) -> Comparison:
