@@ -86,8 +86,8 @@ def called_time(images, sizes):
 
 def trained(image, runs):
     """Return the time to train a finder, and those to predict a megapixel: by the kinds it chose, and by others."""
-    lessons = [cells(256, seed) for seed in range(1, 5)]
-    images, boxes = [p for p, _ in lessons], [b for _, b in lessons]
+    training = [cells(256, seed) for seed in range(1, 5)]
+    images, boxes = [p for p, _ in training], [b for _, b in training]
     start = time.perf_counter()
     finder = imtorque.ObjectFinder().fit(images, boxes)
     times = {"train, 4 images": time.perf_counter() - start, "kinds chosen": ", ".join(finder.best_params_.kinds)}

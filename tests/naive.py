@@ -1022,14 +1022,14 @@ def count_words(words, top, left, figure, on, off, count):
     return counts
 
 
-def cut_words(words, right, down, top, left, odds, cost, on, off):
-    """The cheapest figure in a window by the odds of its words, of which the parts stay that hold a pixel for sure.
+def cut_words(words, right, down, top, left, log_odds, cost, on, off):
+    """The cheapest figure in a window by the log_odds of its words, of which the parts stay that hold a pixel for sure.
 
     On the whole image: outside of the window all is ground.
     """
     source, sink = np.zeros(words.shape), np.full(words.shape, math.inf)
     for y, x in np.ndindex(on.shape):
-        own = odds[words[top + y, left + x]]
+        own = log_odds[words[top + y, left + x]]
         give, take = (math.inf, 0) if on[y, x] else (0, math.inf) if off[y, x] else (max(own, 0), max(-own, 0))
         source[top + y, left + x], sink[top + y, left + x] = give, take
     links = [((y, x), (y, x + 1), cost * right[y, x]) for y, x in np.ndindex(right.shape)]

@@ -138,14 +138,14 @@ def test_curves_are_drawn_for_every_set_also_where_eight_images_are_missing():
 
 
 @pytest.mark.parametrize("name", DETECT)
-@pytest.mark.parametrize("pictures", [1, 2])
-def test_pixel_controls_learn_bright_discs_from_an_image_or_two(name, pictures, tmp_path):
+@pytest.mark.parametrize("count", [1, 2])
+def test_pixel_controls_learn_bright_discs_from_an_image_or_two(name, count, tmp_path):
     pytest.importorskip("skimage")
     pytest.importorskip("sklearn")
     for number in range(3):
         Image.fromarray(drawn(seed=number)).save(tmp_path / f"{number}.png")
     images = [replace(truth(tmp_path), image_path=tmp_path / f"{number}.png") for number in range(3)]
-    control = learn_pixels(name, images[:pictures])
+    control = learn_pixels(name, images[:count])
     assert score_image(control(images[2].image()), images[2]).centre.f1 > 0.9
 
 

@@ -55,9 +55,9 @@ def quarters():
 
 def test_borders_know_their_strength_and_who_keeps_them_apart(quarters):
     assert quarters.regions.max() == 3
-    odds = quarters.features[:, 0]
-    upright = odds > 0
-    assert_allclose(1 / (1 + np.exp(-odds)), np.where(upright, 0.6, 0.3), atol=0.03)
+    logits = quarters.features[:, 0]
+    upright = logits > 0
+    assert_allclose(1 / (1 + np.exp(-logits)), np.where(upright, 0.6, 0.3), atol=0.03)
     assert_array_equal(np.sort(quarters.separate[upright]), [1, 1])
     assert_array_equal(np.sort(quarters.separate[~upright]), [0, 0.5])
     lightness = quarters.features[:, merge_learning.COLOUR[0]]

@@ -15,7 +15,7 @@ FLAT = np.zeros(3)
     [
         (
             lambda: evaluation.segmentation_boundary(FLAT),
-            r"labels must be a non-empty \(height, width\) array, got shape \(3,\)",
+            r"labels must have shape \(H, W\) and not be empty, got \(3,\)",
         ),
         (lambda: evaluation.segmentation_boundary_scores([], [EDGE]), "at least one label map, got none"),
         (
@@ -23,15 +23,15 @@ FLAT = np.zeros(3)
             r"share one shape, got \(3, 3\) and \(2, 3\)",
         ),
         (lambda: evaluation.centre_prior((4, 5), spread=0), "spread must be above 0, got 0"),
-        (lambda: evaluation.nss(FLAT, [0], [0]), r"saliency must be .*, got shape \(3,\)"),
-        (lambda: evaluation.mask_scores(EDGE, FLAT), r"truth must be a non-empty .* got shape \(3,\)"),
-        (lambda: evaluation.mask_scores(FLAT, EDGE), r"prediction must be a non-empty .* got shape \(3,\)"),
+        (lambda: evaluation.nss(FLAT, [0], [0]), r"saliency must have .*, got \(3,\)"),
+        (lambda: evaluation.mask_scores(EDGE, FLAT), r"truth must have shape .* got \(3,\)"),
+        (lambda: evaluation.mask_scores(FLAT, EDGE), r"prediction must have shape .* got \(3,\)"),
         (
             lambda: evaluation.region_scores([LABELS], [LABELS], thresholds=[0.1, 0.2]),
             "thresholds must name each of the 1 segmentations, got 2",
         ),
         (lambda: evaluation.summarise_regions([]), "scores must hold at least one image, got none"),
-        (lambda: evaluation.region_scores([FLAT], [LABELS]), r"must be a non-empty .* got shape \(3,\)"),
+        (lambda: evaluation.region_scores([FLAT], [LABELS]), r"must have shape .* got \(3,\)"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(judge, message):

@@ -131,7 +131,7 @@ def test_segmentations_are_scored_one_by_one():
     [
         ({"prediction": np.full((60, 80), np.nan)}, "prediction must hold values from 0 to 1"),
         ({"prediction": np.full((60, 80), 3.0)}, "got values from 3.0 to 3.0"),
-        ({"prediction": np.zeros((60, 80, 3))}, r"got shape \(60, 80, 3\)"),
+        ({"prediction": np.zeros((60, 80, 3))}, r"got \(60, 80, 3\)"),
         ({"prediction": np.zeros((50, 80))}, r"truth must have the prediction's shape \(50, 80\), got \(60, 80\)"),
         ({"truths": []}, "at least one boundary map, got none"),
         ({"thresholds": 0}, "thresholds must be at least 1, got 0"),

@@ -43,5 +43,5 @@ def test_agrees_with_the_published_tables_of_scikit_image(seed):
 def test_refuses_what_is_no_binary_map():
     with pytest.raises(ValueError, match="boundary must hold only 0 and 1, got values from 0 to 7"):
         thin_boundary(np.array([[0, 7]]))
-    with pytest.raises(ValueError, match=r"non-empty \(height, width\) array, got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(H, W\) and not be empty, got \(3,\)"):
         thin_boundary(np.zeros(3))

@@ -138,16 +138,16 @@ def test_words_of_a_figure_are_counted_by_their_definition(problem):
     hnp.arrays(np.float64, 5, elements=st.integers(-9, 9).map(float)),
     st.sampled_from([0.5, 1.0, 3.0]),
 )
-def test_cuts_by_words_are_their_definition(problem, odds, cost):
+def test_cuts_by_words_are_their_definition(problem, log_odds, cost):
     words, links, corner, (on, off, _) = problem
-    expected = naive.cut_words(words, *links, *corner, odds, cost, on, off)
+    expected = naive.cut_words(words, *links, *corner, log_odds, cost, on, off)
     flow = no_flow(*links)
-    for own in (-odds, odds, odds):  # each begins with what flowed in the cut before
+    for own in (-log_odds, log_odds, log_odds):  # each begins with what flowed in the cut before
         found = _native.cut_words(words, *links, *corner, own, cost, on, off, flow)
     assert_array_equal(found, expected)
     whole = np.ones(words.shape, np.uint8)
-    _native.cut_words(words, *links, 0, 0, odds, 2 * cost, 0 * whole, whole, flow)  # another window
-    assert_array_equal(_native.cut_words(words, *links, *corner, odds, cost, on, off, flow), expected)
+    _native.cut_words(words, *links, 0, 0, log_odds, 2 * cost, 0 * whole, whole, flow)  # another window
+    assert_array_equal(_native.cut_words(words, *links, *corner, log_odds, cost, on, off, flow), expected)
 
 
 def test_windows_that_do_not_fit_are_refused():

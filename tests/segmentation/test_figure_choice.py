@@ -126,9 +126,9 @@ def test_grey_images_have_words_by_their_lightness_and_texture_alone():
 def test_log_likelihood_ratios_favour_words_where_they_are_common():
     words = appearance(lab(np.moveaxis(coloured(disc(), noise=0), 2, 0)))[0].words
     figure = disc()
-    odds = log_likelihood_ratios(word_counts(words[figure]), word_counts(words[~figure]))[words]
-    assert odds[CLICK] > 1
-    assert odds[2, 2] < -1
+    log_odds = log_likelihood_ratios(word_counts(words[figure]), word_counts(words[~figure]))[words]
+    assert log_odds[CLICK] > 1
+    assert log_odds[2, 2] < -1
 
 
 def test_log_likelihood_ratios_are_those_of_smoothed_histograms():

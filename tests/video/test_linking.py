@@ -52,7 +52,7 @@ def test_near_pairs_are_all_there_are(these, others, data):
     assert len(pairs) == len(expected)
 
 
-def things(*places):
+def detections(*places):
     """Extrema at (y, x, size, torque)."""
     y, x, size, value = (np.array(column) for column in zip(*places, strict=True)) if places else ([], [], [], [])
     return Extrema(np.asarray(y), np.asarray(x), np.asarray(size), np.asarray(value, float))
@@ -63,7 +63,7 @@ def tracks(frames, **given):
 
 
 def moving(k, hidden=()):
-    return things() if k in hidden else things((50, 20 + 6 * k, 21, 0.8))
+    return detections() if k in hidden else detections((50, 20 + 6 * k, 21, 0.8))
 
 
 def test_a_thing_that_moves_keeps_its_number():
@@ -79,7 +79,8 @@ def test_a_thing_keeps_its_number_while_it_is_hidden_as_long_as_memory_lasts():
 
 def test_things_that_cross_keep_their_numbers():
     frames = [
-        things((50 + 4 * (k - 10), 30 + 6 * k, 21, 0.9), (50 - 4 * (k - 10), 30 + 6 * k, 21, 0.8)) for k in range(21)
+        detections((50 + 4 * (k - 10), 30 + 6 * k, 21, 0.9), (50 - 4 * (k - 10), 30 + 6 * k, 21, 0.8))
+        for k in range(21)
     ]
     followed = list(track_extrema(frames))
     assert {frame.y[frame.track == 1][0] for frame in followed[:3]} == {10, 14, 18}
@@ -91,8 +92,8 @@ def seen_as_one(k):
     """Two objects, one going right, one going left, that make one place while they overlap."""
     left, right = 40 + 5 * k, 200 - 5 * k
     if abs(right - left) < 40:
-        return things((50, (left + right) // 2, 47, 0.9))
-    return things((48, left, 41, 0.9), (53, right, 37, 0.8))
+        return detections((50, (left + right) // 2, 47, 0.9))
+    return detections((48, left, 41, 0.9), (53, right, 37, 0.8))
 
 
 def test_two_things_that_are_seen_as_one_keep_their_numbers_and_both_have_places():
@@ -108,9 +109,9 @@ def behind_a_post(k):
     x = 200 - 6 * k
     right, left = min(x + 25, 200) - 106, 94 - max(x - 25, 0)  # of the post, from 94 to 106: how much is seen there
     if right >= 50 or left >= 50:
-        return things((50, x, 51, 1.0))
+        return detections((50, x, 51, 1.0))
     parts = [(50, 106 + right // 2, right, 1.0)] if right > 20 else [(50, 124, 49, 0.6)] if right > -12 else []
-    return things(*parts, *([(50, 94 - left // 2, left, 1.0)] if left > 16 else []))
+    return detections(*parts, *([(50, 94 - left // 2, left, 1.0)] if left > 16 else []))
 
 
 def test_what_comes_out_from_behind_a_post_is_the_thing_that_went_behind_it():
@@ -121,19 +122,24 @@ def test_what_comes_out_from_behind_a_post_is_the_thing_that_went_behind_it():
 
 
 def test_a_track_that_began_too_large_follows_its_thing():
-    frames = [things((50, 20, 61, 0.8), (150, 9, 9, 0.5)), *(things((50, 20 + 9 * k, 41, 0.8)) for k in range(1, 12))]
+    frames = [
+        detections((50, 20, 61, 0.8), (150, 9, 9, 0.5)),
+        *(detections((50, 20 + 9 * k, 41, 0.8)) for k in range(1, 12)),
+    ]
     assert tracks(frames)[1:] == [[1]] * 11
 
 
 def test_a_track_that_began_around_a_part_follows_the_whole_thing():
-    frames = [things((50, 60, 21, 0.9))] * 9 + [things((50, 60, 51, 0.9))] * 4 + [things((50, 60, 61, 0.9))] * 4
+    frames = (
+        [detections((50, 60, 21, 0.9))] * 9 + [detections((50, 60, 51, 0.9))] * 4 + [detections((50, 60, 61, 0.9))] * 4
+    )
     assert tracks(frames) == [[1]] * 17
 
 
 def test_a_thing_that_goes_in_a_circle_and_one_that_turns_back_keep_their_numbers():
     turn = 2 * np.pi / 60
     frames = [
-        things(
+        detections(
             (round(100 + 60 * np.sin(turn * k)), round(100 + 60 * np.cos(turn * k)), 31, 0.9),
             (300, 50 + 7 * min(k, 60 - k), 31, 0.9),
         )
@@ -163,16 +169,16 @@ def test_a_crowd_that_moves_steadily_is_linked_by_velocity():
 
 
 def test_bright_and_dark_things_never_meet():
-    assert tracks([things((50, 50, 21, 0.8)), things((50, 50, 21, -0.8))]) == [[1], [2]]
+    assert tracks([detections((50, 50, 21, 0.8)), detections((50, 50, 21, -0.8))]) == [[1], [2]]
 
 
 def test_a_thing_of_another_size_is_another_thing():
-    assert tracks([things((50, 50, 11, 0.8)), things((50, 50, 61, 0.8))]) == [[1], [2]]
+    assert tracks([detections((50, 50, 11, 0.8)), detections((50, 50, 61, 0.8))]) == [[1], [2]]
 
 
 def test_what_is_seen_all_the_time_is_not_taken_over_by_what_was_hidden():
-    first = things((50, 50, 21, 0.9), (50, 61, 21, 0.8))
-    later = things((50, 50, 21, 0.9))
+    first = detections((50, 50, 21, 0.9), (50, 61, 21, 0.8))
+    later = detections((50, 50, 21, 0.9))
     assert tracks([first] * 8 + [later] * 6)[-1] == [1]
 
 
@@ -186,7 +192,7 @@ def test_the_same_frames_give_the_same_numbers():
 
 
 def test_frames_without_places_and_no_frames_are_fine():
-    assert tracks([things(), things((5, 5, 9, 1.0)), things()]) == [[], [1], []]
+    assert tracks([detections(), detections((5, 5, 9, 1.0)), detections()]) == [[], [1], []]
     assert tracks([]) == []
 
 
@@ -206,8 +212,8 @@ def test_frames_are_asked_for_one_at_a_time():
 
 def test_a_linker_can_be_used_by_itself():
     linker = Linker()
-    assert_array_equal(linker.link(things((5, 5, 9, 1.0), (40, 40, 9, 0.9))), [1, 2])
-    assert_array_equal(linker.link(things((40, 41, 9, 1.0), (5, 6, 9, 0.9))), [2, 1])
+    assert_array_equal(linker.link(detections((5, 5, 9, 1.0), (40, 40, 9, 0.9))), [1, 2])
+    assert_array_equal(linker.link(detections((40, 41, 9, 1.0), (5, 6, 9, 0.9))), [2, 1])
 
 
 def test_bad_linking_is_refused():

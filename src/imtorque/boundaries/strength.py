@@ -13,7 +13,7 @@ from imtorque.core.contribution import dense_contribution
 from imtorque.core.types import Edges, FloatArray, Image
 from imtorque.edges.recipes import RECIPES, EdgeRecipe, find_recipe
 from imtorque.images import CheckedImage, ValueRange
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import shaped_array, whole_array
 
 STRENGTH_ROUNDING = 1e-6  # by which the length of a unit vector in float32 may exceed 1
 LOG_SHIFT = 0.05  # added to the strength before its logarithm is taken
@@ -293,9 +293,7 @@ def _logistic_rule(own: FloatArray, x: FloatArray, coefficients: str | Sequence[
 
 def check_strength(strength: ArrayLike) -> FloatArray:
     """Return an edge-strength map, checked: (H, W), in [0, 1], not all zero."""
-    d: FloatArray = whole_array(strength, "strength", np.float64)
-    if d.ndim != 2 or d.size == 0:
-        raise ValueError(f"strength must have shape (H, W) and not be empty, got {d.shape}")
+    d: FloatArray = shaped_array(strength, "strength", dtype=np.float64)
     if not (d.min() >= 0 and d.max() <= 1 + STRENGTH_ROUNDING):  # nor is it with NaN
         raise ValueError(f"strength must lie in [0, 1], got {d.min():g} to {d.max():g}")
     if not d.any():

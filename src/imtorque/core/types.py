@@ -32,6 +32,7 @@ from imtorque.io.arrays import (
     IntArray,
     Planes,
     read_arrays,
+    real_array,
     whole_array,
 )
 from imtorque.io.atomic import replacing, write_text
@@ -388,11 +389,7 @@ def _brief(sizes: NDArray[Any]) -> object:
 
 def _plane(name: str, array: ArrayLike) -> Float32Array:
     """Return a field of `Edges` as a float32 array, after checking it."""
-    given = whole_array(array, name)
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {given.dtype}")
-    if given.ndim != 2 or given.size == 0:
-        raise ValueError(f"{name} must have shape (H, W) and not be empty, got {given.shape}")
+    given = real_array(array, name)
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as that
         return given.astype(np.float32, order="C", copy=True)
 

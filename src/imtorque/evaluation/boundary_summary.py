@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imtorque.evaluation.boundaries import BoundaryScores
-from imtorque.evaluation.strengths import Floats, f_measure, ratio
+from imtorque.evaluation.strengths import Floats, f_measure, ratio, shared_thresholds
 
 INTERPOLATION_STEPS = 100  # between two thresholds, in the search for the best F
 
@@ -88,14 +88,7 @@ def summarise_boundaries(scores: Sequence[BoundaryScores]) -> BoundarySummary:
 
 def boundary_counts(scores: Sequence[BoundaryScores]) -> NDArray[np.int64]:
     """Stack the counts of many images: (images, 4, T), in the order of `BoundaryScores`."""
-    if len(scores) == 0:
-        raise ValueError("scores must hold at least one image, got none")
-    for score in scores:
-        if score.thresholds.shape != scores[0].thresholds.shape or (score.thresholds != scores[0].thresholds).any():
-            raise ValueError(
-                f"scores must share their thresholds, got {len(scores[0].thresholds)} and {len(score.thresholds)} "
-                "or other values"
-            )
+    shared_thresholds(scores)
     return np.array(
         [[s.matched_truth, s.total_truth, s.matched_prediction, s.total_prediction] for s in scores], dtype=np.int64
     )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque.evaluation.strengths import as_strength
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import shaped_array, whole_array
 
 
 def segmentation_boundary(labels: ArrayLike) -> NDArray[np.bool_]:
@@ -22,9 +22,7 @@ def segmentation_boundary(labels: ArrayLike) -> NDArray[np.bool_]:
     array([[0, 1, 0],
            [0, 1, 0]])
     """
-    array = whole_array(labels, "labels")
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"labels must be a non-empty (height, width) array, got shape {array.shape}")
+    array = shaped_array(labels, "labels")
     padded = np.pad(array, ((0, 1), (0, 1)), mode="edge")
     here = padded[:-1, :-1]
     differs: NDArray[np.bool_] = (here != padded[1:, :-1]) | (here != padded[:-1, 1:]) | (here != padded[1:, 1:])

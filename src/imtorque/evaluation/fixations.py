@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque.evaluation.strengths import Floats
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import shaped_array, whole_array
 
 EPSILON = float(np.finfo(float).eps)  # keeps logarithms finite, as in the MIT benchmark
 
@@ -201,9 +201,7 @@ def centre_prior(shape: tuple[int, int], *, spread: float = 0.25) -> Floats:
 
 def as_saliency(saliency: ArrayLike, name: str = "saliency") -> Floats:
     """Return a map as finite floats, checked."""
-    values = whole_array(saliency, name)
-    if values.ndim != 2 or values.size == 0:
-        raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {values.shape}")
+    values = shaped_array(saliency, name)
     values = values.astype(float)
     if not np.isfinite(values).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")

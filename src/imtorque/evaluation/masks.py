@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque.evaluation.matching import match_boundaries
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import shaped_array
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ def mask_scores(prediction: ArrayLike, truth: ArrayLike, *, max_distance: float 
 
 def true_figure(truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return where the truth says figure, and where it is known."""
-    array = whole_array(truth, "truth")
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"truth must be a non-empty (height, width) array, got shape {array.shape}")
+    array = shaped_array(truth, "truth")
     if array.dtype == bool:
         return array, np.ones(array.shape, dtype=bool)
     if array.dtype != np.uint8 or (array.any() and not (array == 255).any()):
@@ -77,9 +75,7 @@ def true_figure(truth: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 def as_mask(prediction: ArrayLike) -> NDArray[np.bool_]:
     """Return a predicted mask as bool, checked."""
-    array = whole_array(prediction, "prediction")
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"prediction must be a non-empty (height, width) array, got shape {array.shape}")
+    array = shaped_array(prediction, "prediction")
     if array.dtype == bool:
         return array
     mask: NDArray[np.bool_] = array != 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import shaped_array
 
 Matching = Literal["min_cost", "cardinality"]
 
@@ -123,9 +123,7 @@ def _radius(max_distance: float, shape: tuple[int, ...]) -> float:
 
 def as_binary(boundary: ArrayLike, name: str) -> NDArray[np.uint8]:
     """Return a binary map as 0 and 1, checked."""
-    array = whole_array(boundary, name)
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {array.shape}")
+    array = shaped_array(boundary, name)
     if array.dtype != bool and not np.isin(array, (0, 1)).all():
         raise ValueError(f"{name} must hold only 0 and 1, got values from {array.min()} to {array.max()}")
     return np.ascontiguousarray(array, dtype=np.uint8)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from imtorque.evaluation.contours import nested_regions, regions_from_ucm
-from imtorque.evaluation.strengths import Floats, threshold_levels
-from imtorque.io.arrays import whole_array
+from imtorque.evaluation.strengths import Floats, shared_thresholds, threshold_levels
+from imtorque.io.arrays import shaped_array
 
 Row = tuple[Floats, float, float]  # pixels covered of each true region, Rand index, variation of information
 
@@ -176,12 +176,7 @@ def summarise_regions(scores: Sequence[RegionScores]) -> RegionSummary:
     Coverings are weighted by area, Rand index and variation of information are plain
     means over images, as in the Berkeley benchmark.
     """
-    if len(scores) == 0:
-        raise ValueError("scores must hold at least one image, got none")
-    thresholds = scores[0].thresholds
-    for score in scores:
-        if score.thresholds.shape != thresholds.shape or (score.thresholds != thresholds).any():
-            raise ValueError(f"scores must share their thresholds, got {len(thresholds)} and {len(score.thresholds)}")
+    thresholds = shared_thresholds(scores)
     area = sum(score.area for score in scores)
     cover = np.sum([score.covered for score in scores], axis=0) / area
     rand = np.array([score.rand_index for score in scores])
@@ -208,9 +203,7 @@ def overlap_table(segmentation: ArrayLike, truth: ArrayLike) -> NDArray[np.int64
 
 def as_labels(labels: ArrayLike, name: str) -> NDArray[np.int64]:
     """Return labels renumbered 0, 1, ..., checked."""
-    array = whole_array(labels, name)
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {array.shape}")
+    array = shaped_array(labels, name)
     if not (np.issubdtype(array.dtype, np.integer) or array.dtype == bool):
         raise TypeError(f"{name} must hold integer labels, got {array.dtype}")
     low = int(array.min())

@@ -1,20 +1,19 @@
 """Strengths between 0 and 1, the thresholds they are cut at, and precision, recall and F of what is left."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import shaped_array
 
 Floats = NDArray[np.float64]
 
 
 def as_strength(strength: ArrayLike, name: str) -> Floats:
     """Return a map of strengths as floats from 0 to 1, checked."""
-    array = whole_array(strength, name)
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"{name} must be a non-empty (height, width) array, got shape {array.shape}")
+    array = shaped_array(strength, name)
     if array.dtype in (np.uint8, np.uint16):
         # Divided, not multiplied by 1/255: the last bit decides ties with a threshold.
         return array / float(np.iinfo(array.dtype).max)
@@ -36,6 +35,17 @@ def threshold_levels(thresholds: int | Sequence[float]) -> Floats:
     if levels.ndim != 1 or levels.size == 0 or not np.isfinite(levels).all() or (np.diff(levels) <= 0).any():
         raise ValueError(f"thresholds must be a number or rising finite values, got {thresholds}")
     return levels
+
+
+def shared_thresholds(scores: Sequence[Any]) -> Floats:
+    """Return the thresholds of the scores of one or more images, which must be the same."""
+    if len(scores) == 0:
+        raise ValueError("scores must hold at least one image, got none")
+    first: Floats = scores[0].thresholds
+    for own in (score.thresholds for score in scores):
+        if own.shape != first.shape or (own != first).any():
+            raise ValueError(f"scores must share their thresholds, got {len(first)} and {len(own)} or other values")
+    return first
 
 
 def ratio(part: NDArray[np.number], whole: NDArray[np.number]) -> Floats:

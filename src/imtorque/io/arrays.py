@@ -38,6 +38,22 @@ def whole_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArr
     return as_array(values, name, dtype)
 
 
+def shaped_array(values: Any, name: str, axes: str = "(H, W)", dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return a whole array with these axes that is not empty."""
+    array = whole_array(values, name, dtype)
+    if array.ndim != axes.count(",") + 1 or array.size == 0:
+        raise ValueError(f"{name} must have shape {axes} and not be empty, got {array.shape}")
+    return array
+
+
+def real_array(values: Any, name: str, axes: str = "(H, W)") -> NDArray[Any]:
+    """Return such an array, of real numbers."""
+    kind = whole_array(values, name).dtype
+    if kind.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {kind}")
+    return shaped_array(values, name, axes)
+
+
 def as_array(values: Any, name: str, dtype: DTypeLike | None = None) -> NDArray[Any]:
     """Return what the array protocols make of an object: of tensors, lazy and labelled arrays, images of Pillow."""
     try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import real_array
 
 Map = NDArray[np.float64]
 
@@ -57,12 +57,7 @@ def blend_saliency(maps: Sequence[ArrayLike], weights: Sequence[float]) -> Map:
 
 def as_map(values: ArrayLike, name: str = "saliency") -> Map:
     """Return a map as finite floats, checked."""
-    array = whole_array(values, name)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"{name} must be of shape (H, W) and not empty, got shape {array.shape}")
-    floats = array.astype(np.float64)
+    floats = real_array(values, name).astype(np.float64)
     if not np.isfinite(floats).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     return floats

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from imtorque import _native
 from imtorque.core.types import LARGEST_FORCE, BoolArray, Float32Array
 from imtorque.edges.canny import HISTOGRAM_BINS, LOW_OF_HIGH, NON_EDGE_SHARE, SQRT2, check_sigma
-from imtorque.io.arrays import whole_array
+from imtorque.io.arrays import real_array
 
 Spacing = tuple[float, float, float]
 SPARSE_EXPONENT, DENSE_EXPONENT = (
@@ -141,12 +141,7 @@ def gradient_surfaces(volume: ArrayLike) -> Surfaces:
 
 def check_volume(volume: ArrayLike) -> Float32Array:
     """Return a volume as float32 with values of moderate size."""
-    given = whole_array(volume, "volume")
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"volume must be real numbers, got dtype {given.dtype}")
-    if given.ndim != 3 or given.size == 0:
-        raise ValueError(f"volume must have shape (Z, Y, X) and not be empty, got {given.shape}")
-    grey = given.astype(np.float32)
+    grey = real_array(volume, "volume", "(Z, Y, X)").astype(np.float32)
     if not np.all(np.isfinite(grey)) or np.abs(grey).max() > LARGEST_FORCE:
         raise ValueError(f"volume must be finite and within ±{LARGEST_FORCE:g}, got NaN, infinity or more")
     return grey
@@ -197,10 +192,6 @@ def _thresholds(low: float | None, high: float | None, strength: Float32Array) -
 
 
 def _component(name: str, array: ArrayLike) -> NDArray[np.float32]:
-    given = whole_array(array, name)
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {given.dtype}")
-    if given.ndim != 3 or given.size == 0:
-        raise ValueError(f"{name} must have shape (Z, Y, X) and not be empty, got {given.shape}")
+    given = real_array(array, name, "(Z, Y, X)")
     with np.errstate(over="ignore"):
         return given.astype(np.float32, order="C", copy=True)
