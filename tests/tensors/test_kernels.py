@@ -131,3 +131,19 @@ def test_the_benchmark_runs_without_the_native_module():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "imtorque.torch"
+
+
+@pytest.mark.parametrize(("system", "name"), [("win32", "nvcuda.dll"), ("linux", "libcuda.so.1")])
+def test_the_driver_has_the_systems_name(monkeypatch, system, name):
+    monkeypatch.setattr(_nvrtc.sys, "platform", system)
+    monkeypatch.setattr(_nvrtc.ctypes, "CDLL", lambda library: library)
+    assert _nvrtc._driver.__wrapped__() == name
+
+
+def test_on_windows_the_compiler_is_that_of_torch(monkeypatch, tmp_path):
+    (tmp_path / "torch" / "lib").mkdir(parents=True)
+    (tmp_path / "torch" / "lib" / "nvrtc64_120_0.dll").touch()
+    monkeypatch.setattr(_nvrtc.sys, "platform", "win32")
+    monkeypatch.setattr(_nvrtc.torch, "__file__", str(tmp_path / "torch" / "__init__.py"))
+    monkeypatch.setattr(_nvrtc.torch.version, "cuda", "12.4")
+    assert [path.rsplit("/", 1)[1] for path in _nvrtc._nvrtc_paths()] == ["nvrtc64_120_0.dll"]

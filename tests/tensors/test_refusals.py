@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import imtorque.torch as tensors
+from imtorque.torch._checks import check_grid
 
 FORCES = torch.zeros(1, 2, 9, 9)
 IMAGE = torch.zeros(1, 1, 9, 9)
@@ -145,3 +146,17 @@ def test_votes_of_rectangles():
         tensors.dense_contribution(FORCES, [(3, 5)])
     with pytest.raises(ValueError, match="sizes must be sides of squares"):
         tensors.BoundaryVotes([(3, 5)])
+
+
+@pytest.mark.parametrize("shape", [(65_536, 2, 9, 9), (1, 2, 65_536, 9)])
+def test_more_images_or_rows_than_a_grid_has(shape):
+    check_grid("forces", (65_535, 2, 65_535, 1))
+    with pytest.raises(ValueError, match=r"forces must have at most 65,535 images and rows on CUDA devices, got shape"):
+        check_grid("forces", shape)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("shape", [(65_536, 2, 3, 3), (1, 2, 65_536, 3)])
+def test_what_a_device_cannot_launch_is_refused(shape):
+    with pytest.raises(ValueError, match="at most 65,535 images and rows"):
+        tensors.value_and_scale_maps(torch.zeros(shape, device="cuda"), [3])

@@ -17,6 +17,7 @@ from imtorque.core.types import IntArray, Sizes, check_sizes
 FORCE_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 IMAGE_TYPES = (torch.uint8, *FORCE_TYPES)
 MOST_PIXELS = 2**31 - 1  # of a batch: places are 32-bit
+MOST_BLOCKS = 2**16 - 1  # convention: CUDA's, of a grid's second and third axis
 
 
 def check_forces(forces: Tensor, exact: bool = False) -> Tensor:
@@ -124,3 +125,11 @@ def result_type(forces: Tensor) -> torch.dtype:
 def _check_pixels(name: str, tensor: Tensor) -> None:
     if tensor.shape[0] * tensor.shape[2] * tensor.shape[3] > MOST_PIXELS:
         raise ValueError(f"{name} must have at most 2^31 - 1 pixels, got shape {tuple(tensor.shape)}")
+    if tensor.device.type == "cuda":
+        check_grid(name, tuple(tensor.shape))
+
+
+def check_grid(name: str, shape: tuple[int, ...]) -> None:
+    """Refuse more images or rows than a grid of CUDA blocks may have."""
+    if max(shape[0], shape[2]) > MOST_BLOCKS:
+        raise ValueError(f"{name} must have at most {MOST_BLOCKS:,} images and rows on CUDA devices, got shape {shape}")

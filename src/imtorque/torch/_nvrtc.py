@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
+import sys
 import sysconfig
 from collections.abc import Iterator
 from importlib import resources
@@ -178,6 +179,9 @@ def _nvrtc() -> ctypes.CDLL:
 def _nvrtc_paths() -> Iterator[str]:
     major = (torch.version.cuda or "12").split(".")[0]
     name = f"libnvrtc.so.{major}"
+    if sys.platform == "win32":  # torch brings it
+        yield from (str(path) for path in (Path(torch.__file__).parent / "lib").glob(f"nvrtc64_{major}*_0.dll"))
+        return
     folders = [Path(torch.__file__).parent.parent / "nvidia", Path(sysconfig.get_paths()["purelib"]) / "nvidia"]
     found = itertools.chain.from_iterable(folder.glob(f"*/lib/{name}*") for folder in folders)
     yield from (str(path) for path in found)
@@ -186,7 +190,7 @@ def _nvrtc_paths() -> Iterator[str]:
 
 @functools.cache
 def _driver() -> ctypes.CDLL:
-    return ctypes.CDLL("libcuda.so.1")
+    return ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
 
 
 def _as_c(argument: Any) -> Any:
