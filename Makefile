@@ -7,7 +7,7 @@ CXXFILES = $(wildcard native/*/*.?pp tests/native/*.cpp)
 NATIVE := CMakeLists.txt pyproject.toml $(wildcard native/*/*)
 PIP     = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo explore test test-rest test-failed test-all test-torch test-napari test-installed coverage check names bench docs site gallery \
+.PHONY: demo explore test test-rest test-failed test-all test-torch test-napari test-installed coverage check names bench page docs site gallery \
     screenshots napari-screenshot sanitize fuzz wheels wheel-aarch64 wheel-windows sdist format stubs clean
 
 demo: $(VENV)/ready
@@ -80,6 +80,28 @@ build/_native.pyi: $(VENV)/check
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
+
+# The explorer as one file that needs no server, build/page/explorer.html: the kernels as WebAssembly. By Debian's
+# emscripten and esbuild; where they are absent it is left out, and so it is from the site.
+WASM_FLAGS := -std=c++17 -O3 -msimd128 -ffp-contract=off -fno-trapping-math -fno-math-errno -Wno-pass-failed -Inative
+WASM_KERNELS := web/kernels.cpp $(wildcard native/core/*.cpp) $(addprefix native/edges/, \
+    canny.cpp candidates.cpp gradient_rows.cpp hysteresis.cpp shape_forces.cpp suppress.cpp thresholds.cpp)
+ifneq ($(and $(shell command -v em++),$(shell command -v esbuild)),)
+page: build/page/explorer.html
+else
+page:
+	@echo "make page: left out, for em++ or esbuild is missing (apt-get install emscripten esbuild)"
+endif
+
+build/page/%.o: %.cpp $(wildcard native/*/*.hpp)
+	@mkdir -p $(@D)
+	em++ $(WASM_FLAGS) -c $< -o $@
+
+build/page/kernels.wasm: $(WASM_KERNELS:%.cpp=build/page/%.o)
+	em++ -O3 -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH=1 -sEXPORTED_FUNCTIONS=_malloc,_free $^ -o $@
+
+build/page/explorer.html: build/page/kernels.wasm $(wildcard web/*.js web/*.py src/imtorque/explorer/page/*) | $(VENV)/test
+	$(BIN)/python web/build.py $@
 
 # The site, in build/docs/index.html; a warning is an error. Nothing is loaded from other sites.
 docs: $(VENV)/docs

@@ -94,7 +94,7 @@ class Arcs {
             Ends rights[kTogether], lefts[kTogether];
             for (int k = 0; k < some; ++k) {
                 const auto [dy, from, to] = disk.moves[i + k];
-                const auto at = [&](int end, int offset) {
+                const auto at = [&, dy = dy](int end, int offset) {
                     return end == ArcPlan::kNowhere ? nothing_ : pair(dy) + offset;
                 };
                 rights[k] = {at(to, reach_ + 1 + to + disk.radius), at(from, reach_ + 1 + from + disk.radius)};
