@@ -1419,3 +1419,33 @@ def force_statistics(fx, fy):
 
 def _trailing_zeros(number):
     return (number & -number).bit_length() - 1
+
+
+def field_steps(statistics):
+    """Steps per unit of force, and the most at which sums are exact, as imtorque.core.quantisation describes them."""
+    height, width = (statistics.area[i + 2] - statistics.area[i] for i in (0, 1))
+    counts = dict(statistics.octaves)
+    if not counts:
+        return 1.0, 2.0**112
+    mantissa, exponent = math.frexp(statistics.largest * (1 - 1e-6))
+    exponent = max(exponent - (mantissa == 0.5), -100)
+    unit = 2.0**exponent
+    mass = math.fsum(math.ldexp(count, octave + 2) for octave, count in counts.items())
+    lever = max(height, width, 2048)
+    worst = 2.0 * height * width * max(math.hypot(height, width), 2048)
+    finest = min(max((2.0**62 / (2.02 * lever) - height * width) / mass, 2.0**62 / worst / unit), 2.0**112)
+    whole = 2.0 ** math.floor(math.log2(finest) + 1e-12)
+    if math.ldexp(4096 / unit, statistics.grain) >= 1:
+        return min(4096 / unit, whole), finest
+    top, left, bottom, right = statistics.extent
+    per_unit = 2.0**21 if 2.5 * sum(counts.values()) >= (bottom - top) * (right - left) else 4096.0
+    octaves = np.repeat(*(np.array(column) for column in zip(*sorted(counts.items()), strict=True)))
+    octaves = octaves[octaves >= exponent - 40]
+
+    def octave(share):
+        return int(octaves[max(math.ceil(share * len(octaves)), 1) - 1])
+
+    steps = (per_unit if exponent in statistics.not_pell else 3363.0) / unit
+    if math.ldexp(steps, octave(0.5)) < 8 or math.ldexp(steps, octave(0.95)) < 256:
+        steps = min(math.ldexp(per_unit, -octave(0.5) - 1), 2.0**112)
+    return min(steps, whole), finest

@@ -20,12 +20,12 @@ using namespace imtorque;
 
 namespace {
 
-constexpr double kMatlabLow = 0.4;             // as imtorque.edges.canny: low over high, where one is given
-constexpr double kTypical = 0.99;              // as imtorque.edges.canny: quantile of the strengths that becomes force 1
-constexpr double kWeak = 0.4;                  // as explorer/results.py: quantile below which extrema are hardly asked for
-constexpr double kOverlap = 0.5;               // as suppress_overlaps
-constexpr size_t kVolumeBytes = 1 << 26;       // as explorer/results.py
-constexpr long long kMostExtrema = 200;        // as explorer/settings.py
+constexpr double kMatlabLow = 0.4;        // as imtorque.edges.canny: low over high, where one is given
+constexpr double kTypical = 0.99;         // as imtorque.edges.canny: quantile of the strengths that becomes force 1
+constexpr double kWeak = 0.4;             // as explorer/results.py: quantile below which extrema are hardly asked for
+constexpr double kOverlap = 0.5;          // as suppress_overlaps
+constexpr size_t kVolumeBytes = 1 << 26;  // as explorer/results.py
+constexpr long long kMostExtrema = 200;   // as explorer/settings.py
 
 struct Edges {
     int height, width;
@@ -41,22 +41,29 @@ struct Edges {
     }
 };
 
-// numpy's quantile of float32 numbers, which computes in them: the linear one, of numbers in any order.
-float quantile(std::vector<float>& values, float share) {
+// The linear quantile of float32 numbers, in any order, as numpy computes it: the place in double, the rest in float.
+float quantile(std::vector<float>& values, double share) {
     const size_t last = values.size() - 1;
-    const float place = static_cast<float>(last) * share;
-    const size_t below = std::min(last, static_cast<size_t>(std::floor(place)));
+    const double place = static_cast<double>(last) * share;
+    const size_t below = static_cast<size_t>(std::floor(place));
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);
     std::nth_element(values.begin(), at, values.end());
     const float low = *at, high = below < last ? *std::min_element(at + 1, values.end()) : low;
-    const float part = place - static_cast<float>(below), step = high - low;
-    return part >= 0.5f ? high - step * (1 - part) : low + step * part;
+    const double part = place - static_cast<double>(below);
+    if (part >= 0.5) return high - (high - low) * static_cast<float>(1 - part);
+    return low + (high - low) * static_cast<float>(part);
+}
+
+// hypot of float32 numbers as glibc rounds it.
+float length_of(float x, float y) {
+    const double a = x, b = y;
+    return static_cast<float>(std::sqrt(a * a + b * b));
 }
 
 std::vector<float> strengths(const Edges& e) {
     std::vector<float> found;
     for (size_t i = 0; i < e.pixels(); ++i)
-        if (e.fx[i] != 0 || e.fy[i] != 0) found.push_back(std::hypot(e.fx[i], e.fy[i]));
+        if (e.fx[i] != 0 || e.fy[i] != 0) found.push_back(length_of(e.fx[i], e.fy[i]));
     return found;
 }
 
@@ -113,14 +120,16 @@ PAGE void thresholds_of(const float* grey, int height, int width, double sigma, 
 }
 
 // detect_edges; thresholds below 0 are not given.
-PAGE Edges* edges_of(const float* grey, int height, int width, double sigma, double low, double high, bool by_strength) {
+PAGE Edges* edges_of(const float* grey, int height, int width, double sigma, double low, double high,
+                     bool by_strength) {
     const double top = high >= 0 ? high : low, bottom = low >= 0 ? low : kMatlabLow * top;
     const Thresholds thresholds{std::max(bottom, 0.0), std::max(top, 0.0), false, top < 0};
     Edges* e = new Edges(height, width);
-    e->statistics = canny(grey, height, width, sigma, thresholds, {by_strength ? -1.0 : 0.0}, e->fx.data(), e->fy.data());
+    e->statistics =
+        canny(grey, height, width, sigma, thresholds, {by_strength ? -1.0 : 0.0}, e->fx.data(), e->fy.data());
     if (by_strength) {
         std::vector<float> found = strengths(*e);
-        const double scale = found.empty() ? 0.0 : quantile(found, static_cast<float>(kTypical));
+        const double scale = found.empty() ? 0.0 : quantile(found, kTypical);
         if (scale > 0) shape_forces(e->fx.data(), e->fy.data(), static_cast<long long>(e->pixels()), {scale});
         e->statistics = force_statistics(e->fx.data(), e->fy.data(), height, width);
     }
@@ -196,7 +205,7 @@ PAGE void range_of(const Maps* m, double share, float* range_and_limit) {
     for (const float value : m->value)
         if (value != 0) strong.push_back(std::abs(value));
     range_and_limit[1] = strong.empty() ? 0 : *std::max_element(strong.begin(), strong.end());
-    range_and_limit[0] = strong.empty() ? 0 : quantile(strong, static_cast<float>(share));
+    range_and_limit[0] = strong.empty() ? 0 : quantile(strong, share);
 }
 
 // contribution_map of one extremum.
@@ -228,7 +237,7 @@ PAGE void edge_image(const Edges* e, uint8_t* grey) {
     for (const float strength : strengths(*e)) most = std::max(most, strength);
     const float factor = static_cast<float>(255 / std::max(static_cast<double>(most), 1e-30));
     for (size_t i = 0; i < e->pixels(); ++i)
-        grey[i] = static_cast<uint8_t>(std::rint(std::hypot(e->fx[i], e->fy[i]) * factor));
+        grey[i] = static_cast<uint8_t>(std::rint(length_of(e->fx[i], e->fy[i]) * factor));
 }
 
 // The value map over the image: weak values are transparent, and none is white or black (layer_overlay).
@@ -236,9 +245,10 @@ PAGE void value_overlay(const Maps* m, const uint8_t* table, double limit, uint8
     const float full = static_cast<float>(limit == 0 ? 1.0 : limit);
     for (const float value : m->value) {
         const float share = std::min(std::abs(value) / full, 1.0f);
+        const float root = std::sqrt(share);
         const float shown = std::copysign(std::min(std::max(share, 0.5f), 0.8f), value);
         rgba = put(table, std::rint(shown * 255.0f), rgba);
-        *rgba++ = static_cast<uint8_t>(std::rint(255.0f * std::min(1.2f * std::pow(share, 0.75f), 1.0f)));
+        *rgba++ = static_cast<uint8_t>(std::rint(255.0f * std::min(1.2f * (root * std::sqrt(root)), 1.0f)));
     }
 }
 

@@ -1,6 +1,9 @@
 // Fields, torque, extrema and contributions.
 #include <cstring>
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/edge_field.hpp"
@@ -11,6 +14,7 @@
 #include "core/gradient_torque.hpp"
 #include "core/moments_at.hpp"
 #include "core/patch_moments.hpp"
+#include "core/rounding.hpp"
 #include "core/torque.hpp"
 
 namespace imtorque {
@@ -74,6 +78,15 @@ void write_rows(const std::vector<UnmergedExtremum>& found, int32_t* row) {
     }
 }
 
+// From the height and width of a field, and what its statistics say of its forces.
+template <double (*kSteps)(const ForceStatistics&, int, int)>
+double steps(int height, int width, const std::tuple<int, int, int, int>& extent, double largest, int grain,
+             std::vector<int> not_pell, std::vector<std::pair<int, long long>> octaves) {
+    const auto [top, left, bottom, right] = extent;
+    return kSteps({largest, top, left, bottom, right, grain, std::move(not_pell), std::move(octaves), {}}, height,
+                  width);
+}
+
 template <void (*kDivide)(const Field&, int, float*)>
 void divide(const EdgeField& edges, int half, InOut<float, 2> tau) {
     const Field field = edges.field();
@@ -92,6 +105,11 @@ void bind_fields(nb::module_& m) {
         .def_prop_ro("mass", &EdgeField::mass)
         .def_prop_ro("fx", &component<&Field::fx>)
         .def_prop_ro("fy", &component<&Field::fy>);
+    m.def("unit_exponent", &unit_exponent, "largest"_a);
+    m.def("choose_steps", &steps<&choose_steps>, "height"_a, "width"_a, "extent"_a, "largest"_a, "grain"_a,
+          "not_pell"_a, "octaves"_a);
+    m.def("finest_steps", &steps<&finest_steps>, "height"_a, "width"_a, "extent"_a, "largest"_a, "grain"_a,
+          "not_pell"_a, "octaves"_a);
     m.def("divide_by_mass", &divide<&divide_by_mass>, "edges"_a, "half"_a, "tau"_a);
     m.def("divide_by_second_mass", &divide<&divide_by_second_mass>, "edges"_a, "half"_a, "tau"_a);
     m.def(

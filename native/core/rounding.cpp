@@ -7,13 +7,14 @@
 namespace imtorque {
 namespace {
 
-constexpr double kSparseSteps = 4096;     // bound: per unit of force; 32-bit sums hold to about size 100 on real edges
-constexpr double kDenseSteps = 1 << 21;   // bound: where errors of neighbours do not average out
-constexpr int kSmallestUnit = -100;       // bound: as an exponent; keeps the number of steps inside a float32
-constexpr double kSparsePixels = 2.5;     // convention: least for each force of a sparse field, over its bounding box
-constexpr int kNegligibleOctaves = 40;    // convention: a force 2^40 times smaller than the largest counts as none
-constexpr double kShortestLever = 2048;   // bound: a patch's mass, in 1/1024 of a step, needs as much room as this lever
-constexpr double kFewSteps[][2] = {{0.5, 8}, {0.95, 256}};  // a share of the forces, and the least steps of its strongest
+constexpr double kSparseSteps = 4096;    // bound: per unit of force; 32-bit sums hold to about size 100 on real edges
+constexpr double kDenseSteps = 1 << 21;  // bound: where errors of neighbours do not average out
+constexpr int kSmallestUnit = -100;      // bound: as an exponent; keeps the number of steps inside a float32
+constexpr double kSparsePixels = 2.5;    // convention: least for each force of a sparse field, over its bounding box
+constexpr int kNegligibleOctaves = 40;   // convention: a force 2^40 times smaller than the largest counts as none
+constexpr double kShortestLever = 2048;  // bound: a patch's mass, in 1/1024 of a step, needs as much room as this lever
+constexpr double kFewSteps[][2] = {{0.5, 8},
+                                   {0.95, 256}};  // a share of the forces, and the least steps of its strongest
 
 long long forces_of(const ForceStatistics& s, int from = -1000) {
     long long count = 0;
@@ -60,7 +61,8 @@ double finest_steps(const ForceStatistics& s, int height, int width) {
     const double room = 0x1p62 / (2.02 * std::max({h, w, kShortestLever})) - h * w;
     // Or, without looking at the forces: the largest everywhere, as far from the centre as can be.
     const double worst = 2 * h * w * std::max(std::hypot(h, w), kShortestLever);
-    return std::min({std::max(room / (mass + lost), 0x1p62 / worst / std::ldexp(1.0, unit_exponent(s.largest))), kMostSteps});
+    return std::min(
+        {std::max(room / (mass + lost), 0x1p62 / worst / std::ldexp(1.0, unit_exponent(s.largest))), kMostSteps});
 }
 
 double choose_steps(const ForceStatistics& s, int height, int width) {

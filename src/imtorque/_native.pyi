@@ -2,6 +2,7 @@
 The compiled kernels: arrays in, arrays out; the public functions check and choose.
 """
 
+from collections.abc import Sequence
 from typing import overload
 
 import numpy
@@ -203,6 +204,25 @@ class EdgeField:
     @property
     def fy(self) -> NDArray[numpy.float32]: ...
 
+def unit_exponent(largest: float) -> int: ...
+def choose_steps(
+    height: int,
+    width: int,
+    extent: tuple[int, int, int, int],
+    largest: float,
+    grain: int,
+    not_pell: Sequence[int],
+    octaves: Sequence[tuple[int, int]],
+) -> float: ...
+def finest_steps(
+    height: int,
+    width: int,
+    extent: tuple[int, int, int, int],
+    largest: float,
+    grain: int,
+    not_pell: Sequence[int],
+    octaves: Sequence[tuple[int, int]],
+) -> float: ...
 def divide_by_mass(edges: EdgeField, half: int, tau: NDArray[numpy.float32]) -> None: ...
 def divide_by_second_mass(edges: EdgeField, half: int, tau: NDArray[numpy.float32]) -> None: ...
 def add_coherent_votes(

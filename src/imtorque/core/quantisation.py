@@ -6,22 +6,15 @@ so a part of an image must be told it to agree with the whole: `ForceStatistics`
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import Self
+from typing import Any, Self
 
-SPARSE_STEPS = 4096.0  # bound: per unit of force; 32-bit sums hold to about size 100 on real edges
+from imtorque import _native
+
 PELL_STEPS = 3363.0  # derived: 3363 / sqrt(2) = 2378.0002: both axis and diagonal unit forces are whole
-DENSE_STEPS = 2.0**21  # bound: where errors of neighbours do not average out
-SMALLEST_UNIT = -100  # bound: as an exponent; keeps the number of steps inside a float32
 MOST_STEPS = 2.0**112  # bound: of steps that are float32 numbers, as are their inverses
 LEAST_STEPS = 2.0**-100  # bound: likewise
-SPARSE_PIXELS = 2.5  # convention: least for each force of a sparse field, over the box that holds all forces
-FEW_STEPS = ((0.5, 8), (0.95, 256))  # a share of the forces, and the steps that its strongest must have at least
-NEGLIGIBLE_OCTAVES = 40  # convention: a force 2^40 times smaller than the largest counts as none where steps are chosen
-SHORTEST_LEVER = 2048  # bound: a patch's mass is summed in 1/1024 of a step, so it needs as much room as this lever
 
 Box = tuple[int, int, int, int]
 
@@ -110,54 +103,24 @@ class ForceStatistics:
         than 256), the unit is the power of two above the median force instead of the largest. Never so many that a sum
         over a patch could pass 2^62.
         """
-        if not self.octaves:
-            return 1.0
-        unit = 2.0 ** unit_exponent(self.largest)
-        finest = _power_of_two_below(self.finest_steps)
-        if math.ldexp(SPARSE_STEPS / unit, self.grain) >= 1:
-            return min(SPARSE_STEPS / unit, finest)
-        per_unit = DENSE_STEPS if self._is_dense else SPARSE_STEPS
-        steps = (PELL_STEPS if unit_exponent(self.largest) not in self.not_pell else per_unit) / unit
-        if any(math.ldexp(steps, self._octave(share)) < least for share, least in FEW_STEPS):
-            steps = min(math.ldexp(per_unit, -self._octave(0.5) - 1), MOST_STEPS)
-        return min(steps, finest)
+        return _native.choose_steps(*self._facts)
 
     @property
     def finest_steps(self) -> float:
         """The most steps per unit of force at which every sum over a patch of this field is exact."""
-        height, width = self.area[2] - self.area[0], self.area[3] - self.area[1]
-        if not self.octaves:
-            return MOST_STEPS
-        # |Fx| + |Fy| < 2^(e + 2) in octave e, rounding adds a step per pixel, and twice the moment enters the sum.
-        mass = math.fsum(math.ldexp(count, octave + 2) for octave, count in self.octaves)
-        room = 2.0**62 / (2.02 * max(height, width, SHORTEST_LEVER)) - height * width
-        # Or, without looking at the forces: the largest everywhere, as far from the centre as can be.
-        worst = 2.0 * height * width * max(math.hypot(height, width), SHORTEST_LEVER)
-        return min(max(room / mass, 2.0**62 / worst / 2.0 ** unit_exponent(self.largest)), MOST_STEPS)
+        return _native.finest_steps(*self._facts)
 
     @property
-    def _is_dense(self) -> bool:
-        top, left, bottom, right = self.extent or (0, 0, 0, 0)
-        return SPARSE_PIXELS * sum(count for _, count in self.octaves) >= (bottom - top) * (right - left)
-
-    def _octave(self, share: float) -> int:
-        """Return the octave in or below which a share of the forces lies."""
-        counts = [
-            (octave, n) for octave, n in self.octaves if octave >= unit_exponent(self.largest) - NEGLIGIBLE_OCTAVES
-        ]
-        wanted = share * sum(n for _, n in counts)
-        sums = accumulate(n for _, n in counts)
-        return next(octave for (octave, _), total in zip(counts, sums, strict=True) if total >= wanted)
+    def _facts(self) -> tuple[Any, ...]:
+        """What the kernels choose steps from (native/core/rounding.cpp)."""
+        top, left, bottom, right = self.area
+        extent = self.extent or (0, 0, 0, 0)
+        return bottom - top, right - left, extent, self.largest, self.grain, self.not_pell, self.octaves
 
 
 def unit_exponent(largest: float) -> int:
     """Return the exponent of the power of two above the largest force component."""
-    mantissa, exponent = math.frexp(largest * (1 - 1e-6))
-    return max(exponent - (mantissa == 0.5), SMALLEST_UNIT)
-
-
-def _power_of_two_below(number: float) -> float:
-    return 2.0 ** (math.frexp(number)[1] - 1)
+    return _native.unit_exponent(largest)
 
 
 def _hull(boxes: list[Box]) -> Box:

@@ -147,15 +147,21 @@ def layer_overlay(image: StoredImage, settings: Settings, layer: str) -> Bytes:
         shown = value_image(
             np.copysign(np.clip(share, 0.5, 0.8), value), 1.0
         )  # neither white nor black, which would hide the image
-        return _with_opacity(shown, np.minimum(1.2 * share**0.75, 1.0))
+        root = np.sqrt(share)  # to the power of 3/4 by square roots, which every processor rounds alike
+        return _with_opacity(shown, np.minimum(1.2 * (root * np.sqrt(root)), 1.0))
     shown = layer_image(image, settings, layer)
     if layer == "scale":
         return _with_opacity(shown, maps_of(image, settings)[1] != 0)
     if layer == "saliency":
         return _with_opacity(shown, saliency_of(image))
     line = np.broadcast_to(np.array(LINE_COLOURS[layer], np.uint8), (*shown.shape, 3))
-    opacities = (np.arange(256) / max(float(shown.max()), 1.0)) ** 0.7  # by brightness
-    return np.dstack([line, np.round(255.0 * np.minimum(opacities, 1.0)).astype(np.uint8)[shown]])
+    return np.dstack([line, opacity_of_lines(int(shown.max()))[shown]])
+
+
+def opacity_of_lines(brightest: int) -> Bytes:
+    """Return the opacity of lines by their brightness, 0 to 255, in an image whose brightest is so bright."""
+    opacities = (np.arange(256) / max(brightest, 1)) ** 0.7
+    return np.round(255.0 * np.minimum(opacities, 1.0)).astype(np.uint8)
 
 
 def _with_opacity(shown: Bytes, opacity: NDArray[Any]) -> Bytes:

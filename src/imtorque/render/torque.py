@@ -76,12 +76,17 @@ def _digit(digit: str, height: int, colour: str) -> PillowImage.Image:
     return image
 
 
-def coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Bytes:
-    """Look up colours for values from -limit to limit, between anchors "#rrggbb" that lie evenly in that range."""
+def colour_table(colours: tuple[str, ...]) -> Bytes:
+    """Return the colours of the values -255 to 255 over 255, (511, 3), between anchors "#rrggbb" that lie evenly."""
     anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], np.float64)
     steps = np.linspace(0, len(colours) - 1, 511)
     table = np.stack([np.interp(steps, np.arange(len(colours)), channel) for channel in anchors.T], axis=1)
-    bytes_of = np.round(table).astype(np.uint8)
+    return np.round(table).astype(np.uint8)
+
+
+def coloured(array: NDArray[Any], limit: float, colours: tuple[str, ...]) -> Bytes:
+    """Look up colours for values from -limit to limit, between anchors "#rrggbb" that lie evenly in that range."""
+    bytes_of = colour_table(colours)
     image = np.empty((*array.shape, 3), np.uint8)
     # A few rows at a time, so that a large map needs little more memory than its image.
     rows = max(1, CHUNK_PIXELS // array.shape[1])

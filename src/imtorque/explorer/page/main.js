@@ -156,12 +156,15 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 page.panel.show();
 showCut();
 showCount();
-try {
-  const info = await start();
-  setServerInfo(info);
-  page.panel.setDetectors(info.detectors);
-  state.detector = page.panel.detectorName(state.detector);
-  await openNamed(state.image ?? firstImage(), { target: { ...state } });
-} catch (error) {
-  toast(error.message);
+async function begin() {
+  try {
+    const info = await start();
+    setServerInfo(info);
+    page.panel.setDetectors(info.detectors);
+    state.detector = page.panel.detectorName(state.detector);
+    await openNamed(state.image ?? firstImage(), { target: { ...state } });
+  } catch (error) {
+    toast(error.message);
+  }
 }
+begin();
