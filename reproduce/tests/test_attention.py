@@ -15,9 +15,11 @@ from imtorque.cli import app
 from imtorque.core.resizing import shrink_image
 from imtorque.saliency.maps import unit_range
 from imtorque_reproduce.attention import blend as attention_blend
+from imtorque_reproduce.attention import factorial
 from imtorque_reproduce.attention import tuning as attention_tuning
 from imtorque_reproduce.attention.experiment import COMPARED, METRICS, data_folder
 from imtorque_reproduce.attention.rows import Tuned, all_maps, inside_prior
+from imtorque_reproduce.factorial import read_frozen
 
 SHAPE = (60, 80)
 
@@ -110,6 +112,18 @@ def test_settings_are_chosen_on_the_other_set(data, tmp_path, monkeypatch):
     best = max(tried, key=lambda row: row["f"])
     assert settings["tuning"]["on"] == "other"
     assert settings["torque"] == {key: best[key] for key in ("alpha", "count", "share")}
+
+
+def test_a_reading_of_torque_saliency_is_chosen_on_scenes_and_frozen(tmp_path):
+    draw(tmp_path / "eyetracking" / "sun_scenes", count=2)
+    run(f"reproduce attention-readings --data {tmp_path} --out {tmp_path / 'out'} --jobs 1")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    f = {row["method"]: row["f"] for row in results["rows"]}
+    assert len(f) == np.prod([len(factor) for factor in factorial.FACTORS])
+    chosen = results["settings"]["chosen"]
+    assert f[chosen] == max(f.values())
+    readings = factorial.combinations(factorial.START, "saliency", factorial.FACTORS)
+    assert read_frozen(tmp_path / "out" / "frozen.json") == {"saliency": readings[chosen]}
 
 
 def test_a_folder_of_data_sets_is_taken_too(tmp_path):

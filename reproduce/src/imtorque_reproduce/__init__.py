@@ -26,6 +26,7 @@ EYES, OBJECTS, FIGURES = ("osie", "sun_scenes"), ("caltech101",), ("caltech101",
 EXPERIMENTS = {
     "attention": Experiment("attention.experiment", "saliency beside GBVS and Itti (Sec. 4.1)", lists=EYES),
     "attention-blend": Experiment("attention.blend", "what each map adds to a blend", lists=EYES),
+    "attention-readings": Experiment("attention.factorial", "choosing the paper's torque saliency", lists=EYES),
     "boundary": Experiment("boundary.experiment", "strengthened edges on Berkeley's images (Sec. 4.2)"),
     "boundary-readings": Experiment("boundary.factorial", "the paper's strengthened edges, frozen readings (Sec. 4.2)"),
     "car-side": Experiment("car_side.experiment", "strengthened edges on cars (Sec. 4.2)", lists=OBJECTS),

@@ -61,10 +61,11 @@ def colour_block() -> Pipeline:
 def paper_block(sign: Sign, *, words: int = PAPER_WORDS, **changes: Any) -> Pipeline:
     """Torque patches of one sign, all extrema and nothing else, unit forces: the nearest to the paper's numbers.
 
-    The paper also turns each patch (``align=True``), with which its numbers are out of reach. `changes` are of
-    parameters of `TorquePatches` and of `MultiscaleTorque`.
+    The rule of extrema is that of the authors' program, chosen by `imtorque reproduce recognition --split train`. The
+    paper also turns each patch (``align=True``), with which its numbers are out of reach. `changes` are of parameters
+    of `TorquePatches` and of `MultiscaleTorque`.
     """
-    patches = TorquePatches(force="unit", sigma=sqrt(2), count=None, threshold=0.05, sign=sign)
+    patches = TorquePatches(force="unit", sigma=sqrt(2), count=None, threshold=0.05, sign=sign, neighbourhood="cross")
     descriptor = MultiscaleTorque(regions=PAPER_REGIONS, distances=PAPER_DISTANCES)
     own = {name: changes.pop(name) for name in patches.get_params() if name in changes}
     steps = [("patches", patches.set_params(**own)), ("describe", descriptor.set_params(**changes))]

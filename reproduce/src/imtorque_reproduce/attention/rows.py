@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
+from imtorque import paper
 from imtorque.core.types import Edges, Image
 from imtorque.images import CheckedImage
 from imtorque.saliency import blend_saliency, centre_saliency, gbvs_saliency, itti_saliency
 from imtorque.saliency.from_torque import FORMS, Weight, attended_extrema, form_edges, patch_sizes
 from imtorque.saliency.gaussians import DEFAULT_SIGMA, blurred, splatted
 from imtorque.saliency.maps import Map, unit_range
+from imtorque_reproduce.factorial import FROZEN, read_frozen
 
 PAPER_COUNT = 500  # tuned on OSIE, for the paper's order of methods
 PAPER_SHARE = 0.3  # of torque in the paper's blend (Sec. 4.1)
@@ -41,6 +45,7 @@ def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
         "itti": itti_saliency(image),
         "gbvs": gbvs_saliency(image),
         "torque-paper": torque_map([grey], PAPER_COUNT),
+        "torque-frozen": np.asarray(paper.saliency(image, frozen_reading()), np.float64),
         "torque": torque_map(colour, tuned.count, alpha=tuned.alpha),
         "torque-inside": torque_map(colour, int(INSIDE_SETTINGS["count"]), alpha=INSIDE_SETTINGS["alpha"], inside=True),
         "torque-fine": torque_map(colour, int(FINE["count"]), sigma=FINE["sigma"], weight="coherence"),
@@ -53,6 +58,7 @@ def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
     single["control:gbvs-blurred"] = unit_range(blurred(single["gbvs"], GBVS_BLUR))
     blends = (
         ("gbvs+torque-paper", "torque-paper", PAPER_SHARE),
+        ("gbvs+torque-frozen", "torque-frozen", PAPER_SHARE),
         ("gbvs+torque", "torque", tuned.share),
         ("gbvs+torque-inside", "torque-inside", tuned.share),
         ("gbvs+torque-fine", "torque-fine", FINE["share"]),
@@ -67,6 +73,12 @@ def all_maps(image: Image, tuned: Tuned) -> dict[str, Map]:
     for name, other, share in blends:
         single[name] = blend_saliency([single["gbvs"], single[other]], [1 - share, share])
     return single
+
+
+@cache
+def frozen_reading() -> paper.Reading:
+    """Return the reading of the paper's torque saliency that was chosen on SUN scenes (`attention-readings`)."""
+    return read_frozen(Path(__file__).with_name(FROZEN))["saliency"]
 
 
 def edge_channels(image: Image) -> tuple[Edges, list[Edges]]:
