@@ -122,3 +122,29 @@ def test_a_range_reaches_below_the_usual_sizes(diameter):
 def test_a_range_reaches_above_the_usual_sizes():
     image = 0.3 + 0.4 * discs((200, 200), [(100, 100)], 140)
     assert len(find_blobs(image, sizes=(110, 180))) == 1
+
+
+def two_sizes(first, second):
+    """Discs of two diameters, in turns, and others dark."""
+    places = lattice((300, 420), 60)
+    drawn = [discs((300, 420), places[k::3], d) for k, d in enumerate((first, second, 18))]
+    return 0.5 + 0.3 * (drawn[0] + drawn[1]) - 0.3 * drawn[2] + np.random.default_rng(0).normal(0, 0.01, (300, 420))
+
+
+def test_objects_alike_just_beyond_the_range_are_told():
+    image = two_sizes(20, 30)
+    found = find_blobs(image, sizes=(25, 40))
+    given, both = found.size_ranges
+    assert given == (25, 40, len(found))
+    assert both.smallest < 20 < 30 < both.largest
+    assert both.objects == len(lattice((300, 420), 60)[::3])
+    assert len(find_blobs(image, sizes=(16, 40)).size_ranges) == 0
+
+
+def test_an_image_of_few_large_and_many_small_objects_is_torn():
+    shape, small = (500, 600), lattice((500, 300), 40)
+    image = 0.3 + 0.4 * discs(shape, [(130, 450), (370, 450)], 180) + 0.4 * discs(shape, small, 12)
+    taken, other = find_blobs(image + np.random.default_rng(0).normal(0, 0.01, shape)).size_ranges
+    assert taken.smallest < 180 < taken.largest
+    assert other.smallest < 12 < other.largest
+    assert other.objects == len(small)

@@ -118,7 +118,9 @@ class CountObjects(Task):
         counts = {"count": len(rows), "bright": bright, "dark": len(rows) - bright}
         shape = {"height": own.shape[0], "width": own.shape[1], "pixel_size_um": pixel}
         ranges = [_enlarged_range(one, self.opening.reduce) for one in found.size_ranges]
-        told = {"plane": found.plane, "note": torn_note(ranges), "usual_sizes": _usual_sizes(diameters, ranges)}
+        note = size_note(ranges, given=self.sizes is not None)
+        usual = None if self.sizes is not None else _usual_sizes(diameters, ranges)
+        told = {"plane": found.plane, "note": note, "usual_sizes": usual}
         return own, inside, found, {**shape, **counts, **mean, **told, **_trust(found), "objects": rows}
 
     def _pixel(self, source: Path) -> float | None:
@@ -406,11 +408,13 @@ def _enlarged_range(one: SizeRange, factor: int) -> SizeRange:
     return SizeRange(one.smallest * factor, one.largest * factor, one.objects)
 
 
-def torn_note(ranges: Sequence[SizeRange]) -> str:
-    """Return what is to be said of an image in which objects of two sizes were found; nothing of others."""
+def size_note(ranges: Sequence[SizeRange], given: bool) -> str:
+    """Return what is to be said of an image with objects beyond the sizes taken or given; nothing of others."""
     if len(ranges) < 2:
         return ""
     taken, other = (f"{math.floor(one.smallest)}-{math.ceil(one.largest)}" for one in ranges)
+    if given:
+        return f"{ranges[1].objects} more look alike: --sizes {other}"
     return f"sizes {taken} taken, but {number_of(ranges[1].objects, 'object')} lie in {other}: give --sizes"
 
 

@@ -34,6 +34,10 @@ MIN_DIAMETER, MIN_SIDE_SHARE, MAX_SIDE_SHARE = 7.0, 0.015, 0.46  # of sizes not 
 SIZE_SLACK = 0.6  # outlines may be this share of the smallest wanted, or its inverse of the largest, to claim edges
 RANGE_SLACK = 0.8  # of the range that the scorer knows, beyond which objects are none; a range given is this much wider
 MIN_FOUND_SHARE = 0.45  # derived: of the smallest size not given, below which nothing is found without sizes
+ALIKE_RATIO = (
+    2.0  # of sizes and of contrasts, within which objects beyond the range given are like those in it; convention
+)
+MIN_ALIKE_SHARE = 0.25  # of the objects in the range, from which on the others are told; convention
 REFINED_SIZE = 18.0  # pixels across an object at the level that refines its outline, where there is one
 
 
@@ -167,7 +171,7 @@ def _found_contours(
     """Return the contours of objects: those found without sizes that have the sizes wanted, then others of these sizes.
 
     Sizes add to what is searched and leave out of what is found: what is found without them and has the size is found
-    with them. Without them the ranges in which objects seem to lie are returned as well.
+    with them. The ranges in which objects seem to lie are returned as well, of a range given where many lie beyond it.
     """
     shape = image.shape if isinstance(image, Edges) else CheckedImage(image).shape
     least = None if min_score is None and threshold is None else min_score or 0.0
@@ -193,7 +197,8 @@ def _found_contours(
         Proposals.join([proposals, more]), search=replace(usual, range=_inner_range(limits), known="given")
     )
     others = _refined(others[others.score >= (MIN_SCORE if least is None else least)], levels)
-    return _joined(_within(found, limits), _within(others, limits), shape, overlap), ()
+    wanted = _joined(_within(found, limits), _within(others, limits), shape, overlap)
+    return wanted, _alike_beyond(wanted, found, limits)
 
 
 def scored_and_selected(
@@ -289,6 +294,21 @@ def size_ranges(found: Proposals) -> tuple[SizeRange, ...]:
     main, other = ranges
     apart = other.smallest > main.largest / RANGE_MARGIN or other.largest < main.smallest * RANGE_MARGIN
     return (main, other) if apart else (main,)
+
+
+def _alike_beyond(wanted: Proposals, found: Proposals, limits: tuple[float, float]) -> tuple[SizeRange, ...]:
+    """Return the range given and one that holds objects of like size and contrast as well, where many lie beyond it."""
+    if not len(wanted):
+        return ()
+    diameter, low, high = found.diameter, limits[0], limits[1]
+    beyond = ((diameter < low) & (diameter > low / ALIKE_RATIO)) | ((diameter > high) & (diameter < high * ALIKE_RATIO))
+    contrast = found.contrast / (np.median(wanted.contrast) or np.nan)
+    alike = found[beyond & (contrast > 1 / ALIKE_RATIO) & (contrast < ALIKE_RATIO)]
+    if len(alike) < MIN_ALIKE_SHARE * len(wanted):
+        return ()
+    both = np.concatenate([wanted.diameter, alike.diameter])
+    given = SizeRange(low, high, len(wanted))
+    return given, SizeRange(float(both.min()) / RANGE_MARGIN, float(both.max()) * RANGE_MARGIN, len(alike))
 
 
 def _range_of(found: Proposals, weight: FloatArray) -> tuple[float, float]:

@@ -86,6 +86,7 @@ class Blobs(Extrema):
     size_ranges
         Where no sizes were given: the range of diameters that was taken, that of the objects which hold most of what
         the image shows. Where most objects are of other sizes than these the image is torn, and their range is second.
+        Where a range was given and many objects like those in it lie just beyond: that range, and one that holds both.
     """
 
     diameter: FloatArray
