@@ -220,3 +220,20 @@ def test_bands_of_rows_do_not_show():
     forces = field("sparse", 4, 150, 20)
     found = tensors.value_and_scale_maps(batch_of(forces), SIZES, exact=True)[0]
     assert_array_equal(found[0], imtorque.value_and_scale_maps(edges_of(forces), SIZES)[0])
+
+
+@given(fields)
+def test_without_gradients_memory_of_this_machine_is_the_librarys_business(forces):
+    """Tensors of 32 bits on the CPU go to the library's kernels, also where exact=True does not ask for its bits."""
+    batch, edges = batch_of(forces), edges_of(forces)
+    assert_array_equal(tensors.torque_volume(batch, SIZES)[0], imtorque.torque_volume(edges, SIZES).tau)
+    assert_array_equal(tensors.value_and_scale_maps(batch, BOXES)[0][0], imtorque.value_and_scale_maps(edges, BOXES)[0])
+    assert_same_extrema(tensors.find_extrema(batch, SIZES, count=5), imtorque.find_extrema(edges, SIZES, count=5))
+
+
+def test_forces_that_are_not_finite_or_too_faint_are_left_to_floats():
+    forces = torch.zeros(1, 2, 9, 9)
+    forces[0, 0, 3, 4] = float("nan")
+    assert torch.isnan(tensors.torque_volume(forces, [3])[0, 0, 4, 4])
+    forces[0, 0, 3, 4] = 1e-35
+    assert tensors.torque_volume(forces, [3])[0, 0, 4, 4] != 0

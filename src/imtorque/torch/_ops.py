@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from imtorque.torch import _canny, _coherence, _cuda_far, _extrema, _gradient, _images, _launch, _tables, _torque
+from imtorque.torch import _canny, _coherence, _cuda_far, _extrema, _gradient, _host, _images, _launch, _tables, _torque
 from imtorque.torch._patches import boxes_for
 
 Found = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -22,14 +22,14 @@ Found = tuple[Tensor, Tensor, Tensor, Tensor]
 def torque_volume(forces: Tensor, sides: list[int], alpha: float, exact: bool) -> Tensor:
     """Return the torque of each patch around each pixel, (B, S, H, W); sides: heights and widths in turn."""
     if _is_plain(forces):
-        return _torque.volume(forces, sides, alpha, exact)
+        return _run_volume(forces, sides, alpha, exact)
     return _volume(forces, sides, alpha, exact)
 
 
 def value_and_scale(forces: Tensor, sides: list[int], alpha: float, exact: bool) -> tuple[Tensor, Tensor]:
     """Return the strongest torque at each pixel, and the label of its patch with its sign."""
     if _is_plain(forces):
-        return _torque.maps(forces, sides, alpha, exact)
+        return _run_maps(forces, sides, alpha, exact)
     value, scale = _maps(forces, sides, alpha, exact)
     return value, scale
 
@@ -83,11 +83,13 @@ def _result(forces: Tensor, exact: bool) -> torch.dtype:
 
 
 def _run_volume(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> Tensor:
-    return _torque.volume(forces, list(sides), alpha, exact)
+    fields = _host.edges_of(forces, exact=exact)
+    return _torque.volume(forces, list(sides), alpha, exact) if fields is None else _host.volume(fields, sides, alpha)
 
 
 def _run_maps(forces: Tensor, sides: Sequence[int], alpha: float, exact: bool) -> tuple[Tensor, Tensor]:
-    return _torque.maps(forces, list(sides), alpha, exact)
+    fields = _host.edges_of(forces, exact=exact)
+    return _torque.maps(forces, list(sides), alpha, exact) if fields is None else _host.maps(fields, sides, alpha)
 
 
 def _run_adjoint(grad: Tensor, sides: Sequence[int], alpha: float) -> Tensor:
@@ -115,8 +117,10 @@ def _run_extrema(
     cross: bool,
     inside: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    field = _torque.Field(forces, list(sides), alpha, exact=True)
-    k, y, x, bits = _extrema.extrema(field, _extrema.Request(sign, count, end_scales, cross, inside)).unbind(0)
+    request, fields = _extrema.Request(sign, count, end_scales, cross, inside), _host.edges_of(forces, exact=True)
+    if fields is not None:
+        return _host.extrema(fields, sides, alpha, request)
+    k, y, x, bits = _extrema.extrema(_torque.Field(forces, list(sides), alpha, exact=True), request).unbind(0)
     return k, y, x, bits.int().view(torch.float32)
 
 
@@ -137,6 +141,8 @@ def _own_extrema(
 def _run_canny(
     image: Tensor, sigma: float, low: float, high: float, kind: int, value_range: Sequence[float], unit: bool
 ) -> Tensor:
+    if unit and (found := _host.canny(image, sigma, low, high, kind, value_range)) is not None:
+        return found
     if image.dtype == torch.uint8 and not value_range and _launch.serves(image.device):
         grey, units = _images.grey_by_brightest(image), [1.0] * len(image)
     else:

@@ -70,7 +70,8 @@ def detect_edges(
     black_white = [] if value_range is None else [float(value) for value in value_range]
     plain = force == "unit" and directions is None and not length_correction
     found = _ops.canny(image, sigma, bottom or 0.0, top or 0.0, kind, black_white, plain)
-    soft = not exact and image.dtype != torch.uint8
+    learned = image.requires_grad and torch.is_grad_enabled()
+    soft = not exact and image.dtype != torch.uint8 and (learned or image.dtype == torch.float64)
     if plain and not soft:
         return found
     ranges, units = _images.levelled(image, value_range)

@@ -10,7 +10,7 @@ from torch import Tensor
 from imtorque.core.torque import MEAN_LEVER
 from imtorque.core.types import Patch, Sizes
 from imtorque.images import ValueRange
-from imtorque.torch import _coherence, _gradient, _images, _ops, _tables, _torque
+from imtorque.torch import _coherence, _gradient, _host, _images, _ops, _tables, _torque
 from imtorque.torch._checks import (
     check_alpha,
     check_forces,
@@ -94,6 +94,9 @@ def torque_volume(
     batch, _, height, width = forces.shape
     check_out(out, forces, (batch, len(sides) // 2, height, width))
     if out is not None:
+        fields = _host.edges_of(forces, exact=exact)
+        if fields is not None:
+            return _host.volume(fields, sides, check_alpha(alpha), out)
         return _torque.volume(forces, sides, check_alpha(alpha), exact, out)
     return _ops.torque_volume(forces, sides, check_alpha(alpha), exact)
 
