@@ -40,6 +40,7 @@ class TrackVideo(Task):
     overlay: bool
     table: TableForm
     limit: int | None
+    moving: bool
     rate: float
     jobs: InitVar[int | None] = None
     progress: InitVar[Progress | None] = None
@@ -61,7 +62,7 @@ class TrackVideo(Task):
     def write(self, video: Source, stem: str) -> Written:
         """Write table and overlay of what frames come from."""
         jobs, progress, client = self._running  # type: ignore[attr-defined]
-        work = VideoWork(video, self.find, self.linking, self.every, self.limit)
+        work = VideoWork(video, self.find, self.linking, self.every, self.limit, self.moving)
         done = work.write(stem, self.overlay, self.table, jobs, progress or (lambda _done, _total: None), client)
         outputs = [done.table] if done.overlay is None else [done.table, done.overlay]
         return outputs, {name: getattr(done, name) for name in ("frames", "places", "tracks", "full", "warning")}
@@ -82,6 +83,9 @@ def track(
     link: Annotated[bool, typer.Option(help="Link places over time, so that each object keeps its number.")] = True,
     overlay: Annotated[
         bool, typer.Option("--overlay", help="Write a video with boxes, and with numbers and tails where linked.")
+    ] = False,
+    moving: Annotated[
+        bool, typer.Option("--moving", help="Follow only what is not in the background; the camera must stand still.")
     ] = False,
     find: Annotated[
         Find, typer.Option(help="extrema are fast; blobs are surer, and about twenty times slower.")
@@ -128,7 +132,7 @@ def track(
         with one_line_errors():
             client = None if scheduler is None else stack.enter_context(client_of(scheduler))
         progress = partial(stack.enter_context(progress_bars()), "frames")
-        task = TrackVideo(finder, every, linking, overlay, table, frames, rate, jobs, progress, client)
+        task = TrackVideo(finder, every, linking, overlay, table, frames, moving, rate, jobs, progress, client)
         _run(task, videos, out, as_json, overwrite)
 
 

@@ -5,6 +5,7 @@ from imtorque.video.linking import Linker, Linking
 from imtorque.video.processing import VideoSummary, process_video
 from imtorque.video.sources import Frame, open_video
 from imtorque.video.tracking import TrackedFrame, track_extrema
+from imtorque.video.trajectories import Trajectories
 
 __all__ = [
     "Frame",
@@ -13,6 +14,7 @@ __all__ = [
     "Linker",
     "Linking",
     "TrackedFrame",
+    "Trajectories",
     "VideoSummary",
     "open_video",
     "process_video",

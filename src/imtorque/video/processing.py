@@ -20,6 +20,7 @@ from imtorque.video.cluster import Found, on_cluster
 from imtorque.video.decoding import VideoFile
 from imtorque.video.detection import Finder, FrameBlobs, FrameExtrema, as_places
 from imtorque.video.linking import Linker, Linking
+from imtorque.video.moving import Moving, background_of
 from imtorque.video.overlay import Overlay, writing_overlay
 from imtorque.video.sources import Frame, Images, Source, check_every, open_video
 from imtorque.video.tables import Table, TableForm, parquet_libraries, writing_table
@@ -71,6 +72,7 @@ def process_video(
     every: int = 1,
     find: Finder | Literal["extrema", "blobs"] = "extrema",
     linking: Linking | None = Linking(),  # noqa: B008 - frozen
+    moving: bool = False,
     overlay: bool = False,
     table: TableForm = "csv",
     limit: int | None = None,
@@ -97,6 +99,9 @@ def process_video(
         an image to `Extrema`.
     linking
         How places become tracks; None for places without.
+    moving
+        Keep only what is not in the background, the median of frames from all over the video, taken by a camera that
+        stands still.
     overlay
         Whether to write a video of the frames looked at with numbered tracks.
     table
@@ -124,7 +129,7 @@ def process_video(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(folder)
-    work = VideoWork(video, finder(find), linking, step, limit)
+    work = VideoWork(video, finder(find), linking, step, limit, moving)
     return work.write(str(folder / f"{Path(video.name).name}.video"), overlay, table, jobs, progress or _silent, client)
 
 
@@ -137,6 +142,7 @@ class VideoWork:
     linking: Linking | None
     every: int = 1
     limit: int | None = None
+    moving: bool = False
 
     def write(
         self,
@@ -192,13 +198,14 @@ class VideoWork:
     ) -> Generator[FoundImage, None, None]:
         """Yield what is found in each frame, in order, and the frame in colour where that is asked for."""
         segments, total = self.video.segments(), self._total()
+        find = Moving(self.find, background_of(self.video)) if self.moving else self.find
         count = min(len(segments), jobs or (1 if total < PARALLEL_FRAMES else default_jobs()))
         if count <= 1 and client is None:
             reuse_memory()
             for frame in self.video.frames(every=self.every, colour=colour):
-                yield _found(self.find, frame), frame.colour
+                yield _found(find, frame), frame.colour
             return
-        work = partial(segment_found, self.video, self.find, self.every)
+        work = partial(segment_found, self.video, find, self.every)
         if client is None:
             parts = each(work, segments, count)
         else:
