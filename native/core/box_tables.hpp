@@ -30,15 +30,18 @@ class BoxTables;
 template <class Number, int kWidth = 0>
 using TablesOf = typename Number::template Tables<kWidth>;
 
-struct Narrow {
-    using Uint = uint32_t;
+template <class Unsigned, class Signed>
+struct Converted {  // by the processor's own conversion
+    using Uint = Unsigned;
     template <int kWidth>
-    using Tables = BoxTables<Narrow, kWidth>;
-    static IMTORQUE_INLINE float to_float(Uint sum) { return static_cast<float>(static_cast<int32_t>(sum)); }
+    using Tables = BoxTables<Converted, kWidth>;
+    static IMTORQUE_INLINE float to_float(Uint sum) { return static_cast<float>(static_cast<Signed>(sum)); }
     static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
-        out = __builtin_convertvector((Lanes<int32_t>)sums, Lanes<float>);
+        out = __builtin_convertvector((Lanes<Signed>)sums, Lanes<float>);
     }
 };
+using Narrow = Converted<uint32_t, int32_t>;
+using WideLong = Converted<uint64_t, int64_t>;
 
 struct Wide {  // sums below 2^51: adding 1.5 * 2^52 puts the integer into a double's mantissa, in any vector width
     using Uint = uint64_t;
@@ -53,16 +56,6 @@ struct Wide {  // sums below 2^51: adding 1.5 * 2^52 puts the integer into a dou
     static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
         const Lanes<Uint> bits = sums + 0x4338000000000000ull;
         out = __builtin_convertvector((Lanes<double>)bits - 6755399441055744.0, Lanes<float>);
-    }
-};
-
-struct WideLong {
-    using Uint = uint64_t;
-    template <int kWidth>
-    using Tables = BoxTables<WideLong, kWidth>;
-    static IMTORQUE_INLINE float to_float(Uint sum) { return static_cast<float>(static_cast<int64_t>(sum)); }
-    static IMTORQUE_INLINE void to_floats(const Lanes<Uint>& sums, Lanes<float>& out) {
-        out = __builtin_convertvector((Lanes<int64_t>)sums, Lanes<float>);
     }
 };
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from imtorque.core.types import Float32Array
 
 FILTER_ORIENTATIONS = 8  # of the filters; see cues.ORIENTATIONS for those of edges
-TEXTONS = 64  # kinds; chosen on Berkeley's images, as is the filters' form (docs/measured/base_detectors.md)
+# The number of kinds and the form of the filters: chosen on Berkeley's images (docs/measured/base_detectors.md).
+TEXTONS = 64
 FILTER_SIGMA = 0.8  # of the filters across, in pixels
 ELONGATION = 2.0  # length of the filters over their width
 FILTER_REACH = 7  # of the filters, in pixels

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from imtorque.core.types import Float32Array
 from imtorque.images import CheckedImage, luv
 
+# Patches, cells and channels are those of the publication.
 SIDE = 35  # of a patch, in pixels
 REACH = SIDE // 2  # derived: pixels from the middle of a patch to its sides
 CELLS = 5  # along a side of the patch
@@ -20,6 +21,7 @@ CHANNEL_SIGMAS = (0.0, 1.5, 5.0)  # before gradients are taken
 CHANNEL_ORIENTATIONS = (4, 4, 0)  # into which each of these gradients is split
 CHANNELS = 3 + len(CHANNEL_SIGMAS) + sum(CHANNEL_ORIENTATIONS)  # derived: 14, 3 of them colours
 CHANNEL_SIGMA = 2.0  # sigma, of all channels
+# How gradients are divided by those nearby: chosen on Berkeley's images (docs/measured/base_detectors.md).
 NORMALISATION_SIGMA = 5.0  # sigma of the mean by which gradients are divided
 NORMALISATION_FLOOR = 0.01  # added to that mean
 LUV_RANGE = ((0.0, 1.0), (-0.88, 1.82), (-1.34, 1.36))  # that a byte holds

@@ -32,6 +32,7 @@ from imtorque.io.errors import reading_file
 
 FORMAT = 2  # of the file and the features of the trees; other formats are refused
 MOST_FOREST_BYTES = 2**30  # bound: of a file, unpacked; 25 trees of the default settings have some 100 MB
+# How predictions become strengths: chosen on Berkeley's images (docs/measured/base_detectors.md).
 OUTPUT_STEP = 2  # pixels from one prediction to the next
 FINE_WEIGHT = 2  # weight of the image at full size against half size
 OUTPUT_SIGMA = 0.7  # pixels, of the smoothing of the output

@@ -26,7 +26,9 @@ from imtorque.images import CheckedImage
 Part = TypeVar("Part")
 PARALLEL_TREES = 3  # trees that grow, each from two gigabytes of features
 MAX_TOKENS = 255  # bound: a byte holds them and the background
-BACKGROUND_MARGIN = 2  # pixels around anybody's contour that are no background
+BACKGROUND_MARGIN = (
+    2  # pixels around a contour that are no background; one of two tried (docs/measured/base_detectors.md)
+)
 MAX_CLUSTERED = 60_000  # pieces of contours that tokens are made from
 TOKEN_ROUNDS = 25  # of clustering
 

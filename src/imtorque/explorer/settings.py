@@ -15,7 +15,7 @@ from imtorque.edges.canny import Force
 from imtorque.explorer.image_store import StoredImage
 
 LAYERS = ("value", "scale", "edges", "saliency", "strengthened")
-# Bounds on the work of one request; the page enforces the same ones.
+# Bound: on the work of one request; the page enforces the same ones.
 MAX_EXTREMA = 200
 MAX_CLICKS = 50
 MAX_ANNOTATIONS = 100

@@ -21,6 +21,7 @@ from imtorque.recognition.working_image import WORKING_SIDE, WorkingImage, worki
 Force = Literal["gradient", "unit"]
 Sign = Literal[1, -1]
 
+# Chosen by looking, on splits of Caltech-101 (docs/measured/recognition.md).
 SMALLEST_PATCH = 5  # pixels
 SIZE_GROWTH = 1.16  # from one patch size to the next
 TYPICAL_COLOUR = 0.05  # gradient of a colour contrast that becomes force 1, in parts of the full range

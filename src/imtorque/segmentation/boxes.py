@@ -13,6 +13,7 @@ from imtorque.core.boxes import Boxes
 from imtorque.core.types import FloatArray, Image, IntArray, Planes
 from imtorque.images import CheckedImage
 
+# Boxes, the power of their size and the ring: chosen on the dev part of small objects (docs/measured/segmentation.md).
 GRADIENT_SIGMA = 1.4  # pixels, of the smoothing before gradients are taken
 SMALLEST_SIDE_SHARE = 0.14  # side of the smallest boxes, of the square root of the image's area: 2 % of it
 SIZE_STEPS = 13  # from the smallest by default to the side of a square image

@@ -1,4 +1,4 @@
-"""Films of many small spots in Brownian motion, as of colloids under a microscope, with known truth."""
+"""Videos of many small spots in Brownian motion, as of colloids under a microscope, with known truth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ APART = 3.0  # pixels between the outlines of spots in the first frame
 
 @dataclass(frozen=True, eq=False)
 class SpotScene:
-    """A film of spots and the truth.
+    """A video of spots and the truth.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def spot_scene(
     step: float = 1.0,
     noise: float = 3.0,
 ) -> SpotScene:
-    """Draw a film of small spots that wander at random, and turn back at the frame's sides.
+    """Draw a video of small spots that wander at random, and turn back at the frame's sides.
 
     Parameters
     ----------
     seed
-        Another one gives another film.
+        Another one gives another video.
     shape
         Height and width of the frames.
     frames

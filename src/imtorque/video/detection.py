@@ -34,7 +34,7 @@ COUNT_MARGIN, STRENGTH_MARGIN = 1.125, 0.9
 STRENGTH_SCALE = 0.05  # convention: gradient of force 1, in parts of the value range per pixel
 # Thresholds of edges, in standard deviations of the gradient's noise: of objects of any size, and of sizes given.
 # Chosen, as the next four, on drawn videos (seeds 0 to 3: bright, dark, faint, noisy, of 12 and 16 bits, with and
-# without objects) and films of 550 spots of 5 to 11 pixels.
+# without objects) and videos of 550 spots of 5 to 11 pixels.
 NOISE_DEVIATIONS, GUIDED_DEVIATIONS = 8.0, 4.0
 TORQUE_SHARE, CONTRAST_QUANTILE = 0.35, 0.9  # least |torque|, in the strength of most of a frame's edges, at most 1
 EDGE_SHARE, GUIDED_EDGE_SHARE = 1.0, 0.5  # least |torque|, in that of contours at the high threshold
