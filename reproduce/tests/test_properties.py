@@ -10,7 +10,7 @@ from imtorque.synthetic import disc, paint
 from imtorque_reproduce.patterns.experiment import near_enough
 from imtorque_reproduce.properties import experiment as properties
 from imtorque_reproduce.properties.rows import METHODS, Found, found_by
-from imtorque_reproduce.properties.scenes import CONTRAST, SIDE, SWEEPS, draw
+from imtorque_reproduce.properties.scenes import CONTRAST, SCENE_SIDE, SWEEPS, draw
 from imtorque_reproduce.report import Request, write_report
 
 
@@ -18,7 +18,7 @@ from imtorque_reproduce.report import Request, write_report
 def test_levels_of_a_scene_differ_in_their_property_alone(sweep):
     scenes = [draw(sweep, level, 3) for level in SWEEPS[sweep][1]]
     for scene in scenes:
-        assert scene.image.shape == (SIDE, SIDE)
+        assert scene.image.shape == (SCENE_SIDE, SCENE_SIDE)
         assert_array_equal(scene.box, scenes[0].box)
     assert_array_equal(draw(sweep, SWEEPS[sweep][1][1], 3).image, scenes[1].image)
     assert all(np.abs(scene.image - scenes[0].image).max() > 0.1 for scene in scenes[1:])

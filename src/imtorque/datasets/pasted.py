@@ -22,7 +22,7 @@ FEATHER = 0.7  # sigma in pixels of the object's rim
 FIXATION_DEPTH = 3  # pixels that the fixation lies from the outline, where the object is thick enough
 BERKELEY = ("bsds500", "bsds300", "BSDS500", "BSDS300")
 # Backgrounds and objects of the two parts have nothing in common.
-PARTS = {"dev": ("train", 0), "test": ("test", 1)}
+PASTED_PARTS = {"dev": ("train", 0), "test": ("test", 1)}
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ def small_objects(root: str | Path, part: str = "test", *, count: int = 240, see
     seed
         Another one gives other pairs, sizes and places.
     """
-    if part not in PARTS:
-        raise ValueError(f"part must be one of {', '.join(PARTS)}, got {part!r}")
-    split, parity = PARTS[part]
+    if part not in PASTED_PARTS:
+        raise ValueError(f"part must be one of {', '.join(PASTED_PARTS)}, got {part!r}")
+    split, parity = PASTED_PARTS[part]
     outlined = [image for image in caltech101(Path(root) / "caltech101") if image.outline_path is not None]
     categories = sorted({image.category for image in outlined})
     if not categories:

@@ -53,7 +53,7 @@ from imtorque.io.atomic import write_bytes
 from imtorque.io.errors import reading_file
 
 LAYOUT: Layout = {"about": ("U", ()), "form": ("f8", ("planes", "planes")), **FOREST_LAYOUT}
-MOST_BYTES = 2**26  # bound: of a saved finder, unpacked; the largest forest that `grow_forest` grows has 13 MB
+MOST_FINDER_BYTES = 2**26  # bound: of a saved finder, unpacked; the largest forest that `grow_forest` grows has 13 MB
 FORMAT = 2  # of the saved file; 1 was that of version 0.2
 BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: where the grey values inside and outside are read
 
@@ -272,7 +272,7 @@ class ObjectFinder:
     def load(cls, path: str | os.PathLike[str]) -> ObjectFinder:
         """Read a finder that `save` wrote; scikit-learn is not needed."""
         with reading_file(path, "a file that ObjectFinder.save wrote"):
-            arrays = read_arrays(path, LAYOUT, MOST_BYTES)
+            arrays = read_arrays(path, LAYOUT, MOST_FINDER_BYTES)
             about = json.loads(str(arrays["about"]))
             if about["format"] != FORMAT:
                 raise ValueError(

@@ -29,7 +29,7 @@ from imtorque.recognition.presets import BLOCKS, METHODS
 from imtorque.recognition.working_image import working_image
 
 LAYOUT: Layout = {"header": ("u1", ("n",)), "weights": ("f", ("classes", "m")), "intercepts": ("f", ("classes",))}
-MOST_BYTES = 2**30  # bound: of a file, unpacked; 1000 classes of the largest method have some 500 MB
+MOST_MODEL_BYTES = 2**30  # bound: of a file, unpacked; 1000 classes of the largest method have some 500 MB
 MOST_VALUES, LARGEST_VALUE = 1000, 100_000  # bounds: of the parameters of blocks; those of `BLOCKS` stay below
 MODEL_FORMAT = 1  # of the file; raised whenever what it holds changes its meaning, and older ones are still read
 
@@ -218,6 +218,6 @@ def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     with reading_file(path, "a model that `imtorque train-classifier` wrote, whole"):
-        arrays = read_arrays(path, LAYOUT, MOST_BYTES, ("words [a-z0-9-]{1,60}", ("f", ("words", "d"))))
+        arrays = read_arrays(path, LAYOUT, MOST_MODEL_BYTES, ("words [a-z0-9-]{1,60}", ("f", ("words", "d"))))
         header: dict[str, Any] = dict(json.loads(arrays.pop("header").tobytes()))
     return header, arrays

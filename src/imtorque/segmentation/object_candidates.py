@@ -21,7 +21,7 @@ from imtorque.segmentation.region_merging import merge_regions
 from imtorque.segmentation.regions import COLOUR_MODELS, SMOOTHNESS, cut_regions, grid_patches, torque_patches
 
 Pixel = tuple[int, int]
-BOXES, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
+BOX_COUNT, BOX_OVERLAP = 60, 0.5  # boxes that are cut in, and how much two of them may overlap
 SMALLEST_BOX = 0.1  # side, of the square root of the image's area
 BOX_MARGIN = 1.3  # by which boxes are enlarged: their sides lie on the outline, and ground is needed beyond it
 FIXATIONS = 3  # that attract the eye
@@ -49,7 +49,7 @@ def _may_be_object(figure: BoolArray) -> bool:
 def box_cuts(view: View) -> list[BoolArray]:
     """Return the figures by colour and texture in the boxes of highest score, around their middles."""
     score = "both" if view.torque else "side"
-    boxes = best_boxes(view.colours, candidate_boxes(view.shape, SMALLEST_BOX), BOXES, score, BOX_OVERLAP)
+    boxes = best_boxes(view.colours, candidate_boxes(view.shape, SMALLEST_BOX), BOX_COUNT, score, BOX_OVERLAP)
     return [_cut_in(view, box) for box in 2.0 * boxes.as_array()]
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from imtorque.core.types import FloatArray
 
-GROUND = 100.0  # grey of 255
+SPOT_GROUND = 100.0  # grey of 255
 BLUR = 0.8  # pixels, of the spots
-MARGIN = 6.0  # pixels that spots keep from the frame's sides in the first frame
-APART = 3.0  # pixels between the outlines of spots in the first frame
+SPOT_MARGIN = 6.0  # pixels that spots keep from the frame's sides in the first frame
+SPOT_DISTANCE = 3.0  # pixels between the outlines of spots in the first frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,9 @@ class SpotScene:
                 distance = np.hypot(rows + top - at_y, columns + left - at_x)
                 window = image[top : top + 2 * far + 1, left : left + 2 * far + 1]
                 window += contrast * np.clip(size / 2 - distance + 0.5, 0, 1)
-            shown = GROUND + gaussian_filter(image[far:-far, far:-far], BLUR) + rng.normal(0, self.noise, self.shape)
+            shown = (
+                SPOT_GROUND + gaussian_filter(image[far:-far, far:-far], BLUR) + rng.normal(0, self.noise, self.shape)
+            )
             yield np.rint(np.clip(shown, 0, 255)).astype(np.uint8)
 
 
@@ -108,8 +110,8 @@ def spot_scene(
     for _ in range(1000 * count):
         if len(places) == count:
             break
-        place = rng.uniform(MARGIN, np.array(shape) - MARGIN)
-        clear = (diameters[: len(places)] + diameters[len(places)]) / 2 + APART
+        place = rng.uniform(SPOT_MARGIN, np.array(shape) - SPOT_MARGIN)
+        clear = (diameters[: len(places)] + diameters[len(places)]) / 2 + SPOT_DISTANCE
         if np.all(np.hypot(*(places - place).T) > clear):
             places = np.vstack([places, place])
     else:

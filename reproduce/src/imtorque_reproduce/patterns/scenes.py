@@ -13,8 +13,8 @@ from imtorque.synthetic import disc, paint, polygon, square, texture, triangle
 from imtorque_reproduce.objects.rows import bounding_box
 
 SHAPE = (200, 260)  # pixels
-MOST_OBJECTS = 8  # bound: of a scene
-RADII = (10.0, 30.0)  # pixels
+DRAWN_OBJECTS = 8  # bound: of a scene
+DRAWN_RADII = (10.0, 30.0)  # pixels
 Floats = NDArray[np.float64]
 KINDS = {
     "one-contrast": "each object brighter or darker than an even ground",
@@ -55,9 +55,11 @@ def _covers(rng: np.random.Generator) -> list[Floats]:
     """Return how much of each pixel each object covers; no two objects come near each other."""
     placed: list[tuple[float, float, float]] = []
     for _ in range(200):
-        radius = math.exp(rng.uniform(*np.log(RADII)))
+        radius = math.exp(rng.uniform(*np.log(DRAWN_RADII)))
         y, x = (rng.uniform(radius + 8, side - radius - 8) for side in SHAPE)
-        if len(placed) < MOST_OBJECTS and all(math.hypot(y - v, x - u) > 1.15 * (radius + r) + 4 for v, u, r in placed):
+        if len(placed) < DRAWN_OBJECTS and all(
+            math.hypot(y - v, x - u) > 1.15 * (radius + r) + 4 for v, u, r in placed
+        ):
             placed.append((y, x, radius))
     return [_shape(rng, (y, x), radius) for y, x, radius in placed]
 

@@ -29,12 +29,12 @@ from imtorque_reproduce.properties.scenes import SWEEPS, draw
 from imtorque_reproduce.report import Report, Request, checksum
 from imtorque_reproduce.scoring import Floats, compare, evenly, score_images
 
-SCENES = 16  # of each level, and of each kind
+SCENES_PER_LEVEL = 16  # of each level, and of each kind
 SIZES = np.unique(2 * (np.geomspace(13, 71, 16) / 2).astype(int) + 1)  # pixels: drawn objects are 20 to 60 across
 PHOTOGRAPH_SIZES = (9, 0.9)  # the smallest in pixels; the largest over the shorter side
-STEPS = 16  # from the smallest size to the largest
-LONG_SIDE = 300  # pixels: photographs of cells are shrunk to this, for time
-CELLS, SMALL, PER_CATEGORY = 40, 40, 2  # images
+SIZE_STEPS = 16  # from the smallest size to the largest
+CELL_IMAGE_SIDE = 300  # pixels: photographs of cells are shrunk to this, for time
+CELL_IMAGES, SMALL_OBJECTS, OUTLINES_PER_CATEGORY = 40, 40, 2  # images
 RANKS = 50  # squares, of the curves: 25 maxima and 25 minima in figure 9
 COMPARED = [("torque", other) for other in METHODS[1:]]
 NOTES = (
@@ -125,7 +125,7 @@ def ranked(found: Found, true: Boxes) -> list[float]:
 
 def _sweeps(request: Request) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
     rows, differences = [], []
-    seeds = range(SCENES)[: request.limit]
+    seeds = range(SCENES_PER_LEVEL)[: request.limit]
     for sweep, (_, levels) in SWEEPS.items():
         scored = score_images(partial(score_one, sweep=sweep), seeds, request, sweep, "scenes")
         for name, values in scored.items():
@@ -140,12 +140,16 @@ def _sets(request: Request, wanted: Sequence[str]) -> dict[str, list[Case]]:
     """Return the images of every set, as many as are to be scored."""
     sets: dict[str, list[Case]] = {}
     if "drawn" in wanted:
-        sets["drawn"] = [Case(partial(_drawn, kind, seed)) for kind in KINDS for seed in range(SCENES)[: request.limit]]
+        sets["drawn"] = [
+            Case(partial(_drawn, kind, seed)) for kind in KINDS for seed in range(SCENES_PER_LEVEL)[: request.limit]
+        ]
     if "photographs" in wanted:
         cells = [one for part in counting_sets(request.data) for one in part.test if one.has_boxes and len(one.boxes)]
-        sets["cells"] = [Case(partial(_cells, one), [one.image_path]) for one in evenly(cells, CELLS)[: request.limit]]
-        small = datasets.small_objects(request.data, "test", count=SMALL)[: request.limit]
-        outlined = caltech_cases(request.data, PER_CATEGORY)[: request.limit]
+        sets["cells"] = [
+            Case(partial(_cells, one), [one.image_path]) for one in evenly(cells, CELL_IMAGES)[: request.limit]
+        ]
+        small = datasets.small_objects(request.data, "test", count=SMALL_OBJECTS)[: request.limit]
+        outlined = caltech_cases(request.data, OUTLINES_PER_CATEGORY)[: request.limit]
         sets |= {
             name: [Case(partial(_object, one), source_files([one])) for one in sources]
             for name, sources in (("small", small), ("caltech", outlined))
@@ -160,7 +164,7 @@ def _drawn(kind: str, seed: int) -> tuple[Floats, Boxes]:
 
 def _cells(one: CountingImage) -> tuple[Floats, Boxes]:
     grey = CheckedImage(one.image()).grey()
-    scale = min(1.0, LONG_SIDE / max(grey.shape))
+    scale = min(1.0, CELL_IMAGE_SIDE / max(grey.shape))
     size = (round(scale * grey.shape[1]), round(scale * grey.shape[0]))
     small = PillowImage.fromarray(grey).resize(size, PillowImage.Resampling.BOX)
     return np.asarray(small, np.float64), np.rint(scale * one.boxes).astype(np.int64)
@@ -173,7 +177,7 @@ def _object(source: Source) -> tuple[Floats, Boxes]:
 
 def _photograph_sizes(shape: tuple[int, ...]) -> IntArray:
     smallest, share = PHOTOGRAPH_SIZES
-    return np.unique(2 * (np.geomspace(smallest, share * min(shape), STEPS) / 2).astype(np.int64) + 1)
+    return np.unique(2 * (np.geomspace(smallest, share * min(shape), SIZE_STEPS) / 2).astype(np.int64) + 1)
 
 
 def _row(method: str, name: str, values: Floats) -> dict[str, Any]:

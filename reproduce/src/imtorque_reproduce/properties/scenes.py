@@ -13,12 +13,12 @@ from scipy import ndimage
 from imtorque.synthetic import texture
 from imtorque_reproduce.objects.rows import Boxes
 
-SIDE = 160  # pixels, of a scene
-RADII = (10.0, 20.0)  # pixels, of a disc of the object's area
+SCENE_SIDE = 160  # pixels, of a scene
+OBJECT_RADII = (10.0, 20.0)  # pixels, of a disc of the object's area
 CONTRAST = 0.3  # of the object to the ground, in parts of the value range
-NOISE = 0.03  # of every scene, so that there is something else to be found
+SCENE_NOISE = 0.03  # of every scene, so that there is something else to be found
 LINE = 3.0  # pixels, the width of outlines
-FINE = 4  # samples per pixel and axis
+SUBSAMPLES = 4  # samples per pixel and axis
 Floats = NDArray[np.float64]
 
 
@@ -32,7 +32,7 @@ class Form:
     turned: float = 0.0  # part of the contour whose contrast is the other way
     clutter: float = 0.0  # dark strokes of 7 pixels, for each 100 pixels
     blur: float = 0.0  # pixels
-    noise: float = NOISE  # of each pixel, in parts of the value range
+    noise: float = SCENE_NOISE  # of each pixel, in parts of the value range
 
 
 # Levels from a disc, or its outline, to what no method finds well.
@@ -59,8 +59,8 @@ def draw(sweep: str, level: float, seed: int) -> OneObject:
     """Draw a scene; place, size, turn, contrast and the noise's pattern depend on the seed alone."""
     form = replace(Form(gap=0.0) if sweep == "gap" else Form(), **{sweep: level})
     rng = np.random.default_rng(seed)
-    radius = math.exp(rng.uniform(*np.log(RADII)))
-    y, x = rng.uniform(2.5 * radius + 2, SIDE - 2.5 * radius - 3, 2)
+    radius = math.exp(rng.uniform(*np.log(OBJECT_RADII)))
+    y, x = rng.uniform(2.5 * radius + 2, SCENE_SIDE - 2.5 * radius - 3, 2)
     angle, sign = rng.uniform(0, 2 * math.pi), rng.choice([-1.0, 1.0])
     image = 0.5 + sign * CONTRAST * _drawn(form, (y, x), radius, angle)
     if form.clutter:
@@ -74,7 +74,7 @@ def draw(sweep: str, level: float, seed: int) -> OneObject:
 
 def _drawn(form: Form, centre: tuple[float, float], radius: float, angle: float) -> Floats:
     """Return the object over the ground, from -1 to 1 in parts of the contrast, each pixel a mean of samples."""
-    steps = (np.arange(SIDE * FINE) + 0.5) / FINE - 0.5
+    steps = (np.arange(SCENE_SIDE * SUBSAMPLES) + 0.5) / SUBSAMPLES - 0.5
     y, x = np.meshgrid(steps - centre[0], steps - centre[1], indexing="ij")
     along, across = x * math.cos(angle) + y * math.sin(angle), y * math.cos(angle) - x * math.sin(angle)
     u, v = along / math.sqrt(form.aspect), across * math.sqrt(form.aspect)
@@ -87,5 +87,5 @@ def _drawn(form: Form, centre: tuple[float, float], radius: float, angle: float)
     if form.turned:
         # The ground rises from -1 to 1, through the object's grey, 0, where it passes this part of the contour.
         inside = (1 - inside) * np.tanh(2 * (along / radius + math.cos(math.pi * form.turned)))
-    blocks = inside.reshape(SIDE, FINE, SIDE, FINE)
+    blocks = inside.reshape(SCENE_SIDE, SUBSAMPLES, SCENE_SIDE, SUBSAMPLES)
     return np.asarray(blocks.mean(axis=(1, 3)), np.float64)
