@@ -12,7 +12,7 @@ from torch import Tensor
 from imtorque import _native
 from imtorque.core.patches import PatchArrays, patch_arrays
 from imtorque.core.torque import torque_volume
-from imtorque.core.types import LARGEST_FORCE, Edges, IntArray
+from imtorque.core.types import LARGEST_FORCE, SMALLEST_FORCE, Edges, IntArray
 from imtorque.edges.canny import detect_edges
 from imtorque.torch._extrema import Request
 from imtorque.torch._patches import Boxes, boxes_for
@@ -26,14 +26,12 @@ def edges_of(forces: Tensor, *, exact: bool) -> list[Edges] | None:
     if forces.device.type != "cpu" or (forces.dtype == torch.float64 and not exact):
         return None
     arrays = forces.detach().float().contiguous().numpy()
-    if not np.abs(arrays).max() <= LARGEST_FORCE:  # NaN as well
+    largest = np.abs(arrays).max(axis=(1, 2, 3))
+    if not largest.max() <= LARGEST_FORCE:  # NaN as well
         return None
-    try:
-        return [Edges(*image) for image in arrays]
-    except ValueError:  # too faint to be rounded
-        if exact:
-            raise
+    if not exact and np.any((largest > 0) & (largest < SMALLEST_FORCE)):
         return None
+    return [Edges(*image) for image in arrays]
 
 
 def volume(fields: list[Edges], sides: Sequence[int], alpha: float, out: Tensor | None = None) -> Tensor:
