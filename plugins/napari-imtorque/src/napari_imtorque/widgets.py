@@ -25,15 +25,15 @@ Worker = FunctionWorker[list[LayerDataTuple]]
     smallest={"label": "smallest diameter", "min": 0, "max": 100000},
     largest={"label": "largest diameter", "min": 0, "max": 100000, "tooltip": "0: find out by itself"},
     kind={"choices": list(SIGNS)},
-    sure={"label": "least score", "min": 0.0, "max": 1.0, "step": 0.05, "tooltip": "0: as usual"},
+    min_score={"label": "least score", "min": 0.0, "max": 1.0, "step": 0.05, "tooltip": "0: as usual"},
 )
 def find_objects(
-    image: Image, smallest: int = 0, largest: int = 0, kind: str = "bright and dark", sure: float = 0.0
+    image: Image, smallest: int = 0, largest: int = 0, kind: str = "bright and dark", min_score: float = 0.0
 ) -> Worker:
     """Find bright and dark objects: centres, outlines and labels with measurements."""
     if largest and not 0 < smallest <= largest:
         raise ValueError(f"diameters must rise from above 0, or both be 0, got {smallest} to {largest}")
-    options = {"sizes": (smallest, largest) if largest else None, "sign": SIGNS[kind], "sure": sure or None}
+    options = {"sizes": (smallest, largest) if largest else None, "sign": SIGNS[kind], "min_score": min_score or None}
     return _work(
         image, lambda stack: blob_layers(stack, lambda plane: imtorque.find_blobs(plane, **options), "objects")
     )
