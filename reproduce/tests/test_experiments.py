@@ -303,6 +303,16 @@ def test_the_regions_experiment_has_its_baselines_controls_and_choices(tmp_path)
     assert (tmp_path / "out" / "examples.png").stat().st_size > 0
 
 
+def test_readings_of_regions_are_chosen_on_training_images(tmp_path):
+    write_berkeley(tmp_path / "bsds500", ["train"])
+    run("reproduce", "regions-readings", "--data", tmp_path, "--out", tmp_path / "out", "--jobs", 1)
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert len(found["rows"]) == 6 * 6  # readings, models
+    best = max(found["rows"], key=lambda row: row["covering"])
+    assert found["settings"]["chosen"] == {name: best[name] for name in ("reading", "models")}
+    assert json.loads((tmp_path / "out" / "frozen.json").read_text())["models"] == best["models"]
+
+
 def test_weights_of_merging_are_found_by_a_search_that_repeats(tmp_path):
     from imtorque.datasets import bsds500
     from imtorque_reproduce.regions.weights import START, make_case, score, search

@@ -48,6 +48,7 @@ EXPERIMENTS = {
     "proposals": Experiment("objects.proposals", "recall of object proposals", lists=OBJECTS),
     "recognition": Experiment("recognition.experiment", "torque beside SIFT on Caltech-101 (Sec. 4.4)", lists=OBJECTS),
     "regions": Experiment("regions.experiment", "region segmentation (Sec. 4.3.1)"),
+    "regions-readings": Experiment("regions.factorial", "choosing the paper's regions"),
     "shapes": Experiment("shapes.experiment", "detection of a class of shapes", lists=OBJECTS),
     "strong-bases": Experiment("strong_bases.experiment", "torque on top of gPb"),
 }

@@ -60,6 +60,11 @@ def read_frozen(path: Path) -> dict[str, Reading]:
     return {base: Reading(**fields) for base, fields in content["readings"].items()}
 
 
+def read_more(path: Path, name: str) -> Any:
+    """Return what else a file of frozen readings holds, by its name."""
+    return json.loads(path.read_text())[name]
+
+
 def frozen_file(chosen: Mapping[str, Reading], request: Request, data: str, **more: Any) -> dict[str, bytes]:
     """Return the file of what was chosen, by its name: the reading of each base, and what else."""
     content = {

@@ -7,7 +7,6 @@ gradient's on the graded ones.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, partial
@@ -30,6 +29,7 @@ from imtorque_reproduce.factorial import (
     combinations,
     frozen_file,
     read_frozen,
+    read_more,
     up_to,
 )
 from imtorque_reproduce.figure_ground.cases import Source, caltech_cases, horse_cases, read_scene, source_files
@@ -93,7 +93,7 @@ def _choose(request: Request) -> Report:
 
 def _score(request: Request) -> Report:
     sources = evenly(horse_cases(request.data), request.limit)
-    readings, costs = read_frozen(CHOSEN), json.loads(CHOSEN.read_text())["costs"]
+    readings, costs = read_frozen(CHOSEN), read_more(CHOSEN, "costs")
     ways: dict[str, dict[str, Way]] = {
         base: {base: (None, costs[base]), f"{base}+torque-frozen": (reading, costs[base])}
         for base, reading in readings.items()

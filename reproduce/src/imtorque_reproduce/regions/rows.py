@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imtorque.core.extrema import find_extrema, suppress_overlaps
+from imtorque import paper
+from imtorque.core.extrema import suppress_overlaps
 from imtorque.core.resizing import shrunk
 from imtorque.core.types import Extrema, Image
-from imtorque.edges import detect_edges
+from imtorque.edges import SQRT2, detect_edges
 from imtorque.evaluation import regions_from_ucm
 from imtorque.segmentation.colour_models import colour_bins, model_costs, patch_models
 from imtorque.segmentation.evidence import Evidence, enlarged, gather_evidence, shrinking
@@ -28,6 +30,7 @@ from imtorque.segmentation.regions import (
     grid_patches,
     torque_patches,
 )
+from imtorque_reproduce.factorial import FROZEN, read_frozen, read_more
 from imtorque_reproduce.regions.controls import NormalisedCut, divide
 
 Labels = NDArray[np.int64]
@@ -40,6 +43,18 @@ PAPER_SMOOTHNESS = (5.0, 20.0, 60.0)
 UCM_THRESHOLDS = tuple(np.round(np.arange(0.04, 0.62, 0.04), 2).tolist())
 REFERENCE = "reference:gpb-ucm"  # the authors' own maps, where the data has them
 Places = Literal["extrema", "grid", "both"]
+PAPER = paper.Reading(  # before any choice among readings; 2000 are far more than remain where few overlap
+    sigma=SQRT2,
+    direction_sigma=None,
+    directions=None,
+    sizes=91,
+    neighbourhood="box",
+    end_scales=True,
+    inside=False,
+    count=2000,
+    each_sign=False,
+)
+CHOSEN = Path(__file__).with_name(FROZEN)  # by `regions-readings`, on training images
 PAPER_SMALLEST = 0.001  # of the image: smaller regions join a neighbour; the paper names no number
 # Widened until the choice on training images lay inside (docs/measured/segmentation.md).
 CUT_COUNTS = (3, 4, 5, 6, 7, 8, 10)
@@ -96,23 +111,29 @@ def _together(a: Extrema, b: Extrema) -> Extrema:
     return Extrema(y, x, size, np.concatenate([a.value, b.value]))
 
 
-def paper_form(image: RegionImage, *, smoothness: float, grid: bool = False) -> Segmentations:
-    """Cut by colour models of the K strongest extrema and call the connected parts regions (Sec. 4.3)."""
+def paper_form(
+    image: RegionImage, *, smoothness: float, reading: paper.Reading | None, counts: Sequence[int] = MODEL_COUNTS
+) -> Segmentations:
+    """Cut by colour models of the K strongest extrema and call the connected parts regions (Sec. 4.3).
+
+    Of a grid's K patches where there is no reading.
+    """
     plain = replace(image.plain, strength=np.zeros(image.plain.shape))  # links by colour alone
     bins = colour_bins(plain.lab)
+    seeds = strongest_extrema(plain, reading) if reading else None
     found = []
-    for count in MODEL_COUNTS:
-        patches = grid_patches(plain.shape, count) if grid else strongest_extrema(plain, count)
+    for count in counts:
+        patches = grid_patches(plain.shape, count) if seeds is None else seeds[:count]
         costs = model_costs(patch_models(bins, patches), bins)
         labels, _ = alpha_expansion(costs, **contrast_links(plain, smoothness))
         found.append(image.large(connected_regions(labels, round(PAPER_SMALLEST * labels.size))))
     return found
 
 
-def strongest_extrema(evidence: Evidence, count: int) -> Extrema:
+def strongest_extrema(evidence: Evidence, reading: paper.Reading) -> Extrema:
     """Return the paper's: unit forces, extrema of largest |torque|, of those that overlap the strongest."""
-    found = find_extrema(detect_edges(evidence.lab[0], value_range=(0.0, 1.0)), sizes=range(3, 92, 2), count=2000)
-    return suppress_overlaps(found, 0.3)[:count]
+    edges = detect_edges(evidence.lab[0], sigma=reading.sigma, value_range=(0.0, 1.0))
+    return suppress_overlaps(paper.extrema(edges, reading), 0.3)
 
 
 def normalised_cuts(image: RegionImage, *, colour: float) -> Segmentations:
@@ -145,12 +166,21 @@ def _merged(**options: Any) -> Method:
     return Method(partial(merged_tree, **options), "threshold", MERGE_THRESHOLDS)
 
 
+def _frozen() -> Method:
+    """Return the paper's form in the reading that was frozen, with one number of models."""
+    smoothness, models = (read_more(CHOSEN, name) for name in ("smoothness", "models"))
+    form = partial(paper_form, smoothness=smoothness, reading=read_frozen(CHOSEN)["colour"], counts=(models,))
+    return Method(form, "models", (models,))
+
+
 # Variants by name; which of them stands in the table is decided on training images.
 METHODS: dict[str, dict[str, Method]] = {
     "torque": {"": _merged()},
     "torque-paper": {
-        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s), "models", MODEL_COUNTS) for s in PAPER_SMOOTHNESS
+        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s, reading=PAPER), "models", MODEL_COUNTS)
+        for s in PAPER_SMOOTHNESS
     },
+    "torque-frozen": {"": _frozen()},
     "ncut": {
         f"colour sigma {s:g}": Method(partial(normalised_cuts, colour=s), "regions", CUT_COUNTS)
         for s in (0.01, 0.015, 0.02, 0.03)
@@ -164,7 +194,7 @@ METHODS: dict[str, dict[str, Method]] = {
     "control:grid+gradient": {"": _merged(places="grid", torque=False)},
     "control:torque+gradient": {"": _merged(torque=False)},
     "control:grid-paper": {
-        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s, grid=True), "models", MODEL_COUNTS)
+        f"smoothness {s:g}": Method(partial(paper_form, smoothness=s, reading=None), "models", MODEL_COUNTS)
         for s in PAPER_SMOOTHNESS
     },
     REFERENCE: {"": Method(closed_contours, "threshold", UCM_THRESHOLDS)},
