@@ -178,7 +178,7 @@ def _notes(tuned: int) -> list[str]:
         "detector was trained on these training images.",
         "torque-paper is one reading of the paper, which names no numbers; the ablation has others, with their gain "
         "over the normalised cut.",
-        "torque-frozen: another reading, the best of combinations of the open choices on 20 training images, frozen "
+        "torque-frozen: another reading, the best of combinations of the open choices on 10 training images, frozen "
         "before these images were scored (`regions-readings`).",
         "The paper's numbers are of its own selection of Berkeley images and its own normalised cut.",
     ]
