@@ -1,6 +1,7 @@
 """A finder learns from a few drawn images what to find; and what it learned is kept whole."""
 
 import json
+import weakref
 from types import SimpleNamespace
 
 import hypothesis.strategies as st
@@ -299,3 +300,17 @@ def test_few_objects_do_not_move_the_threshold_far():
         reach = objects / (objects + training.PRIOR_OBJECTS)
         assert threshold >= training.USUAL_THRESHOLD + reach * (lowest - training.USUAL_THRESHOLD) - 1e-9
         assert threshold <= training.USUAL_THRESHOLD + reach * (highest - training.USUAL_THRESHOLD) + 1e-9
+
+
+def test_feature_maps_of_training_images_are_held_one_at_a_time(monkeypatch):
+    held = []
+
+    def counted(*arguments):
+        assert sum(maps() is not None for maps in held) <= 1  # that of the form before
+        maps = feature_maps(*arguments)
+        held.append(weakref.ref(maps))
+        return maps
+
+    monkeypatch.setattr("imtorque.detection.finder.feature_maps", counted)
+    ObjectFinder(KINDS).fit(IMAGES[:3], BOXES[:3])
+    assert len(held) == 12  # two forms of each image, twice

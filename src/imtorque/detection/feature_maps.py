@@ -10,7 +10,7 @@ import numpy as np
 
 from imtorque import _native
 from imtorque.core.caching import cached_property
-from imtorque.core.types import LARGEST_SIZE, Float32Array, FloatArray, Image
+from imtorque.core.types import LARGEST_SIZE, BoolArray, Float32Array, FloatArray, Image
 from imtorque.detection.annotations import Annotations
 from imtorque.detection.click_sizes import clicked_diameters
 from imtorque.detection.filters import smoothed
@@ -108,6 +108,11 @@ class FeatureMaps:
         """Height and width."""
         return self.grey.shape[0], self.grey.shape[1]
 
+    @property
+    def room(self) -> float:
+        """How many objects there is room for, each in a square."""
+        return self.grey.size / self.diameter**2
+
     @cached_property
     def noise(self) -> float:
         """Standard deviation of the noise of `grey`."""
@@ -204,14 +209,17 @@ def _reduced(planes: Float32Array | FloatArray, factor: int) -> FloatArray:
     return mean
 
 
-def annotated_signs(maps: list[FeatureMaps], annotations: list[Annotations]) -> tuple[int, ...]:
+def brighter_objects(maps: FeatureMaps, marked: Annotations) -> BoolArray:
+    """Return which annotated objects of an image are brighter than what is around them."""
+    y, x = np.ascontiguousarray(marked.points.T, np.float32)
+    radii = marked.radii if len(marked.radii) else np.full((len(y), 16), maps.diameter / 2, np.float32)
+    parts = np.array([0.8, 1.25], np.float32)
+    profile = _native.outline_profiles(maps.grey[None], y, x, np.ascontiguousarray(radii), parts)[:, 0, :, 0]
+    brighter: BoolArray = profile[:, 0] > profile[:, 1]
+    return brighter
+
+
+def object_signs(brighter: Sequence[BoolArray]) -> tuple[int, ...]:
     """Return the signs, +1 brighter than what is around and -1 darker, that at least a tenth of the objects have."""
-    brighter = []
-    for image, marked in zip(maps, annotations, strict=True):
-        y, x = np.ascontiguousarray(marked.points.T, np.float32)
-        radii = marked.radii if len(marked.radii) else np.full((len(y), 16), image.diameter / 2, np.float32)
-        parts = np.array([0.8, 1.25], np.float32)
-        profile = _native.outline_profiles(image.grey[None], y, x, np.ascontiguousarray(radii), parts)[:, 0, :, 0]
-        brighter.append(profile[:, 0] > profile[:, 1])
     share = float(np.mean(np.concatenate(brighter)))
     return tuple(sign for sign, part in ((1, share), (-1, 1 - share)) if part >= MIN_SIGN_SHARE)

@@ -6,7 +6,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,15 @@ from imtorque.detection.augmentation import augmented
 from imtorque.detection.click_sizes import outlined_clicks
 from imtorque.detection.feature_maps import (
     COLOUR_PLANES,
+    PLANES,
     FeatureMaps,
     ObjectSizes,
-    annotated_signs,
     annotated_sizes,
+    brighter_objects,
     checked_planes,
     feature_maps,
     is_coloured,
+    object_signs,
 )
 from imtorque.detection.features import FeatureTable, feature_names, measure_features
 from imtorque.detection.forest import FOREST_LAYOUT, Forest, grow_forest
@@ -40,8 +42,9 @@ from imtorque.detection.table import Blobs
 from imtorque.detection.training import (
     KIND_SETS,
     BestParams,
-    TrainingImage,
+    ExamplesByKinds,
     cross_validate,
+    examples_of,
     params_from_clicks,
     select,
     training_set,
@@ -56,6 +59,20 @@ LAYOUT: Layout = {"about": ("U", ()), "form": ("f8", ("planes", "planes")), **FO
 MOST_FINDER_BYTES = 2**26  # bound: of a saved finder, unpacked; the largest forest that `grow_forest` grows has 13 MB
 FORMAT = 2  # of the saved file; 1 was that of version 0.2
 BESIDE_OUTLINE = (0.85, 1.2)  # of the radius: where the grey values inside and outside are read
+
+
+@dataclass(frozen=True)
+class Form:
+    """A training image with its annotations at the working size, as it is or as an augmented copy."""
+
+    number: int
+    image: Image
+    annotations: Annotations
+    copy: bool = False
+
+    def maps(self, sizes: ObjectSizes, coloured: bool) -> FeatureMaps:
+        """Return its feature maps."""
+        return feature_maps(augmented(self.image, self.number) if self.copy else self.image, sizes, coloured)
 
 
 class ObjectFinder:
@@ -151,40 +168,47 @@ class ObjectFinder:
             ]
         read = [part.reduced(self._sizes.factor) for part in read]
         coloured = any(is_coloured(image) for image in images)
-        maps = [feature_maps(image, self._sizes, coloured) for image in images]
-        self._planes = maps[0].names
-        self._signs = annotated_signs(maps, read)
-        numbers = list(range(len(images)))
+        forms = [Form(number, image, part) for number, (image, part) in enumerate(zip(images, read, strict=True))]
         if complete:  # with a few clicks, copies would double what was not clicked
-            numbers *= 2
-            maps += [feature_maps(augmented(image, i), self._sizes, coloured) for i, image in enumerate(images)]
-        training = self._training_images(maps, [read[number] for number in numbers], numbers)
+            forms += [replace(form, copy=True) for form in forms]
+        kind_sets = self.kinds if complete else (max(self.kinds, key=len),)
+        training = self._training(forms, coloured, kind_sets)
         if complete:
-            self.best_params_, examples, scores = cross_validate(training, self._sizes, self.kinds)
+            self.best_params_, examples, scores = cross_validate(training, kind_sets)
         else:
-            longest = max(self.kinds, key=len)
-            self.best_params_, examples, scores = params_from_clicks(training, self._sizes, longest)
-        forms = list(zip(training, examples, scores, strict=True))[: len(images)]  # without the copies
-        self._range = TrainingRange.of([self._unlikeness(i.maps, e.table, score) for i, e, score in forms])
+            self.best_params_, examples, scores = params_from_clicks(training, kind_sets[0])
+        plain = list(zip(examples, scores, strict=True))[: len(images)]  # without the copies
+        self._range = TrainingRange.of([self._unlikeness(e.room, e.table, score) for e, score in plain])
         self._sources = sources_of(self.best_params_.kinds, self._signs)
         features, values, weights = training_set(examples)
         known = np.isfinite(values)
         self._forest = grow_forest(features[known], values[known], None if weights is None else weights[known])
         return self
 
-    def _training_images(
-        self, maps: list[FeatureMaps], annotations: list[Annotations], numbers: list[int]
-    ) -> list[TrainingImage]:
-        """Return the training images; each one's pixel scores are learned from the others, as they will be later."""
-        moments = [pixel_moments(*pair) for pair in zip(maps, annotations, strict=True)]
-        self._form = solve_classifier(moments)
+    def _training(
+        self, forms: Sequence[Form], coloured: bool, kind_sets: Sequence[tuple[str, ...]]
+    ) -> list[ExamplesByKinds]:
+        """Return the examples of each form of the training images, and keep what their pixels and signs are like.
+
+        Feature maps are made twice: those of all forms together would be too large to be kept.
+        """
+        self._planes: tuple[str, ...] = COLOUR_PLANES if coloured else PLANES
+        moments, brighter = [], []
+        for form in forms:
+            maps = form.maps(self._sizes, coloured)
+            moments.append(pixel_moments(maps, form.annotations))
+            if not form.copy:
+                brighter.append(brighter_objects(maps, form.annotations))
+        self._form, self._signs = solve_classifier(moments), object_signs(brighter)
         sources = sources_of({kind for part in self.kinds for kind in part}, self._signs)
         training = []
-        for image, annotated, number in zip(maps, annotations, numbers, strict=True):
-            others = [other for other, its in zip(moments, numbers, strict=True) if its != number] or moments
-            image.pixel_score = classify_pixels(image, solve_classifier(others))
-            training.append(TrainingImage(image, annotated, propose(image, self._sizes, sources), sources, number))
-        if not any(len(image.proposals) for image in training):
+        for form in forms:
+            maps = form.maps(self._sizes, coloured)
+            # Each image's pixel scores are learned from the others, as they will be later.
+            others = [m for m, other in zip(moments, forms, strict=True) if other.number != form.number] or moments
+            maps.pixel_score = classify_pixels(maps, solve_classifier(others))
+            training.append(examples_of(maps, form.annotations, form.number, self._sizes, sources, kind_sets))
+        if not any(len(examples.table.proposals) for form in training for examples in form.values()):
             raise ValueError("the images must show something that may be an object, got none with a closed contour")
         return training
 
@@ -200,7 +224,7 @@ class ObjectFinder:
         selected = replace(table.proposals[chosen], score=score[chosen].astype(np.float64))
         found = _in_image(selected, maps, grey_image(image), self._sizes.factor)
         blobs = measure_objects(found, image, CheckedImage(image).shape)
-        trust, warning = self._range.trust(self._unlikeness(maps, table, score))
+        trust, warning = self._range.trust(self._unlikeness(maps.room, table, score))
         return replace(blobs, trust=trust, warning=warning)
 
     def query(self, images: Iterable[Image]) -> IntArray:
@@ -213,7 +237,7 @@ class ObjectFinder:
         trusts, uncertainty = [], []
         for image in images:
             maps, table, score = self.scored_proposals(image)
-            trust, warning = self._range.trust(self._unlikeness(maps, table, score))
+            trust, warning = self._range.trust(self._unlikeness(maps.room, table, score))
             wide = self._selected(table, score, 0.5)
             trusts.append(trust if warning else 1.0)
             uncertainty.append(float((score[wide] * (1 - score[wide])).sum()))
@@ -223,10 +247,8 @@ class ObjectFinder:
         """Return the proposals that are objects, with such a part of the threshold and of the cost."""
         return select(table, score, part * self.best_params_.threshold, part * self.best_params_.cost)
 
-    def _unlikeness(
-        self, maps: FeatureMaps, table: FeatureTable, score: FloatArray | Float32Array
-    ) -> Mapping[str, float]:
-        return unlikeness(maps, score, self._selected(table, score), self._selected(table, score, 0.5))
+    def _unlikeness(self, room: float, table: FeatureTable, score: FloatArray | Float32Array) -> Mapping[str, float]:
+        return unlikeness(room, score, self._selected(table, score), self._selected(table, score, 0.5))
 
     def scored_proposals(self, image: Image) -> tuple[FeatureMaps, FeatureTable, Float32Array]:
         """Return an image's feature maps, its proposals with features, and scores: what `predict` selects from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -15,8 +15,7 @@ from imtorque.detection.assignment import Assignment, assign
 from imtorque.detection.feature_maps import FeatureMaps, ObjectSizes
 from imtorque.detection.features import FeatureTable, measure_features
 from imtorque.detection.forest import grow_forest
-from imtorque.detection.proposal_kinds import PROPOSAL_KINDS, Source
-from imtorque.detection.proposals import Proposals
+from imtorque.detection.proposal_kinds import PROPOSAL_KINDS, Source, propose
 from imtorque.detection.selection import select_set
 
 CV_FOLDS = 4  # bound: of the time to train; convention
@@ -38,34 +37,43 @@ KIND_SETS = (  # the simplest first: among kinds that are level the earlier ones
 
 
 @dataclass(frozen=True)
-class TrainingImage:
-    """One form of a training image at its working size, with its annotations and the proposals of all sources in it.
-
-    `number` is that of the image; of its forms the first is the image as it is, others are augmented copies.
-    """
-
-    maps: FeatureMaps
-    annotations: Annotations
-    proposals: Proposals
-    sources: list[Source]
-    number: int
-
-    def examples(self, kinds: Iterable[str], sizes: ObjectSizes) -> Examples:
-        """Return the proposals of these kinds with features and values; torque is a feature only where it is a kind."""
-        names = set(kinds)
-        wanted = [number for number, source in enumerate(self.sources) if source.kind in names]
-        chosen = self.proposals[np.isin(self.proposals.source, wanted)]
-        table = measure_features(self.maps, sizes, chosen, self.sources, torque="torque" in names)
-        return Examples(table, assign(table, self.annotations, self.maps.shape, self.maps.diameter), self.number)
-
-
-@dataclass(frozen=True)
 class Examples:
-    """The proposals of one form of a training image, and what each is worth."""
+    """The proposals of one form of a training image, with features, and what each is worth.
+
+    `number` is that of the image; of its forms the first is the image as it is, others are augmented copies. `room` is
+    how many objects it has room for.
+    """
 
     table: FeatureTable
     assignment: Assignment
     number: int
+    room: float
+
+
+ExamplesByKinds = Mapping[tuple[str, ...], Examples]
+
+
+def examples_of(
+    maps: FeatureMaps,
+    annotations: Annotations,
+    number: int,
+    sizes: ObjectSizes,
+    sources: Sequence[Source],
+    kind_sets: Iterable[tuple[str, ...]],
+) -> ExamplesByKinds:
+    """Return the proposals of each set of kinds in one form of a training image, at its working size.
+
+    Torque is a feature only where it is a kind.
+    """
+    proposals = propose(maps, sizes, sources)
+    found = {}
+    for kinds in kind_sets:
+        wanted = [place for place, source in enumerate(sources) if source.kind in kinds]
+        chosen = proposals[np.isin(proposals.source, wanted)]
+        table = measure_features(maps, sizes, chosen, sources, torque="torque" in kinds)
+        assigned = assign(table, annotations, maps.shape, maps.diameter)
+        found[kinds] = Examples(table, assigned, number, maps.room)
+    return found
 
 
 @dataclass(frozen=True)
@@ -120,12 +128,12 @@ class CVResult:
 
 
 def cross_validate(
-    training: Sequence[TrainingImage], sizes: ObjectSizes, kind_sets: Sequence[tuple[str, ...]]
+    training: Sequence[ExamplesByKinds], kind_sets: Sequence[tuple[str, ...]]
 ) -> tuple[BestParams, list[Examples], list[FloatArray]]:
     """Return the kinds, threshold and cost that serve best on images not learned from; those examples and scores."""
     results = []
     for kinds in kind_sets:
-        examples = [image.examples(kinds, sizes) for image in training]
+        examples = [form[kinds] for form in training]
         if any(len(part.table.proposals) for part in examples):
             values = out_of_fold(examples)
             params, counts = _best_params(examples, values, kinds)
@@ -161,7 +169,7 @@ def _clearly_better(best: FloatArray, other: FloatArray) -> bool:
 
 
 def params_from_clicks(
-    training: Sequence[TrainingImage], sizes: ObjectSizes, kinds: tuple[str, ...]
+    training: Sequence[ExamplesByKinds], kinds: tuple[str, ...]
 ) -> tuple[BestParams, list[Examples], list[FloatArray]]:
     """Return parameters where only some of the objects are annotated: learning from positive and unlabelled examples.
 
@@ -170,7 +178,7 @@ def params_from_clicks(
     Unlabelled proposals that get as much may be objects: they are set aside, unless they were annotated as negatives,
     and everything is done once more.
     """
-    examples = [image.examples(kinds, sizes) for image in training]
+    examples = [form[kinds] for form in training]
     if not any(len(part.table.proposals) for part in examples):
         raise ValueError(f"kinds must be of proposals that the images have, got none by {list(kinds)}")
     values = out_of_fold(examples)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from imtorque.core.types import BoolArray, Float32Array, FloatArray
-from imtorque.detection.feature_maps import FeatureMaps
 
 # What is measured on an image, and what it means to exceed the training images in it.
 REASONS: Mapping[str, str] = {
@@ -21,9 +20,7 @@ TOLERANCES: Mapping[str, float] = {"density": 1.0, "doubt": 0.1, "halves": 0.5}
 MIN_TRUST = 0.5  # derived: one tolerance beyond the training images
 
 
-def unlikeness(
-    maps: FeatureMaps, score: FloatArray | Float32Array, chosen: BoolArray, wide: BoolArray
-) -> dict[str, float]:
+def unlikeness(room: float, score: FloatArray | Float32Array, chosen: BoolArray, wide: BoolArray) -> dict[str, float]:
     """Return what an image is judged by, each the larger the less clear its objects are.
 
     That is their number per area, as a logarithm to base 2; the mean of their scores below 1; and how many more there
@@ -31,16 +28,18 @@ def unlikeness(
 
     Parameters
     ----------
-    maps, score
-        Of the image, and of its proposals.
+    room
+        How many objects the image has room for.
+    score
+        Of its proposals.
     chosen
         The proposals that were selected.
     wide
         Those that are with half the threshold.
     """
-    found, area = int(chosen.sum()), maps.shape[0] * maps.shape[1]
+    found = int(chosen.sum())
     return {
-        "density": math.log2((1 + found) * maps.diameter**2 / area),
+        "density": math.log2((1 + found) / room),
         "doubt": 1 - float(score[chosen].mean()) if found else 0.0,
         "halves": math.log2((1 + int(wide.sum())) / (1 + found)),
     }
