@@ -30,7 +30,7 @@ def test_tables_are_read_as_they_were_written(tmp_path, table):
 def test_no_places_are_a_table_too(tmp_path):
     empty = Trajectories.of([])
     empty.to_csv(tmp_path / "a.csv")
-    assert len(Trajectories.read(tmp_path / "a.csv")) == len(empty) == len(empty.to_napari()) == 0
+    assert len(Trajectories.read(tmp_path / "a.csv")) == len(empty) == len(empty.to_napari()[0]) == 0
 
 
 def test_another_table_is_refused_by_name(tmp_path):
@@ -40,7 +40,8 @@ def test_another_table_is_refused_by_name(tmp_path):
 
 
 def test_napari_has_tracks_one_after_the_other(found):
-    rows = found.to_napari()
+    rows, _, kind = found.to_napari()
+    assert kind == "tracks"
     assert_array_equal(rows[:, 0], np.repeat([1, 2], 12))
     assert_array_equal(rows[:, 1], np.tile(np.arange(12), 2))
     assert_array_equal(rows[:12, 3], found.x[found.track == 1])

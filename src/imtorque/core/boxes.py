@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from imtorque.core import export
 from imtorque.core.repr import with_first_rows
 from imtorque.core.types import FloatArray, IntArray, as_one_array
-from imtorque.io.atomic import write_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +46,24 @@ class Boxes:
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the boxes as CSV text, a row each, and write it to `path` where one is given."""
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(["y0", "x0", "y1", "x1", "score"])
-        for box, score in zip(self.as_array().tolist(), self.score, strict=True):
-            rows.writerow([*box, f"{score:.6g}"])
-        if path is not None:
-            write_text(path, text.getvalue())
-        return text.getvalue()
+        return export.to_csv(self._columns(), path)
+
+    def to_dataframe(self) -> Any:
+        """Return the rows as a pandas DataFrame; needs pandas."""
+        return export.to_dataframe(self._columns())
+
+    def to_geojson(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the boxes as GeoJSON text, which QuPath imports, and write it to `path` where one is given."""
+        return export.to_geojson(self.as_array(), {"score": self.score}, path)
+
+    def to_napari(self) -> export.Layer:
+        """Return a Shapes layer: data, arguments and type for napari's `Layer.create`."""
+        corners = self.as_array()[:, [[0, 1], [0, 3], [2, 3], [2, 1]]] - 0.5  # napari's pixel 0 is from -0.5 to 0.5
+        return export.shapes_layer(list(corners), {"score": self.score}, "boxes")
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {"y0": self.y0, "x0": self.x0, "y1": self.y1, "x1": self.x1, "score": self.score}
 
     def __repr__(self) -> str:
         """Say how many boxes there are, and show the first."""
-        columns = {"y0": self.y0, "x0": self.x0, "y1": self.y1, "x1": self.x1, "score": self.score}
-        return with_first_rows(f"Boxes({len(self)})", columns)
+        return with_first_rows(f"Boxes({len(self)})", self._columns())

@@ -6,9 +6,7 @@ rectangles; lists of rectangles are arrays of shape (n, 2).
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from imtorque import _native
+from imtorque.core import export
 from imtorque.core.caching import cached_property
 from imtorque.core.deprecation import deprecated_attribute
 from imtorque.core.patches import Patch
@@ -35,7 +34,7 @@ from imtorque.io.arrays import (
     real_array,
     whole_array,
 )
-from imtorque.io.atomic import replacing, write_text
+from imtorque.io.atomic import replacing
 from imtorque.io.errors import reading_file
 
 __all__ = [
@@ -319,15 +318,22 @@ class Extrema:
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the extrema as CSV text, a row each, and write it to `path` where one is given."""
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        sides = ["size"] if self.size.ndim == 1 else ["height", "width"]
-        rows.writerow(["y", "x", *sides, "torque"])
-        for y, x, size, value in zip(self.y, self.x, self.size, self.value, strict=True):
-            rows.writerow([int(y), int(x), *np.atleast_1d(size).tolist(), f"{value:.6g}"])
-        if path is not None:
-            write_text(path, text.getvalue())
-        return text.getvalue()
+        return export.to_csv(self._columns(), path)
+
+    def to_dataframe(self) -> Any:
+        """Return the rows as a pandas DataFrame; needs pandas."""
+        return export.to_dataframe(self._columns())
+
+    def to_geojson(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the patches as GeoJSON text, which QuPath imports, and write it to `path` where one is given."""
+        y, x, half, across = (np.asarray(a, float) for a in (self.y, self.x, self.height / 2, self.width / 2))
+        corners = np.stack([y - half, x - across, y + half, x + across], axis=1) + 0.5  # pixel 0 is from 0 to 1
+        return export.to_geojson(corners, self._columns(), path)
+
+    def to_napari(self) -> export.Layer:
+        """Return a Points layer: data, arguments and type for napari's `Layer.create`."""
+        size = np.sqrt(np.asarray(self.height, float) * self.width)
+        return export.points_layer(np.stack([self.y, self.x], axis=1).astype(float), size, self._columns(), "extrema")
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the rows as an array (n, 4), or (n, 5) for rectangles: the columns of `to_csv`."""

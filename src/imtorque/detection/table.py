@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imtorque.core import export
 from imtorque.core.repr import with_first_rows
 from imtorque.core.types import Extrema, FloatArray, IntArray
 from imtorque.detection.rois import geojson, imagej_rois
@@ -136,11 +137,7 @@ class Blobs(Extrema):
 
     def to_dataframe(self) -> Any:
         """Return the table as a pandas DataFrame, indexed by label; needs pandas."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_dataframe needs pandas: pip install pandas") from error
-        return pandas.DataFrame(self.to_dict()).set_index("label")
+        return export.to_dataframe(self.to_dict()).set_index("label")
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the table as CSV text, a row each, and write it to `path` where one is given."""
@@ -162,6 +159,10 @@ class Blobs(Extrema):
     def to_shapes(self) -> tuple[list[NDArray[np.float64]], dict[str, Any]]:
         """Return outlines and the arguments of napari's `viewer.add_shapes(outlines, **arguments)`."""
         return list(self.outline), {"shape_type": "polygon", "features": self.to_dict(), "name": "outlines"}
+
+    def to_napari(self) -> export.Layer:
+        """Return a Shapes layer of outlines: data, arguments and type for napari's `Layer.create`."""
+        return export.shapes_layer(list(self.outline), self.to_dict(), "outlines")
 
     def to_geojson(self, path: str | os.PathLike[str] | None = None, *, scale: float = 1.0) -> str:
         """Return outlines and measurements as GeoJSON text, which QuPath imports, and write it where a path is given.

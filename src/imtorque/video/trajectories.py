@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from imtorque.core import export
 from imtorque.core.types import FloatArray, IntArray
 from imtorque.io.atomic import write_text
 from imtorque.video.tables import COLUMNS, parquet_libraries
@@ -77,15 +78,13 @@ class Trajectories:
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with these columns."""
-        import pandas as pd
-
-        return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
+        return export.to_dataframe({name: getattr(self, name) for name in COLUMNS})
 
     def to_trackpy(self) -> Any:
         """Return a DataFrame as trackpy's functions take it: `track` is `particle`."""
         return self.to_dataframe().rename(columns={"track": "particle"})
 
-    def to_napari(self) -> FloatArray:
-        """Return rows (track, frame, y, x) sorted by track, as napari's Tracks layer takes them."""
+    def to_napari(self) -> export.Layer:
+        """Return a Tracks layer, rows (track, frame, y, x): data, arguments and type for napari's `Layer.create`."""
         rows = np.column_stack([self.track, self.frame, self.y, self.x]).astype(float)[self.track > 0]
-        return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+        return rows[np.lexsort((rows[:, 1], rows[:, 0]))], {"name": "tracks"}, "tracks"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import operator
+import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from imtorque import _native
+from imtorque.core import export
 from imtorque.core.repr import with_first_rows
 from imtorque.core.types import FloatArray, IntArray, Sign, Sizes, check_sizes
 from imtorque.io.arrays import whole_array
@@ -64,11 +67,21 @@ class VolumeExtrema:
             chosen = chosen.astype(np.intp)
         return VolumeExtrema(*(getattr(self, name)[chosen] for name in FIELDS))
 
-    def to_csv(self) -> str:
-        """Return the extrema as CSV text, a row each."""
-        rows = zip(*(getattr(self, name).tolist() for name in FIELDS), strict=True)
-        lines = [f"{z},{y},{x},{size},{value:.6g}" for z, y, x, size, value in rows]
-        return "\n".join(["z,y,x,size,torque", *lines]) + "\n"
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the extrema as CSV text, a row each, and write it to `path` where one is given."""
+        return export.to_csv(self._columns(), path)
+
+    def to_dataframe(self) -> Any:
+        """Return the rows as a pandas DataFrame; needs pandas."""
+        return export.to_dataframe(self._columns())
+
+    def to_napari(self) -> export.Layer:
+        """Return a Points layer: data, arguments and type for napari's `Layer.create`."""
+        centres = np.stack([self.z, self.y, self.x], axis=1).astype(float)
+        return export.points_layer(centres, self.size, self._columns(), "extrema")
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {"torque" if name == "value" else name: getattr(self, name) for name in FIELDS}
 
     def __repr__(self) -> str:
         """Say how many of each sign, and show the first."""
