@@ -117,3 +117,16 @@ def ultrametric(regions, right, down):
         kept, gone = sorted(weakest)
         group = {label: kept if root == gone else root for label, root in group.items()}
     return result["right"], result["down"]
+
+
+def convolve_planes(planes, weight, bias, added, rectified):
+    (outputs, channels, side, _), (_, height, width) = weight.shape, planes.shape
+    found, reach = np.zeros((outputs, height, width)), side // 2
+    for o, y, x in np.ndindex(found.shape):
+        total = bias[o] + (0.0 if added is None else added[o, y, x])
+        for c, i, j in np.ndindex(channels, side, side):
+            at = y + i - reach, x + j - reach
+            if 0 <= at[0] < height and 0 <= at[1] < width:
+                total += weight[o, c, i, j] * planes[c, at[0], at[1]]
+        found[o, y, x] = max(total, 0.0) if rectified else total
+    return found

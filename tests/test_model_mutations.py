@@ -14,10 +14,12 @@ import imtorque
 from drawn_classes import draw_image
 from imtorque import synthetic
 from imtorque.detection import ObjectFinder
+from imtorque.edges import BoundaryNetwork
 from imtorque.edges.token_forest import SketchTokens
 from imtorque.edges.token_training import Drawn, TokenSettings, train_tokens
 from imtorque.io.errors import describe_error
 from model_mutations import mutated, read, with_member, written
+from random_network import random_network
 
 pytest.importorskip("sklearn")
 from imtorque.recognition import Recogniser
@@ -53,6 +55,10 @@ def a_forest(folder):
     train_tokens([lambda own=own: own for own in drawn], settings).save(folder / "good")
 
 
+def a_network(folder):
+    random_network(0).save(folder / "good")
+
+
 def sealed(content):
     """Return a recogniser's file with a valid checksum, as a forger would."""
     try:
@@ -68,6 +74,7 @@ def sealed(content):
 KINDS = {
     "finder": (a_finder, ObjectFinder.load, lambda model: model.predict(scene(9)[0]).score, bytes),
     "recogniser": (a_recogniser, Recogniser.load, lambda m: m.recognise(draw_image("disc", 50)).scores, sealed),
+    "network": (a_network, BoundaryNetwork.load, lambda model: model(scene(9)[0]).strengths, bytes),
     "tokens": (a_forest, SketchTokens.load, lambda model: model(scene(9)[0]).strengths, bytes),
 }
 
@@ -134,7 +141,8 @@ def test_a_spare_array_is_not_unpacked(kind, name):
 def test_a_size_that_the_archive_does_not_have_is_refused(kind):
     folder, load, _, _ = kind
     content = (folder / "good").read_bytes()
-    name, dtype = ("root", "<i4") if "root" in read(content) else ("header", "|u1")
+    name = next(name for name in ("root", "header", "weights") if name in read(content))
+    dtype = {"root": "<i4", "weights": "<f4", "header": "|u1"}[name]
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': (2305843009213693952,), }}".ljust(117) + "\n"
     member = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + bytes(80)
     (folder / "bad").write_bytes(with_member(content, f"{name}.npy", member))

@@ -1,8 +1,11 @@
-// Boundary detectors: gradients of histograms, closed contours.
+// Boundary detectors: gradients of histograms, closed contours, layers of a network.
+#include <nanobind/stl/optional.h>
+
 #include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 #include "edges/contours_of_regions.hpp"
 #include "edges/half_discs.hpp"
+#include "edges/plane_convolution.hpp"
 
 namespace imtorque {
 void bind_detectors(nb::module_& m) {
@@ -47,6 +50,25 @@ void bind_detectors(nb::module_& m) {
             return std::make_tuple(from_vector(merges.kept), from_vector(merges.gone), from_vector(merges.heights));
         },
         "regions"_a, "right"_a, "down"_a);
+    m.def(
+        "convolve_planes",
+        [](In<float, 3> planes, In<float, 4> weight, In<float, 1> bias, std::optional<In<float, 3>> added,
+           bool rectified) {
+            const size_t outputs = weight.shape(0), side = weight.shape(2);
+            const size_t height = planes.shape(1), width = planes.shape(2);
+            if (weight.shape(1) != planes.shape(0) || weight.shape(3) != side || (side != 1 && side != 3) ||
+                bias.size() != outputs)
+                throw std::invalid_argument("planes, weight and bias do not belong together");
+            if (added && (added->shape(0) != outputs || added->shape(1) != height || added->shape(2) != width))
+                throw std::invalid_argument("added must have the shape of the result");
+            auto out = make<float, 3>({outputs, height, width});
+            nb::gil_scoped_release release;
+            convolve_planes({planes.data(), static_cast<int>(planes.shape(0)), static_cast<int>(height),
+                             static_cast<int>(width), weight.data(), static_cast<int>(outputs), static_cast<int>(side),
+                             bias.data(), added ? added->data() : nullptr, rectified, out.data()});
+            return out;
+        },
+        "planes"_a, "weight"_a, "bias"_a, "added"_a.none(), "rectified"_a);
     m.def(
         "half_disc_gradients",
         [](In<uint8_t, 2> bins, int count, int radius, int reach, int step) {

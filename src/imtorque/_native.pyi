@@ -67,6 +67,13 @@ def weigh_cracks(
 def merge_weakest(
     regions: NDArray[numpy.int32], right: NDArray[numpy.float32], down: NDArray[numpy.float32]
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float32]]: ...
+def convolve_planes(
+    planes: NDArray[numpy.float32],
+    weight: NDArray[numpy.float32],
+    bias: NDArray[numpy.float32],
+    added: NDArray[numpy.float32] | None,
+    rectified: bool,
+) -> NDArray[numpy.float32]: ...
 def half_disc_gradients(
     bins: NDArray[numpy.uint8], count: int, radius: int, reach: int, step: int
 ) -> NDArray[numpy.float32]: ...

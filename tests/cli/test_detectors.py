@@ -145,7 +145,7 @@ def test_sketch_tokens_without_a_forest_say_what_to_run(berkeley):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("data train hed --data .", "NAME must be one of sketch-tokens, got hed"),
+        ("data train hed --data .", "NAME must be one of sketch-tokens, network, got hed"),
         ("data train sketch-tokens --data . --set leaves=3", "--set must be a number for one of tokens, trees"),
         ("data train sketch-tokens --data . --set trees=few", "got trees=few"),
         ("data train sketch-tokens --data . --set trees=0", "trees must be at least 1, got 0"),

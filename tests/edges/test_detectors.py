@@ -96,7 +96,7 @@ def test_tiny_images_have_maps_of_their_size(shape):
 
 
 def test_an_unknown_detector_is_refused():
-    with pytest.raises(ValueError, match="detector must be one of pb, mpb, gpb, sketch-tokens, got 'hed'"):
+    with pytest.raises(ValueError, match="detector must be one of pb, mpb, gpb, sketch-tokens, network, got 'hed'"):
         boundary_map(np.ones((5, 5)), "hed")
 
 

@@ -61,13 +61,13 @@ def test_the_command_line_offers_a_new_detector(blurred, tmp_path):
     (forces,) = (path for path in tmp_path.glob("*.npy") if "boundaries" not in path.name)
     assert_array_equal(np.load(forces), np.stack([blurred.fx, blurred.fy]))
     refused = CliRunner().invoke(app, [*arguments, "none"], env={"COLUMNS": "200"})
-    assert "sketch-tokens, blurred, got 'none'" in refused.output
+    assert "network, blurred, got 'none'" in refused.output
 
 
 @pytest.mark.slow
 def test_the_help_of_the_command_line_names_a_new_detector():
     shown = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True).stdout
-    assert "sketch-tokens|flat" in shown
+    assert "network|flat" in shown
     assert "flat: No edges at all." in shown
 
 

@@ -396,7 +396,7 @@ def test_a_name_cannot_break_out_of_the_code():
         ({"high": "inf"}, "high must be a number from 0 to 10, got 'inf'"),
         ({"low": "0.5", "high": "0.1"}, "low must not exceed high, got low 0.5 and high 0.1"),
         ({"force": "strong"}, "force must be one of unit, strength, got 'strong'"),
-        ({"detector": "hed"}, "detector must be one of canny, pb, mpb, gpb, ucm, sketch-tokens, got 'hed'"),
+        ({"detector": "hed"}, "detector must be one of canny, pb, mpb, gpb, ucm, sketch-tokens, network, got 'hed'"),
         ({"alpha": "9"}, "alpha must be a number from 0 to 4, got '9'"),
         ({"patch": "hexagon"}, "patch must be one of square, disk, got 'hexagon'"),
         (

@@ -143,7 +143,7 @@ def test_blobs_of_the_whole_image_are_refused_by_name(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("recipe", ["pb", "gpb", "ucm", "sketch-tokens"])
+@pytest.mark.parametrize("recipe", ["pb", "gpb", "ucm", "sketch-tokens", "network"])
 def test_a_detector_that_needs_the_whole_image_is_refused_before_the_first_pass(tmp_path, recipe):
     message = f"recipe must be one of canny, canny-2 for strengthened edges in tiles, got '{recipe}'"
     with pytest.raises(ValueError, match=message):

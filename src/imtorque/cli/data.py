@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -17,16 +18,20 @@ from imtorque.cli.runner import one_line_errors
 from imtorque.datasets.lists import LISTS, compare_with_list
 from imtorque.datasets.published import PREPARERS
 from imtorque.datasets.published import prepare as prepare_download
-from imtorque.edges.token_forest import FORMAT, SketchTokens, kept_forest
+from imtorque.edges import network, token_forest
+from imtorque.edges.network import BoundaryNetwork, kept_network
+from imtorque.edges.token_forest import SketchTokens, kept_forest
 from imtorque.edges.token_training import Drawn, TokenSettings, train_tokens
 from imtorque.files import checksum
 
-MODELS = ("sketch-tokens",)
+Trained = SketchTokens | BoundaryNetwork
 SPLIT = "train"
 
 app = typer.Typer(invoke_without_command=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to train: {', '.join(MODELS)}.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="sketch-tokens, or network, which needs torch.", show_default=False)
+]
 Berkeley = Annotated[Path, typer.Option("--data", metavar="DIR", help="BSDS500, or the folder of data sets above it.")]
 SetName = Annotated[str, typer.Argument(metavar="NAME", help=f"Which: {', '.join(PREPARERS)}.", show_default=False)]
 Download = Annotated[Path, typer.Option("--from", metavar="DIR", help="The unpacked download.", show_default=False)]
@@ -85,6 +90,7 @@ def train(name: Name, data: Berkeley, settings: Settings = None, as_json: Json =
 
     Berkeley's images are for non-commercial research and education, so no detector trained on them comes with imtorque.
     A few coefficients learned from them do: those of pb, mPb, gPb and of the recipes of boundary strength.
+    The network is trained by torch, on a GPU where there is one, and used without torch.
     What is already there, of the same data, settings and version, is not trained again.
 
     Example: [bold]imtorque data train sketch-tokens --data ~/data/bsds500[/bold]
@@ -93,33 +99,63 @@ def train(name: Name, data: Berkeley, settings: Settings = None, as_json: Json =
         if name not in MODELS:
             raise ValueError(f"NAME must be one of {', '.join(MODELS)}, got {name}")
         root = data / "bsds500" if (data / "bsds500").is_dir() else data
-        forest, fresh = _trained(root, _token_settings(settings or []))
-    path = kept_forest()
-    about = {"verb": "data train", "model": str(path), "fresh": fresh, "nodes": len(forest.child), **forest.about}
-    told = f"{path}: {len(forest.root)} trees{'' if fresh else ', already there'}"
-    typer.echo(json.dumps(about, indent=1) if as_json else told)
+        trained, path, fresh = _trained(MODELS[name](), root, settings or [])
+    size = {"nodes": len(trained.child)} if isinstance(trained, SketchTokens) else {"weights": len(trained.weights)}
+    about = {"verb": "data train", "model": str(path), "fresh": fresh, **size, **trained.about}
+    told = ", ".join(f"{count} {what}" for what, count in size.items())
+    typer.echo(json.dumps(about, indent=1) if as_json else f"{path}: {told}{'' if fresh else ', already there'}")
 
 
-def _trained(root: Path, settings: TokenSettings) -> tuple[SketchTokens, bool]:
-    """Return the forest of this data and these settings, and whether it had to be trained."""
+class _Model(NamedTuple):
+    """What can be trained: its settings, its file, how it is read, how it is trained from drawn images."""
+
+    settings: type[Any]
+    path: Path
+    format: int
+    load: Callable[[Path], Trained]
+    train: Callable[[Sequence[Callable[[], Drawn]], Any], Trained]
+
+
+def _sketch_tokens() -> _Model:
+    def train(drawn: Sequence[Callable[[], Drawn]], settings: TokenSettings) -> SketchTokens:
+        return train_tokens(drawn, settings, _tell)
+
+    return _Model(TokenSettings, kept_forest(), token_forest.FORMAT, SketchTokens.load, train)
+
+
+def _network() -> _Model:
+    from imtorque.torch.network import NetworkSettings, train_network  # here, because torch is an extra
+
+    def train(drawn: Sequence[Callable[[], Drawn]], settings: NetworkSettings) -> BoundaryNetwork:
+        images, drawings = zip(*(read() for read in drawn), strict=True)
+        return train_network(images, drawings, settings, _tell)
+
+    return _Model(NetworkSettings, kept_network(), network.FORMAT, BoundaryNetwork.load, train)
+
+
+MODELS: dict[str, Callable[[], _Model]] = {"sketch-tokens": _sketch_tokens, "network": _network}
+
+
+def _trained(model: _Model, root: Path, given: list[str]) -> tuple[Trained, Path, bool]:
+    """Return what was trained of this data and these settings, its file, and whether it had to be trained."""
+    settings = _numbers(model.settings, given)
     records = datasets.bsds500(root, SPLIT)
     files = [path for record in records for path in (record.image_path, *record.truth_paths)]
     wanted = {**settings.about(), "images": len(records), "data_sha256": checksum(files, root)}
-    path = kept_forest()
-    kept = _kept(path)
-    if kept is not None and kept.about == {"format": FORMAT, "version": __version__, **wanted}:
-        return kept, False
-    forest = train_tokens([partial(_drawn, record) for record in records], settings, _tell)
-    forest.about.update({"format": FORMAT, "version": __version__, **wanted})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    forest.save(path)
-    return forest, True
+    kept = _kept(model)
+    if kept is not None and kept.about == {"format": model.format, "version": __version__, **wanted}:
+        return kept, model.path, False
+    trained = model.train([partial(_drawn, record) for record in records], settings)
+    trained.about.update({"format": model.format, "version": __version__, **wanted})
+    model.path.parent.mkdir(parents=True, exist_ok=True)
+    trained.save(model.path)
+    return trained, model.path, True
 
 
-def _kept(path: Path) -> SketchTokens | None:
-    """Return the forest that is there, if it is one of this version and not damaged."""
+def _kept(model: _Model) -> Trained | None:
+    """Return what is there, if it is of this version and not damaged."""
     try:
-        return SketchTokens.load(path)
+        return model.load(model.path)
     except (OSError, ValueError):
         return None
 
@@ -132,14 +168,19 @@ def _tell(text: str) -> None:
     typer.echo(text, err=True)
 
 
-def _token_settings(given: list[str]) -> TokenSettings:
-    names = [field.name for field in fields(TokenSettings)]
-    numbers = {}
+def _numbers(settings: type[Any], given: list[str]) -> Any:
+    """Return settings of which some numbers are given, as NAME=NUMBER."""
+    names = {field.name: field.type for field in fields(settings) if field.type in ("int", "float")}
+    numbers: dict[str, float] = {}
     for name, value in parse_settings(given).items():
-        if name not in names or not value.isdecimal():
-            raise ValueError(f"--set must be a number for one of {', '.join(names)}, got {name}={value}")
-        numbers[name] = int(value)
-    return TokenSettings(**numbers)
+        kind = {"int": int, "float": float}.get(str(names.get(name)))
+        try:
+            if kind is None or value.strip() != value or value.startswith("-"):
+                raise ValueError(name)
+            numbers[name] = kind(value)
+        except ValueError:
+            raise ValueError(f"--set must be a number for one of {', '.join(names)}, got {name}={value}") from None
+    return settings(**numbers)
 
 
 def _data_row(data_set: datasets.DataSet, holding: datasets.Holding | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""From image to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, Sketch Tokens, any map, depth, motion."""
+"""From image to edge vectors (Sec. 3.1 of the paper): Canny, pb, gPb, a network, any map, depth, motion."""
 
 from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.depth import edges_from_depth
@@ -6,6 +6,7 @@ from imtorque.edges.detectors import DEFAULT_DETECTOR, DETECTORS, CannyOptions, 
 from imtorque.edges.gradient import gradient_edges, gradient_torque
 from imtorque.edges.maps import edges_from_map
 from imtorque.edges.motion import edges_from_motion, optical_flow
+from imtorque.edges.network import BoundaryNetwork
 from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.recipes import RECIPES, EdgeRecipe, canny_recipe, find_recipe
 from imtorque.edges.token_forest import SketchTokens
@@ -16,6 +17,7 @@ __all__ = [
     "DETECTORS",
     "RECIPES",
     "SQRT2",
+    "BoundaryNetwork",
     "CannyOptions",
     "ContourTree",
     "Detector",

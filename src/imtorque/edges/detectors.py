@@ -13,6 +13,8 @@ from typing import Any
 from imtorque.core.types import Edges, Image
 from imtorque.edges.boundary_maps import gpb_map, mpb_map, pb_map
 from imtorque.edges.canny import SQRT2, detect_edges
+from imtorque.edges.network import COMMAND as NETWORK_COMMAND
+from imtorque.edges.network import trained_network
 from imtorque.edges.oriented import OrientedMap
 from imtorque.edges.token_forest import COMMAND, trained_tokens
 from imtorque.edges.ultrametric import contour_edges, ultrametric_contours
@@ -91,6 +93,7 @@ def boundary_map(
         "pb": brightness, colour and texture at one scale. "mpb": at three scales. "gpb": with the eigenvectors of the
         image's graph, which know what separates its large parts; about ten times as slow. "sketch-tokens": a forest
         that knows pieces of drawn contours, once `imtorque data train sketch-tokens` has trained it on this computer.
+        "network": a small network with torque inside, once `imtorque data train network` has.
     value_range
         As for `detect_edges`.
 
@@ -134,10 +137,14 @@ def _sketch_tokens_map(image: CheckedImage) -> OrientedMap:
     return trained_tokens()(image)
 
 
+def _network_map(image: CheckedImage) -> OrientedMap:
+    return trained_network()(image)
+
+
 # Coefficients: learned on Berkeley's training images, Canny's by the rule torque-logistic of
 # imtorque_reproduce.boundary.experiment, those of pb, mPb, gPb and UCM on ten of the images by torque_coefficients of
-# imtorque_reproduce.detectors.experiment. The forest of Sketch Tokens has seen all of these images, so nothing is
-# learned from its edges there: its strengths keep their order.
+# imtorque_reproduce.detectors.experiment. Sketch Tokens and the network have seen all of these images, so nothing is
+# learned from their edges there: their strengths keep their order.
 DETECTORS: dict[str, Detector] = {
     detector.name: detector
     for detector in (
@@ -197,6 +204,16 @@ DETECTORS: dict[str, Detector] = {
             (0.0, 1.0, 0.0),
             _sketch_tokens_map,
             needs=COMMAND,
+        ),
+        Detector(
+            "network",
+            "Network with torque",
+            "A small network trained on drawn contours, with torque as a layer.",
+            partial(_map_edges, _network_map),
+            MapOptions(),
+            (0.0, 1.0, 0.0),
+            _network_map,
+            needs=NETWORK_COMMAND,
         ),
     )
 }

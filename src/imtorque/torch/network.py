@@ -2,11 +2,12 @@
 
 A residual U-Net over five resolutions. At a quarter of the resolution its features make fields of forces, and a
 layer hands back what large patches see in these: torque and divergence at many sizes, or plain box means.
-This module needs torch and numpy alone, so that a training script can load it by its file.
+`imtorque.edges.network` gives the same answers without torch.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,13 +20,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - torch's own habit
 
-SIZES = (3, 5, 7, 9, 13, 17, 21, 27, 33, 41, 51, 61)  # of patches, in pixels at a quarter of the resolution
-FIELDS = 2  # fields of forces the layer works on
+from imtorque.edges.network import FIELDS, LEVEL, MIDDLE, SIZES, SPREAD, STEP, BoundaryNetwork, layer_shapes
+
 SIDES = (1, 2, 3)  # levels whose features predict boundaries of their own in training
 SIDE_WEIGHT = 0.3  # of their losses
-LEVEL = 2  # of the decoder, at which the layer stands
-STEP = 16  # pixels: heights and widths are multiples of the coarsest level's
-MIDDLE, SPREAD = 0.5, 0.25  # of colours, about those of photographs
 CONTEXTS = ("none", "box", "torque", "own")
 RIDGE = 3.0  # pixels: an annotator's contour fades over this distance
 NEAR = 1.0  # pixels within which annotators draw the same
@@ -61,7 +59,7 @@ class NetworkSettings:
     decoder: tuple[int, ...] = (16, 24, 40, 40)
     context: str = "torque"
     loss: str = "dice"
-    steps: int = 12000
+    steps: int = 7000
     batch: int = 16
     crop: int = 256
     rate: float = 3e-3
@@ -77,7 +75,7 @@ class NetworkSettings:
 
     def about(self) -> dict[str, Any]:
         """Return what a file says of them."""
-        return {"settings": asdict(self)}
+        return {"settings": json.loads(json.dumps(asdict(self)))}
 
 
 class Residual(nn.Module):
@@ -87,7 +85,7 @@ class Residual(nn.Module):
         """Make it the identity at first."""
         super().__init__()
         self.first, self.second = normed(channels, channels), normed(channels, channels)
-        nn.init.zeros_(self.second[1].weight)  # type: ignore[arg-type]
+        nn.init.zeros_(self.second[1].weight)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return features of the same shape."""
@@ -105,7 +103,7 @@ class Context(nn.Module):
         inner = maps if kind != "none" else maps // 2 + FIELDS
         self.field = nn.Conv2d(channels, inner if kind == "none" else 2 * FIELDS, 1)
         self.scale, self.mix = nn.BatchNorm2d(inner), normed(inner, channels, 1)
-        nn.init.zeros_(self.mix[1].weight)  # type: ignore[arg-type]
+        nn.init.zeros_(self.mix[1].weight)
 
     def forward(self, x: Tensor, edges: Tensor) -> Tensor:
         """Return features of the same shape; `edges` are logits of a boundary here, (B, 1, H, W)."""
@@ -128,6 +126,7 @@ class BoundaryNet(nn.Module):
     def __init__(self, settings: NetworkSettings) -> None:
         """Build the layers."""
         super().__init__()
+        self.settings = settings
         w, d = settings.widths, settings.decoder
         self.down = nn.ModuleList(normed(a, b) for a, b in zip((3, *w), w, strict=False))
         self.blocks = nn.ModuleList(
@@ -139,7 +138,7 @@ class BoundaryNet(nn.Module):
         self.head = nn.ModuleList(nn.Conv2d(c, 1, 1) for c in d)
         self.context = Context(d[LEVEL], settings.context)
         for head in self.head:
-            nn.init.constant_(head.bias, -2.0)  # type: ignore[arg-type]  # boundaries are rare
+            nn.init.constant_(head.bias, -2.0)  # boundaries are rare
 
     def forward(self, x: Tensor) -> list[Tensor]:
         """Return the logits of each level of the decoder, the finest first."""
@@ -312,8 +311,10 @@ class Training:
         self.on_cuda = device.startswith("cuda")
         self.net = BoundaryNet(settings).to(device)
         if self.on_cuda:
-            self.net = self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.average = {name: value.clone() for name, value in self.net.state_dict().items() if value.is_floating_point()}
+            self.net = self.net.to(memory_format=torch.channels_last)
+        self.average = {
+            name: value.clone() for name, value in self.net.state_dict().items() if value.is_floating_point()
+        }
         self._live = [value for value in self.net.state_dict().values() if value.is_floating_point()]
         self.images, self.labels = images.to(device), labels.to(device)
         self._table = crops(settings, len(images), (images.shape[2], images.shape[3])).to(device)
@@ -335,7 +336,7 @@ class Training:
         part = self.done / self.settings.steps if progress is None else progress
         rate = self.settings.rate * min(1.0, (self.done + 1) / 100, 0.5 + 0.5 * math.cos(math.pi * min(part, 1.0)))
         self._row.copy_(self._table[self.done % len(self._table)])
-        if self.on_cuda:
+        if isinstance(self._rate, Tensor):
             self._rate.fill_(rate)
         else:
             for group in self.optimiser.param_groups:
@@ -389,7 +390,7 @@ class Training:
         """Return the network of averaged weights, for use."""
         net = BoundaryNet(self.settings).to(self.device)
         net.load_state_dict({**self.net.state_dict(), **self.average})
-        return net.eval()
+        return net.eval()  # type: ignore[no-any-return, unused-ignore]
 
 
 @torch.no_grad()
@@ -422,7 +423,7 @@ def folded(net: BoundaryNet) -> dict[str, NDArray[np.float32]]:
         if isinstance(after, nn.BatchNorm2d):
             gain, shift = _affine(after)
             weight, bias = weight * gain[:, None, None, None], bias * gain + shift
-            name = parent  # noqa: PLW2901 - of the pair
+            name = parent
         arrays[f"{name}.weight"] = weight.float().cpu().numpy()
         arrays[f"{name}.bias"] = bias.float().cpu().numpy()
     return arrays
@@ -430,8 +431,8 @@ def folded(net: BoundaryNet) -> dict[str, NDArray[np.float32]]:
 
 def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     """Return what a normalisation multiplies and adds."""
-    gain = norm.weight.detach().double() / (norm.running_var.double() + norm.eps).sqrt()  # type: ignore[union-attr]
-    return gain, norm.bias.detach().double() - norm.running_mean.double() * gain  # type: ignore[union-attr]
+    gain = norm.weight.detach().double() / (norm.running_var.double() + norm.eps).sqrt()
+    return gain, norm.bias.detach().double() - norm.running_mean.double() * gain
 
 
 def seconds_of(training: Training, steps: int = 3) -> float:
@@ -449,10 +450,12 @@ def train_network(
     drawings: Sequence[Sequence[NDArray[np.bool_]]],
     settings: NetworkSettings | None = None,
     report: Callable[[str], object] = str,
-    device: str = "cpu",
-) -> dict[str, NDArray[np.float32]]:
-    """Train on (H, W, 3) images and what people drew over each, and return the weights for use."""
+    device: str | None = None,
+) -> BoundaryNetwork:
+    """Train on (H, W, 3) images and what people drew over each; a seed gives the same network again on one machine."""
     settings = settings or NetworkSettings()
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    torch.backends.cudnn.deterministic = True
     seen = stacked([np.ascontiguousarray(landscape(image).transpose(2, 0, 1)) for image in images])
     labels = stacked([agreement([landscape(one) for one in own]) for own in drawings])
     seconds = seconds_of(Training(settings, seen, labels, device, graph=False))
@@ -462,4 +465,13 @@ def train_network(
         training.step()
         if (step + 1) % max(1, settings.steps // 20) == 0:
             report(f"step {step + 1} of {settings.steps}: loss {float(training.loss):.3f}")
-    return folded(training.averaged().cpu())
+    return for_use(training.averaged().cpu())
+
+
+def for_use(net: BoundaryNet) -> BoundaryNetwork:
+    """Return the trained network as it is kept and used without torch."""
+    arrays, about = folded(net), net.settings.about()
+    parts = [
+        arrays[f"{name}.{part}"].ravel() for name in layer_shapes(about["settings"]) for part in ("weight", "bias")
+    ]
+    return BoundaryNetwork(np.concatenate(parts), about)
