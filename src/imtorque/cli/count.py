@@ -108,7 +108,7 @@ class CountObjects(Task):
         own, image = self.opening.read_both(source)
         inside, pixel = self._inside(source, image, own.shape), self._pixel(source)
         searched = None if inside is None else self.opening.reduced(inside)
-        found = enlarged(self._find(image, searched, source, pixel), self.opening.reduce, own.shape)
+        found = self._find(image, searched, source, pixel).enlarged(self.opening.reduce, own.shape)
         rows = [_with_lengths(row, pixel) for row in object_rows(found)]
         diameters = [row["diameter"] for row in rows]
         mean = {"mean_diameter": float(f"{np.mean(diameters):.6g}") if rows else None}
@@ -132,7 +132,7 @@ class CountObjects(Task):
 
     def _find(self, image: Image, inside: BoolArray | None, source: Path, pixel: float | None) -> Blobs:
         if self.model is not None:
-            found = _trained(self.model).predict(image)
+            found = _trained(self.model).predict_shrunk(image)
             if inside is not None:
                 y, x = (np.rint(column).astype(int) for column in (found.y, found.x))
                 found = found[inside[np.clip(y, 0, len(inside) - 1), np.clip(x, 0, inside.shape[1] - 1)]]
@@ -281,6 +281,9 @@ def count(
         given = {"sizes": sizes, "threshold": threshold, "min_score": min_score, "detector": detector, "depth": depth}
         given["sign"] = None if sign == "auto" else sign
         refuse(TRAINED, **given, overlap=None if overlap == DEFAULT_OVERLAP else overlap)
+        if opening.reduce == 1:
+            with one_line_errors():
+                opening = replace(opening, reduce=_trained(str(model)).reduce)
     if depth:
         refuse("depth has jumps, not boundaries: leave out one of the two", detector=detector)
     patch_sizes = parse_sizes("--sizes", sizes) if sizes is not None and re.fullmatch(r"[0-9,\s]+", sizes) else None
@@ -389,19 +392,6 @@ class _Tables:
             record = None if path.name in now else read_record(path, CountObjects.verb)
             if record is not None and record.get("input") not in self.failed and "result" in record:
                 yield record["input"], path, record["result"]
-
-
-def enlarged(found: Blobs, factor: int, shape: tuple[int, ...]) -> Blobs:
-    """Return objects of an image reduced by a factor, in the pixels of the whole one, which has this shape."""
-    if factor == 1:
-        return found
-    places = {name: getattr(found, name) * float(factor) + (factor - 1) / 2 for name in ("y", "x", "outline")}
-    lengths = {name: getattr(found, name) * float(factor) for name in ("diameter", "major", "minor")}
-    whole = {name: getattr(found, name) * factor for name in ("size", "top", "left", "bottom", "right")}
-    labels = found.labels.repeat(factor, axis=0).repeat(factor, axis=1)
-    rest = [(0, side - reduced) for side, reduced in zip(shape[:2], labels.shape, strict=True)]  # filled no block
-    labels = np.pad(labels, rest)
-    return replace(found, **places, **lengths, **whole, area=found.area * float(factor) ** 2, labels=labels)
 
 
 def _enlarged_range(one: SizeRange, factor: int) -> SizeRange:

@@ -11,15 +11,8 @@ import typer
 
 from imtorque.cli.options import SAMPLE
 from imtorque.cli.runner import one_line_errors
-from imtorque.explorer.image_store import (
-    StartImage,
-    StoredImage,
-    image_of_array,
-    image_of_sample,
-    read_expression,
-    start_image,
-)
-from imtorque.files import find_images, read_image
+from imtorque.explorer.image_store import StartImage, image_of_path, image_of_sample, start_image
+from imtorque.files import find_images
 
 MOST_IMAGES = 1000  # bound: of what a page lists
 MISSING = "imtorque explore needs starlette, uvicorn and threadpoolctl: pip install 'imtorque[explore]'"
@@ -78,14 +71,10 @@ def start_images(images: list[str]) -> list[StartImage]:
         if image.startswith(SAMPLE):
             start.append(start_image(image_of_sample(image.removeprefix(SAMPLE))))
         else:
-            start += [StartImage(str(path), partial(_read, str(path))) for path in find_images([image])]
+            start += [StartImage(str(path), partial(image_of_path, str(path))) for path in find_images([image])]
     if len(start) > MOST_IMAGES:
         raise ValueError(f"images must be at most {MOST_IMAGES}, got {len(start)}")
     return [start_image(start[0].read()), *start[1:]] if start else []
-
-
-def _read(path: str) -> StoredImage:
-    return image_of_array(read_image(path), path, read_expression(path))
 
 
 def _announce(address: str) -> None:

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
@@ -66,11 +66,14 @@ def train_detector(
 
     Example: [bold]imtorque train-detector cells/ --annotations annotations.csv --out cells.finder[/bold]
     """
-    diameters = None if sizes is None else _diameters(sizes, opening.reduce)
     with one_line_errors():
         refuse_other(out, ObjectFinder.load, overwrite)
         paths = find_images(images)
         annotated = match_images(paths, load_annotations(annotations), annotations)
+        if opening.reduce == 1:
+            opening = replace(opening, reduce=_common_factor(annotated, annotations))
+    diameters = None if sizes is None else _diameters(sizes, opening.reduce)
+    with one_line_errors():
         learned = {path: opening.read(path) for path in annotated}
         given = [_reduced_to(path, learned[path], own, opening.reduce) for path, own in annotated.items()]
         out.parent.mkdir(parents=True, exist_ok=True)  # before it learns: nothing is lost then
@@ -78,6 +81,7 @@ def train_detector(
         finder = ObjectFinder()
         objects, wrong = zip(*given, strict=True)
         finder.fit(list(learned.values()), objects, complete=not clicks, negatives=wrong, sizes=diameters)
+        finder.reduce = opening.reduce
         finder.save(out)
         if diameters is None and all(part.ndim == 2 and part.shape[1] == 2 for part in objects if part.size):
             typer.echo(
@@ -86,8 +90,16 @@ def train_detector(
         typer.echo(f"{out}: {_trust(finder, clicks, len(given))}")
         rest = [path for path in paths if path not in annotated]
         if rest:
-            order = finder.query(opening.read(path) for path in rest)[:NEXT_NAMED]
+            order = finder.query(opening.read_both(path)[0] for path in rest)[:NEXT_NAMED]
             typer.echo(f"annotate next: {', '.join(rest[k].name for k in order)}")
+
+
+def _common_factor(annotated: dict[Path, Annotation], place: Path) -> int:
+    """Return the factor by which images were shrunk where they were annotated: one, as they have one magnification."""
+    factors = sorted({own.reduce for own in annotated.values()})
+    if len(factors) > 1:
+        raise ValueError(f"{place}: must have one factor in the column reduce, got {factors[0]} and {factors[1]}")
+    return factors[0]
 
 
 def _diameters(text: str, factor: int) -> tuple[float, float]:
@@ -142,18 +154,23 @@ def _reading_table(place: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Annotation:
-    """What people marked in one image: boxes, points or a label image, and points (n, 2) of what is no object."""
+    """What people marked in one image: boxes, points or a label image, and points (n, 2) of what is no object.
+
+    `reduce` is the factor by which the image was shrunk where it was annotated.
+    """
 
     objects: NDArray[Any]
     wrong: NDArray[np.float64]
+    reduce: int = 1
 
 
 def load_annotations(place: Path) -> dict[str, Annotation]:
     """Return annotations by file name: boxes or points of a CSV table, or the label images of a folder.
 
     A row is image,y0,x0,y1,x1 (y1 and x1 just beyond the box) or image,y,x; 1 in a column `wrong` marks what is no
-    object. Tables of napari (index,axis-0,axis-1), Fiji (Label,X,Y) and spreadsheets (semicolons or tabs, decimal
-    commas) are read as well, in capitals or not; one without image names, under "", is of the image of its own name.
+    object; a column `reduce` has the factor by which the image was shrunk. Tables of napari (index,axis-0,axis-1), Fiji
+    (Label,X,Y) and spreadsheets (semicolons or tabs, decimal commas) are read as well, in capitals or not; one without
+    image names, under "", is of the image of its own name.
     Label images are named as their images.
     """
     if place.is_dir():
@@ -169,17 +186,21 @@ def load_annotations(place: Path) -> dict[str, Annotation]:
             raise ValueError(f"{place}: must have the columns image,y0,x0,y1,x1 or image,y,x, got {sorted(columns)}")
         marked: dict[str, list[list[float]]] = {}
         wrong: dict[str, list[list[float]]] = {}
+        factors: dict[str, int] = {}
         for number, row in enumerate(rows, start=2):
             try:
                 image = str(Path(row["image"])) if "image" in columns else ""
                 numbers = [float(row[name]) for name in names]
                 is_wrong = {"": False, "0": False, "1": True}[(row.get("wrong") or "").strip()]
+                factors[image] = max(1, int(row.get("reduce") or 1))
             except (KeyError, TypeError, ValueError):
                 must = f"numbers in {', '.join(names)}, and in wrong 0 or 1"
                 raise ValueError(f"{place}: line {number} must hold {must}, got {row}") from None
             (wrong if is_wrong else marked).setdefault(image, []).append(_middle(numbers) if is_wrong else numbers)
     return {
-        image: Annotation(np.array(marked.get(image, [])), np.array(wrong.get(image, [])).reshape(-1, 2))
+        image: Annotation(
+            np.array(marked.get(image, [])), np.array(wrong.get(image, [])).reshape(-1, 2), factors[image]
+        )
         for image in sorted({*marked, *wrong})
     }
 

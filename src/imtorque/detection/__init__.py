@@ -15,6 +15,7 @@ Constants of `find_blobs` whose comment names no other origin were chosen on the
 """
 
 from imtorque.detection.blobs import find_blobs
+from imtorque.detection.clicks import find_clicked, trained_on_clicks
 from imtorque.detection.contour_proposals import torque_seeds
 from imtorque.detection.finder import ObjectFinder
 from imtorque.detection.noise import noise_level
@@ -33,6 +34,7 @@ __all__ = [
     "Outlines",
     "Proposals",
     "find_blobs",
+    "find_clicked",
     "fit_outlines",
     "image_pyramid",
     "label_image",
@@ -40,4 +42,5 @@ __all__ = [
     "refine_outlines",
     "suppress_by_edges",
     "torque_seeds",
+    "trained_on_clicks",
 ]

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from imtorque import _native
 from imtorque.core.deprecation import accept_old_keywords, deprecated_attribute
-from imtorque.core.types import BoolArray, Float32Array, FloatArray, Image, IntArray
+from imtorque.core.resizing import shrink_image
+from imtorque.core.types import LARGEST_SIZE, BoolArray, Float32Array, FloatArray, Image, IntArray
 from imtorque.detection.annotations import Annotations, read_annotations
 from imtorque.detection.augmentation import augmented
 from imtorque.detection.click_sizes import outlined_clicks
@@ -92,6 +93,9 @@ class ObjectFinder:
     ----------
     best_params_
         What cross-validation chose, and its F1 and count error: how far the finder is to be trusted.
+    reduce
+        By how much images are shrunk before anything else: set it where those learned from had been. Objects are then
+        detected in whole images, and come in their pixels.
 
     See Also
     --------
@@ -100,6 +104,7 @@ class ObjectFinder:
 
     def __init__(self, kinds: Sequence[tuple[str, ...]] | None = None) -> None:
         """Check the kinds; nothing is learned yet."""
+        self.reduce = 1
         self.kinds = tuple(tuple(part) for part in (KIND_SETS if kinds is None else kinds))
         for part in self.kinds:
             if not part or not set(part) <= set(PROPOSAL_KINDS):
@@ -219,6 +224,10 @@ class ObjectFinder:
         Its `trust` is 1 for an image like those learned from, and below one half for one that is not; then `warning`
         says why.
         """
+        return self.predict_shrunk(self._shrunk(image)).enlarged(self.reduce, np.shape(image))
+
+    def predict_shrunk(self, image: Image) -> Blobs:
+        """Detect the objects of an image that is shrunk already, in its pixels."""
         maps, table, score = self.scored_proposals(image)
         chosen = self._selected(table, score)
         selected = replace(table.proposals[chosen], score=score[chosen].astype(np.float64))
@@ -236,7 +245,7 @@ class ObjectFinder:
         """
         trusts, uncertainty = [], []
         for image in images:
-            maps, table, score = self.scored_proposals(image)
+            maps, table, score = self.scored_proposals(self._shrunk(image))
             trust, warning = self._range.trust(self._unlikeness(maps.room, table, score))
             wide = self._selected(table, score, 0.5)
             trusts.append(trust if warning else 1.0)
@@ -284,6 +293,7 @@ class ObjectFinder:
             "features": feature_names(self._planes, "torque" in self.best_params_.kinds),
             "kinds": self.kinds,
             "range": dict(self._range.largest),
+            "reduce": self.reduce,
         }
         arrays = {field.name: getattr(self._forest, field.name) for field in fields(Forest)}
         buffer = io.BytesIO()
@@ -301,6 +311,7 @@ class ObjectFinder:
                     f"{'one of version 0.2' if about['format'] == 1 else 'of another version'}: train it again"
                 )
             finder = cls([tuple(part) for part in about["kinds"]])
+            finder.reduce = _checked_factor(about.get("reduce", 1))
             finder.best_params_ = BestParams(**{**about["params"], "kinds": tuple(about["params"]["kinds"])}).checked()
             finder._range = TrainingRange(about["range"]).checked()
             finder._sizes, finder._planes = ObjectSizes(**about["sizes"]).checked(), checked_planes(about["planes"])
@@ -311,9 +322,19 @@ class ObjectFinder:
             finder._forest = Forest(*(arrays[field.name] for field in fields(Forest))).checked(len(names))
         return finder
 
+    def _shrunk(self, image: Image) -> Image:
+        return image if self.reduce == 1 else shrink_image(image, self.reduce)
+
     def _require_fit(self) -> None:
         if not hasattr(self, "best_params_"):
             raise ValueError("fit must be called first, got a finder that has learned nothing")
+
+
+def _checked_factor(factor: Any) -> int:
+    """Return a factor that images can be shrunk by, else raise: files can hold anything."""
+    if type(factor) is not int or not 1 <= factor <= LARGEST_SIZE:
+        raise ValueError(f"images shrunk by {factor!r:.80}")
+    return factor
 
 
 def _check_features(stored: Sequence[str], computed: Sequence[str]) -> None:

@@ -130,6 +130,18 @@ class Blobs(Extrema):
         columns = {name: getattr(self, name)[rows] for name in _rows()}
         return replace(self, **columns, labels=_renumbered(self.labels, rows))
 
+    def enlarged(self, factor: int, shape: tuple[int, ...]) -> Blobs:
+        """Return objects of an image shrunk by a factor, in the pixels of the whole one, which has this shape."""
+        if factor == 1:
+            return self
+        places = {name: getattr(self, name) * float(factor) + (factor - 1) / 2 for name in ("y", "x", "outline")}
+        lengths = {name: getattr(self, name) * float(factor) for name in ("diameter", "major", "minor")}
+        whole = {name: getattr(self, name) * factor for name in ("size", "top", "left", "bottom", "right")}
+        labels = self.labels.repeat(factor, axis=0).repeat(factor, axis=1)
+        rest = [(0, side - shrunk) for side, shrunk in zip(shape[:2], labels.shape, strict=True)]  # filled no block
+        labels = np.pad(labels, rest)
+        return replace(self, **places, **lengths, **whole, area=self.area * float(factor) ** 2, labels=labels)
+
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name, in the order of tables, the label last: ready for any table library."""
         columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in COLUMNS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from imtorque.core.patterns import pattern_edges
-from imtorque.explorer.counting import annotations_table, finder_file, finder_of, objects_of
+from imtorque.explorer.counting import annotations_table, finder_file, objects_of, whole_objects_of
 from imtorque.explorer.frame import pack
 from imtorque.explorer.image_store import StoredImage
 from imtorque.explorer.python_code import python_code
@@ -33,6 +34,7 @@ from imtorque.explorer.results import (
 from imtorque.explorer.settings import LAYERS, Settings
 from imtorque.files import encode_png
 from imtorque.images import CheckedImage
+from imtorque.render.torque import Bytes
 
 BINARY = "application/octet-stream"
 
@@ -107,13 +109,32 @@ def _figure(image: StoredImage, settings: Settings) -> Response:
 
 
 def _figure_png(image: StoredImage, settings: Settings) -> Response:
-    return _file(image, "figure.png", encode_png(figure_of(image, settings).astype(np.uint8) * np.uint8(255)))
+    return _file(image, "figure.png", encode_png(_whole_figure(image, settings)))
+
+
+def _cutout_png(image: StoredImage, settings: Settings) -> Response:
+    """Answer the figure alone, transparent around it."""
+    pixels, mask = CheckedImage(image.whole).as_bytes(), _whole_figure(image, settings)
+    return _file(image, "cutout.png", encode_png(np.dstack([pixels, mask])))
+
+
+def _whole_figure(image: StoredImage, settings: Settings) -> Bytes:
+    """Return the mask of the figure in pixels of the image as it was opened: 255 inside."""
+    mask = figure_of(image, settings).astype(np.uint8) * np.uint8(255)
+    if image.factor == 1:
+        return mask
+    mask = mask.repeat(image.factor, axis=0).repeat(image.factor, axis=1)
+    return np.pad(mask, [(0, a - b) for a, b in zip(image.original_shape, mask.shape, strict=True)])
 
 
 def _image(image: StoredImage, _: Settings) -> Response:
     """Answer the image, under the name by which the code reads it where it is the file itself."""
     same = image.name.endswith(".png") and len(image.recipe) == 1
     return _file(image, "" if same else "image.png", encode_png(CheckedImage(image.image).as_bytes()))
+
+
+def _original(image: StoredImage, _: Settings) -> Response:
+    return _file(image, "original.png", encode_png(CheckedImage(image.whole).as_bytes()))
 
 
 def _uploaded_file(image: StoredImage, _: Settings) -> Response:
@@ -124,7 +145,12 @@ def _uploaded_file(image: StoredImage, _: Settings) -> Response:
 
 
 def _extrema_csv(image: StoredImage, settings: Settings) -> Response:
-    return _file(image, "extrema.csv", extrema_of(image, settings).to_csv().encode(), "text/csv")
+    """Answer the extrema in pixels of the image as it was opened."""
+    extrema, factor = extrema_of(image, settings), image.factor
+    places = {name: getattr(extrema, name) * factor + (factor - 1) // 2 for name in ("y", "x")}
+    size = extrema.size * factor
+    whole = extrema if factor == 1 else replace(extrema, **places, size=size)
+    return _file(image, "extrema.csv", whole.to_csv().encode(), "text/csv")
 
 
 def _code(image: StoredImage, settings: Settings) -> Response:
@@ -132,12 +158,12 @@ def _code(image: StoredImage, settings: Settings) -> Response:
 
 
 def _count(image: StoredImage, settings: Settings) -> Response:
-    """Answer the objects found: outlines, diameters, scores, and the F1 on the annotations."""
+    """Answer the objects found: outlines and places as shown, diameters in the image as opened, scores."""
     found = objects_of(image, settings)
-    head = {"count": len(found), "f1": finder_of(image, settings).best_params_.f1}
+    head = {"count": len(found)}
     arrays = {
         "outline": found.outline.astype(np.float32),
-        "diameter": found.diameter.astype(np.float32),
+        "diameter": (found.diameter * image.factor).astype(np.float32),
         "score": found.score.astype(np.float32),
         "place": np.stack([found.y, found.x], axis=1).astype(np.float32),
     }
@@ -145,7 +171,7 @@ def _count(image: StoredImage, settings: Settings) -> Response:
 
 
 def _objects_csv(image: StoredImage, settings: Settings) -> Response:
-    return _file(image, "objects.csv", objects_of(image, settings).to_csv().encode(), "text/csv")
+    return _file(image, "objects.csv", whole_objects_of(image, settings).to_csv().encode(), "text/csv")
 
 
 def _annotations_csv(image: StoredImage, settings: Settings) -> Response:
@@ -154,7 +180,7 @@ def _annotations_csv(image: StoredImage, settings: Settings) -> Response:
 
 def _masks_png(image: StoredImage, settings: Settings) -> Response:
     """Answer the objects as a label image of 16 bits, which `train-detector` reads."""
-    return _file(image, "objects.png", encode_png(objects_of(image, settings).labels.astype(np.uint16)))
+    return _file(image, "objects.png", encode_png(whole_objects_of(image, settings).labels.astype(np.uint16)))
 
 
 def _finder(image: StoredImage, settings: Settings) -> Response:
@@ -186,6 +212,8 @@ HANDLERS: dict[str, Handler] = {
     "/contribution": _contribution,
     "/figure": _figure,
     "/figure.png": _figure_png,
+    "/cutout.png": _cutout_png,
+    "/original.png": _original,
     "/extrema.csv": _extrema_csv,
     "/code": _code,
     "/count": _count,

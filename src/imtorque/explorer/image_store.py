@@ -18,14 +18,16 @@ import numpy as np
 from imtorque.core.resizing import shrink_image
 from imtorque.core.types import Edges, Extrema, Image
 from imtorque.datasets import PHOTOGRAPHS, sample
-from imtorque.files import decode_image
+from imtorque.detection import Blobs
+from imtorque.detection.clicks import Found
+from imtorque.files import decode_image, read_image
 from imtorque.images import CheckedImage
 
 MAX_PIXELS = 50_000_000  # bound: of an uploaded image
 MAX_DECODED_BYTES = 8 * MAX_PIXELS  # bound: of an uploaded image, decoded
 WORKING_PIXELS = 400_000  # larger images are shrunk by an integer factor, so that answers come at interactive speed
 MAX_SIDE = 4000  # bound: of a shrunk image, below settings.MAX_SIZE
-MAX_RESULTS = 8  # bound: cached results for each image
+MAX_RESULTS = 32  # bound: cached results for each image, which a chain of clicks has one each of
 IDLE_TIMEOUT = 15 * 60  # seconds until an unused image is evicted; the page uploads it again where it is still open
 CLOSE_GRACE = 20  # seconds from the closing of a tab to the eviction of its image: a reload closes the tab too
 MAX_BYTES = 2**29  # bound: all images and their results together
@@ -37,7 +39,8 @@ Result = TypeVar("Result")
 class StoredImage:
     """An image, the Python statements that make it, and its latest results.
 
-    `original_shape` is its size before it was shrunk, `file` the bytes it was uploaded as.
+    `original_shape` is its size before it was shrunk by `factor`, `file` the bytes it was uploaded as, and `read`
+    reads it again as it was.
     """
 
     name: str
@@ -45,6 +48,8 @@ class StoredImage:
     recipe: tuple[str, ...]
     original_shape: tuple[int, int] = (0, 0)
     file: bytes | None = None
+    factor: int = 1
+    read: Callable[[], Image] | None = None
     key: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     last_use: float = 0.0
     closed_at: float | None = None
@@ -57,9 +62,9 @@ class StoredImage:
         return self.image.shape[0], self.image.shape[1]
 
     @property
-    def factor(self) -> int:
-        """The factor it was shrunk by."""
-        return max(1, self.original_shape[0] // self.shape[0])
+    def whole(self) -> Image:
+        """The image before it was shrunk."""
+        return self.image if self.read is None else self.read()
 
     @property
     def nbytes(self) -> int:
@@ -93,27 +98,39 @@ class StartImage:
 
 def start_image(image: StoredImage) -> StartImage:
     """Return a start image from one in memory; every page gets its own copy of the record."""
-    return StartImage(
-        image.name, lambda: StoredImage(image.name, image.image, image.recipe, image.original_shape, image.file)
-    )
+
+    def copy() -> StoredImage:
+        own = image.name, image.image, image.recipe, image.original_shape, image.file, image.factor, image.read
+        return StoredImage(*own)
+
+    return StartImage(image.name, copy)
 
 
 def image_of_sample(name: str) -> StoredImage:
     """Return a sample image by its name; photographs are halved, as the paper's are."""
-    return _stored_image(name, sample(name), f"imtorque.datasets.sample({name!r})", 2 if name in PHOTOGRAPHS else 1)
+    source = f"imtorque.datasets.sample({name!r})"
+    return _stored_image(name, lambda: sample(name), source, 2 if name in PHOTOGRAPHS else 1)
 
 
 def image_of_file(data: bytes, name: str) -> StoredImage:
     """Return the image in the bytes of a file; the name is only shown, never opened."""
-    image = decode_image(data, name=name, most_pixels=MAX_PIXELS, most_bytes=MAX_DECODED_BYTES)
-    stored = _stored_image(name, image, read_expression(name))
+
+    def read() -> Image:
+        return decode_image(data, name=name, most_pixels=MAX_PIXELS, most_bytes=MAX_DECODED_BYTES)
+
+    stored = _stored_image(name, read, read_expression(name))
     stored.file = data
     return stored
 
 
+def image_of_path(path: str) -> StoredImage:
+    """Return the image in a file."""
+    return _stored_image(path, lambda: read_image(path), read_expression(path))
+
+
 def image_of_array(image: Image, name: str, source: str) -> StoredImage:
     """Return an image in memory; `source` is the Python expression that reads it."""
-    return _stored_image(name, image, source)
+    return _stored_image(name, lambda: image, source)
 
 
 def read_expression(path: str) -> str:
@@ -121,9 +138,9 @@ def read_expression(path: str) -> str:
     return f"imtorque.files.read_image({path!r})"
 
 
-def _stored_image(name: str, image: Image, source: str, factor: int = 1) -> StoredImage:
-    """Check an image, and shrink a large one, by at least a factor."""
-    recipe = [f"image = {source}"]
+def _stored_image(name: str, read: Callable[[], Image], source: str, factor: int = 1) -> StoredImage:
+    """Read and check an image, and shrink a large one, by at least a factor."""
+    image, recipe = read(), [f"image = {source}"]
     height, width = image.shape[:2]
     factor = max(
         factor, math.ceil(math.sqrt(height * width / WORKING_PIXELS)), math.ceil(max(height, width) / MAX_SIDE)
@@ -134,7 +151,8 @@ def _stored_image(name: str, image: Image, source: str, factor: int = 1) -> Stor
         image = shrink_image(image, factor)
         recipe.append(f"image = imtorque.images.shrink_image(image, {factor})")
     CheckedImage(image)  # refuses what the library does not take
-    return StoredImage(name, image, tuple(recipe), original_shape=(height, width))
+    again = read if factor > 1 else None
+    return StoredImage(name, image, tuple(recipe), (height, width), factor=factor, read=again)
 
 
 class ImageStore:
@@ -219,6 +237,10 @@ def _bytes(result: Any) -> int:
         return sum(_bytes(part) for part in result)
     if isinstance(result, Edges):
         return 2 * int(result.fx.nbytes)
+    if isinstance(result, Found):
+        return _bytes((result.objects, *result.right, *result.wrong))
+    if isinstance(result, Blobs):
+        return _bytes((*result.to_dict().values(), result.outline, result.labels))
     if isinstance(result, Extrema):
         return int(result.y.nbytes + result.x.nbytes + result.size.nbytes + result.value.nbytes)
     return 0

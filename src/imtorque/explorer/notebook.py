@@ -83,7 +83,7 @@ class Exploration:
 
     @property
     def finder(self) -> ObjectFinder | None:
-        """The finder trained by the annotations; None where no object was annotated."""
+        """The finder trained by the annotations, for images as they were opened; None where no object was annotated."""
         return finder_of(self._stored, self._settings) if self._settings.has_objects else None
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from imtorque.core.patches import SHAPES
 from imtorque.core.patterns import PATTERNS, Pattern, Polarity
 from imtorque.core.types import Patch
+from imtorque.detection.clicks import Click
 from imtorque.edges import DEFAULT_DETECTOR, DETECTORS, SQRT2, CannyOptions, EdgeRecipe, find_recipe
 from imtorque.edges.canny import Force
 from imtorque.explorer.image_store import StoredImage
@@ -24,22 +25,12 @@ MAX_SIZE = 4095  # bound: covers an image of image_store.MAX_SIDE
 
 
 @dataclass(frozen=True)
-class Click:
+class CutClick:
     """One click of the cut-out: its place, and whether it starts a figure, adds to it or removes from it."""
 
     operation: str
     y: int
     x: int
-
-
-@dataclass(frozen=True)
-class Annotation:
-    """An annotated object, with its diameter (0 where unknown); or a negative, a place without one."""
-
-    y: int
-    x: int
-    diameter: int = 0
-    negative: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,10 +56,10 @@ class Settings:
     y: int | None = None
     x: int | None = None
     size: int | None = None
-    clicks: tuple[Click, ...] = ()
+    clicks: tuple[CutClick, ...] = ()
     figure_size: str = "any"
-    annotations: tuple[Annotation, ...] = ()
-    training: tuple[tuple[str, tuple[Annotation, ...]], ...] = ()  # keys of other images, and the annotations there
+    annotations: tuple[Click, ...] = ()
+    training: tuple[tuple[str, tuple[Click, ...]], ...] = ()  # keys of other images, and the annotations there
     training_images: tuple[StoredImage, ...] = ()  # those images, which the server looks up
 
     def __post_init__(self) -> None:
@@ -81,7 +72,7 @@ class Settings:
             raise ValueError("y, x and size must be given together, or none of them")
 
     @property
-    def annotations_by_image(self) -> tuple[tuple[Annotation, ...], ...]:
+    def annotations_by_image(self) -> tuple[tuple[Click, ...], ...]:
         """The annotations of each training image, and of this image last."""
         return (*(points for _, points in self.training), self.annotations)
 
@@ -201,7 +192,7 @@ def _points(name: str, text: str, maximum: int, signs: str) -> list[tuple[str, l
     return [(sign, [coordinate(name, number) for number in numbers.split(",")]) for sign, numbers in signed]
 
 
-def _clicks(name: str, text: str) -> tuple[Click, ...]:
+def _clicks(name: str, text: str) -> tuple[CutClick, ...]:
     """Read clicks such as "80,120 +40,60 -10,20": y,x each, + to add and - to remove."""
     points = _points(name, text, MAX_CLICKS, "+-")
     if any(len(numbers) != 2 for _, numbers in points):
@@ -209,18 +200,18 @@ def _clicks(name: str, text: str) -> tuple[Click, ...]:
     if any((sign == "") != (k == 0) for k, (sign, _) in enumerate(points)):
         raise ValueError(f"{name} must be a plain one first and then added or removed ones, got {text[:40]!r}")
     operations = {"": "new", "+": "add", "-": "remove"}
-    return tuple(Click(operations[sign], *numbers) for sign, numbers in points)
+    return tuple(CutClick(operations[sign], *numbers) for sign, numbers in points)
 
 
-def _annotations(name: str, text: str) -> tuple[Annotation, ...]:
+def _annotations(name: str, text: str) -> tuple[Click, ...]:
     """Read annotations such as "80,120,34 40,60 -10,20": y,x and where known the diameter; - for a negative."""
     points = _points(name, text, MAX_ANNOTATIONS, "-")
     if any(len(numbers) not in ((2,) if sign else (2, 3)) for sign, numbers in points):
         raise ValueError(f'{name} must be like "80,120,34 40,60 -10,20" (y,x,diameter), got {text[:40]!r}')
-    return tuple(Annotation(y, x, size[0] if size else 0, bool(sign)) for sign, (y, x, *size) in points)
+    return tuple(Click(y, x, size[0] if size else 0, bool(sign)) for sign, (y, x, *size) in points)
 
 
-def _training(name: str, text: str) -> tuple[tuple[str, tuple[Annotation, ...]], ...]:
+def _training(name: str, text: str) -> tuple[tuple[str, tuple[Click, ...]], ...]:
     """Read the annotations of other images, such as "KEY 80,120,34 40,60;KEY 9,9"."""
     images = [part.strip().partition(" ") for part in text.split(";") if part.strip()]
     if len(images) > MAX_TRAINING_IMAGES:
