@@ -22,6 +22,7 @@ SAME_SIZE = 1.5  # ratio of diameters up to which an object found is the one cli
 LIKENESS = {"diameter": 0.1, "contrast": 0.2, "intensity": 0.2}
 TAUGHT = 3  # right clicks from which on a result is one to be corrected: fewer teach; convention
 AGREED = 0.7  # of what was found before, at least, must be found again where new objects are to be added; convention
+APART = 1.5  # such differences at least make a wrong object one of another kind; convention
 NEARER = 0.5  # a wrong object takes those with it that are this much nearer to it than to any right one; convention
 
 Result = TypeVar("Result")
@@ -42,6 +43,9 @@ class Click(NamedTuple):
         return self.y - half, self.x - half, self.y + half, self.x + half
 
 
+ClickLike = Click | tuple[float, float, float, bool]
+
+
 def usual_diameter(clicks: Iterable[Iterable[Click]]) -> float | None:
     """Return the median diameter of the objects clicked; None where none is known."""
     known = [click.diameter for own in clicks for click in own if click.diameter]
@@ -59,8 +63,10 @@ class Found:
 
 def find_clicked(
     image: Image,
-    clicks: Sequence[tuple[float, ...]],
-    others: Sequence[tuple[Image, Sequence[tuple[float, ...]]]] = (),
+    clicks: Sequence[ClickLike],
+    others: Sequence[tuple[Image, Sequence[ClickLike]]] = (),
+    *,
+    min_score: float | None = None,
     remember: Remember = lambda _, compute: compute(),
 ) -> Blobs:
     """Return the objects that were clicked in an image, and others like them.
@@ -77,6 +83,8 @@ def find_clicked(
         Each (y, x, diameter, negative): the diameter 0 where it is not known, and whether it is no object.
     others
         Further images and the clicks in them, to learn from.
+    min_score
+        Least score of objects that were not clicked; by default what follows from the clicks. Those clicked have 1.
     remember
         Called as `remember(key, compute)` for what follows from the first clicks: a cache may keep it.
 
@@ -85,13 +93,24 @@ def find_clicked(
     trained_on_clicks
     """
     told = tuple(Click(*click) for click in clicks)
-    return _found(image, told, others, remember).objects or _none(image)
+    found = _found(image, told, others, remember)
+    if found.objects is None:
+        return measure_objects(Proposals.none(), image, CheckedImage(image).shape)
+    known, right = found.objects, [click for click in told if not click.negative]
+    if min_score is not None:
+        finder = remember(("finder", told), lambda: trained_on_clicks(image, clicks, others)).with_threshold(min_score)
+        more = remember(("more", told, min_score), lambda: finder.predict(image))
+        wrong = _hit(more, [click for click in told if click.negative]) | _like_wrong(more, found)
+        known = _join(known, more[~_overlap(more, known).any(axis=1) & ~wrong])
+    clicked = _hit(known, right)
+    known = replace(known, score=np.where(clicked, 1.0, known.score))
+    return known if min_score is None else known[clicked | (known.score >= min_score)]
 
 
 def trained_on_clicks(
     image: Image,
-    clicks: Sequence[tuple[float, ...]],
-    others: Sequence[tuple[Image, Sequence[tuple[float, ...]]]] = (),
+    clicks: Sequence[ClickLike],
+    others: Sequence[tuple[Image, Sequence[ClickLike]]] = (),
 ) -> ObjectFinder:
     """Return the finder that learned from the clicks in all images. Parameters are those of `find_clicked`."""
     annotated = [(one, [Click(*click) for click in own]) for one, own in (*others, (image, clicks)) if len(own)]
@@ -163,7 +182,7 @@ def _clicked(image: Image, click: Click, found: Blobs, before: Blobs | None, usu
     return measure_objects(disc, image, CheckedImage(image).shape)
 
 
-def _ratio(some: FloatArray, others: FloatArray) -> FloatArray:
+def _ratio(some: FloatArray, others: FloatArray | float) -> FloatArray:
     """Return by how much the larger of two lengths exceeds the smaller."""
     ratio: FloatArray = np.maximum(some, others) / np.minimum(some, others)
     return ratio
@@ -190,31 +209,36 @@ def _like_wrong(objects: Blobs, told: Found) -> BoolArray:
     if not told.wrong or not told.right:
         return np.zeros(len(objects), bool)
     right, wrong = (np.concatenate([_described(one) for one in part]) for part in (told.right, told.wrong))
-    span = np.ptp(np.concatenate([right, wrong, _described(objects)]), axis=0) + 1e-9
+    own = _described(objects)
+    span = np.ptp(np.concatenate([right, wrong, own]), axis=0) + 1e-9
     scale = np.array(list(LIKENESS.values())) * np.where(np.arange(len(LIKENESS)) == 0, 1.0, span)
-    nearest = [
-        np.min(np.linalg.norm((_described(objects)[:, None] - part) / scale, axis=2), axis=1) for part in (right, wrong)
-    ]
-    return nearest[1] < NEARER * nearest[0]
+    wrong = wrong[_nearest(wrong, right, scale) >= APART]
+    if not len(wrong):
+        return np.zeros(len(objects), bool)
+    like: BoolArray = _nearest(own, wrong, scale) < NEARER * _nearest(own, right, scale)
+    return like
+
+
+def _nearest(some: FloatArray, others: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return the distance of each row to the nearest of the others."""
+    nearest: FloatArray = np.linalg.norm((some[:, None] - others) / scale, axis=2).min(axis=1)
+    return nearest
 
 
 def _described(objects: Blobs) -> FloatArray:
     """Return what objects are compared by, a row each: the diameter by its logarithm."""
     columns = [getattr(objects, name) for name in LIKENESS]
-    return np.nan_to_num(np.stack([np.log(columns[0]), *columns[1:]], axis=1))
+    described: FloatArray = np.nan_to_num(np.stack([np.log(columns[0]), *columns[1:]], axis=1))
+    return described
 
 
 def _join(objects: Blobs, others: Blobs) -> Blobs:
     """Return the objects of both, the first on top."""
     named = [field.name for field in fields(Blobs) if field.name not in WHOLE_IMAGE]
-    columns = {name: np.concatenate([getattr(objects, name), getattr(others, name)]) for name in named}
+    columns: dict[str, Any] = {n: np.concatenate([getattr(objects, n), getattr(others, n)]) for n in named}
     below = np.where(others.labels > 0, others.labels + len(objects), 0)
     return replace(others, **columns, labels=np.where(objects.labels > 0, objects.labels, below).astype(np.int32))
 
 
 def _joined(parts: Sequence[Blobs]) -> Blobs | None:
     return reduce(_join, parts) if parts else None
-
-
-def _none(image: Image) -> Blobs:
-    return measure_objects(Proposals.none(), image, CheckedImage(image).shape)

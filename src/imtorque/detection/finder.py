@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -235,6 +236,13 @@ class ObjectFinder:
         blobs = measure_objects(found, image, CheckedImage(image).shape)
         trust, warning = self._range.trust(self._unlikeness(maps.room, table, score))
         return replace(blobs, trust=trust, warning=warning)
+
+    def with_threshold(self, threshold: float) -> ObjectFinder:
+        """Return the finder with another least score of what it takes for objects."""
+        other = copy.copy(self)
+        cost = self.best_params_.cost * threshold / self.best_params_.threshold
+        other.best_params_ = replace(self.best_params_, threshold=threshold, cost=cost)
+        return other
 
     def query(self, images: Iterable[Image]) -> IntArray:
         """Return the order in which to annotate images: the least trusted first, then the most uncertain.

@@ -16,7 +16,7 @@ from imtorque.edges.canny import SQRT2, detect_edges
 from imtorque.edges.network import COMMAND as NETWORK_COMMAND
 from imtorque.edges.network import trained_network
 from imtorque.edges.oriented import OrientedMap
-from imtorque.edges.token_forest import COMMAND, trained_tokens
+from imtorque.edges.token_forest import COMMAND, kept_forest, trained_tokens
 from imtorque.edges.ultrametric import contour_edges, ultrametric_contours
 from imtorque.images import CheckedImage, ValueRange
 
@@ -66,6 +66,8 @@ class Detector:
         In words, where it takes more than a moment for a photograph.
     needs
         The command to run once before the detector can be used, where there is one.
+    is_ready
+        Whether that has been done.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Detector:
     is_closed: bool = False
     duration: str = ""
     needs: str = ""
+    is_ready: Callable[[], bool] = lambda: True
 
 
 def boundary_map(
@@ -204,6 +207,7 @@ DETECTORS: dict[str, Detector] = {
             (0.0, 1.0, 0.0),
             _sketch_tokens_map,
             needs=COMMAND,
+            is_ready=lambda: kept_forest().is_file(),
         ),
         Detector(
             "network",

@@ -37,7 +37,8 @@ def objects_of(image: StoredImage, settings: Settings) -> Blobs:
         image.image,
         clicks,
         [(other.image, own) for other, own in others],
-        lambda key, compute: image.cached((key, settings.training), compute),
+        min_score=settings.min_score,
+        remember=lambda key, compute: image.cached((key, settings.training), compute),
     )
 
 
@@ -46,16 +47,32 @@ def whole_objects_of(image: StoredImage, settings: Settings) -> Blobs:
     return objects_of(image, settings).enlarged(image.factor, image.original_shape)
 
 
+def objects_table(image: StoredImage, settings: Settings) -> str:
+    """Return the objects as a table in pixels of the image as it was opened, and in micrometres where known."""
+    found, side = whole_objects_of(image, settings), settings.pixel_size
+    if side is None:
+        return found.to_csv()
+    columns = {f"{name}_um": getattr(found, name) * side for name in ("y", "x", "diameter")}
+    columns["area_um2"] = found.area * side**2
+    head, *rows = found.to_csv().splitlines()
+    lengths = zip(*columns.values(), strict=True)
+    lines = [",".join([row, *(f"{v:.6g}" for v in own)]) for row, own in zip(rows, lengths, strict=True)]
+    return "\n".join([",".join([head, *columns]), *lines, ""])
+
+
 def finder_of(image: StoredImage, settings: Settings) -> ObjectFinder:
     """Return the finder trained by the clicks in this image and in those before it; it takes images as opened."""
     *others, (_, clicks) = clicked_images(image, settings)
 
-    def train() -> ObjectFinder:
-        finder = trained_on_clicks(image.image, clicks, [(other.image, own) for other, own in others])
-        finder.reduce = image.factor
-        return finder
-
-    return image.cached(("finder", settings.training, settings.annotations), train)
+    trained = image.cached(
+        (("finder", settings.annotations), settings.training),
+        lambda: trained_on_clicks(image.image, clicks, [(other.image, own) for other, own in others]),
+    )
+    finder = trained.with_threshold(
+        trained.best_params_.threshold if settings.min_score is None else settings.min_score
+    )
+    finder.reduce = image.factor
+    return finder
 
 
 def finder_file(image: StoredImage, settings: Settings) -> bytes:
@@ -93,7 +110,8 @@ def count_code(image: StoredImage, settings: Settings) -> list[str]:
         lines += ["current = image", *other.recipe, f"image_{number} = image", "image = current"]
         learned.append(f"(image_{number}, {_code(own)})")
     lines += [f"clicks = {_code(clicks)}", f"others = [{', '.join(learned)}]"]
-    lines += ["found = imtorque.detection.find_clicked(image, clicks, others)"]
+    given = "" if settings.min_score is None else f", min_score={settings.min_score:g}"
+    lines += [f"found = imtorque.detection.find_clicked(image, clicks, others{given})"]
     if image.factor > 1:
         lines.append(f"found = found.enlarged({image.factor}, {image.original_shape})  # in pixels of the whole image")
     return [*lines, 'print(f"{len(found)} objects")', "print(found.to_csv())"]

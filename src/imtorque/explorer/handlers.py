@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from imtorque.core.patterns import pattern_edges
-from imtorque.explorer.counting import annotations_table, finder_file, objects_of, whole_objects_of
+from imtorque.explorer.counting import annotations_table, finder_file, objects_of, objects_table, whole_objects_of
 from imtorque.explorer.frame import pack
 from imtorque.explorer.image_store import StoredImage
 from imtorque.explorer.python_code import python_code
@@ -52,6 +52,7 @@ def image_info(image: StoredImage) -> dict[str, Any]:
         "factor": image.factor,
         "original_height": image.original_shape[0],
         "original_width": image.original_shape[1],
+        "pixel_size": image.pixel_size,
     }
 
 
@@ -171,7 +172,7 @@ def _count(image: StoredImage, settings: Settings) -> Response:
 
 
 def _objects_csv(image: StoredImage, settings: Settings) -> Response:
-    return _file(image, "objects.csv", whole_objects_of(image, settings).to_csv().encode(), "text/csv")
+    return _file(image, "objects.csv", objects_table(image, settings).encode(), "text/csv")
 
 
 def _annotations_csv(image: StoredImage, settings: Settings) -> Response:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import io
 import math
 import secrets
 import sys
@@ -20,8 +22,11 @@ from imtorque.core.types import Edges, Extrema, Image
 from imtorque.datasets import PHOTOGRAPHS, sample
 from imtorque.detection import Blobs
 from imtorque.detection.clicks import Found
-from imtorque.files import decode_image, read_image
+from imtorque.files import decode_image, pixel_size, read_image
 from imtorque.images import CheckedImage
+from imtorque.io.decoding import reading
+from imtorque.io.pixel_size import tiff_pixel_size
+from imtorque.io.tiff_opening import is_tiff
 
 MAX_PIXELS = 50_000_000  # bound: of an uploaded image
 MAX_DECODED_BYTES = 8 * MAX_PIXELS  # bound: of an uploaded image, decoded
@@ -50,6 +55,7 @@ class StoredImage:
     file: bytes | None = None
     factor: int = 1
     read: Callable[[], Image] | None = None
+    pixel_size: float | None = None  # micrometres, of the image as it was opened
     key: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     last_use: float = 0.0
     closed_at: float | None = None
@@ -101,7 +107,7 @@ def start_image(image: StoredImage) -> StartImage:
 
     def copy() -> StoredImage:
         own = image.name, image.image, image.recipe, image.original_shape, image.file, image.factor, image.read
-        return StoredImage(*own)
+        return StoredImage(*own, image.pixel_size)
 
     return StartImage(image.name, copy)
 
@@ -120,12 +126,21 @@ def image_of_file(data: bytes, name: str) -> StoredImage:
 
     stored = _stored_image(name, read, read_expression(name))
     stored.file = data
+    with io.BytesIO(data) as file, contextlib.suppress(ValueError, ImportError), reading(name):
+        stored.pixel_size = _side(tiff_pixel_size(file) if is_tiff(file) else None)
     return stored
 
 
 def image_of_path(path: str) -> StoredImage:
     """Return the image in a file."""
-    return _stored_image(path, lambda: read_image(path), read_expression(path))
+    stored = _stored_image(path, lambda: read_image(path), read_expression(path))
+    stored.pixel_size = _side(pixel_size(path))
+    return stored
+
+
+def _side(sides: tuple[float, float] | None) -> float | None:
+    """Return the side of a square as large as a pixel."""
+    return None if sides is None else math.sqrt(sides[0] * sides[1])
 
 
 def image_of_array(image: Image, name: str, source: str) -> StoredImage:

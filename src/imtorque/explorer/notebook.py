@@ -77,7 +77,7 @@ class Exploration:
         return maps_of(self._stored, self._settings)
 
     @property
-    def annotations(self) -> list[tuple[int, int, int, bool]]:
+    def annotations(self) -> list[tuple[float, float, float, bool]]:
         """The annotations of the image: y, x, diameter (0 where none was dragged), and whether it is a negative."""
         return [(point.y, point.x, point.diameter, point.negative) for point in self._settings.annotations]
 

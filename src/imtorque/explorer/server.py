@@ -215,9 +215,8 @@ def _detector_info(detector: Detector) -> dict[str, Any]:
     return {
         "name": detector.name,
         "title": ", ".join(filter(None, (detector.title, detector.duration))),
-        "description": " ".join(
-            filter(None, (detector.description, detector.needs and f"Run {detector.needs} first."))
-        ),
+        "description": detector.description,
+        "needs": "" if detector.is_ready() else detector.needs,
         "has_settings": isinstance(detector.options, CannyOptions),
     }
 

@@ -59,6 +59,8 @@ class Settings:
     clicks: tuple[CutClick, ...] = ()
     figure_size: str = "any"
     annotations: tuple[Click, ...] = ()
+    min_score: float | None = None
+    pixel_size: float | None = None
     training: tuple[tuple[str, tuple[Click, ...]], ...] = ()  # keys of other images, and the annotations there
     training_images: tuple[StoredImage, ...] = ()  # those images, which the server looks up
 
@@ -247,5 +249,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "clicks": _clicks,
     "figure_size": _choice("any", "torque"),
     "annotations": _annotations,
+    "min_score": _number(0, 1),
+    "pixel_size": _number(1e-6, 1e6),
     "training": _training,
 }

@@ -1,6 +1,6 @@
 // Requests to the server, and the display of their answers.
 
-import { $, page, state, store, toast } from "./page.js";
+import { $, endToast, page, state, store, toast } from "./page.js";
 import { LatestRequest } from "./latestRequest.js";
 import { annotationsQuery, annotationsSettings, cutQuery, cutSettings, settingsQuery, visibleLayers } from "./state.js";
 import { EdgeField } from "./torque.js";
@@ -34,21 +34,23 @@ export const isViewIdle = () => requests.view.idle;
 export function cancelRequests() {
   Object.values(requests).forEach((request) => request.clear());
   page.view = page.moments = page.figure = page.objects = null;
+  document.body.classList.add("loading");
 }
 
 function showError(error, wait) {
   $("status").textContent = wait === null ? "refused" : "no answer";
   $("stale").textContent = wait === null ? "outdated: these settings were refused" : "outdated: no answer, trying again";
-  toast(wait === null ? error.message : `${error.message} Trying again in ${Math.ceil(wait / 1000)} s.`);
+  toast(wait === null ? error.message : `${error.message} Trying again in ${Math.ceil(wait / 1000)} s.`, "request");
 }
 
 // Send a request about the image on the page; an answer about another one is dropped.
 function put(request, fetchAnswer, onAnswer, onError = () => {}) {
   const { image } = page;
   if (!image) return;
+  endToast("request");
   request.put({
     send: (signal) => fetchAnswer(image, { signal }),
-    onAnswer: (answer, milliseconds) => { if (image === page.image) onAnswer(answer, milliseconds); queueMicrotask(showBusy); },
+    onAnswer: (answer, milliseconds) => { endToast("request"); if (image === page.image) onAnswer(answer, milliseconds); queueMicrotask(showBusy); },
     onError: (error, wait) => { showError(error, wait); onError(error); refresh(); queueMicrotask(showBusy); },
   });
   showBusy();
@@ -59,11 +61,11 @@ export function requestView() {
   const query = settingsQuery(state, { layers });
   const source = { image: page.image, settings: String(settingsQuery(state)) };
   const free = state.polarity === "free";
+  $("stale").textContent = "Computing…";
   refresh(); // dims what is on the page
   put(requests.view, (image, options) => image.arrays("view", query, options), ({ head, arrays }, milliseconds) => {
     const { image, panel, stage } = page;
     page.view = { ...source, head, field: new EdgeField(head, arrays, free) };
-    $("stale").textContent = "outdated: other settings";
     loadedLayers = layers.split(",").filter(Boolean);
     stage.layers = {};
     for (const name of loadedLayers) stage.setLayer(name, arrays[name], head.width, head.height);
@@ -107,7 +109,7 @@ export function requestFigure() {
     return;
   }
   const query = cutQuery(state);
-  $("figure-facts").textContent = "Cutting…";
+  $("figure-facts").textContent = "Computing…";
   put(requests.figure, (image, options) => image.arrays("figure", query, options), ({ head, arrays }, milliseconds) => {
     const { width, height } = page.image;
     page.figure = { ...makeFigure(arrays.mask, width, height, clicks), settings: String(query) };
@@ -115,40 +117,43 @@ export function requestFigure() {
     $("figure-facts").textContent = `${head.pixels.toLocaleString("en")} pixels, ${share} % of the image.`;
     $("status").textContent = `${Math.round(milliseconds)} ms`;
     refresh();
-  }, () => { $("figure-facts").textContent = "Not cut: the server gave no figure."; });
+  }, (error) => { $("figure-facts").textContent = `Not cut: ${error.message}`; });
 }
 
 // Training images that the server has evicted are uploaded again.
-async function fetchCount(image, annotated, options) {
+async function fetchCount(image, query, options) {
+  const fetchBoth = async () => {
+    const answer = await image.arrays("count", query(), options);
+    return { ...answer, table: await (await image.request("objects.csv", query(), options)).text() };
+  };
   try {
-    return await image.arrays("count", annotationsQuery(annotated, page.trainingImages), options);
+    return await fetchBoth();
   } catch (error) {
     if (error.status !== 410) throw error;
     for (const { image: training } of page.trainingImages) await training.upload();
-    return image.arrays("count", annotationsQuery(annotated, page.trainingImages), options);
+    return fetchBoth();
   }
 }
 
 export function requestCount() {
-  const positives = (annotations) => annotations.filter(({ negative }) => !negative).length;
-  const clicked = page.trainingImages.reduce((sum, { annotations }) => sum + positives(annotations), positives(state.annotations));
-  if (!clicked) {
+  const hasObjects = [state, ...page.trainingImages].some(({ annotations }) => annotations.some(({ negative }) => !negative));
+  if (!hasObjects) {
     page.objects = null;
     requests.count.clear();
-    showCountResult("Nothing clicked yet.", []);
+    showCountResult("Nothing clicked yet.");
     return;
   }
-  $("count-facts").textContent = "Looking for similar objects…";
-  const annotated = { annotations: state.annotations };
-  put(requests.count, (image, options) => fetchCount(image, annotated, options), ({ head, arrays }, milliseconds) => {
-    page.objects = { ...arrays, count: head.count, ...annotated };
-    const mean = arrays.score.reduce((sum, score) => sum + score, 0) / Math.max(1, head.count);
-    const again = `${Math.round(head.f1 * clicked)} of ${clicked} clicked found again`;
-    const text = `${head.count} objects; ${again}, mean score ${Math.round(100 * mean)} %.`;
+  $("count-facts").textContent = "Computing…";
+  const { annotations, minScore, pixelSize } = state;
+  const query = () => annotationsQuery({ annotations, minScore, pixelSize }, page.trainingImages);
+  put(requests.count, (image, options) => fetchCount(image, query, options), ({ head, arrays, table }, milliseconds) => {
+    page.objects = { ...arrays, ...head, table, annotations };
     $("status").textContent = `${Math.round(milliseconds)} ms`;
-    showCountResult(text, [...arrays.diameter]);
+    page.panel.threshold = Math.min(...arrays.score, 1);
+    page.panel.show();
+    showCountResult();
     refresh();
-  }, () => { $("count-facts").textContent = "Not counted: the server gave no answer."; });
+  }, (error) => { $("count-facts").textContent = `Not counted: ${error.message}`; });
 }
 
 // Forget all annotations, here and in the training images.

@@ -1,7 +1,9 @@
 // The tool Count: annotated objects, all others like them, and the histogram of their sizes.
 
 import { $, page, state, store, toast } from "./page.js";
+import { save } from "./saving.js";
 import { DARK } from "./forces.js";
+import { openNamed, series } from "./images.js";
 import { annotationsQuery } from "./state.js";
 
 const OBJECT = "#2dd4bf";
@@ -9,12 +11,40 @@ const POSITIVE = "#ffd92f";
 const NEGATIVE = "#ff5a47";
 const MAX_ANNOTATIONS = 100; // as the server accepts
 const BINS = 12;
+const MARK_REACH = 9; // pixels of the screen, at least, from which a mark is clicked; convention
 
 export function annotate(annotation) {
   if (state.annotations.length >= MAX_ANNOTATIONS) return toast(`Up to ${MAX_ANNOTATIONS} objects can be clicked: undo some.`);
   if (annotation.negative && !state.annotations.length) return toast("Click some objects first; then what is wrong.");
   store.set({ annotations: [...state.annotations, annotation], y: annotation.y, x: annotation.x });
 }
+
+// Take back the mark at a place, if there is one: of an object its middle counts, not its border, in which others may lie.
+export function removeMark({ y, x }) {
+  const reach = MARK_REACH / page.stage.scale;
+  const left = state.annotations.filter((mark) => Math.hypot(mark.y - y, mark.x - x) > reach);
+  if (left.length === state.annotations.length) return false;
+  store.set({ annotations: left });
+  return true;
+}
+
+// The object at a place: its number, diameter and score; null where there is none.
+export function objectAt({ y, x }) {
+  const { objects } = page;
+  for (let k = 0; k < (objects?.count ?? 0); k++) {
+    const points = objects.outline.length / objects.count / 2;
+    let inside = false;
+    for (let i = 0, j = points - 1; i < points; j = i++) {
+      const [yi, xi, yj, xj] = [i, j].flatMap((at) => [...objects.outline.subarray(2 * (k * points + at), 2 * (k * points + at) + 2)]);
+      if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) inside = !inside;
+    }
+    if (inside) return { number: k + 1, diameter: objects.diameter[k], score: objects.score[k] };
+  }
+  return null;
+}
+
+// A length in pixels of the original image, and in micrometres where the size of a pixel is known.
+export const lengthText = (pixels) => (state.pixelSize ? `${(pixels * state.pixelSize).toPrecision(3)} µm` : `${pixels.toFixed(pixels < 100 ? 1 : 0)} px`);
 
 function outlinePath(stage, outline, from, to) {
   const line = new Path2D();
@@ -74,7 +104,7 @@ export function paintCount(stage, { objects, annotations, dragged }) {
 }
 
 // Paint the histogram of diameters.
-export function paintSizes(canvas, diameters) {
+function paintSizes(canvas, diameters) {
   const ratio = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
   canvas.width = width * ratio;
@@ -92,21 +122,45 @@ export function paintSizes(canvas, diameters) {
   counts.forEach((count, k) => c.fillRect(k * step + 1, height - 18 - ((height - 24) * count) / top, step - 2, ((height - 24) * count) / top));
   c.fillStyle = style.getPropertyValue("--soft");
   c.font = "11px system-ui, sans-serif";
-  c.fillText(`${smallest} px`, 0, height - 4);
+  c.fillText(lengthText(smallest), 0, height - 4);
   c.textAlign = "right";
-  c.fillText(`${Math.round(largest)} px`, width, height - 4);
+  c.fillText(lengthText(largest), width, height - 4);
 }
 
-// Show the count of this image, and the total with the images before.
-export function showCountResult(text, diameters) {
-  const { counts } = page;
-  const here = state.image?.startsWith("upload:") ? page.image : state.image; // the name of an upload changes when it is uploaded again
-  if (page.objects) counts.set(here, page.objects.count);
-  else counts.delete(here);
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  $("count-facts").textContent = counts.size > 1 ? `${text} In ${counts.size} images, each as last seen: ${total}.` : text;
-  paintSizes($("sizes"), diameters);
+// What an image is counted under: its place among those gone through, else its name.
+const countKey = () => series().find(({ current }) => current)?.name ?? (state.image?.startsWith("upload:") ? `upload:${page.image.name}` : state.image);
+
+// Show the count of this image, and of the others as they were last seen.
+export function showCountResult(text = "") {
+  const { counts, objects } = page;
+  if (objects) counts.set(countKey(), { label: page.image.name.split(/[\\/]/).at(-1), count: objects.count, table: objects.table });
+  else counts.delete(countKey());
+  const mean = objects?.count ? objects.diameter.reduce((sum, diameter) => sum + diameter, 0) / objects.count : 0;
+  const total = [...counts.values()].reduce((sum, { count }) => sum + count, 0);
+  const own = objects ? `Mean diameter ${lengthText(mean)}.` : text;
+  $("count-number").hidden = !objects;
+  $("count-number").innerHTML = `<b>${objects?.count ?? 0}</b> ${objects?.count === 1 ? "object" : "objects"}`;
+  $("count-facts").textContent = counts.size > 1 ? `${own} In ${counts.size} images, each as last seen: ${total}.` : own;
+  paintSizes($("sizes"), [...(objects?.diameter ?? [])]);
+  listCounts();
   showCount();
+}
+
+function listCounts() {
+  const images = series().length > 1 ? series() : [];
+  $("count-list").hidden = !images.length;
+  $("count-list").replaceChildren(...images.map(({ name, label, current }) => {
+    const item = document.createElement("li");
+    const button = document.createElement("button");
+    const count = document.createElement("b");
+    count.textContent = page.counts.get(name)?.count ?? "–";
+    button.type = "button";
+    button.append(label, count);
+    button.setAttribute("aria-pressed", current);
+    button.addEventListener("click", () => openNamed(name));
+    item.append(button);
+    return item;
+  }));
 }
 
 export function showCount() {
@@ -114,16 +168,24 @@ export function showCount() {
   $("undo-annotation").disabled = !state.annotations.length;
   $("clear-annotations").disabled = !state.annotations.length && !page.trainingImages.length;
   for (const link of document.querySelectorAll("[data-count]")) {
-    link.setAttribute("aria-disabled", !isTrained);
-    if (isTrained) Object.assign(link, { href: page.image.url(link.dataset.count, annotationsQuery(state, page.trainingImages)), download: "" });
+    link.setAttribute("aria-disabled", !isTrained || !page.objects);
+    if (isTrained && page.objects) Object.assign(link, { href: page.image.url(link.dataset.count, annotationsQuery(state, page.trainingImages)), download: "" });
     else link.removeAttribute("href");
   }
-  $("save-overlay").disabled = $("next-image").disabled = !page.objects;
+  $("save-table").disabled = !page.counts.size;
+  $("next-image").disabled = !page.objects;
 }
 
 $("undo-annotation").addEventListener("click", () => store.set({ annotations: state.annotations.slice(0, -1) }));
-$("save-overlay").addEventListener("click", () => page.stage.canvas.toBlob((blob) => {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: `${page.image.name}.count.png` });
-  link.click();
-  URL.revokeObjectURL(link.href);
-}));
+$("pixelSize").addEventListener("change", () => {
+  const size = Number($("pixelSize").value.replace(",", "."));
+  store.set({ pixelSize: size > 0 && size < 1e6 ? size : null });
+});
+$("save-table").addEventListener("click", () => {
+  const quoted = (label) => `"${label.replaceAll('"', '""')}"`;
+  const tables = [...page.counts.values()].map(({ label, table }) => [label, table.trimEnd().split("\n")]);
+  const columns = tables.map(([, [head]]) => head).reduce((a, b) => (a.length <= b.length ? a : b)); // those that all have
+  const width = columns.split(",").length;
+  const rows = tables.flatMap(([label, [, ...lines]]) => lines.map((line) => `${quoted(label)},${line.split(",").slice(0, width)}`));
+  save(new Blob([[`image,${columns}`, ...rows, ""].join("\n")], { type: "text/csv" }), "objects.csv");
+});

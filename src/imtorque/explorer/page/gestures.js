@@ -33,7 +33,7 @@ function wheelCounter() {
 }
 
 // actions: patch() → {y, x, size}, setPatch(patch), tool() → name, choose(number), chooseNext(by), cut(place, event),
-// annotate(object), previewAnnotation(object or null), stroke(kind, place),
+// annotate(object), removeMark(place) → whether there was one, previewAnnotation(object or null), stroke(kind, place),
 // image() → {height, width} or null, extrema() → list, home()
 export function bindGestures(stage, actions) {
   const { canvas } = stage;
@@ -91,7 +91,7 @@ export function bindGestures(stage, actions) {
     if (!pointers.delete(event.pointerId)) return;
     if (event.type === "pointerup" && !pinch) {
       if (actions.tool() === "extrema") actions.choose(stage.markerAt(event, actions.extrema()));
-      if (actions.tool() === "count" && drag) within(drag.from, (at) => actions.annotate({ ...at, ...draggedAnnotation(drag, event, stage.pixelAt(event)), ...at }));
+      if (actions.tool() === "count" && drag && !(isClick(drag, event) && actions.removeMark(drag.from))) within(drag.from, (at) => actions.annotate({ ...at, ...draggedAnnotation(drag, event, stage.pixelAt(event)), ...at }));
       if (actions.tool() === "cut") cutAt(stage.pixelAt(event), event);
     }
     drag = null;
@@ -109,15 +109,17 @@ export function bindGestures(stage, actions) {
   };
   const cutAt = (place, event) => within(place, (at) => actions.cut(at, event));
 
+  const isClick = ({ x, y }, event) => Math.hypot(event.clientX - x, event.clientY - y) <= 5;
+
   // An annotated object: dragged from its middle to its border, or clicked without a size.
   const draggedAnnotation = ({ from, x, y }, event, place) => {
-    const dragged = Math.hypot(event.clientX - x, event.clientY - y) > 5;
-    return { ...from, diameter: dragged ? Math.max(3, Math.round(2 * Math.hypot(place.x - from.x, place.y - from.y))) : 0, negative: false };
+    return { ...from, diameter: !isClick({ x, y }, event) ? Math.max(3, Math.round(2 * Math.hypot(place.x - from.x, place.y - from.y))) : 0, negative: false };
   };
   canvas.addEventListener("contextmenu", (event) => {
     if (actions.tool() !== "count" || !actions.image()) return;
     event.preventDefault();
-    within(stage.pixelAt(event), (at) => actions.annotate({ ...at, diameter: 0, negative: true }));
+    const place = stage.pixelAt(event);
+    if (!actions.removeMark(place)) within(place, (at) => actions.annotate({ ...at, diameter: 0, negative: true }));
   });
 
   canvas.addEventListener("wheel", (event) => {

@@ -2,7 +2,7 @@
 
 import { $, page, state, store } from "./page.js";
 import { isIdle } from "./api.js";
-import { firstImage, openNamed, openWithTraining } from "./images.js";
+import { firstImage, openNamed } from "./images.js";
 import { readAddress, writeAddress } from "./state.js";
 
 const STEP_DELAY = 250; // milliseconds after which a gesture is over; convention
@@ -18,7 +18,8 @@ export function recordChange() {
 
 // The page's own changes (an image loads, steps play) replace the present step; the user's make a new one.
 function recordStep() {
-  if ((page.replaceHistory || page.isSketch) && !isIdle()) return recordChange(); // a stroke takes several uploads
+  if (page.isInterrupted) return; // what plays is no step of the user's
+  if (((page.replaceHistory || page.isSketch) && !isIdle()) || state.y === null) return recordChange(); // it is not all there yet
   const address = writeAddress(state);
   if (address !== location.hash) {
     if (!page.replaceHistory) lastStep = ++step;
@@ -52,7 +53,6 @@ window.addEventListener("popstate", () => {
   target.image ??= firstImage();
   page.replaceHistory = true;
   if (target.image === state.image) store.set(target);
-  else if (target.tool === "count" && state.tool === "count") openWithTraining(target.image, target);
   else openNamed(target.image, { target });
   recordChange();
 });

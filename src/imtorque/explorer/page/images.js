@@ -11,6 +11,7 @@ export const sketch = new Sketch(uploadSketch);
 
 let serverInfo = { samples: [], start: [], max_bytes: Infinity, notebook: false };
 let opening = 0; // the number of the latest call of open()
+let cancelOpening = null; // aborts it
 let isUploading = false;
 let uploadAgain = false;
 
@@ -18,7 +19,9 @@ let uploadAgain = false;
 const MAX_TRAINING_IMAGES = 8; // as the server accepts
 const MAX_FILES = 100; // bounds on the page's memory
 const MAX_FILE_BYTES = 2 ** 28;
+const OPENING_DELAY = 150; // milliseconds before an opening is shown as such; convention: what is quicker needs no word
 const files = new Map();
+const album = []; // files that were opened together: [{file, name, image}], the image once it was opened
 
 function keepFile({ key, source: { file, name } }) {
   if (!file) return;
@@ -31,60 +34,120 @@ function keepFile({ key, source: { file, name } }) {
 const ownName = ({ key }) => `upload:${key}`;
 
 // target: the whole state to show with this image; without it, only what belongs to an image changes.
-// training: the images that go on training, and the annotations this one had before; without it, training starts anew.
-async function open(source, { target = null, name = null, training = null, place = { y: null, x: null, size: null } } = {}) {
+// Images with annotations go on training; those that this one had before are restored.
+async function open(source, { target = null, name = null, entry = null, place = { y: null, x: null, size: null } } = {}) {
   const number = ++opening;
+  const bitmapBefore = page.stage.image;
+  cancelOpening?.abort();
+  cancelOpening = new AbortController();
+  const { signal } = cancelOpening;
   setBusy("opening", true);
+  const patience = setTimeout(() => showOpening(source.name ?? name?.replace(/^\w+:/, "") ?? "the image"), OPENING_DELAY);
   try {
-    const image = await StoredImage.open(source);
-    const bitmap = await image.bitmap();
+    const preview = source.file && !source.isSketch ? await createImageBitmap(source.file).catch(() => null) : null;
+    if (preview && number === opening) showBitmap(preview);
+    const image = await StoredImage.open(source, { signal });
+    const bitmap = await image.bitmap({ signal });
     if (number !== opening) return image.remove();
-    cancelRequests();
-    const { trainingImages, annotations } = training ?? { trainingImages: [], annotations: [] };
-    for (const before of [page.image, ...page.trainingImages.map((entry) => entry.image)]) {
-      if (before && !trainingImages.some((entry) => entry.image === before)) before.remove();
+    const { trainingImages, annotations } = trainingFor(name ?? ownName(image));
+    for (const before of [page.image, ...page.trainingImages.map(({ image: training }) => training)]) {
+      if (before && !trainingImages.some(({ image: training }) => training === before)) before.remove();
     }
     page.trainingImages = trainingImages;
-    if (!training) page.counts.clear();
     page.image = image;
     page.sketchChanged = false;
+    if (entry) entry.image = image;
     keepFile(image);
     page.isSketch = image.name === SKETCH_NAME;
     if (page.isSketch && !source.isSketch) sketch.load(bitmap);
-    page.stage.setImage(bitmap);
+    showBitmap(bitmap);
     page.panel.setImage(image);
     const values = target ?? { ...place, number: null, clicks: [], annotations, tool: state.tool };
+    const pixelSize = target?.pixelSize ?? (image.pixel_size ? Number(image.pixel_size.toPrecision(6)) : state.pixelSize);
     const tool = values.tool === "draw" && !page.isSketch ? "patch" : values.tool;
-    store.set({ ...values, tool, image: name && !name.startsWith("upload:") ? name : ownName(image) });
+    store.set({ ...values, tool, pixelSize, image: name && !/^(upload|album):/.test(name) ? name : ownName(image) });
     listImages();
     showFacts(image);
-    requestView();
-    requestFigure();
-    requestCount();
+    requestAll();
   } catch (error) {
     if (number !== opening) return;
-    toast(error.message);
-    if (page.image) listImages();
-    else if (source.sample !== "shapes") await open({ sample: "shapes" }, { name: "sample:shapes" });
+    if (error.name !== "AbortError") toast(error.message);
+    if (page.image) {
+      if (page.stage.image !== bitmapBefore) {
+        showBitmap(bitmapBefore);
+        requestAll();
+      }
+      listImages();
+    } else if (source.sample !== "shapes") await open({ sample: "shapes" }, { name: "sample:shapes" });
   } finally {
-    if (number === opening) setBusy("opening", false);
+    clearTimeout(patience);
+    if (number === opening) {
+      $("opening").hidden = true;
+      setBusy("opening", false);
+    }
   }
 }
+
+// Show another image: nothing that was known of the one before stays beside it.
+function showBitmap(bitmap) {
+  cancelRequests();
+  page.stage.setImage(bitmap);
+  refresh();
+}
+
+function requestAll() {
+  requestView();
+  requestFigure();
+  requestCount();
+}
+
+function showOpening(name) {
+  $("opening").hidden = false;
+  $("opening-name").textContent = `Opening ${name.split(/[\\/]/).at(-1)}…`;
+}
+$("opening-cancel").addEventListener("click", () => cancelOpening?.abort());
 
 // Open an image by its name in the address.
 export function openNamed(name, options = {}) {
   if (name === "sketch") return openSketch(options);
   if (name.startsWith("start")) return open({ start: startNumber(name) }, { name, ...options });
   const [kind, key] = name.split(":");
+  if (kind === "album") return openEntry(album[key], options);
   return open(kind === "upload" ? { key, ...files.get(key) } : { sample: key }, { name, ...options });
 }
 
-export function openFile(file) {
-  if (!file) return;
+const openEntry = (entry, options = {}) =>
+  open(entry.image ? { key: entry.image.key, file: entry.file, name: entry.name } : { file: entry.file, name: entry.name }, {
+    ...options, entry, name: entry.image ? ownName(entry.image) : null,
+  });
+
+// Open files; several are gone through one after the other.
+export function openFiles(list) {
   const mebibytes = (bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`;
-  if (file.size > serverInfo.max_bytes) {
-    toast(`${file.name}: an image must have at most ${mebibytes(serverInfo.max_bytes)}, got ${mebibytes(file.size)}.`);
-  } else open({ file, name: file.name || "pasted.png" });
+  const given = [...list];
+  const tooLarge = given.find(({ size }) => size > serverInfo.max_bytes);
+  if (tooLarge) toast(`${tooLarge.name}: an image must have at most ${mebibytes(serverInfo.max_bytes)}, got ${mebibytes(tooLarge.size)}.`);
+  const fit = given.filter(({ size }) => size <= serverInfo.max_bytes);
+  if (fit.length > 1) album.splice(0, album.length, ...fit.map((file) => ({ file, name: file.name, image: null })));
+  if (fit.length > 1) openEntry(album[0]);
+  else if (fit.length) open({ file: fit[0], name: fit[0].name || "pasted.png" });
+}
+
+const IMAGE_NAME = /\.(png|jpe?g|tiff?|bmp|gif|webp|ppm|pgm|pbm)$/i;
+export const imageFiles = (list) => [...list].filter(({ name, type }) => type.startsWith("image/") || IMAGE_NAME.test(name));
+
+// The files that were dropped, those of folders too.
+export async function droppedFiles(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.some(({ isDirectory }) => isDirectory)) return [...transfer.files];
+  const found = [];
+  const walk = async (entry) => {
+    if (entry.isFile) return found.push(await new Promise((done, fail) => entry.file(done, fail)));
+    const reader = entry.createReader();
+    for (let part; (part = await new Promise((done, fail) => reader.readEntries(done, fail))).length;) for (const one of part) await walk(one);
+  };
+  for (const entry of entries) await walk(entry);
+  return imageFiles(found).sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
 }
 
 // Of the images the server was started with, the first is "start", the others are "start:1", ...
@@ -97,24 +160,27 @@ function trainingFor(name) {
   const others = page.trainingImages.filter((entry) => entry.name !== current.name);
   const annotated = page.image && current.annotations.length ? [...others, current] : others;
   const reopened = annotated.find((entry) => [entry.name, ownName(entry.image)].includes(name));
+  const kept = annotated.filter((entry) => entry !== reopened);
+  if (kept.length > MAX_TRAINING_IMAGES) toast(`Up to ${MAX_TRAINING_IMAGES} images teach: ${kept[0].image.name} does no longer.`);
   return {
-    trainingImages: annotated.filter((entry) => entry !== reopened).slice(-MAX_TRAINING_IMAGES),
+    trainingImages: kept.slice(-MAX_TRAINING_IMAGES),
     annotations: reopened?.annotations ?? [],
   };
 }
 
-export const openWithTraining = (name, target = null) => openNamed(name, { target, training: trainingFor(name) });
-
-export function openNext(file) {
-  if (file) open({ file, name: file.name }, { training: trainingFor(null) });
+// The images that one goes through: those opened together, or of the folder that the server was started with.
+export function series() {
+  if (album.length) return album.map((entry, k) => ({ name: `album:${k}`, label: entry.name, current: entry.image === page.image }));
+  return serverInfo.start.map((path, k) => ({ name: startName(k), label: path.split(/[\\/]/).at(-1), current: state.image === startName(k) }));
 }
 
-// The image so many on in the folder, null where there is none.
+// The image so many on, null where there is none.
 const neighbour = (by) => {
-  const number = state.image?.startsWith("start") ? startNumber(state.image) + by : by > 0 ? 0 : -1;
-  return number >= 0 && number < serverInfo.start.length ? startName(number) : null;
+  const images = series();
+  const at = images.findIndex(({ current }) => current);
+  return images[at < 0 ? (by > 0 ? 0 : -1) : at + by]?.name ?? null;
 };
-export const openNeighbour = (by) => { if (neighbour(by)) openWithTraining(neighbour(by)); };
+export const openNeighbour = (by) => { if (neighbour(by)) openNamed(neighbour(by)); };
 
 async function openSketch({ target = null }) {
   sketch.ring(Number($("pen").value), 0, false);
@@ -158,7 +224,7 @@ async function uploadSketch() {
 function showFacts({ factor, original_height: rows, original_width: columns, height, width }) {
   const small = factor > 1;
   $("facts").textContent = small ? `${width} × ${height}:\n1/${factor} of ${columns} × ${rows}` : `${width} × ${height}`;
-  $("facts").title = small ? "Shrunk so that answers come quickly: sizes count in the smaller image's pixels" : "";
+  $("facts").title = small ? "Shrunk so that answers come quickly; what is saved is in the pixels of the original" : "";
   $("facts").classList.toggle("shrunk", small);
 }
 
@@ -166,17 +232,19 @@ export function setServerInfo(info) { serverInfo = info; }
 
 export const firstImage = () => (serverInfo.start.length ? "start" : "sample:shapes");
 export const inNotebook = () => serverInfo.notebook;
-export const inFolder = () => serverInfo.start.length > 1;
+export const inFolder = () => series().length > 1;
 
 function listImages() {
   const entries = [];
   const isUpload = state.image?.startsWith("upload:");
-  serverInfo.start.forEach((name, number) => entries.push([startName(number), name.split(/[\\/]/).at(-1)]));
-  if (isUpload && !page.isSketch) entries.push([state.image, page.image.name]);
+  const images = series();
+  const current = images.find((one) => one.current)?.name ?? state.image;
+  for (const { name, label } of images) entries.push([name, label]);
+  if (isUpload && !page.isSketch && current === state.image) entries.push([state.image, page.image.name]);
   entries.push(...serverInfo.samples.map((name) => [`sample:${name}`, name === "hopper" ? "photograph" : name]));
   entries.push([isUpload && page.isSketch ? state.image : "sketch", "sketch pad"]);
   $("image").replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
-  $("image").value = state.image;
+  $("image").value = current;
   $("draw-tool").hidden = !page.isSketch;
   $("neighbours").hidden = !inFolder();
   $("before").disabled = !neighbour(-1);

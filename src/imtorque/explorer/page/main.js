@@ -8,8 +8,8 @@ import { bindGestures, clampPatch, stepSize } from "./gestures.js";
 import { sizeAt } from "./readout.js";
 import { requestCode, requestContribution, requestCount, requestFigure, requestMissingLayers, requestView } from "./api.js";
 import { choose, home, refresh, showCut, showDownloads } from "./render.js";
-import { firstImage, inFolder, openNeighbour, openFile, openWithTraining, openNamed, openNext, setServerInfo, sketch } from "./images.js";
-import { annotate, showCount } from "./counting.js";
+import { droppedFiles, firstImage, imageFiles, inFolder, openFiles, openNamed, openNeighbour, setServerInfo, sketch } from "./images.js";
+import { annotate, removeMark, showCount } from "./counting.js";
 import { recordChange } from "./history.js";
 import "./clipboard.js";
 import "./zoom.js";
@@ -35,7 +35,7 @@ store.on((changed) => {
     }
   }
   if (has("clicks", "figureSize")) requestFigure();
-  if (has("annotations")) requestCount();
+  if (has("annotations", "minScore", "pixelSize")) requestCount();
   if ([...changed].some((key) => !["y", "x", "size"].includes(key))) page.panel.show();
   showCut();
   showCount();
@@ -75,6 +75,7 @@ bindGestures(page.stage, {
   setPatch, choose, chooseNext, home, cut,
   annotate: (object) => annotate(object.negative || !$("annotate-negative").checked ? object : { ...object, diameter: 0, negative: true }),
   previewAnnotation: (object) => { if (page.draggedAnnotation !== object) { page.draggedAnnotation = object; refresh(); } },
+  removeMark,
   tool: () => state.tool,
   image: () => page.image,
   extrema: () => page.view?.head.extrema ?? [],
@@ -104,11 +105,7 @@ $("larger").addEventListener("click", () => setSize(stepSize(state.size, 1)));
 
 // ---- the controls ----------------------------------------------------------------------------------------------
 
-$("image").addEventListener("change", () => {
-  const { value } = $("image");
-  if (value.startsWith("start")) openWithTraining(value);
-  else openNamed(value);
-});
+$("image").addEventListener("change", () => openNamed($("image").value));
 $("before").addEventListener("click", () => openNeighbour(-1));
 $("after").addEventListener("click", () => openNeighbour(1));
 window.addEventListener("keydown", (event) => {
@@ -116,16 +113,14 @@ window.addEventListener("keydown", (event) => {
   if (event.key === "n") openNeighbour(1);
   else if (event.key === "N") openNeighbour(-1);
 });
-$("open").addEventListener("click", () => $("file").click());
-$("file").addEventListener("change", () => {
-  openFile($("file").files[0]);
-  $("file").value = "";
-});
-$("next-image").addEventListener("click", () => (inFolder() ? openNeighbour(1) : $("next-file").click()));
-$("next-file").addEventListener("change", () => {
-  openNext($("next-file").files[0]);
-  $("next-file").value = "";
-});
+for (const [button, input] of [["open", "file"], ["open-folder", "folder"]]) {
+  $(button).addEventListener("click", () => $(input).click());
+  $(input).addEventListener("change", () => {
+    openFiles(input === "folder" ? imageFiles($(input).files) : $(input).files);
+    $(input).value = "";
+  });
+}
+$("next-image").addEventListener("click", () => (inFolder() ? openNeighbour(1) : $("file").click()));
 $("undo").addEventListener("click", () => store.set({ clicks: state.clicks.slice(0, -1) }));
 $("clear-cut").addEventListener("click", () => store.set({ clicks: [] }));
 
@@ -142,12 +137,12 @@ const enter = (by) => {
 window.addEventListener("dragenter", (event) => { event.preventDefault(); enter(1); });
 window.addEventListener("dragleave", () => enter(-1));
 window.addEventListener("dragover", (event) => event.preventDefault());
-window.addEventListener("drop", (event) => {
+window.addEventListener("drop", async (event) => {
   event.preventDefault();
   enter(-dragDepth);
-  openFile(event.dataTransfer.files[0]);
+  openFiles(await droppedFiles(event.dataTransfer));
 });
-window.addEventListener("paste", (event) => openFile(event.clipboardData.files[0]));
+window.addEventListener("paste", (event) => openFiles(event.clipboardData.files));
 
 window.addEventListener("pagehide", () => page.image?.markClosed());
 window.addEventListener("resize", refresh);
@@ -162,6 +157,7 @@ async function begin() {
     setServerInfo(info);
     page.panel.setDetectors(info.detectors);
     state.detector = page.panel.detectorName(state.detector);
+    if (inFolder() && !location.hash) state.tool = state.tab = "count";
     await openNamed(state.image ?? firstImage(), { target: { ...state } });
   } catch (error) {
     toast(error.message);

@@ -18,6 +18,7 @@ export const page = {
   draggedAnnotation: null, // the annotation whose size is being dragged
   isSketch: false, // whether the image is the sketch pad
   sketchChanged: false, // whether the sketch has changed since it was sent
+  isInterrupted: false, // whether steps play, which are restored from and not recorded
   replaceHistory: true, // whether changes are the page's own and replace the present step of the history
   lever: null, // the index of the edge under the pointer
   curveLimit: 1, // the torque at the top of the curve's axis
@@ -33,7 +34,15 @@ export function announce(text, wait = 400) {
 }
 
 let toastTimer;
-export function toast(message) {
+let toastCause = null;
+
+export function endToast(cause) {
+  if (cause === toastCause) $("toast").classList.remove("shown");
+}
+
+// cause: what ends it, by endToast(cause), where it is over sooner.
+export function toast(message, cause = null) {
+  toastCause = cause;
   $("toast").textContent = message;
   $("toast").classList.add("shown");
   announce(message, 0);

@@ -20,6 +20,7 @@ const SLIDERS = {
   high: { min: 0, max: 200, step: 1, read: fromSlider, write: toSlider, show: (v) => v.toPrecision(2) },
   smallest: { min: 3, max: 99, step: 2, show: String },
   largest: { min: 3, max: 99, step: 2, show: String },
+  minScore: { min: 0, max: 1, step: 0.01, show: (v) => `${Math.round(100 * v)} %` },
   range: { min: 50, max: 100, step: 0.5, show: (v) => `${v} %` },
 };
 const TABBED_TOOLS = ["extrema", "cut", "count"]; // tools that have a tab of their own
@@ -32,6 +33,7 @@ export class Panel {
     this.choose = choose;
     this.defaultLargest = 99;
     this.detectors = [];
+    this.threshold = 0; // the least score that the finder chose
     this.automatic = { low: 0, high: 0 }; // the image's automatic thresholds
     for (const [id, slider] of Object.entries(SLIDERS)) this.bindSlider(id, slider);
     for (const id of CHOICES) $(id).addEventListener("change", () => store.set({ [id]: $(id).value, number: null }));
@@ -49,16 +51,18 @@ export class Panel {
   // The server's base detectors; the first is the default.
   setDetectors(detectors) {
     this.detectors = detectors;
-    $("detector").replaceChildren(...detectors.map(({ name, title, description }) => {
+    $("detector").replaceChildren(...detectors.map(({ name, title, description, needs }) => {
       const option = new Option(title, name);
       option.title = description;
+      option.disabled = Boolean(needs);
+      if (needs) option.text = `${title}: needs ${needs}`;
       return option;
     }));
   }
 
   // The name as the state has it: null for the default and for names the server does not know.
   detectorName(name) {
-    return this.detectors.slice(1).some((detector) => detector.name === name) ? name : null;
+    return this.detectors.slice(1).some((detector) => detector.name === name && !detector.needs) ? name : null;
   }
 
   bindSlider(id, { min, max, step, read = Number }) {
@@ -67,7 +71,7 @@ export class Panel {
     input.addEventListener("input", () => {
       const { values } = this.store;
       const value = read(Number(input.value));
-      const changes = id === "range" ? { range: value } : { [id]: value, number: null };
+      const changes = ["range", "minScore"].includes(id) ? { [id]: value } : { [id]: value, number: null };
       // Two ends of one range push each other.
       if (id === "low" && value > values.high) changes.high = value;
       if (id === "high" && value < values.low) changes.low = value;
@@ -133,7 +137,8 @@ export class Panel {
 
   show() {
     const { values } = this.store;
-    const shown = { ...values, largest: values.largest ?? this.defaultLargest };
+    const shown = { ...values, largest: values.largest ?? this.defaultLargest, minScore: values.minScore ?? this.threshold };
+    if (document.activeElement !== $("pixelSize")) $("pixelSize").value = values.pixelSize ?? "";
     $("auto").checked = values.low === null && values.high === null;
     const detector = this.detectors.find(({ name }) => name === values.detector) ?? this.detectors[0];
     $("detector").value = detector?.name;

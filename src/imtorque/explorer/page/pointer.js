@@ -1,6 +1,7 @@
 // The readout under the pointer: the torque of a patch there, the strongest over all sizes, and the edge pointed at.
 
 import { $, page, state } from "./page.js";
+import { lengthText, objectAt } from "./counting.js";
 import { strongest } from "./readout.js";
 import { refresh } from "./render.js";
 import { patchTorque, spectrum } from "./torque.js";
@@ -34,11 +35,17 @@ function show(place) {
     refresh();
   }
   if (!inside) return;
+  $("under-place").textContent = `y ${y}, x ${x}`;
+  if (state.tool === "count") {
+    const object = objectAt(place);
+    $("under-torque").textContent = object ? `object ${object.number}: ${lengthText(object.diameter)} across` : "no object";
+    $("under-value").textContent = object ? `score ${Math.round(100 * object.score)} %` : "click what is missed";
+    return;
+  }
   const { sizes } = view.head;
   const here = { ...state, y, x };
   const torques = spectrum(view.field, here, sizes.at(-1));
   const size = strongest(torques, sizes);
-  $("under-place").textContent = `y ${y}, x ${x}`;
   $("under-torque").textContent = `${signed(patchTorque(view.field, here))} at size ${state.size}`;
   $("under-value").textContent = size === null ? "no torque at any size" : `strongest ${signed(torques[(size - 1) / 2])} at size ${size}`;
 }

@@ -6,6 +6,7 @@ import { clampPatch } from "./gestures.js";
 import { paintCurve, paintDial } from "./readout.js";
 import { patchTorque, spectrum } from "./torque.js";
 import { showFormula } from "./formula.js";
+import { showSaving } from "./saving.js";
 
 const LAYERS = { value: "Value map", scale: "Scale map", edges: "Edges", strengthened: "Strengthened edges", saliency: "Saliency" };
 const SKETCH_LIMIT = 0.3; // of the needle: fixed, so that an opening gap shows; the two sides of a thin line oppose
@@ -27,9 +28,10 @@ function isStale() {
 
 export function refresh() {
   const { view, stage } = page;
-  if (!view || state.y === null) return;
+  if (!view || state.y === null) return stage?.draw({ layers: {}, extrema: [] });
   const { head, field } = view;
   document.body.classList.remove("loading");
+  showSaving();
   document.body.classList.toggle("stale", isStale());
   const torque = patchTorque(field, state);
   const usual = page.isSketch ? SKETCH_LIMIT : roundUp(head.limit || 1);
@@ -83,12 +85,13 @@ export function home() {
 }
 
 export function showCut() {
-  const link = $("save-figure");
   const hasFigure = state.clicks.length > 0 && page.image !== null;
   $("undo").disabled = $("clear-cut").disabled = !hasFigure;
-  link.setAttribute("aria-disabled", !hasFigure);
-  if (hasFigure) Object.assign(link, { href: page.image.url("figure.png", cutQuery(state)), download: "" });
-  else link.removeAttribute("href");
+  for (const link of document.querySelectorAll("[data-figure]")) {
+    link.setAttribute("aria-disabled", !hasFigure);
+    if (hasFigure) Object.assign(link, { href: page.image.url(link.dataset.figure, cutQuery(state)), download: "" });
+    else link.removeAttribute("href");
+  }
 }
 
 export function showDownloads() {

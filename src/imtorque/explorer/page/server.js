@@ -45,22 +45,22 @@ export class StoredImage {
   }
 
   // source: {sample}, {start: its number}, {file: Blob, name}, or {key}, an image the server stores, with its file where known.
-  static async open(source) {
-    if (!source.key) return new StoredImage(source, await StoredImage.send(source));
+  static async open(source, options = {}) {
+    if (!source.key) return new StoredImage(source, await StoredImage.send(source, options));
     const path = `api/images/${source.key}`;
     try {
-      const facts = await (await request(path)).json();
-      const file = source.file ?? (await (await request(`${path}/file`)).blob());
+      const facts = await (await request(path, options)).json();
+      const file = source.file ?? (await (await request(`${path}/file`, options)).blob());
       return new StoredImage({ ...source, file, name: facts.name }, facts);
     } catch (error) {
       if (error.status !== 410 || !source.file) throw error;
-      return new StoredImage(source, await StoredImage.send(source));
+      return new StoredImage(source, await StoredImage.send(source, options));
     }
   }
 
-  static async send(source) {
+  static async send(source, options = {}) {
     const query = new URLSearchParams(source.sample ? { sample: source.sample } : source.start !== undefined ? { start: source.start } : { name: source.name });
-    return (await request(`api/images?${query}`, { method: "POST", body: source.file })).json();
+    return (await request(`api/images?${query}`, { method: "POST", body: source.file, ...options })).json();
   }
 
   url(what, query = "") { return `api/images/${this.key}/${what}?${query}`; }
@@ -81,7 +81,7 @@ export class StoredImage {
     return unpack(await (await this.request(what, query, options)).arrayBuffer());
   }
 
-  async bitmap() { return createImageBitmap(await (await this.request("image.png", "")).blob()); }
+  async bitmap(options) { return createImageBitmap(await (await this.request("image.png", "", options)).blob()); }
 
   remove() { ask(`api/images/${this.key}`, { method: "DELETE", keepalive: true }).catch(() => {}); }
 

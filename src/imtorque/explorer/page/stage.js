@@ -12,7 +12,8 @@ export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
-    this.image = null; // the image
+    this.image = this.ground = null; // the image, and what is drawn of it: the original where that is saved
+    this.factor = 1; // of the shrunk image, in the original's pixels
     this.layers = {}; // name → canvas
     this.scale = 1;
     this.left = 0;
@@ -32,17 +33,17 @@ export class Stage {
 
   // Replace the pixels; layers and zoom stay.
   replaceImage(image) {
-    this.image = image;
+    this.image = this.ground = image;
     this.grey = null;
   }
 
   // The image in grey: beside the colours of a map it has none.
   greyImage() {
     if (this.grey) return this.grey;
-    const { width, height } = this.image;
+    const { width, height } = this.ground;
     const canvas = new OffscreenCanvas(width, height);
     const c = canvas.getContext("2d");
-    c.drawImage(this.image, 0, 0);
+    c.drawImage(this.ground, 0, 0);
     const pixels = c.getImageData(0, 0, width, height);
     for (let i = 0; i < pixels.data.length; i += 4) {
       const [r, g, b] = pixels.data.subarray(i, i + 3);
@@ -108,14 +109,15 @@ export class Stage {
   paint() {
     const { context: c, image, scene } = this;
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    c.clearRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    c.clearRect(0, 0, this.canvas.width, this.canvas.height);
     if (!image || !scene) return;
     const width = this.scale * image.width;
     const height = this.scale * image.height;
     c.imageSmoothingEnabled = this.scale < 2;
     c.imageSmoothingQuality = "high";
     const coloured = [...MAP_LAYERS, ...LINE_LAYERS].some((name) => scene.layers[name] && this.layers[name]);
-    c.drawImage(coloured ? this.greyImage() : image, this.left, this.top, width, height);
+    const ground = coloured ? this.greyImage() : this.ground;
+    c.drawImage(ground, this.left, this.top, (width * ground.width) / (this.factor * image.width), (height * ground.height) / (this.factor * image.height));
     const lines = Math.max(...LINE_LAYERS.map((name) => (this.layers[name] ? scene.layers[name] : 0)));
     c.fillStyle = `rgba(10, 14, 20, ${0.005 * lines})`; // so that lines one pixel wide are seen
     c.fillRect(this.left, this.top, width, height);
@@ -138,6 +140,17 @@ export class Stage {
     for (let k = scene.extrema.length - 1; k >= 0; k--) paintExtremum(this, scene, k);
     if (scene.cursor) paintCursor(this, scene.cursor);
     c.restore();
+  }
+
+  // The whole image as it is drawn now, with `original` in place of the shown one, which is shrunk by the factor.
+  rendered(original, factor) {
+    const canvas = new OffscreenCanvas(original.width, original.height);
+    const picture = Object.assign(Object.create(Stage.prototype), {
+      canvas, context: canvas.getContext("2d"), image: this.image, ground: original, factor, layers: this.layers, scale: factor, left: 0, top: 0, ratio: 1,
+      scene: this.scene,
+    });
+    picture.paint();
+    return canvas;
   }
 
   // A path around the patch of this size at (y, x).

@@ -9,7 +9,7 @@ export const DEFAULTS = {
   range: 99, // percentile of the value map that has full colour
   layers: { scale: 0, value: 0, saliency: 0, edges: 0, strengthened: 0 }, // opacity in per cent; 0 is off
   count: 12, nms: true, number: null,
-  tab: "layers", tool: "patch", clicks: [], figureSize: "any", annotations: [],
+  tab: "layers", tool: "patch", clicks: [], figureSize: "any", annotations: [], minScore: null, pixelSize: null,
   present: false, // presentation mode: the image and the dial alone
 };
 const PATTERNS = ["circle", "star", "spiral", "-45", "saddle", "saddle-diagonal"];
@@ -38,6 +38,7 @@ const READERS = {
   pattern: oneOf(...PATTERNS), polarity: oneOf("signed", "free"),
   range: number(50, 100), layers: readLayers, count: integer(0, 200), nms: readFlag, number: integer(1, 200),
   tab: oneOf(...TABS), tool: oneOf(...TOOLS), clicks: readClicks, figureSize: oneOf("any", "torque"), annotations: readAnnotations,
+  minScore: number(0, 1), pixelSize: number(1e-6, 1e6),
   present: readFlag,
 };
 
@@ -134,16 +135,16 @@ export const cutSettings = ({ clicks, figureSize }) => ({
 export const cutQuery = (state) => new URLSearchParams(Object.entries(cutSettings(state)).filter(([, value]) => value));
 
 // The settings that a count depends on: the annotations here, and those of training images [{image, annotations}].
-export function annotationsSettings({ annotations }, trainingImages) {
+export function annotationsSettings({ annotations, minScore, pixelSize }, trainingImages) {
   const text = (list) => list.map((annotation) => annotationText(annotation, "-")).join(" ");
   return {
-    annotations: text(annotations),
+    annotations: text(annotations), min_score: minScore, pixel_size: pixelSize,
     training: trainingImages.map(({ image, annotations: others }) => `${image.key} ${text(others)}`).join(";"),
   };
 }
 
 export const annotationsQuery = (state, trainingImages) =>
-  new URLSearchParams(Object.entries(annotationsSettings(state, trainingImages)).filter(([, value]) => value));
+  new URLSearchParams(Object.entries(annotationsSettings(state, trainingImages)).filter(([, value]) => value !== null && value !== ""));
 
 export class Store {
   constructor(values) {

@@ -33,6 +33,7 @@ let paused = true;
 let autoplay = false; // whether the step starts once its image is loaded
 let lastFrame = 0;
 let nextTimer;
+let interrupted = null; // the state before the steps, restored after them
 const STEP_GAP = 3000; // milliseconds between two steps; convention
 
 function showPlayer() {
@@ -50,12 +51,13 @@ function showPlayer() {
 
 async function startStep(which) {
   clearTimeout(nextTimer);
+  interrupted ??= { ...state };
+  page.isInterrupted = true;
   number = (which + STEPS.length) % STEPS.length;
   progress = 0;
   paused = true;
   const { image, start, title, text } = STEPS[number];
   const target = { ...DEFAULTS, ...start, image, tab: state.tab, present: state.present };
-  page.replaceHistory = true;
   autoplay = true;
   const mine = number; // another step may be chosen while the image loads
   showPlayer();
@@ -80,19 +82,24 @@ function pause() {
   showPlayer();
 }
 
-function end() {
+async function end() {
   clearTimeout(nextTimer);
   number = null;
   paused = true;
   showPlayer();
+  if (!interrupted) return;
+  const target = { ...interrupted, present: state.present };
+  interrupted = null;
+  await openNamed(target.image, { target });
+  page.isInterrupted = number !== null;
 }
+store.on((changed) => { if (changed.has("present") && !state.present && number !== null) end(); });
 
 function frame(now) {
   if (paused || number === null) return;
   const { seconds, play } = STEPS[number];
   progress = Math.min(1, progress + Math.max(0, now - lastFrame) / (1000 * seconds));
   lastFrame = now;
-  page.replaceHistory = true; // not the user's changes
   store.set(play(progress));
   $("step-bar").style.width = `${100 * progress}%`;
   if (progress < 1) requestAnimationFrame(frame);
