@@ -81,7 +81,7 @@ def test_the_server_offers_a_new_detector(blurred):
         "name": "blurred",
         "title": "Blurred",
         "description": "Canny after much smoothing.",
-            "needs": "",
+        "needs": "",
         "has_settings": False,
     }
     assert_array_equal(unpack(answer.content)[1]["place"], np.flatnonzero(blurred.mask))
