@@ -221,7 +221,7 @@ def test_a_click_on_an_extremum_lights_up_the_edges_that_made_it(tab):
 def test_a_click_cuts_out_an_object_and_its_mask_is_saved(tab):
     tab.open("#image=sample:shapes&tool=cut&tab=cut")
     image = imtorque.datasets.sample("shapes")
-    assert tab.page.locator("#save-figure").get_attribute("href") is None
+    assert tab.page.locator("[data-figure='figure.png']").get_attribute("href") is None
     tab.click(98, 119)
     assert f"{imtorque.segment_figure(image, (98, 119)).sum():,} pixels" in tab.page.inner_text("#figure-facts")
     tab.page.select_option("#figure-size", "torque")
@@ -234,7 +234,7 @@ def test_a_click_cuts_out_an_object_and_its_mask_is_saved(tab):
     assert f"{expected.sum():,} pixels" in tab.page.inner_text("#figure-facts")
     assert sum(tab.colour(98, 100)) > 3 * sum(tab.colour(10, 10)[:3])  # what lies outside is dimmed
     with tab.page.expect_download() as download:
-        tab.page.click("#save-figure")
+        tab.page.click("[data-figure='figure.png']")
     saved = np.asarray(Image.open(download.value.path()))
     assert_array_equal(saved > 0, expected)
     assert download.value.suggested_filename == "shapes.figure.png"

@@ -285,7 +285,7 @@ def test_keys_go_from_mark_to_mark_under_the_extrema_tool(tab):
 
 def test_extrema_kept_apart_are_as_far_apart_as_it_says(tab):
     tab.open("#image=sample:hopper&tab=extrema&tool=extrema&count=60")
-    assert "at most half of the smaller shared" in tab.page.inner_text("label:has(#nms)")
+    assert "at most half of the smaller one shared" in tab.page.get_attribute("label:has(#nms) span", "title")
     found = tab.page.evaluate("import('/page/page.js').then(({ page }) => page.view.head.extrema)")
     for one, other in itertools.combinations(found, 2):
         shared = [

@@ -111,7 +111,7 @@ function paintSizes(canvas, diameters) {
   canvas.height = height * ratio;
   const c = canvas.getContext("2d");
   c.scale(ratio, ratio);
-  if (!diameters.length) return;
+  if (!diameters.length || !width) return;
   const style = getComputedStyle(canvas);
   const [smallest, largest] = [Math.floor(Math.min(...diameters)), Math.ceil(Math.max(...diameters)) + 1e-6];
   const counts = new Array(BINS).fill(0);

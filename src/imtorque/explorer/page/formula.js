@@ -17,26 +17,50 @@ function put(id, text) {
   if (!reducedMotion.matches) term.animate(HIGHLIGHT, 600);
 }
 
+// What is summed over the edges of a patch, by pattern: signed, and where bright and dark count alike.
+const SUMS = {
+  circle: ["r × F", "(r × F)² − (r · F)²"],
+  star: ["r · F", "(r · F)² − (r × F)²"],
+  spiral: ["(r × F + r · F) / √2", "2 (r × F) (r · F)"],
+  "-45": ["(r × F − r · F) / √2", "−2 (r × F) (r · F)"],
+  saddle: ["(rₓFₓ − rᵧFᵧ)", "(rₓFₓ − rᵧFᵧ)² − (rₓFᵧ + rᵧFₓ)²"],
+  "saddle-diagonal": ["(rₓFᵧ + rᵧFₓ)", "(rₓFᵧ + rᵧFₓ)² − (rₓFₓ − rᵧFᵧ)²"],
+};
+
+// What the sum is divided by, in signs: twice the patch's area |P| at α = 2, scaled by a power of half its side h.
+const divisor = ({ alpha, polarity }) => {
+  const power = (exponent) => (exponent === 1 ? "h" : `h^${exponent.toFixed(2).replace(/\.?0+$/, "").replace("-", "−")}`);
+  if (polarity === "free") return `2π ${power(1 + alpha)}`;
+  return alpha === 2 ? "2|P|" : `2|P| ${power(alpha - 2)}`;
+};
+
+const short = (value) => value.toLocaleString("en", { maximumFractionDigits: value < 1000 ? 1 : 0 });
+
 export function showFormula(field, state, torque) {
   const { z, plus, minus, edges } = formulaTerms(field, state);
-  put("term-area", z.toLocaleString("en", { maximumFractionDigits: 0 }));
-  put("term-plus", signed(plus));
-  put("term-minus", signed(minus || -0).replace("+", "−"));
+  $("formula-divisor").textContent = `1 / ${divisor(state)}`;
+  const digits = Math.max(plus, -minus) < 1000 ? 1 : 0;
+  put("term-area", short(z));
+  put("term-plus", signed(plus, digits));
+  put("term-minus", signed(minus || -0, digits).replace("+", "−"));
   put("term-torque", `${torque < 0 ? "−" : "+"}${Math.abs(torque).toFixed(4)}`);
-  $("formula-sum").textContent = field.free ? "Σ (r × F)² − (r · F)²" : "Σ r × F";
+  $("formula-sum").textContent = `Σ ${SUMS[state.pattern][field.free ? 1 : 0]}`;
   $("term-edges").textContent = `${edges.toLocaleString("en")} edges`;
   showLever(field, state);
 }
 
 // Where an edge is pointed at: its own part of the sum.
-function showLever(field, { y, x }) {
+function showLever(field, { y, x, pattern }) {
   const i = page.lever;
   if (i === null || i >= field.length) {
     $("lever").textContent = "Point at an edge in the patch to see its part.";
     return;
   }
   const [rx, ry] = [field.x[i] - x, field.y[i] - y];
-  const [fx, fy] = [field.gx[i] / field.steps, field.gy[i] / field.steps];
+  const [fx, fy] = [field.fx[i] / field.steps, field.fy[i] / field.steps];
+  const [gx, gy] = [field.gx[i] / field.steps, field.gy[i] / field.steps];
+  const across = rx * gy - ry * gx;
+  const part = field.free ? across ** 2 - (rx * gx + ry * gy) ** 2 : across;
   const vector = (a, b, digits) => `(${signed(a, digits).replace("+", "")}, ${signed(b, digits).replace("+", "")})`;
-  $("lever").textContent = `r = ${vector(rx, ry, 0)}, F = ${vector(fx, fy, 2)}: r × F = ${signed(rx * fy - ry * fx, 1)}`;
+  $("lever").textContent = `r = ${vector(rx, ry, 0)}, F = ${vector(fx, fy, 2)}: ${SUMS[pattern][field.free ? 1 : 0]} = ${signed(part, 1)}`;
 }

@@ -1,6 +1,6 @@
 // The image on the page: samples, files, what is dropped or pasted, and the sketch pad.
 
-import { $, page, state, store, toast } from "./page.js";
+import { $, announce, page, state, store, toast } from "./page.js";
 import { StoredImage } from "./server.js";
 import { cancelRequests, isViewIdle, requestCount, requestFigure, requestView, setBusy } from "./api.js";
 import { refresh } from "./render.js";
@@ -103,6 +103,7 @@ function requestAll() {
 
 function showOpening(name) {
   $("opening").hidden = false;
+  announce(`Opening ${name}`);
   $("opening-name").textContent = `Opening ${name.split(/[\\/]/).at(-1)}…`;
 }
 $("opening-cancel").addEventListener("click", () => cancelOpening?.abort());

@@ -94,17 +94,14 @@ export class Panel {
 
   bindTabs() {
     const tabs = [...document.querySelectorAll("[role=tab]")];
-    const open = (tab) => {
-      const changes = { tab };
-      if (TABBED_TOOLS.includes(tab)) changes.tool = tab;
-      this.store.set(changes);
-    };
-    for (const [k, tab] of tabs.entries()) {
+    const open = (tab) => this.store.set({ tab });
+    for (const tab of tabs) {
       tab.addEventListener("click", () => open(tab.dataset.tab));
       tab.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
         if (!step) return;
-        const next = tabs[(k + step + tabs.length) % tabs.length];
+        const seen = tabs.filter((one) => !one.hidden);
+        const next = seen[(seen.indexOf(tab) + step + seen.length) % seen.length];
         next.focus();
         open(next.dataset.tab);
       });
@@ -161,7 +158,9 @@ export class Panel {
       document.querySelector(`[data-layer="${name}"]`).checked = opacity > 0;
       if (opacity) document.querySelector(`[data-opacity="${name}"]`).value = opacity;
     }
+    document.body.dataset.tool = values.tool;
     for (const tab of document.querySelectorAll("[role=tab]")) {
+      tab.hidden = TABBED_TOOLS.includes(tab.dataset.tab) && tab.dataset.tab !== values.tool;
       const chosen = tab.dataset.tab === values.tab;
       tab.setAttribute("aria-selected", chosen);
       tab.tabIndex = chosen ? 0 : -1;

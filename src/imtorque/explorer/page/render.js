@@ -58,6 +58,13 @@ export function refresh() {
   $("size-out").textContent = `size ${state.size}`;
   $("place-out").textContent = `y ${state.y}, x ${state.x}`;
   showFormula(field, state, torque);
+  if ($("dial").clientWidth) paintReadout(torque, limit, text);
+  if (document.activeElement === $("canvas")) announce(`torque ${text}, size ${state.size}, y ${state.y}, x ${state.x}`);
+}
+
+// The dial and the curve, of the tools that have a patch.
+function paintReadout(torque, limit, text) {
+  const { head, field } = page.view;
   paintDial($("dial"), torque, limit);
   const { sizes } = head; // those of the maps, so that the curve's peak is what they show here
   const torques = spectrum(field, state, Math.max(state.size, sizes.at(-1)));
@@ -66,7 +73,6 @@ export function refresh() {
   paintCurve($("curve"), torques, { size: state.size, sizes, limit: page.curveLimit });
   $("curve").setAttribute("aria-valuenow", Math.max(sizes[0], Math.min(sizes.at(-1), state.size)));
   $("curve").setAttribute("aria-valuetext", `size ${state.size}, torque ${text}`);
-  if (document.activeElement === $("canvas")) announce(`torque ${text}, size ${state.size}, y ${state.y}, x ${state.x}`);
 }
 
 // Choose an extremum by its number, or none; the patch goes there.

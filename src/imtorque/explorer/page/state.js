@@ -95,6 +95,7 @@ export function readAddress(hash) {
     const value = READERS[key]?.(text);
     if (value !== undefined) values[key] = value;
   }
+  if (TOOLS.includes(values.tab) && values.tab !== values.tool) values.tool = values.tab; // a tool's own pane
   if (values.low !== null && values.high !== null && values.low > values.high) values.low = values.high;
   if (values.largest !== null && values.smallest > values.largest) values.smallest = values.largest;
   return values;
