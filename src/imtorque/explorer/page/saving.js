@@ -14,7 +14,8 @@ async function saveImage() {
   const { image, stage } = page;
   const { original_height: height, original_width: width } = image;
   if (height * width > MAX_PIXELS) return toast(`An image with overlay must have at most ${MAX_PIXELS / 2 ** 20} megapixels, got ${height} × ${width}.`);
-  const original = await createImageBitmap(await (await image.request("original.png", "")).blob());
+  const fetched = async () => createImageBitmap(await (await image.request("original.png", "")).blob());
+  const original = image.factor > 1 ? await fetched() : stage.image;
   save(await stage.rendered(original, image.factor).convertToBlob(), `${image.name.split(/[\\/]/).at(-1)}.overlay.png`);
 }
 
