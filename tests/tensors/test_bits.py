@@ -121,6 +121,15 @@ def test_extrema_are_the_librarys(forces, sign, count, end_scales, neighbourhood
         assert_same_extrema(found, imtorque.find_extrema(edges_of(forces), sizes, **options))
 
 
+@given(fields, st.sampled_from((None, 4)))
+def test_extrema_of_a_least_torque_are_the_librarys(forces, count):
+    asked = {"count": count, "threshold": 0.05}
+    found = tensors.find_extrema(batch_of(forces), SIZES, exact=True, **asked)
+    wanted = imtorque.find_extrema(edges_of(forces), SIZES, **asked)
+    assert_same_extrema(found, wanted)
+    assert count is not None or found.value.shape[1] == len(wanted)
+
+
 def test_plateaus_of_extrema_are_one():
     forces = np.tile(np.random.default_rng(0).integers(-1, 2, size=(2, 8, 8)), (1, 5, 5)).astype(np.float32)
     found = tensors.find_extrema(batch_of(forces), SIZES, exact=True)

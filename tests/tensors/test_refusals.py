@@ -160,3 +160,8 @@ def test_more_images_or_rows_than_a_grid_has(shape):
 def test_what_a_device_cannot_launch_is_refused(shape):
     with pytest.raises(ValueError, match="at most 65,535 images and rows"):
         tensors.value_and_scale_maps(torch.zeros(shape, device="cuda"), [3])
+
+
+def test_a_negative_threshold_is_refused():
+    with pytest.raises(ValueError, match="threshold must not be negative, got -1"):
+        tensors.find_extrema(FORCES, [3], threshold=-1)

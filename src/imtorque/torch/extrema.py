@@ -46,6 +46,7 @@ def find_extrema(
     neighbourhood: Neighbourhood = "box",
     end_scales: bool = True,
     inside: bool = False,
+    threshold: float = 0.0,
     exact: bool = False,
 ) -> Extrema:
     """Find the local extrema of the torque over space and patch size, as `imtorque.find_extrema` does.
@@ -62,6 +63,8 @@ def find_extrema(
         +1 for maxima, -1 for minima, None for both.
     neighbourhood, end_scales, inside
         As for `imtorque.find_extrema`. Crosses, and those inside, are searched for by torch's own operators everywhere.
+    threshold
+        Least |torque|.
     exact
         True: the library's bits. False: the same places and sizes, and values through which gradients flow.
 
@@ -80,10 +83,17 @@ def find_extrema(
         raise ValueError(f"sign must be +1, -1 or None, got {sign!r}")
     if count is not None and operator.index(count) < 0:
         raise ValueError(f"count must not be negative, got {count}")
+    if not threshold >= 0:
+        raise ValueError(f"threshold must not be negative, got {threshold}")
     sides, squares = (default_sides(*source.shape[2:]), True) if sizes is None else flat_sides(sizes)
     limit = -1 if count is None else operator.index(count)
     request = Request(sign or 0, limit, end_scales, check_neighbourhood(neighbourhood) == "cross", inside)
     k, y, x, value = _ops.find_extrema(source.detach(), sides, check_alpha(alpha), request)
+    if threshold > 0:
+        strong = value.abs() >= threshold
+        if count is None:  # the first ones, since they come by falling strength
+            strong = strong[:, : int(strong.sum(1).max())]
+        k, y, x, value = (column[:, : strong.shape[1]] * strong for column in (k, y, x, value))
     there = value != 0
     if not exact and not (source.dtype != torch.float64 and not source.requires_grad):
         value = torch.where(there, torque_at(source, sides, alpha, k, y, x), 0.0)
